@@ -1,0 +1,45 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder with ``data/`` (real corpora) and ``golden/`` (known optima)."""
+    folder = os.environ.get("TEXTREG_DATA")
+    if not folder:
+        pytest.skip("TEXTREG_DATA is not set: it names the folder with data/ and golden/")
+    path = Path(folder).resolve()
+    if not path.is_dir():
+        pytest.fail(f"TEXTREG_DATA={folder} is not a folder")
+    return path
+
+
+class Result(NamedTuple):
+    """What a command left behind: exit code, standard output, standard error."""
+
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Result]
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Runs ``textreg`` with these arguments, in this process."""
+    from textreg.cli import main
+
+    def run(*args: object) -> Result:
+        code = main([str(argument) for argument in args])
+        return Result(code, *capsys.readouterr())
+
+    return run

@@ -1,0 +1,89 @@
+"""Text classification with regularizers that know the structure of text.
+
+>>> import textreg
+>>> model = textreg.train(texts, labels, reg="sentence")  # doctest: +SKIP
+>>> model.predict(["The acting is superb."])  # doctest: +SKIP
+
+Every public name is imported when it is first used, so that ``import textreg`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from textreg.builtin.sentence import Sentence
+    from textreg.builtin.separable import Elastic, Lasso, Ridge
+    from textreg.classifier import TextClassifier
+    from textreg.errors import TextregError
+    from textreg.evaluation import Evaluation, evaluate
+    from textreg.model import Model
+    from textreg.records import Corpus, Graph, Groups, Problem, Solution, Tokens
+    from textreg.registry import register
+    from textreg.storage import load_model as load
+    from textreg.training import train
+
+    __version__: str
+
+__all__ = [
+    "Corpus",
+    "Elastic",
+    "Evaluation",
+    "Graph",
+    "Groups",
+    "Lasso",
+    "Model",
+    "Problem",
+    "Ridge",
+    "Sentence",
+    "Solution",
+    "TextClassifier",
+    "TextregError",
+    "Tokens",
+    "__version__",
+    "evaluate",
+    "load",
+    "register",
+    "train",
+]
+
+_HOME = {
+    "Corpus": "records",
+    "Elastic": "builtin.separable",
+    "Evaluation": "evaluation",
+    "Graph": "records",
+    "Groups": "records",
+    "Lasso": "builtin.separable",
+    "Model": "model",
+    "Problem": "records",
+    "Ridge": "builtin.separable",
+    "Sentence": "builtin.sentence",
+    "Solution": "records",
+    "TextClassifier": "classifier",
+    "TextregError": "errors",
+    "Tokens": "records",
+    "evaluate": "evaluation",
+    "load": "storage",
+    "register": "registry",
+    "train": "training",
+}
+_NAME_THERE = {"load": "load_model"}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: Any = version("textreg")
+    elif name in _HOME:
+        module = import_module(f"textreg.{_HOME[name]}")
+        value = getattr(module, _NAME_THERE.get(name, name))
+    else:
+        raise AttributeError(f"module 'textreg' has no attribute '{name}'")
+    globals()[name] = value  # next time it is found without this function
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

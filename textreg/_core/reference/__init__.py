@@ -1,0 +1,1 @@
+"""NumPy twins of the compiled kernels: same names, same arguments, for truth and not for speed."""

@@ -1,0 +1,1 @@
+"""Plugins that ship with textreg; found by entry points like any other."""

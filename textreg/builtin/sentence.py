@@ -1,0 +1,46 @@
+"""The sentence regularizer of Yogatama & Smith (2014)."""
+
+from __future__ import annotations
+
+from textreg.errors import UsageError
+from textreg.hookspecs import hookimpl
+from textreg.kinds import Regularizer
+from textreg.params import AUTO, LogGrid, param
+from textreg.penalties import GroupNorms, check_prices
+from textreg.records import Problem, Solution
+from textreg.solvers.majorize import majorize
+
+
+class Sentence(Regularizer):
+    """Sparse overlapping group lasso with one group for every training sentence.
+
+    Assumes that a few sentences of a document decide, and the rest do not:
+
+        loss + group sum_s ||w_s||_2 + l1 ||w||_1 + l2 ||w||_2^2
+
+    with w_s the weights of the features of sentence s (section 3, eq. (1)).
+    """
+
+    name = "sentence"
+    needs = "groups"
+    default_builder = "sentences"
+    group: float = param(
+        default=AUTO, min=0, search=LogGrid(1e-4, 1e-2, 3), help="price of each group's norm"
+    )
+    l1: float = param(
+        default=AUTO, min=0, search=LogGrid(1e-3, 0.1, 5), help="price of the absolute weights"
+    )
+    l2: float = param(default=0.0, min=0, help="price of the squared weights")
+
+    def solve(self, problem: Problem) -> Solution:
+        """Minimise the objective; UsageError where the problem has no groups."""
+        check_prices(self.name, group=self.group, l1=self.l1)
+        if problem.groups is None:
+            raise UsageError("sentence: the problem has no groups; build them from the sentences.")
+        return majorize(problem, GroupNorms(problem.groups, self.group, self.l1, self.l2))
+
+
+@hookimpl
+def textreg_regularizers() -> list[type[Regularizer]]:
+    """The one."""
+    return [Sentence]

@@ -1,0 +1,45 @@
+"""The errors a user may meet; every message says what is wrong, where, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class TextregError(Exception):
+    """Base of all errors that textreg raises on purpose.
+
+    ``exit_code`` is what the command line returns: 2 for wrong use, 1 for a failure.
+    """
+
+    exit_code = 1
+
+
+class UsageError(TextregError, ValueError):
+    """The call itself is wrong: an unknown name, a value out of range, options that contradict."""
+
+    exit_code = 2
+
+
+class DataError(TextregError, ValueError):
+    """The data cannot be used as it is: an unreadable row, one class only, no feature left."""
+
+
+class ModelError(TextregError, ValueError):
+    """A model file is damaged, too new, or needs something that is not installed."""
+
+
+class PluginError(TextregError):
+    """A plugin is missing, broken, blocked, or two of them claim one name."""
+
+    exit_code = 2
+
+
+class ConvergenceWarning(UserWarning):
+    """A solver stopped before it reached its tolerance; the solution says by how much."""
+
+
+def did_you_mean(wrong: str, known: Iterable[str]) -> str:
+    """Return `` Did you mean 'x'?`` for the closest known name, or an empty string."""
+    close = get_close_matches(wrong, list(known), n=1, cutoff=0.6)
+    return f" Did you mean '{close[0]}'?" if close else ""

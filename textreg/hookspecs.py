@@ -1,0 +1,56 @@
+"""The four hooks by which every plugin, built in or not, is found.
+
+A plugin is a module with implementations of these hooks and an entry point that names it:
+
+.. code-block:: toml
+
+    [project.entry-points.textreg]
+    "regularizer.shrink" = "acme_shrink"
+
+Entry points are named ``kind.name``, kinds being tokenizer, groups, graph and regularizer, so that
+names can be listed without importing anything. Each hook returns a list of classes.
+"""
+
+from __future__ import annotations
+
+import pluggy
+
+from textreg.kinds import GraphBuilder, GroupBuilder, Regularizer, Tokenizer
+
+hookspec = pluggy.HookspecMarker("textreg")
+hookimpl = pluggy.HookimplMarker("textreg")
+
+
+@hookspec
+def textreg_tokenizers() -> list[type[Tokenizer]]:  # type: ignore[empty-body]
+    """Tokenizer classes of this plugin.
+
+    .. code-block:: python
+
+        @hookimpl
+        def textreg_tokenizers():
+            return [Whitespace]
+    """
+
+
+@hookspec
+def textreg_group_builders() -> list[type[GroupBuilder]]:  # type: ignore[empty-body]
+    """Group builder classes of this plugin."""
+
+
+@hookspec
+def textreg_graph_builders() -> list[type[GraphBuilder]]:  # type: ignore[empty-body]
+    """Graph builder classes of this plugin."""
+
+
+@hookspec
+def textreg_regularizers() -> list[type[Regularizer]]:  # type: ignore[empty-body]
+    """Regularizer classes of this plugin."""
+
+
+HOOK_OF_KIND = {
+    "tokenizer": "textreg_tokenizers",
+    "groups": "textreg_group_builders",
+    "graph": "textreg_graph_builders",
+    "regularizer": "textreg_regularizers",
+}

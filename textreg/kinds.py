@@ -1,0 +1,137 @@
+"""What a plugin must provide: the four kinds of part that come from outside the core.
+
+A plugin subclasses one of these, gives it a ``name``, declares its parameters with
+:func:`textreg.params.param`, and writes the one method that its kind is for.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from textreg.errors import UsageError
+from textreg.params import Parametrized
+from textreg.records import Graph, Groups, Problem, Solution, Tokens
+
+API = 1
+"""Version of this interface; a plugin made for another one is refused by name."""
+
+
+class Plugin(Parametrized, ABC):
+    """Base of the four kinds."""
+
+    kind: ClassVar[str] = ""
+    api: ClassVar[int] = API
+    """The interface it is made for; a plugin may state it, and is refused where it differs."""
+
+
+class Tokenizer(Plugin):
+    """Text to sentences of tokens. Write ``__call__``; ``encode`` follows, or may be overridden."""
+
+    kind: ClassVar[str] = "tokenizer"
+
+    @abstractmethod
+    def __call__(self, text: str) -> list[list[str]]:
+        """The tokens of ``text``, one list a sentence."""
+
+    def encode(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
+        """Tokens of all ``texts``, feature ids in order of first occurrence.
+
+        This plain version calls the tokenizer for every text; override it with something fast.
+        ``spans`` asks for character offsets, which a plain tokenizer cannot give: UsageError.
+        """
+        if spans:
+            raise UsageError(f"tokenizer '{self.name}' does not give character offsets.")
+        vocabulary: dict[str, int] = {}
+        ids: list[int] = []
+        sentence_ptr, document_ptr = [0], [0]
+        for text in texts:
+            for sentence in self(text):
+                ids.extend(vocabulary.setdefault(token, len(vocabulary)) for token in sentence)
+                sentence_ptr.append(len(ids))
+            document_ptr.append(len(sentence_ptr) - 1)
+        return Tokens(
+            ids=np.array(ids, dtype=np.int32),
+            sentence_ptr=np.array(sentence_ptr, dtype=np.int64),
+            document_ptr=np.array(document_ptr, dtype=np.int64),
+            vocabulary=list(vocabulary),
+        )
+
+
+class GroupBuilder(Plugin):
+    """Training tokens to overlapping sets of features."""
+
+    kind: ClassVar[str] = "groups"
+
+    @abstractmethod
+    def build(self, tokens: Tokens) -> Groups:
+        """Groups over the features of ``tokens`` (its ids are feature ids)."""
+
+
+class GraphBuilder(Plugin):
+    """Training tokens to weighted links between features."""
+
+    kind: ClassVar[str] = "graph"
+
+    @abstractmethod
+    def build(self, tokens: Tokens) -> Graph:
+        """A graph over the features of ``tokens``."""
+
+
+class Regularizer(Plugin):
+    """Finds the weights of a model. Its one duty is :meth:`solve`."""
+
+    kind: ClassVar[str] = "regularizer"
+    needs: ClassVar[Literal["", "groups", "graph"]] = ""
+    default_builder: ClassVar[str] = ""
+    """Name of the group or graph builder used when the user names none."""
+
+    @abstractmethod
+    def solve(self, problem: Problem) -> Solution:
+        """Weights for ``problem``; honours its ``weights``, ``fit_intercept`` and ``callback``."""
+
+    def scale(self, problem: Problem, parameter: str) -> float:
+        """The price of ``parameter`` that empties the model; search grids are fractions of it.
+
+        Default: the largest absolute gradient of the loss at zero weights, which is the smallest l1
+        price with no feature in the model.
+        """
+        from textreg.losses import largest_gradient_at_zero
+
+        return largest_gradient_at_zero(problem)
+
+    def candidates(self, problem: Problem) -> list[Regularizer]:
+        """Versions of this regularizer with every ``AUTO`` parameter decided: the search grid.
+
+        In an order that suits warm starts: the last undecided parameter runs fastest, each from
+        the emptiest model down. A regularizer with nothing undecided returns itself alone.
+        """
+        grid: list[Regularizer] = [self]
+        for key in self.undecided():
+            search = self.declared()[key].search
+            if search is None:
+                raise UsageError(f"{self.name}: {key} has no default; give it a value.")
+            values = search.values(self.scale(problem, key))
+            grid = [part.replace(**{key: value}) for part in grid for value in values]
+        return grid
+
+    def path(
+        self, problem: Problem, candidates: Sequence[Regularizer] | None = None
+    ) -> Iterator[tuple[Regularizer, Solution]]:
+        """Solutions of ``candidates``, by default the whole grid, each started from its neighbor's.
+
+        Override it where one run passes through many candidates, as a greedy pursuit does.
+        """
+        start = problem.start
+        for part in self.candidates(problem) if candidates is None else candidates:
+            solution = part.solve(problem.replace(start=start))
+            start = (solution.w, solution.b)
+            yield part, solution
+
+
+KINDS: dict[str, type[Any]] = {
+    part.kind: part for part in (Tokenizer, GroupBuilder, GraphBuilder, Regularizer)
+}

@@ -1,0 +1,235 @@
+"""One declaration per parameter: from it come the constructor, the check, the CLI option, the docs.
+
+>>> class Shrink(Parametrized):
+...     name = "shrink"
+...     l2: float = param(default=1.0, min=0, help="price of the squared weights")
+>>> Shrink(l2=0.5)
+Shrink(l2=0.5)
+>>> Shrink(l2=-1)
+Traceback (most recent call last):
+textreg.errors.UsageError: shrink: l2 must be at least 0, not -1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_type_hints
+
+import numpy as np
+
+from textreg.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, dataclass_transform
+else:
+
+    def dataclass_transform(**_: Any) -> Any:
+        return lambda cls: cls
+
+
+class _Auto:
+    """The one value ``AUTO``: to be chosen from the data."""
+
+    _instance: ClassVar[_Auto | None] = None
+
+    def __new__(cls) -> _Auto:
+        if cls._instance is None:
+            cls._instance = super().__new__(cls)
+        return cls._instance
+
+    def __repr__(self) -> str:
+        return "AUTO"
+
+    def __reduce__(self) -> tuple[type[_Auto], tuple[()]]:
+        return (_Auto, ())
+
+
+AUTO: Any = _Auto()
+
+
+@dataclass(frozen=True)
+class LogGrid:
+    """Candidate prices, evenly spaced in logarithm, relative to the data.
+
+    ``low`` and ``high`` are fractions of the smallest price that empties the model (see
+    ``Regularizer.scale``), so one grid serves corpora of any size.
+    """
+
+    low: float
+    high: float
+    points: int = 5
+
+    def values(self, scale: float) -> list[float]:
+        """The candidates for data of this ``scale``, the largest (emptiest model) first."""
+        grid = scale * np.geomspace(self.high, self.low, self.points)
+        # Four digits: what is reported and typed again is exactly what was tried.
+        return [float(f"{value:.4g}") for value in grid]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Candidate values of the search, as they are."""
+
+    candidates: Sequence[Any]
+
+    def values(self, scale: float) -> list[Any]:
+        """The candidates; ``scale`` has no part in them."""
+        return list(self.candidates)
+
+
+@dataclass
+class Param:
+    """One declared parameter; made by :func:`param`."""
+
+    default: Any
+    help: str
+    min: float | None = None
+    max: float | None = None
+    choices: tuple[Any, ...] | None = None
+    search: LogGrid | Choices | None = None
+    name: str = ""
+    type: type = field(default=str)
+    optional: bool = False
+
+    def check(self, value: Any, owner: str) -> Any:
+        """Return ``value`` in the declared type, or raise UsageError naming ``owner``."""
+        if value is AUTO and self.default is AUTO:
+            return value
+        if value is None and self.optional:
+            return value
+        value = self._convert(value, owner)
+        if self.choices is not None and value not in self.choices:
+            known = ", ".join(map(str, self.choices))
+            hint = did_you_mean(str(value), map(str, self.choices))
+            raise UsageError(f"{owner}: {self.name} must be one of {known}, not {value!r}.{hint}")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UsageError(f"{owner}: {self.name} must be a finite number, not {value}.")
+        if self.min is not None and value < self.min:
+            raise UsageError(f"{owner}: {self.name} must be at least {self.min:g}, not {value:g}.")
+        if self.max is not None and value > self.max:
+            raise UsageError(f"{owner}: {self.name} must be at most {self.max:g}, not {value:g}.")
+        return value
+
+    def _convert(self, value: Any, owner: str) -> Any:
+        wrong = UsageError(f"{owner}: {self.name} must be {_TYPE_NAMES[self.type]}, not {value!r}.")
+        if self.type is bool:
+            if isinstance(value, (bool, np.bool_)):
+                return bool(value)
+            raise wrong
+        if isinstance(value, (bool, np.bool_)):
+            raise wrong
+        if self.type is str:
+            if isinstance(value, str):
+                return str(value)
+            raise wrong
+        try:
+            number = self.type(value)
+        except (TypeError, ValueError, OverflowError):
+            raise wrong from None
+        if self.type is int and number != (float(value) if isinstance(value, str) else value):
+            raise wrong
+        return number
+
+
+_TYPE_NAMES = {bool: "true or false", str: "a text", int: "a whole number", float: "a number"}
+
+
+def param(
+    *,
+    default: Any,
+    help: str,
+    min: float | None = None,
+    max: float | None = None,
+    choices: Sequence[Any] | None = None,
+    search: LogGrid | Choices | None = None,
+) -> Any:
+    """Declare a parameter in the body of a :class:`Parametrized` class.
+
+    The annotation gives its type: ``float``, ``int``, ``str`` or ``bool``, or one of them or None.
+    ``default=AUTO`` means: chosen from the data, over ``search``.
+    """
+    return Param(
+        default=default,
+        help=help,
+        min=min,
+        max=max,
+        choices=None if choices is None else tuple(choices),
+        search=search,
+    )
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(param,))
+class Parametrized:
+    """Base of everything with declared parameters. Instances never change; see :meth:`replace`."""
+
+    name: ClassVar[str] = ""
+    _declared: ClassVar[dict[str, Param]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        declared = dict(cls._declared)
+        own = {key: value for key, value in vars(cls).items() if isinstance(value, Param)}
+        hints = get_type_hints(cls) if own else {}
+        for key, declaration in own.items():
+            options = get_args(hints[key]) or (hints[key],)
+            (declaration.type,) = [option for option in options if option is not type(None)]
+            declaration.optional = type(None) in options
+            declaration.name = key
+            if declaration.type not in _TYPE_NAMES:
+                raise TypeError(f"{cls.__name__}.{key}: parameters are float, int, str or bool")
+            declared[key] = declaration
+            setattr(cls, key, declaration.default)
+        cls._declared = declared
+
+    def __init__(self, **values: Any) -> None:
+        for key in values:
+            if key not in self._declared:
+                known = ", ".join(self._declared) or "none"
+                raise UsageError(
+                    f"{self.label()}: no parameter '{key}'.{did_you_mean(key, self._declared)} "
+                    f"It has: {known}."
+                )
+        for key, declaration in self._declared.items():
+            value = values.get(key, declaration.default)
+            self.__dict__[key] = declaration.check(value, self.label())
+
+    @classmethod
+    def label(cls) -> str:
+        """The name used in messages."""
+        return cls.name or cls.__name__
+
+    @classmethod
+    def declared(cls) -> dict[str, Param]:
+        """The declared parameters by name, in order."""
+        return dict(cls._declared)
+
+    def params(self) -> dict[str, Any]:
+        """The parameters' values by name."""
+        return {key: self.__dict__[key] for key in self._declared}
+
+    def replace(self, **values: Any) -> Self:
+        """A copy with some parameters changed."""
+        return type(self)(**{**self.params(), **values})
+
+    def undecided(self) -> list[str]:
+        """Names of the parameters that are still ``AUTO``."""
+        return [key for key, value in self.params().items() if value is AUTO]
+
+    def __setattr__(self, key: str, value: Any) -> None:
+        raise AttributeError(f"{self.label()} cannot be changed; use .replace({key}=...)")
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.params() == other.params()
+
+    def __hash__(self) -> int:
+        return hash((type(self), tuple(self.params().items())))
+
+    def __repr__(self) -> str:
+        changed = ", ".join(
+            f"{key}={value!r}"
+            for key, value in self.params().items()
+            if value is AUTO or value != self._declared[key].default
+        )
+        return f"{type(self).__name__}({changed})"

@@ -1,0 +1,150 @@
+"""Penalties: the prices of weights. Each knows its value, and what a solver or a certificate asks.
+
+Formulas are numbered as in docs/maths.md.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from textreg._core.groups import group_duals, group_norms, group_spread
+from textreg.errors import UsageError
+from textreg.records import Floats, Groups, Int32s
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Penalty(Protocol):
+    """What the general-purpose solvers know of a penalty."""
+
+    def value(self, w: Floats) -> float:
+        """The penalty at w (p,)."""
+
+    def prox(self, w: Floats, step: float) -> Floats:
+        """argmin_x 1/2 ||x - w||^2 + step * value(x)."""
+
+
+def soft(w: Floats, threshold: Floats | float) -> Floats:
+    """Soft thresholding: move w towards zero by ``threshold``, and no further."""
+    shrunk: Floats = np.sign(w) * np.maximum(np.abs(w) - threshold, 0.0)
+    return shrunk
+
+
+class Separable:
+    """sum_j 1/2 q_j (w_j - mu_j)^2 + lam_j |w_j|, the penalty of one inner problem; q, mu, lam: (p,)."""
+
+    def __init__(self, q: Floats, mu: Floats, lam: Floats) -> None:
+        self.q, self.mu, self.lam = q, mu, lam
+
+    @classmethod
+    def constant(cls, p: int, l1: float = 0.0, l2: float = 0.0) -> Self:
+        """l1 |w_j| + l2 w_j^2 on all of ``p`` features."""
+        return cls(np.full(p, 2.0 * l2), np.zeros(p), np.full(p, float(l1)))
+
+    def value(self, w: Floats) -> float:
+        """The penalty of all features."""
+        gap = w - self.mu
+        return float(0.5 * (self.q @ (gap * gap)) + self.lam @ np.abs(w))
+
+    def of(self, features: Int32s, values: Floats) -> float:
+        """The share of ``features`` when their weights are ``values``."""
+        gap = values - self.mu[features]
+        return float(0.5 * (self.q[features] @ (gap * gap)) + self.lam[features] @ np.abs(values))
+
+    def prox(self, w: Floats, step: float) -> Floats:
+        """Soft thresholding, then shrinking towards mu."""
+        centre = w + step * self.q * self.mu
+        return soft(centre, step * self.lam) / (1.0 + step * self.q)
+
+
+class GroupNorms:
+    """sum_g price_g ||w_g||_2 + sum_j lam_j |w_j| + l2 w_j^2 over overlapping groups.
+
+    The sparse overlapping group lasso of Yogatama & Smith (2014), eq. (1), with an optional ridge.
+    Identical groups are merged and groups of one feature become part of lam, both exactly.
+
+    groups: as the user gave them. group: price of every group's norm, times its own weight. l1, l2:
+    prices of the absolute and of the squared weights.
+    """
+
+    def __init__(self, groups: Groups, group: float, l1: float, l2: float = 0.0) -> None:
+        merged = groups.merged
+        self.original = groups
+        self.origin = merged.origin
+        self.indptr, self.indices = merged.groups.indptr, merged.groups.indices
+        self.price = group * merged.groups.weights
+        self.lam = l1 + group * merged.l1
+        self.l2 = float(l2)
+        self.sizes = np.diff(self.indptr)
+        self.p = groups.n_features
+
+    def norms(self, w: Floats) -> Floats:
+        """||w_g||_2 of every merged group."""
+        out = np.empty(len(self.price))
+        group_norms(self.indptr, self.indices, w, out)
+        return out
+
+    def value(self, w: Floats) -> float:
+        """The penalty at w."""
+        return float(self.price @ self.norms(w) + self.lam @ np.abs(w) + self.l2 * (w @ w))
+
+    def spread(self, values: Floats) -> Floats:
+        """For every feature the sum of ``values`` over its merged groups: M'(values)."""
+        out = np.zeros(self.p)
+        group_spread(self.indptr, self.indices, values, out)
+        return out
+
+    def duals(self, rates: Floats, w: Floats) -> tuple[Floats, Floats]:
+        """u_g = rates_g w_g, ragged, and M'u (p,), its sums by feature."""
+        u, held = np.empty(len(self.indices)), np.zeros(self.p)
+        group_duals(self.indptr, self.indices, rates, w, u, held)
+        return u, held
+
+    def majorizer(self, s: Floats) -> Separable:
+        """The quadratic that touches the penalty where ||w_g|| = s_g > 0, and lies above elsewhere.
+
+        price ||w_g|| <= price (||w_g||^2 / (2 s_g) + s_g / 2): eq. (M1).
+        """
+        q = self.spread(self.price / s)
+        q += 2.0 * self.l2
+        return Separable(q, np.zeros(self.p), self.lam)
+
+    @cached_property
+    def floor(self) -> Floats:
+        """m with sum_j m_j |w_j| <= value(w) for all w, by ||w_g||_2 >= ||w_g||_1 / sqrt(|g|)."""
+        return self.lam + self.spread(self.price / np.sqrt(self.sizes))
+
+    def copies(self, w: Floats, u: Floats) -> Floats:
+        """Norms of the copies v_g = prox(w_g + u_g) of the *original* groups: eq. (5), rho = 1.
+
+        w: (p,). u: ragged over the merged groups, ||u_g|| <= price_g. At the optimum v_g = w_g; before,
+        a group is exactly zero as soon as its dual variable has room left.
+        """
+        z = w[self.indices] + u
+        length = np.sqrt(np.add.reduceat(z * z, self.indptr[:-1])) if len(self.price) else z
+        merged = np.maximum(length - self.price, 0.0)
+        # A length that differs from the price by rounding is no selection.
+        merged[merged <= 1e-9 * np.maximum(self.price, 1.0)] = 0.0
+        norms = np.zeros(len(self.original))
+        shared = self.origin >= 0
+        norms[shared] = merged[self.origin[shared]]
+        single = self.origin <= -2
+        norms[single] = np.abs(w[-2 - self.origin[single]])
+        return norms
+
+
+def check_prices(name: str, **prices: object) -> None:
+    """Refuse prices that are still to be chosen; UsageError says how to choose them."""
+    from textreg.params import AUTO
+
+    open_ones = [key for key, value in prices.items() if value is AUTO]
+    if open_ones:
+        example = ", ".join(f"{key}=0.1" for key in open_ones)
+        raise UsageError(
+            f"{name}: {' and '.join(open_ones)} not chosen yet. Give a value ({example}), or let "
+            f"training search for it."
+        )

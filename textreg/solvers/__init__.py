@@ -1,0 +1,1 @@
+"""Solvers: each a function of a Problem."""

@@ -1,0 +1,126 @@
+"""Lower bounds of the optimum, from the dual: the proof that comes with every convex solution.
+
+For scores z = Xw + b, the dual variables of the loss are alpha_i = -c_i l'(y_i, z_i). With copies u_g
+inside the balls ||u_g|| <= price_g, the dual value is (docs/maths.md, D1)
+
+    sum_i -c_i l*(-alpha_i / c_i) - sum_j (|t_j| - lam_j)_+^2 / (4 l2),    t = X'alpha - M'u
+
+under sum_i alpha_i = 0 where there is an intercept. Without a ridge the second sum turns into the
+constraint |t_j| <= lam_j. Any such point bounds the objective from below.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from textreg._core.columns import column_damping
+from textreg._core.groups import ball_sweeps
+from textreg.penalties import GroupNorms
+from textreg.records import Floats
+from textreg.solvers.engine import Engine
+
+HEADROOM = 1.5
+"""How much more than its excess a feature is relieved of, since its neighbours gain by it too."""
+
+REPAIRS = 6
+"""Most rounds of damping documents to make a dual point feasible."""
+
+SWEEPS = 3
+"""Rounds over all groups that choose u in every repair."""
+
+
+def dual_scores(engine: Engine) -> Floats:
+    """alpha (n,) at the present fit, balanced for the intercept."""
+    alpha = -engine.r
+    balance(engine, alpha)
+    return alpha
+
+
+def balance(engine: Engine, alpha: Floats) -> None:
+    """Scale the heavier sign of ``alpha`` down in place, so that it sums to zero."""
+    if not engine.problem.fit_intercept:
+        return
+    up = alpha > 0.0
+    rise, drop = float(alpha[up].sum()), -float(alpha[~up].sum())
+    if rise > drop:
+        alpha[up] *= drop / rise
+    elif drop > 0.0:
+        alpha[~up] *= rise / drop
+
+
+def dual_value(engine: Engine, alpha: Floats) -> float:
+    """The loss's part of the dual."""
+    return engine.loss.dual_value(alpha, engine.problem.y, engine.problem.weights)
+
+
+def separable_bound(engine: Engine, lam: Floats, q: Floats) -> float:
+    """Lower bound for the penalty sum_j lam_j |w_j| + 1/2 q_j w_j^2 (mu = 0)."""
+    alpha = dual_scores(engine)
+    t = np.abs(engine.dots(alpha, engine.features))
+    hard = q == 0.0
+    scale = 1.0
+    if hard.any():
+        over = t[hard] > lam[hard]
+        if over.any():
+            scale = float((lam[hard][over] / t[hard][over]).min())
+    excess = np.maximum(scale * t - lam, 0.0)[~hard]
+    return dual_value(engine, scale * alpha) - float(0.5 * (excess * excess / q[~hard]).sum())
+
+
+def group_bound(
+    engine: Engine, penalty: GroupNorms, rates: Floats, tol: float
+) -> tuple[float, Floats]:
+    """Lower bound for overlapping groups, and the dual variables u (ragged) that gave it.
+
+    rates: (groups,), u begins at rates_g w_g; rates_g ||w_g|| <= price_g. tol: relative accuracy that
+    is asked for.
+
+    First u is improved by block updates that pull every |t_j| towards lam_j. What is then left
+    above is first met by damping alpha_i in the documents that hold the feature: a rare word costs the
+    few documents it occurs in, where scaling all of alpha would cost every document. The rest is
+    scaled away; since sum_j m_j |w_j| <= penalty(w) (GroupNorms.floor), an excess e_j needs a
+    factor of 1 / (1 + max_j e_j / m_j) only (docs/maths.md, D3).
+    """
+    u, held = penalty.duals(rates, engine.w)
+    alpha = dual_scores(engine)
+    if penalty.l2 > 0.0:
+        return _ridge_bound(engine, penalty, alpha, u, held)
+    floor = np.maximum(penalty.floor, np.finfo(float).tiny)
+    slack = 0.1 * tol * floor
+    near = penalty.lam + 0.5 * slack
+    best, best_scale = -np.inf, 1.0
+    for _ in range(REPAIRS):
+        pull = engine.dots(alpha, engine.features)
+        t = pull - held
+        ball_sweeps(penalty.indptr, penalty.indices, penalty.price, near, u, t, SWEEPS, 0.0)
+        held = pull - t
+        excess = np.maximum(np.abs(t) - penalty.lam, 0.0)
+        scale = 1.0 / (1.0 + float((excess / floor).max(initial=0.0)))
+        bound = dual_value(engine, scale * alpha)
+        if bound > best:
+            best, best_scale = bound, scale
+        over = np.flatnonzero(excess > slack).astype(np.int32)
+        if len(over) == 0:
+            break
+        factor = np.ones(len(alpha))
+        asked = np.copysign(HEADROOM * excess[over], t[over])
+        column_damping(*engine.columns, alpha, over, asked, factor)
+        alpha *= factor
+        balance(engine, alpha)
+    u *= best_scale
+    return best, u
+
+
+def _ridge_bound(
+    engine: Engine, penalty: GroupNorms, alpha: Floats, u: Floats, held: Floats
+) -> tuple[float, Floats]:
+    """With a ridge every u in the balls is feasible; block updates raise the bound itself."""
+    t = engine.dots(alpha, engine.features) - held
+    ball_sweeps(penalty.indptr, penalty.indices, penalty.price, penalty.lam, u, t, SWEEPS, 0.0)
+    excess = np.maximum(np.abs(t) - penalty.lam, 0.0)
+    return dual_value(engine, alpha) - float(excess @ excess) / (4.0 * penalty.l2), u
+
+
+def relative_gap(objective: float, bound: float) -> float:
+    """(objective - bound) / objective, never below zero; 0 for an objective of zero."""
+    return max(objective - bound, 0.0) / objective if objective > 0.0 else 0.0
