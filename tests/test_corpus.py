@@ -1,0 +1,440 @@
+"""Reading corpora: every format, every way in, and nothing lost on the way."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textreg.corpus import read_corpus, stream_documents
+from textreg.records import Corpus
+
+TEXTS = ["It works, mostly.", 'They call it "fast";\nit is not.', "", "Größe: groß\t(日本)"]
+LABELS = ["good", "bad", "bad", "good"]
+
+
+def jsonl(rows: list[dict[str, object]]) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def table(rows: list[list[object]], **format: str) -> str:
+    out = io.StringIO()
+    csv.writer(out, **format).writerows(rows)  # type: ignore[arg-type]
+    return out.getvalue()
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str | bytes], str]:
+    """Write a file into the test's folder and return its path."""
+
+    def write(name: str, content: str | bytes) -> str:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data = content.encode() if isinstance(content, str) else content
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def stdin(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
+    def stdin(content: bytes) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+    return stdin
+
+
+ROWS = [{"text": text, "label": label} for text, label in zip(TEXTS, LABELS, strict=True)]
+CELLS: list[list[object]] = [["label", "text"]]
+CELLS += [[label, text] for text, label in zip(TEXTS, LABELS, strict=True)]
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", jsonl(ROWS)),
+        ("a.ndjson", jsonl(ROWS)),
+        ("a.json", jsonl(ROWS)),
+        ("a.csv", table(CELLS)),
+        ("a.csv", table(CELLS, delimiter=";")),
+        ("a.csv", table(CELLS, quoting=csv.QUOTE_ALL)),
+        ("a.tsv", table(CELLS, delimiter="\t")),
+        ("a.tab", table(CELLS, delimiter="\t")),
+        ("a.dat", jsonl(ROWS)),
+        ("a.dat", table(CELLS)),
+        ("a.dat", table(CELLS, delimiter="|")),
+        ("a.txt", table(CELLS, delimiter="\t")),
+    ],
+)
+def test_formats_by_ending_and_by_content(write, name: str, ending: str, content: str) -> None:
+    corpus = read_corpus([write(name + ending, content)])
+    assert list(corpus.texts) == TEXTS
+    assert corpus.labels == LABELS
+    assert corpus.weights is None
+    assert corpus.skipped == 0
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le", "utf-16-be"]
+)
+def test_encodings(write, name: str, encoding: str) -> None:
+    content = jsonl(ROWS) if name == "a.jsonl" else table(CELLS)
+    if encoding in ("utf-16-le", "utf-16-be"):
+        content = "\ufeff" + content  # the mark that the other codecs write themselves
+    path = write(name, content.encode(encoding))
+    assert list(read_corpus(path).texts) == TEXTS
+    assert list(read_corpus(path, encoding=encoding).texts) == TEXTS
+    assert read_corpus(path).labels == LABELS
+
+
+def test_an_encoding_that_is_named(write) -> None:
+    path = write("a.csv", "label,text\ngut,größer\n".encode("cp1252"))
+    assert list(read_corpus(path, encoding="cp1252").texts) == ["größer"]
+    path = write("b.csv", "label,text\ngut,größer\n".encode("utf-16-le"))
+    assert list(read_corpus(path, encoding="utf-16-le").texts) == ["größer"]
+
+
+def test_fasttext_lines(write) -> None:
+    content = "__label__pos works well\n\ngone in __label__neg a week\r\n__label__neg\n"
+    corpus = read_corpus(write("train.txt", content))
+    assert list(corpus.texts) == ["works well", "gone in a week", ""]
+    assert corpus.labels == ["pos", "neg", "neg"]
+    assert [corpus.where(i).split(":")[-1] for i in range(3)] == ["1", "3", "4"]
+    assert corpus.columns == {"format": "fasttext"}
+
+
+def test_a_folder_for_each_class(write, tmp_path: Path) -> None:
+    write("root/pos/2.txt", "zwei\nZeilen\n")
+    write("root/pos/10.txt", "ten")
+    write("root/neg/deep/1.txt.gz", "packed")
+    write("root/neg/0.txt", "größer".encode("utf-16"))
+    write("root/neg/.hidden", b"\0\0")
+    write("root/README", "about")
+    corpus = read_corpus([str(tmp_path / "root")])
+    assert list(corpus.texts) == ["größer", "packed", "ten", "zwei\nZeilen"]
+    assert corpus.labels == ["neg", "neg", "pos", "pos"]
+    assert corpus.where(1) == str(tmp_path / "root" / "neg" / "deep" / "1.txt.gz")
+    assert corpus.columns == {"format": "a folder for each class (1 beside them ignored)"}
+
+    texts = read_corpus([str(tmp_path / "root")], labelled=False)
+    assert len(texts) == 5
+    assert texts.labels is None  # README has none
+    (tmp_path / "root" / "README").unlink()
+    assert read_corpus(tmp_path / "root", labelled=False).labels == ["neg", "neg", "pos", "pos"]
+
+
+def test_a_link_to_a_parent_folder_ends(write, tmp_path: Path) -> None:
+    write("root/pos/1.txt", "once")
+    (tmp_path / "root" / "pos" / "again").symlink_to(tmp_path / "root")
+    assert list(read_corpus(tmp_path / "root").texts) == ["once"]
+
+
+def test_several_files_and_globs(write, tmp_path: Path) -> None:
+    write("part-2.csv", "label,text\nb,two\n")
+    write("part-1.csv", "class,review\na,one\n")
+    last = write("z.jsonl", '{"label": "c", "text": "three"}\n')
+    corpus = read_corpus([str(tmp_path / "part-*.csv"), last])
+    assert list(corpus.texts) == ["one", "two", "three"]
+    assert [Path(corpus.where(i)).name for i in range(3)] == [
+        "part-1.csv:2",
+        "part-2.csv:2",
+        "z.jsonl:1",
+    ]
+    assert corpus.columns == {
+        "format": "csv or jsonl",
+        "text": "review (guessed) or text (guessed)",
+        "label": "class (guessed) or label (guessed)",
+    }
+
+
+def test_a_file_whose_name_looks_like_a_pattern(write) -> None:
+    assert list(read_corpus(write("a[1].csv", "label,text\nx,y\n")).texts) == ["y"]
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_standard_input(stdin, pack: Callable[[bytes], bytes]) -> None:
+    for content in (jsonl(ROWS), table(CELLS), table(CELLS, delimiter="\t")):
+        stdin(pack(content.encode()))
+        corpus = read_corpus(["-"])
+        assert list(corpus.texts) == TEXTS
+        assert corpus.labels == LABELS
+        assert corpus.where(0).startswith("<stdin>:")
+    stdin(pack(b"__label__a b\n"))
+    assert read_corpus("-").labels == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("header", "text", "label"),
+    [
+        ("id,Review,Sentiment", "Review", "Sentiment"),
+        ("title,body,CLASS", "body", "CLASS"),
+        ("review_text,y,text", "text", "y"),
+        ("Review Text,Category,Label", "Review Text", "Label"),
+        ("target,content,date", "content", "target"),
+    ],
+)
+def test_guessed_columns(write, header: str, text: str, label: str) -> None:
+    corpus = read_corpus(write("a.csv", f"{header}\n1,2,3\n"))
+    assert corpus.columns["text"] == f"{text} (guessed)"
+    assert corpus.columns["label"] == f"{label} (guessed)"
+    names = header.split(",")
+    assert list(corpus.texts) == [str(names.index(text) + 1)]
+    assert corpus.labels == [str(names.index(label) + 1)]
+
+
+def test_named_columns(write) -> None:
+    path = write("a.csv", "text,label,Betreff,Art,n\nno,no,yes,right,2.5\n")
+    corpus = read_corpus(path, text_col="Betreff", label_col="art", weight_col="n")
+    assert list(corpus.texts) == ["yes"]
+    assert corpus.labels == ["right"]
+    assert corpus.weights is not None
+    np.testing.assert_array_equal(corpus.weights, [2.5])
+    assert corpus.columns == {"format": "csv", "text": "Betreff", "label": "Art", "weight": "n"}
+    path = write("a.jsonl", '{"t": "yes", "l": "right", "n": 0}\n{"t": "a", "l": "b", "n": "3"}\n')
+    corpus = read_corpus(path, text_col="t", label_col="l", weight_col="n")
+    assert corpus.weights is not None
+    np.testing.assert_array_equal(corpus.weights, [0, 3])
+
+
+def test_csv_without_a_header_by_numbers(write, stdin) -> None:
+    content = '"3","Stocks, up","text"\n"4","Chips","down"\n'
+    for path in (write("a.csv", content), write("a.dat", content)):
+        corpus = read_corpus(path, text_col="2", label_col="1")
+        assert list(corpus.texts) == ["Stocks, up", "Chips"]
+        assert corpus.labels == ["3", "4"]
+        assert corpus.where(0) == f"{path}:1"
+    stdin(content.encode())
+    assert read_corpus("-", text_col="3", label_col="1").labels == ["3", "4"]
+    path = write("years.csv", "2,1\ntext,label\n")  # a header whose names are numbers
+    assert list(read_corpus(path, text_col="2", label_col="1").texts) == ["text"]
+
+
+def test_labels_become_texts(write) -> None:
+    labels = [1, True, False, 2.5, " x ", 10**20]
+    path = write("a.jsonl", jsonl([{"text": "t", "label": label} for label in labels]))
+    assert read_corpus(path).labels == ["1", "true", "false", "2.5", "x", "1" + 20 * "0"]
+
+
+def test_lone_surrogates_of_json_are_replaced(write) -> None:
+    path = write("a.jsonl", '{"text": "\\ud83d\\ude00 \\uD83d", "label": "a\\udc00"}\n')
+    corpus = read_corpus(path)
+    assert list(corpus.texts) == ["\N{GRINNING FACE} \ufffd"]
+    assert corpus.labels == ["a\ufffd"]
+
+
+def test_lines_are_counted_over_quoted_line_breaks(write) -> None:
+    content = 'text,label\r\n"a\r\nb",x\r\n\r\n"c",y\r\nd,z'
+    corpus = read_corpus(write("a.csv", content))
+    assert list(corpus.texts) == ["a\r\nb", "c", "d"]
+    assert [corpus.where(i).rsplit(":", 1)[1] for i in range(3)] == ["2", "5", "6"]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.txt", "a.csv.gz"])
+def test_fifty_megabytes_on_one_line(write, name: str) -> None:
+    text = "good grief " * 5_000_000
+    content = {
+        "a.csv": f'label,text\na,"{text}"\n',
+        "a.csv.gz": f"label,text\na,{text}\n",
+        "a.jsonl": json.dumps({"text": text, "label": "a"}),
+        "a.txt": f"__label__a {text}",
+    }[name]
+    (read,) = read_corpus(write(name, content)).texts
+    assert read == text
+
+
+def test_gzip_members_and_padding(write) -> None:
+    parts = [gzip.compress(part) for part in (b"label,text\na,o", b"ne\nb,two\n", b"")]
+    path = write("a.csv", b"".join(parts) + b"\0" * 100_000)
+    assert list(read_corpus(path).texts) == ["one", "two"]
+
+
+# --- rows that are left out ---------------------------------------------------------------------
+
+
+def test_skipped_rows_are_counted(write) -> None:
+    lines = ['{"text": "a", "label": "x"}', "{", "[]", '{"text": "b"}', '{"text": 1, "label": "x"}']
+    path = write("a.jsonl", "\n".join([*lines, '{"text": "c", "label": "y"}']))
+    corpus = read_corpus(path, on_error="skip")
+    assert list(corpus.texts) == ["a", "c"]
+    assert corpus.skipped == 4
+    content = b'label,text\na,one\n,two\nb,thr\xffee\nc,x,y\n"d"x,four\n"e\nf","fi\xffve"\ng,six\n'
+    corpus = read_corpus(write("a.csv", content), on_error="skip")
+    assert list(corpus.texts) == ["one", "six"]
+    assert corpus.skipped == 5
+    assert corpus.where(1).endswith(":9")
+    corpus = read_corpus(write("a.ft", b"__label__a b\n\xff\nc\n__label__d e\n"), on_error="skip")
+    assert list(corpus.texts) == ["b", "e"]
+    assert corpus.skipped == 2
+
+
+def test_a_first_record_without_the_column_may_be_left_out(write) -> None:
+    path = write("a.jsonl", '{"id": 1}\n{"text": "t", "label": "l"}\n')
+    corpus = read_corpus(path, on_error="skip")
+    assert (list(corpus.texts), corpus.skipped) == (["t"], 1)
+
+
+def test_skipped_files_of_a_folder(write, tmp_path: Path) -> None:
+    write("root/a/1", b"\xff\n")
+    write("root/a/2", "fine")
+    write("root/b/1", b"\0\1\2")
+    corpus = read_corpus(tmp_path / "root", on_error="skip")
+    assert (list(corpus.texts), corpus.labels, corpus.skipped) == (["fine"], ["a"], 2)
+
+
+# --- texts to be classified ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "texts"),
+    [
+        ("a.txt", "text,label\n\nlast line\r\n", ["text,label", "", "last line"]),
+        ("a.log", "Great content, review\n{x}\n", ["Great content, review", "{x}"]),
+        ("a.dat", "review\nmine\n", ["review", "mine"]),
+        ("a.dat", "id,review\n1,mine\n", ["mine"]),
+        ("a.csv", "review\nmine\n", ["mine"]),
+        ("a.jsonl", '{"text": "a"}\n{"text": "b"}\n', ["a", "b"]),
+        ("a.dat", '{"text": "a"}\n', ["a"]),
+        ("a.txt", "__label__x a\n", ["a"]),
+    ],
+)
+def test_unlabelled(write, stdin, name: str, content: str, texts: list[str]) -> None:
+    corpus = read_corpus(write(name, content), labelled=False)
+    assert list(corpus.texts) == texts
+    if name == "a.dat":
+        stdin(content.encode())
+        assert list(read_corpus("-", labelled=False).texts) == texts
+
+
+def test_labels_of_unlabelled_data_are_kept_only_if_complete(write) -> None:
+    rows = [{"text": "a", "label": "x"}, {"text": "b", "label": "y"}]
+    corpus = read_corpus(write("a.jsonl", jsonl(rows)), labelled=False)
+    assert corpus.labels == ["x", "y"]
+    assert "label" in corpus.columns
+    for missing in ({"text": "c"}, {"text": "c", "label": ""}, {"text": "c", "label": ["x"]}):
+        corpus = read_corpus(write("b.jsonl", jsonl([*rows, missing])), labelled=False)
+        assert corpus.labels is None
+        assert len(corpus) == 3
+        assert "label" not in corpus.columns
+
+
+def test_streaming_gives_batches(write, tmp_path: Path) -> None:
+    write("a.jsonl.gz", jsonl([{"text": str(i)} for i in range(25)]))
+    write("b.txt", "25\n26\n")
+    batches = list(stream_documents([tmp_path / "a.jsonl.gz", tmp_path / "b.txt"], 10))
+    assert [len(batch) for batch in batches] == [10, 10, 7]
+    assert [text for batch in batches for text in batch.texts] == [str(i) for i in range(27)]
+    assert batches[2].where(6) == f"{tmp_path / 'b.txt'}:2"
+    whole = read_corpus([tmp_path / "a.jsonl.gz", tmp_path / "b.txt"], labelled=False)
+    assert [whole.where(i) for i in range(27)] == [
+        batch.where(i) for batch in batches for i in range(len(batch))
+    ]
+
+
+def test_streaming_from_memory(stdin) -> None:
+    stdin(b"a\nb\nc\n")
+    assert [list(batch.texts) for batch in stream_documents("-", 2)] == [["a", "b"], ["c"]]
+
+
+def test_streaming_counts_what_it_leaves_out(write) -> None:
+    path = write("a.jsonl", '{"text": "a"}\n{\n{"text": "b"}\n{"text": "c"}\n{\n{\n')
+    batches = list(stream_documents(path, 2, on_error="skip"))
+    assert [(list(batch.texts), batch.skipped) for batch in batches] == [
+        (["a", "b"], 1),
+        (["c"], 2),
+    ]
+    batches = list(stream_documents(path, 3, on_error="skip"))
+    assert [(list(batch.texts), batch.skipped) for batch in batches] == [
+        (["a", "b", "c"], 1),
+        ([], 2),
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes cannot be asked whether they are empty")
+@pytest.mark.parametrize("first", [b"one\ntwo\n", b'{"text": "one"}\n{"text": "two"}\n'])
+def test_streaming_does_not_wait_for_a_full_batch(monkeypatch, first: bytes) -> None:
+    read_end, write_end = os.pipe()
+    received = threading.Event()
+
+    def writer() -> None:
+        with os.fdopen(write_end, "wb", buffering=0) as pipe:
+            pipe.write(first)
+            received.wait(60)
+            pipe.write(first)
+
+    thread = threading.Thread(target=writer)
+    with os.fdopen(read_end, "rb") as pipe:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(pipe))
+        thread.start()
+        batches = stream_documents("-")
+        assert list(next(batches).texts) == ["one", "two"]  # while the pipe is still open
+        arrived_early = not received.is_set()
+        received.set()
+        assert [list(batch.texts) for batch in batches] == [["one", "two"]]
+        thread.join()
+        assert arrived_early
+
+
+# --- what is written is what is read ------------------------------------------------------------
+
+# Whatever a text file can hold: no lone surrogates, no zero characters.
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
+labels = texts.filter(lambda label: bool(label.strip())).map(str.strip)
+documents = st.lists(st.tuples(texts, labels), min_size=1, max_size=8)
+
+
+def fresh(tmp_path_factory: pytest.TempPathFactory, name: str, content: bytes) -> Corpus:
+    path = tmp_path_factory.mktemp("round") / name
+    path.write_bytes(content)
+    return read_corpus(path)
+
+
+@given(documents, st.booleans(), st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
+def test_jsonl_round_trip(tmp_path_factory, documents, ascii: bool, encoding: str) -> None:
+    lines = [
+        json.dumps({"text": text, "label": label}, ensure_ascii=ascii) for text, label in documents
+    ]
+    corpus = fresh(tmp_path_factory, "a.jsonl", "\n".join(lines).encode(encoding))
+    assert list(zip(corpus.texts, corpus.labels or (), strict=True)) == documents
+
+
+@given(
+    documents,
+    st.sampled_from([",", ";", "|", "\t"]),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]),
+)
+def test_csv_round_trip(tmp_path_factory, documents, delimiter, end, quoting) -> None:
+    out = io.StringIO(newline="")
+    if end == "\n" and quoting == csv.QUOTE_MINIMAL:
+        # Python's writer leaves a carriage return bare there; that is not CSV.
+        documents = [(a.replace("\r", ""), b.replace("\r", "")) for a, b in documents]
+    writer = csv.writer(out, delimiter=delimiter, lineterminator=end, quoting=quoting)
+    writer.writerow(["text", "label"])
+    writer.writerows(documents)
+    for name in ("a.csv", "a.tsv") if delimiter == "\t" else ("a.csv",):
+        corpus = fresh(tmp_path_factory, name, out.getvalue().encode())
+        assert list(zip(corpus.texts, corpus.labels or (), strict=True)) == documents
+
+
+def test_real_corpora_are_read_whole(data_dir: Path) -> None:
+    corpus = read_corpus(
+        [data_dir / "data" / "20news" / f"{part}.jsonl.gz" for part in ("train", "test")]
+    )
+    assert len(corpus) == 11314 + 7532
+    assert len(set(corpus.labels or ())) == 20
+    with gzip.open(data_dir / "data" / "20news" / "train.jsonl.gz", "rt", encoding="utf-8") as file:
+        assert list(corpus.texts[:11314]) == [json.loads(line)["text"] for line in file]
