@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from textreg._core.groups import group_duals, group_norms, group_spread
+from textreg._core.groups import group_gather, group_norms, group_scale, group_spread
 from textreg.errors import UsageError
 from textreg.records import Floats, Groups, Int32s
 
@@ -98,11 +98,17 @@ class GroupNorms:
         group_spread(self.indptr, self.indices, values, out)
         return out
 
-    def duals(self, rates: Floats, w: Floats) -> tuple[Floats, Floats]:
-        """u_g = rates_g w_g, ragged, and M'u (p,), its sums by feature."""
-        u, held = np.empty(len(self.indices)), np.zeros(self.p)
-        group_duals(self.indptr, self.indices, rates, w, u, held)
-        return u, held
+    def duals(self, rates: Floats, w: Floats) -> Floats:
+        """u_g = rates_g w_g, ragged."""
+        u = np.empty(len(self.indices))
+        group_scale(self.indptr, self.indices, rates, w, u)
+        return u
+
+    def gather(self, ragged: Floats) -> Floats:
+        """For every feature the sum of its entries in a ragged array: M'u."""
+        out = np.zeros(self.p)
+        group_gather(self.indices, ragged, out)
+        return out
 
     def majorizer(self, s: Floats) -> Separable:
         """The quadratic that touches the penalty where ||w_g|| = s_g > 0, and lies above elsewhere.
@@ -129,6 +135,10 @@ class GroupNorms:
         merged = np.maximum(length - self.price, 0.0)
         # A length that differs from the price by rounding is no selection.
         merged[merged <= 1e-9 * np.maximum(self.price, 1.0)] = 0.0
+        return self.original_norms(merged, w)
+
+    def original_norms(self, merged: Floats, w: Floats) -> Floats:
+        """Norms of the original groups from those of the merged ones and the single features' weights."""
         norms = np.zeros(len(self.original))
         shared = self.origin >= 0
         norms[shared] = merged[self.origin[shared]]

@@ -107,21 +107,80 @@ cdef int _sweep(const long long[::1] indptr, const int[::1] indices, const doubl
     return used
 
 
-def group_duals(const long long[::1] indptr, const int[::1] indices, const double[::1] rates,
-                const double[::1] w, double[::1] u, double[::1] held):
-    """u_g = rates[g] w_g, and held[j] += its sum over groups. u: ragged, written; held: (p,)."""
+def group_scale(const long long[::1] indptr, const int[::1] indices, const double[::1] rates,
+                const double[::1] w, double[::1] u):
+    """u_g = rates[g] w_g. rates: (groups,), u: ragged, written."""
     if rates.shape[0] != indptr.shape[0] - 1 or u.shape[0] != indices.shape[0]:
         raise ValueError("rates must have one entry a group, u one for every entry of the groups")
     with nogil:
-        _duals(indptr, indices, rates, w, u, held)
+        _scale(indptr, indices, rates, w, u)
 
 
-cdef void _duals(const long long[::1] indptr, const int[::1] indices, const double[::1] rates,
-                 const double[::1] w, double[::1] u, double[::1] held) noexcept nogil:
+cdef void _scale(const long long[::1] indptr, const int[::1] indices, const double[::1] rates,
+                 const double[::1] w, double[::1] u) noexcept nogil:
     cdef Py_ssize_t g, e
-    cdef double t
     for g in range(rates.shape[0]):
         for e in range(indptr[g], indptr[g + 1]):
-            t = rates[g] * w[indices[e]]
-            u[e] = t
-            held[indices[e]] += t
+            u[e] = rates[g] * w[indices[e]]
+
+
+def group_gather(const int[::1] indices, const double[::1] u, double[::1] out):
+    """out[j] += sum of the entries of u that belong to feature j. u: ragged, out: (p,)."""
+    if u.shape[0] != indices.shape[0]:
+        raise ValueError("u must have one entry for every entry of the groups")
+    with nogil:
+        _gather(indices, u, out)
+
+
+cdef void _gather(const int[::1] indices, const double[::1] u, double[::1] out) noexcept nogil:
+    cdef Py_ssize_t e
+    for e in range(u.shape[0]):
+        out[indices[e]] += u[e]
+
+
+def admm_copies(const long long[::1] indptr, const int[::1] indices, const double[::1] prices,
+                const double[::1] w, double rho, double relax, double[::1] v, double[::1] u,
+                double[::1] norms, double[::1] target):
+    """The v and u steps of ADMM for overlapping groups, fused.
+
+        m = relax w_g + (1 - relax) v_g
+        v_g = prox(m - u_g / rho), shrunk by prices[g] / rho
+        u_g += rho (v_g - m)
+
+    v, u: ragged, changed. norms: (groups,), ||v_g|| written. target: (p,), target[j] += v + u / rho.
+    Returns (sum (v - w)^2, sum (v - v_old)^2, sum v^2, sum u^2).
+    """
+    cdef double sums[4]
+    if (v.shape[0] != indices.shape[0] or u.shape[0] != indices.shape[0]
+            or norms.shape[0] != indptr.shape[0] - 1 or prices.shape[0] != norms.shape[0]):
+        raise ValueError("v and u are ragged, norms and prices have one entry a group")
+    with nogil:
+        _copies(indptr, indices, prices, w, rho, relax, v, u, norms, target, sums)
+    return sums[0], sums[1], sums[2], sums[3]
+
+
+cdef void _copies(const long long[::1] indptr, const int[::1] indices,
+                  const double[::1] prices, const double[::1] w, double rho, double relax,
+                  double[::1] v, double[::1] u, double[::1] norms, double[::1] target,
+                  double* sums) noexcept nogil:
+    cdef Py_ssize_t g, e
+    cdef double m, z, total, size, shrink, new
+    sums[0] = sums[1] = sums[2] = sums[3] = 0.0
+    for g in range(norms.shape[0]):
+        total = 0.0
+        for e in range(indptr[g], indptr[g + 1]):
+            z = relax * w[indices[e]] + (1.0 - relax) * v[e] - u[e] / rho
+            total += z * z
+        size = sqrt(total)
+        shrink = 0.0 if size * rho <= prices[g] else 1.0 - prices[g] / (rho * size)
+        norms[g] = shrink * size
+        for e in range(indptr[g], indptr[g + 1]):
+            m = relax * w[indices[e]] + (1.0 - relax) * v[e]
+            new = shrink * (m - u[e] / rho)
+            sums[0] += (new - w[indices[e]]) * (new - w[indices[e]])
+            sums[1] += (new - v[e]) * (new - v[e])
+            u[e] += rho * (new - m)
+            v[e] = new
+            sums[2] += new * new
+            sums[3] += u[e] * u[e]
+            target[indices[e]] += new + u[e] / rho

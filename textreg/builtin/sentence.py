@@ -8,6 +8,7 @@ from textreg.kinds import Regularizer
 from textreg.params import AUTO, LogGrid, param
 from textreg.penalties import GroupNorms, check_prices
 from textreg.records import Problem, Solution
+from textreg.solvers.admm import admm
 from textreg.solvers.majorize import majorize
 
 
@@ -31,13 +32,27 @@ class Sentence(Regularizer):
         default=AUTO, min=0, search=LogGrid(1e-3, 0.1, 5), help="price of the absolute weights"
     )
     l2: float = param(default=0.0, min=0, help="price of the squared weights")
+    solver: str = param(
+        default="majorize", choices=("majorize", "admm"), help="how the optimum is found"
+    )
+    rho: float = param(default=1.0, min=1e-6, help="admm: price of copies that disagree")
+    balanced: bool = param(default=True, help="admm: let rho follow the residuals")
+    relax: float = param(default=1.6, min=1.0, max=1.9, help="admm: over-relaxation, 1 for none")
+    stop: str = param(
+        default="gap", choices=("gap", "paper"), help="admm: stop by the gap, or as the paper does"
+    )
 
     def solve(self, problem: Problem) -> Solution:
         """Minimise the objective; UsageError where the problem has no groups."""
         check_prices(self.name, group=self.group, l1=self.l1)
         if problem.groups is None:
             raise UsageError("sentence: the problem has no groups; build them from the sentences.")
-        return majorize(problem, GroupNorms(problem.groups, self.group, self.l1, self.l2))
+        penalty = GroupNorms(problem.groups, self.group, self.l1, self.l2)
+        if self.solver == "majorize":
+            return majorize(problem, penalty)
+        return admm(
+            problem, penalty, rho=self.rho, balanced=self.balanced, relax=self.relax, stop=self.stop
+        )
 
 
 @hookimpl

@@ -68,12 +68,11 @@ def separable_bound(engine: Engine, lam: Floats, q: Floats) -> float:
 
 
 def group_bound(
-    engine: Engine, penalty: GroupNorms, rates: Floats, tol: float
+    engine: Engine, penalty: GroupNorms, u: Floats, tol: float
 ) -> tuple[float, Floats]:
     """Lower bound for overlapping groups, and the dual variables u (ragged) that gave it.
 
-    rates: (groups,), u begins at rates_g w_g; rates_g ||w_g|| <= price_g. tol: relative accuracy that
-    is asked for.
+    u: where to begin, ||u_g|| <= price_g; changed in place. tol: relative accuracy that is asked for.
 
     First u is improved by block updates that pull every |t_j| towards lam_j. What is then left
     above is first met by damping alpha_i in the documents that hold the feature: a rare word costs the
@@ -81,7 +80,7 @@ def group_bound(
     scaled away; since sum_j m_j |w_j| <= penalty(w) (GroupNorms.floor), an excess e_j needs a
     factor of 1 / (1 + max_j e_j / m_j) only (docs/maths.md, D3).
     """
-    u, held = penalty.duals(rates, engine.w)
+    held = penalty.gather(u)
     alpha = dual_scores(engine)
     if penalty.l2 > 0.0:
         return _ridge_bound(engine, penalty, alpha, u, held)

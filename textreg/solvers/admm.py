@@ -1,0 +1,149 @@
+"""Overlapping groups by ADMM: Algorithm 1 of Yogatama & Smith (2014), on the engine.
+
+Every group owns a copy v_g of its weights, tied to them by multipliers u_g. In turn:
+
+- w: the loss and the l1 price, each weight drawn to the mean of its copies, eq. (2);
+- v: each copy by itself shrunk towards zero, which drops groups, eq. (3) and (5);
+- u: moved by the disagreement, eq. (4).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Literal
+
+import numpy as np
+
+from textreg._core.groups import admm_copies
+from textreg.errors import ConvergenceWarning
+from textreg.penalties import GroupNorms, Separable
+from textreg.records import Floats, Problem, Solution, Step
+from textreg.solvers.certificate import group_bound, relative_gap
+from textreg.solvers.engine import Engine
+
+PAPER_ITERATIONS = 100
+"""The paper's limit (section 4)."""
+
+PAPER_CHANGE = 1e-4
+"""Relative change of w at which the paper's rule stops; the paper gives no number."""
+
+W_TOLERANCE = 1e-5
+"""The w step ends when a Newton step gains less than this share (footnote 2)."""
+
+W_STEPS = 20
+"""Most Newton steps in one w step."""
+
+CHECK = 10
+"""Iterations between looks at the gap."""
+
+TINY = 1e-24
+"""Squared sizes below this count as zero when residuals are made relative."""
+
+IMBALANCE, FACTOR = 10.0, 2.0
+"""Balanced rho: when one residual is this much larger than the other, rho moves by the factor."""
+
+
+def admm(
+    problem: Problem,
+    penalty: GroupNorms,
+    *,
+    rho: float = 1.0,
+    balanced: bool = True,
+    relax: float = 1.6,
+    stop: Literal["gap", "paper"] = "gap",
+) -> Solution:
+    """Minimise loss + penalty over overlapping groups.
+
+    rho: price of disagreement between a weight and its copies. balanced: let rho follow the two
+    residuals (Boyd et al. 2010, section 3.4.1). relax: over-relaxation, 1 for none (section 3.4.3).
+    stop: "gap" at a relative gap of ``problem.tol``; "paper" at a relative change of w of PAPER_CHANGE or
+    after 100 iterations, as in section 4.
+    """
+    engine = Engine(problem)
+    v = engine.w[penalty.indices]
+    u = np.zeros_like(v)
+    norms = penalty.norms(engine.w)
+    copies = penalty.spread(np.ones(len(penalty.price)))  # N_j, how many copies a weight has
+    target = copies * engine.w
+    limit = PAPER_ITERATIONS if stop == "paper" else problem.max_iter
+    best, bound, gap = np.inf, -np.inf, math.inf
+    best_w, best_b, best_norms = engine.w.copy(), engine.b, norms
+    history: list[Step] = []
+    iteration, met, stopped, residual = 0, False, False, math.inf
+
+    while iteration < limit and not met and not stopped:
+        iteration += 1
+        before = engine.w.copy()
+        _minimise_w(engine, penalty, rho, copies, target)
+        target = np.zeros(penalty.p)
+        disagree, moved, v_size, u_size = admm_copies(
+            penalty.indptr, penalty.indices, penalty.price, engine.w, rho, relax, v, u, norms, target
+        )
+        primal = math.sqrt(disagree / max(v_size, TINY))
+        dual = rho * math.sqrt(moved / max(u_size, TINY))
+        residual = max(primal, dual)
+        if stop == "paper":
+            change = float(np.linalg.norm(engine.w - before))
+            met = change <= PAPER_CHANGE * float(np.linalg.norm(before))
+        last = met or iteration == limit
+        if iteration % CHECK == 0 or last:
+            objective = engine.value + penalty.value(engine.w)
+            if objective < best:
+                best, best_w, best_b = objective, engine.w.copy(), engine.b
+                best_norms = norms.copy()
+            if stop == "gap" or last:
+                # The multipliers lie inside their balls: they are dual variables as they stand.
+                bound = max(bound, group_bound(engine, penalty, -u, problem.tol)[0])
+                gap = relative_gap(best, bound)
+                met = met or (stop == "gap" and gap <= problem.tol)
+            history.append(Step(iteration, best, gap))
+            stopped = bool(problem.callback and problem.callback(history[-1]))
+        if balanced and not last:
+            scale = _rebalance(primal, dual)
+            if scale != 1.0:  # target holds v + u / rho: u's share at the new rho
+                target += penalty.gather(u) * (1.0 / (scale * rho) - 1.0 / rho)
+                rho *= scale
+
+    if stop == "gap" and not met and not stopped:
+        warnings.warn(
+            f"ADMM stopped after {iteration} iterations at a relative gap of {gap:.1e}, above the "
+            f"tolerance of {problem.tol:.1e}; raise max_iter or the tolerance.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return Solution(
+        w=best_w,
+        b=best_b,
+        objective=best,
+        gap=gap,
+        residual=residual,
+        iterations=iteration,
+        converged=met,
+        history=tuple(history),
+        group_norms=penalty.original_norms(best_norms, best_w),
+        info={"rho": rho},
+    )
+
+
+def _minimise_w(
+    engine: Engine, penalty: GroupNorms, rho: float, copies: Floats, target: Floats
+) -> None:
+    """The w step: loss + l1 + rho/2 sum_j N_j (w_j - mu_j)^2, mu_j the mean of v + u / rho."""
+    q = rho * copies + 2.0 * penalty.l2
+    mu = np.divide(rho * target, q, out=np.zeros(penalty.p), where=q > 0.0)
+    inner = Separable(q, mu, penalty.lam)
+    for _ in range(W_STEPS):
+        active = engine.active(inner, engine.gradient(engine.features))
+        fall = engine.step(active, inner, passes=2, polish=5)
+        if fall <= W_TOLERANCE * abs(engine.value + inner.value(engine.w)):
+            break
+
+
+def _rebalance(primal: float, dual: float) -> float:
+    """Factor for rho: up when copies disagree, down when they move too much."""
+    if primal > IMBALANCE * dual:
+        return FACTOR
+    if dual > IMBALANCE * primal:
+        return 1.0 / FACTOR
+    return 1.0
