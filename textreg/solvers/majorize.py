@@ -2,13 +2,15 @@
 
 A norm lies below a quadratic that touches it: ||w_g|| <= ||w_g||^2 / (2 s_g) + s_g / 2, equal at
 s_g = ||w_g|| (docs/maths.md, M1). With every s_g fixed the penalty is a separable one, and one Newton step
-lowers the objective; then s_g follows the new norms. Two things make it quick:
+lowers the objective; then s_g follows the new norms. Three things make it quick:
 
 - it comes from above. s starts large, so that norms shrink towards the optimum. On that way
   u_g = price_g w_g / max(s_g, ||w_g||) stays inside its ball, and is dual feasible as soon as the
   inner problem is solved: the bound is good long before the last digits of w are;
 - a group that grows all the same does so slowly, by the factor ||w_g|| / s_g a round, so its s is moved
-  further by a power of that factor.
+  by that factor once more;
+- s -> ||w_g|| is a fixed-point iteration with a few slow directions, which Anderson's extrapolation
+  from the last rounds removes.
 """
 
 from __future__ import annotations
@@ -30,11 +32,8 @@ ABOVE = 10.0
 SMALLEST = 1e-6
 """Least s_g: a group this small is on its way to zero."""
 
-OVERSHOOT = 2.0
-"""A growing group's s is moved by this power of its growth ..."""
-
 LEAP = 2.0
-"""... but at most by this factor a round."""
+"""A growing group's s is moved by its growth once more, but at most by this factor a round."""
 
 PASSES, POLISH = 3, 10
 """Rounds of coordinate descent and of conjugate gradients in a step."""
@@ -44,6 +43,44 @@ ROUGH = 3
 
 FIRST_CHECK = 8
 """Rounds before the first look at the gap."""
+
+MEMORY = 5
+"""Rounds that Anderson's extrapolation looks back."""
+
+STRIDE = 1.0
+"""Most that extrapolation moves the logarithm of any s_g away from the plain round's."""
+
+
+class Extrapolation:
+    """Anderson's method on x -> g(x): the combination of past rounds with the smallest residual.
+
+    Anderson (1965), in the form of Walker & Ni (2011), eq. (2.2).
+    """
+
+    def __init__(self) -> None:
+        self.points: list[Floats] = []
+        self.images: list[Floats] = []
+
+    def forget(self) -> None:
+        """Begin anew, after a round that made things worse."""
+        self.points.clear()
+        self.images.clear()
+
+    def next(self, point: Floats, image: Floats, importance: Floats) -> Floats:
+        """Where to go after ``point`` was mapped to ``image``; both (groups,), logarithms of s."""
+        self.points.append(point)
+        self.images.append(image)
+        del self.points[:-MEMORY], self.images[:-MEMORY]
+        if len(self.points) < MEMORY:
+            return image
+        residuals = (np.array(self.images) - np.array(self.points)) * importance
+        products = residuals @ residuals.T
+        products += 1e-10 * np.trace(products) * np.eye(MEMORY) + np.finfo(float).tiny
+        share = np.linalg.solve(products, np.ones(MEMORY))
+        mixed = (share / share.sum()) @ np.array(self.images)
+        if not np.isfinite(mixed).all():
+            return image
+        return np.clip(mixed, image - STRIDE, image + STRIDE)
 
 
 def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
@@ -55,6 +92,7 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     history: list[Step] = []
     next_check = FIRST_CHECK
     gap, iteration, stopped = math.inf, 0, False
+    extrapolation, least = Extrapolation(), math.inf
 
     while gap > problem.tol and iteration < problem.max_iter and not stopped:
         iteration += 1
@@ -79,9 +117,15 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
             history.append(Step(iteration, best, gap))
             stopped = stuck or bool(problem.callback and problem.callback(history[-1]))
             next_check = iteration + min(8, max(2, round(math.log2(max(gap / problem.tol, 1.0)))))
-        growth = norms / s
-        s = np.where(growth > 1.0, norms * np.minimum(growth**OVERSHOOT, LEAP), norms)
-        s = np.maximum(s, SMALLEST)
+        value = engine.value + penalty.value(engine.w)
+        if value > least * (1.0 + 1e-6):
+            extrapolation.forget()
+        least = min(least, value)
+        plain = np.maximum(norms * np.clip(norms / s, 1.0, LEAP), SMALLEST)
+        if iteration > FIRST_CHECK:
+            importance = np.sqrt(penalty.price * plain)
+            plain = np.exp(extrapolation.next(np.log(s), np.log(plain), importance))
+        s = np.maximum(plain, SMALLEST)
 
     converged = gap <= problem.tol
     if not converged and not stopped:
