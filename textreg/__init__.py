@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from textreg.builtin.sentence import Sentence
-    from textreg.builtin.separable import Elastic, Lasso, Ridge
+    from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
     from textreg.classifier import TextClassifier
     from textreg.errors import TextregError
     from textreg.evaluation import Evaluation, evaluate
@@ -34,6 +34,7 @@ __all__ = [
     "Groups",
     "Lasso",
     "Model",
+    "NoRegularizer",
     "Problem",
     "Ridge",
     "Sentence",
@@ -56,6 +57,7 @@ _HOME = {
     "Groups": "records",
     "Lasso": "builtin.separable",
     "Model": "model",
+    "NoRegularizer": "builtin.separable",
     "Problem": "records",
     "Ridge": "builtin.separable",
     "Sentence": "builtin.sentence",

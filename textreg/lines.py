@@ -233,7 +233,7 @@ def _head(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
     head = b""
     for chunk in chunks:
         head += chunk
-        if len(head) >= 8:
+        if len(head) >= 8 or head.endswith(b"\n"):  # a short line must not wait for the next one
             break
     return head, chain([head], chunks) if head else chunks
 

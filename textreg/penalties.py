@@ -35,7 +35,10 @@ def soft(w: Floats, threshold: Floats | float) -> Floats:
 
 
 class Separable:
-    """sum_j 1/2 q_j (w_j - mu_j)^2 + lam_j |w_j|, the penalty of one inner problem; q, mu, lam: (p,)."""
+    """sum_j 1/2 q_j (w_j - mu_j)^2 + lam_j |w_j|, the penalty of one inner problem.
+
+    q, mu, lam: (p,).
+    """
 
     def __init__(self, q: Floats, mu: Floats, lam: Floats) -> None:
         self.q, self.mu, self.lam = q, mu, lam
@@ -54,6 +57,14 @@ class Separable:
         """The share of ``features`` when their weights are ``values``."""
         gap = values - self.mu[features]
         return float(0.5 * (self.q[features] @ (gap * gap)) + self.lam[features] @ np.abs(values))
+
+    def conjugate(self, t: Floats) -> float:
+        """max over w of t.w - value(w); infinite where |t_j| > lam_j and q_j = 0."""
+        over = np.abs(t + self.q * self.mu) - self.lam
+        if (over[self.q == 0.0] > 0.0).any():
+            return float("inf")
+        gain = np.maximum(over, 0.0) ** 2 / np.where(self.q > 0.0, self.q, 1.0)
+        return float(0.5 * (gain.sum() - self.q @ (self.mu * self.mu)))
 
     def prox(self, w: Floats, step: float) -> Floats:
         """Soft thresholding, then shrinking towards mu."""

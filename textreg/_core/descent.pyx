@@ -3,24 +3,51 @@
 from libc.math cimport fabs
 
 
+def drawn(const double[::1] gradient, const double[::1] w, const double[::1] q,
+          const double[::1] mu, const double[::1] lam, int[::1] out):
+    """Write into ``out`` the features that are in the model or that their gradient draws into it.
+
+    These are the j with w_j != 0 or |gradient_j + q_j (w_j - mu_j)| > lam_j, in order. All (p,).
+    Returns how many there are.
+    """
+    cdef Py_ssize_t count
+    if not (gradient.shape[0] == w.shape[0] == q.shape[0] == mu.shape[0] == lam.shape[0]
+            == out.shape[0]):
+        raise ValueError("gradient, w, q, mu, lam and out must have one entry a column")
+    with nogil:
+        count = _drawn(gradient, w, q, mu, lam, out)
+    return count
+
+
+cdef Py_ssize_t _drawn(const double[::1] gradient, const double[::1] w, const double[::1] q,
+                       const double[::1] mu, const double[::1] lam, int[::1] out) noexcept nogil:
+    cdef Py_ssize_t j, count = 0
+    for j in range(w.shape[0]):
+        if w[j] != 0.0 or fabs(gradient[j] + q[j] * (w[j] - mu[j])) > lam[j]:
+            out[count] = <int> j
+            count += 1
+    return count
+
+
 def coordinate_descent(const long long[::1] indptr, const int[::1] indices,
                        const double[::1] data, const double[::1] h, double[::1] v,
-                       int[::1] active, const double[::1] curvature, const double[::1] q,
+                       int[::1] active, double[::1] curvature, const double[::1] q,
                        const double[::1] mu, const double[::1] lam, double[::1] w, double b,
-                       bint fit_intercept, int passes, double tol):
+                       bint fit_intercept, int passes, bint until_settled):
     """Minimise over w_j, j in active, and b, the model of Newton's method plus the penalty:
 
         v . (X d + d_b) + 1/2 sum_i h_i (X d + d_b)_i^2
             + sum_j 1/2 q_j (w_j - mu_j)^2 + lam_j |w_j|
 
     where d is the change of w. ``v`` comes in as the loss's derivatives and goes out as those of the
-    model at the new w. ``curvature``: (p,) sum_i h_i x_ij^2, read for active j. q, mu, lam, w: (p,), w
-    changed in place. ``active`` is permuted: features that sit safely at zero are moved behind.
-    Stops after ``passes``, or when no step of a pass lowers the model by ``tol``.
+    model at the new w. ``curvature``: (p,), becomes sum_i h_i x_ij^2 for every active j that is or was
+    off zero. q, mu, lam, w: (p,), w changed in place. ``active`` is permuted: features that sit
+    safely at zero are moved behind. Stops after ``passes``, or when a pass moves nothing, or,
+    ``until_settled``, at the first pass that moves no weight onto, off or across zero.
 
-    Returns (b, passes used, largest fall of the last pass).
+    Returns (b, passes used).
     """
-    cdef double fall = 0.0, h_sum = 0.0
+    cdef double h_sum = 0.0
     cdef Py_ssize_t i
     cdef int used
     if h.shape[0] != v.shape[0]:
@@ -32,37 +59,35 @@ def coordinate_descent(const long long[::1] indptr, const int[::1] indices,
         for i in range(h.shape[0]):
             h_sum += h[i]
         used = _descend(indptr, indices, data, h, v, active, curvature, q, mu, lam, w, &b, h_sum,
-                        fit_intercept, passes, tol, &fall)
-    return b, used, fall
+                        fit_intercept, passes, until_settled)
+    return b, used
 
 
 cdef int _descend(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
-                  const double[::1] h, double[::1] v, int[::1] active,
-                  const double[::1] curvature, const double[::1] q, const double[::1] mu,
-                  const double[::1] lam, double[::1] w, double* b, double h_sum,
-                  bint fit_intercept, int passes, double tol, double* fall) noexcept nogil:
+                  const double[::1] h, double[::1] v, int[::1] active, double[::1] curvature,
+                  const double[::1] q, const double[::1] mu, const double[::1] lam,
+                  double[::1] w, double* b, double h_sum, bint fit_intercept, int passes,
+                  bint until_settled) noexcept nogil:
     cdef Py_ssize_t k, e, i, size = active.shape[0]
     cdef int j, used = 0
-    cdef double g, H, u, new, step, worst
+    cdef bint moved, crossed
+    cdef double g, H, u, new, step
     while used < passes:
         used += 1
-        worst = 0.0
+        moved = crossed = False
         if fit_intercept and h_sum > 0.0:
             g = 0.0
             for i in range(v.shape[0]):
                 g += v[i]
             step = -g / h_sum
-            b[0] += step
-            for i in range(v.shape[0]):
-                v[i] += h[i] * step
-            worst = g * g / h_sum
+            if step != 0.0:
+                moved = True
+                b[0] += step
+                for i in range(v.shape[0]):
+                    v[i] += h[i] * step
         k = 0
         while k < size:
             j = active[k]
-            H = curvature[j] + q[j]
-            if H <= 0.0:
-                k += 1
-                continue
             g = q[j] * (w[j] - mu[j])
             for e in range(indptr[j], indptr[j + 1]):
                 g += data[e] * v[indices[e]]
@@ -71,6 +96,15 @@ cdef int _descend(const long long[::1] indptr, const int[::1] indices, const dou
                 size -= 1
                 active[k] = active[size]
                 active[size] = j
+                continue
+            if used == 1:
+                H = 0.0
+                for e in range(indptr[j], indptr[j + 1]):
+                    H += data[e] * data[e] * h[indices[e]]
+                curvature[j] = H
+            k += 1
+            H = curvature[j] + q[j]
+            if H <= 0.0:
                 continue
             u = w[j] - g / H
             if u > lam[j] / H:
@@ -81,13 +115,12 @@ cdef int _descend(const long long[::1] indptr, const int[::1] indices, const dou
                 new = 0.0
             step = new - w[j]
             if step != 0.0:
+                moved = True
+                if w[j] * new <= 0.0:
+                    crossed = True
                 w[j] = new
                 for e in range(indptr[j], indptr[j + 1]):
                     v[indices[e]] += h[indices[e]] * data[e] * step
-                if H * step * step > worst:
-                    worst = H * step * step
-            k += 1
-        fall[0] = worst
-        if worst <= tol:
+        if not moved or (until_settled and not crossed):
             break
     return used

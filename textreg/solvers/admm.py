@@ -78,7 +78,16 @@ def admm(
         _minimise_w(engine, penalty, rho, copies, target)
         target = np.zeros(penalty.p)
         disagree, moved, v_size, u_size = admm_copies(
-            penalty.indptr, penalty.indices, penalty.price, engine.w, rho, relax, v, u, norms, target
+            penalty.indptr,
+            penalty.indices,
+            penalty.price,
+            engine.w,
+            rho,
+            relax,
+            v,
+            u,
+            norms,
+            target,
         )
         primal = math.sqrt(disagree / max(v_size, TINY))
         dual = rho * math.sqrt(moved / max(u_size, TINY))

@@ -11,12 +11,15 @@ constraint |t_j| <= lam_j. Any such point bounds the objective from below.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import numpy as np
 
 from textreg._core.columns import column_damping
 from textreg._core.groups import ball_sweeps
-from textreg.penalties import GroupNorms
-from textreg.records import Floats
+from textreg.penalties import GroupNorms, Separable
+from textreg.records import Floats, Int32s
 from textreg.solvers.engine import Engine
 
 HEADROOM = 1.5
@@ -24,6 +27,12 @@ HEADROOM = 1.5
 
 REPAIRS = 6
 """Most rounds of damping documents to make a dual point feasible."""
+
+HALVINGS = 40
+"""Rounds of bisection for the largest share of alpha where a conjugate is finite."""
+
+UNSETTLED = 1e-8
+"""Relative sum of the loss's derivatives above which the intercept is not at its optimum."""
 
 SWEEPS = 3
 """Rounds over all groups that choose u in every repair."""
@@ -53,23 +62,46 @@ def dual_value(engine: Engine, alpha: Floats) -> float:
     return engine.loss.dual_value(alpha, engine.problem.y, engine.problem.weights)
 
 
-def separable_bound(engine: Engine, lam: Floats, q: Floats) -> float:
-    """Lower bound for the penalty sum_j lam_j |w_j| + 1/2 q_j w_j^2 (mu = 0)."""
+def separable_bound(engine: Engine, penalty: Separable, gradient: Floats, active: Int32s) -> float:
+    """Lower bound for the penalty sum_j lam_j |w_j| + 1/2 q_j w_j^2 (mu = 0).
+
+    gradient: (p,) of the loss at the present fit. active: all features where it exceeds lam, and
+    maybe others. With the intercept settled they serve for the dual point as they are.
+    """
     alpha = dual_scores(engine)
-    t = np.abs(engine.dots(alpha, engine.features))
-    hard = q == 0.0
-    scale = 1.0
-    if hard.any():
-        over = t[hard] > lam[hard]
-        if over.any():
-            scale = float((lam[hard][over] / t[hard][over]).min())
-    excess = np.maximum(scale * t - lam, 0.0)[~hard]
-    return dual_value(engine, scale * alpha) - float(0.5 * (excess * excess / q[~hard]).sum())
+    tilt = abs(float(engine.r.sum())) if engine.problem.fit_intercept else 0.0
+    if tilt > UNSETTLED * float(np.abs(alpha).sum()):
+        gradient, active = -engine.dots(alpha, engine.features), engine.features
+    t, lam, q = np.abs(gradient[active]), penalty.lam[active], penalty.q[active]
+    over = t > lam
+    t, lam, q = t[over], lam[over], q[over]
+    # Scaled into |t_j| <= lam_j everywhere; or as it is, where every excess meets a ridge.
+    scale = float((lam / t).min(initial=1.0))
+    bound = dual_value(engine, scale * alpha)
+    if scale < 1.0 and (q > 0.0).all():
+        bound = max(bound, dual_value(engine, alpha) - float((0.5 * (t - lam) ** 2 / q).sum()))
+    return bound
 
 
-def group_bound(
-    engine: Engine, penalty: GroupNorms, u: Floats, tol: float
-) -> tuple[float, Floats]:
+def conjugate_bound(engine: Engine, conjugate: Callable[[Floats], float]) -> float:
+    """Lower bound for any penalty by its conjugate, the largest t.w - penalty(w) over w (p,).
+
+    Where that is infinite, alpha is scaled down just as far as makes it finite.
+    """
+    alpha = dual_scores(engine)
+    t = engine.dots(alpha, engine.features)
+    price = conjugate(t)
+    if not math.isfinite(price):
+        low, high = 0.0, 1.0
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if math.isfinite(conjugate(middle * t)) else (low, middle)
+        alpha *= low
+        price = conjugate(low * t)
+    return dual_value(engine, alpha) - price
+
+
+def group_bound(engine: Engine, penalty: GroupNorms, u: Floats, tol: float) -> tuple[float, Floats]:
     """Lower bound for overlapping groups, and the dual variables u (ragged) that gave it.
 
     u: where to begin, ||u_g|| <= price_g; changed in place. tol: relative accuracy that is asked for.

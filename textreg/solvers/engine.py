@@ -4,18 +4,18 @@ One step lowers
 
     sum_i c_i l(y_i, x_i w + b) + sum_j 1/2 q_j (w_j - mu_j)^2 + lam_j |w_j|
 
-over an active set of features. The loss is replaced by its second-order model at the present scores;
-coordinate descent finds which weights are zero and the signs of the others; conjugate gradients
-then settle the others, where coordinate descent alone is slow; a search along the line to the new point
-makes sure of the true objective.
+over an active set of features. The loss is replaced by its second-order model at the present
+scores; coordinate descent finds which weights are zero and the signs of the others; conjugate
+gradients then settle the others, where coordinate descent alone is slow; a search along the line
+to the new point makes sure of the true objective.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from textreg._core.columns import column_dots, column_squares, column_sums
-from textreg._core.descent import coordinate_descent
+from textreg._core.columns import column_dots, column_sums
+from textreg._core.descent import coordinate_descent, drawn
 from textreg.losses import find_loss
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem
@@ -26,7 +26,14 @@ SUFFICIENT = 0.01
 SHORTEST = 1e-10
 """Step length at which the line search gives up: no progress is possible in floating point."""
 
+NOISE = 1e-14
+"""Relative rounding of the objective; a rise below it does not stop a step."""
+
+SETTLE_ROUNDS, SETTLED = 8, 1e-9
+"""Newton steps on the intercept alone: most of them, and the relative sum of r that ends them."""
+
 CG_TOLERANCE = 0.1
+RUNS = 5
 """Conjugate gradients stop when the residual has fallen to this share."""
 
 
@@ -51,27 +58,47 @@ class Engine:
             self.restart(np.zeros(p), 0.0)
         else:
             w, b = problem.start
-            self.restart(
-                np.array(w, dtype=np.float64), float(b) if problem.fit_intercept else 0.0
-            )
+            self.restart(np.array(w, dtype=np.float64), float(b) if problem.fit_intercept else 0.0)
 
     def restart(self, w: Floats, b: float) -> None:
         """Take other weights; scores and derivatives follow."""
-        self.w, self.b = w, b
-        self.z.fill(b)
-        used = np.flatnonzero(w).astype(np.int32)
-        column_sums(*self.columns, w[used], used, self.z)
+        self.move_to(w, b, self.scores(w, b))
+
+    def move_to(self, w: Floats, b: float, z: Floats) -> None:
+        """Take other weights whose scores z are known."""
+        self.w, self.b, self.z = w, b, z
         self._refresh()
+
+    def scores(self, w: Floats, b: float) -> Floats:
+        """Xw + b for any w (p,); quick where few weights are not zero."""
+        used = np.flatnonzero(w).astype(np.int32)
+        z = np.full(len(self.z), b)
+        column_sums(*self.columns, w[used], used, z)
+        return z
 
     def _refresh(self) -> None:
         y, c = self.problem.y, self.problem.weights
         self.value = self.loss.derivatives(self.z, y, c, self.r, self.h)
 
+    def settle(self) -> None:
+        """Move the intercept alone to its optimum, where the derivatives r sum to zero."""
+        if not self.problem.fit_intercept:
+            return
+        for _ in range(SETTLE_ROUNDS):
+            slope, bend = float(self.r.sum()), float(self.h.sum())
+            if abs(slope) <= SETTLED * float(np.abs(self.r).sum()) or bend <= 0.0:
+                return
+            value, b, z = self.value, self.b, self.z
+            self.b, self.z = b - slope / bend, z - slope / bend
+            self._refresh()
+            if not self.value <= value * (1.0 + NOISE):  # too far, where the loss is flat
+                self.b, self.z = b, z
+                self._refresh()
+                return
+
     def loss_at(self, w: Floats) -> float:
         """The loss at other weights, the intercept unchanged."""
-        moved = np.flatnonzero(w != self.w).astype(np.int32)
-        z = self.z.copy()
-        column_sums(*self.columns, w[moved] - self.w[moved], moved, z)
+        z = self.z + self.scores(w - self.w, 0.0)
         return self.loss.value(z, self.problem.y, self.problem.weights)
 
     def gradient(self, features: Int32s) -> Floats:
@@ -85,40 +112,37 @@ class Engine:
         return out
 
     def active(self, penalty: Separable, gradient: Floats) -> Int32s:
-        """Features that are in the model, or that the ``gradient`` (p,) of the loss draws into it."""
-        pull = np.abs(gradient + penalty.q * (self.w - penalty.mu))
-        return self.features[(self.w != 0.0) | (pull > penalty.lam)]
+        """Features in the model, or drawn into it by the ``gradient`` (p,) of the loss."""
+        out = np.empty_like(self.features)
+        count = drawn(gradient, self.w, penalty.q, penalty.mu, penalty.lam, out)
+        return out[:count]
 
-    def step(
-        self, active: Int32s, penalty: Separable, *, passes: int, polish: int, tol: float = 0.0
-    ) -> float:
+    def step(self, active: Int32s, penalty: Separable, *, passes: int, polish: int) -> float:
         """One proximal Newton step over ``active`` (permuted in place).
 
-        passes: most rounds of coordinate descent. polish: most rounds of conjugate gradients. tol:
-        fall of the model at which coordinate descent ends. Returns the fall of the objective, 0.0
-        when no progress is possible.
+        passes: most rounds of coordinate descent. polish: most rounds of conjugate gradients, which
+        take over as soon as coordinate descent leaves signs as they are. Returns the fall of the
+        objective, 0.0 where it is lost in rounding.
         """
-        part = np.empty(len(active))
-        column_squares(*self.columns, self.h, active, part)
-        self.curvature[active] = part
         v, w = self.r.copy(), self.w.copy()
-        b, used, _ = coordinate_descent(
+        b, _ = coordinate_descent(
             *self.columns, self.h, v, active, self.curvature, penalty.q, penalty.mu, penalty.lam,
-            w, self.b, self.problem.fit_intercept, passes, tol,
+            w, self.b, self.problem.fit_intercept, passes, polish > 0,
         )  # fmt: skip
-        if polish and used == passes:
+        if polish:
             b = self._polish(active, penalty, v, w, b, polish)
         return self._advance(active[w[active] != self.w[active]], penalty, w, b)
 
     def _advance(self, moved: Int32s, penalty: Separable, w: Floats, b: float) -> float:
-        """Go towards (w, b), which differ from the present point in ``moved``, as far as it helps."""
+        """Go towards (w, b), which differs from the present point in ``moved``, while it helps."""
         present = self.w[moved]
         change = w[moved] - present
         move = np.full(len(self.z), b - self.b)
         column_sums(*self.columns, change, moved, move)
         paid = penalty.of(moved, present)
         slope = float(self.r @ move) + penalty.of(moved, w[moved]) - paid
-        if not slope < 0.0:
+        noise = NOISE * (abs(self.value) + abs(paid))
+        if slope > noise:
             return 0.0
         y, c = self.problem.y, self.problem.weights
         t = 1.0
@@ -126,12 +150,12 @@ class Engine:
             trial = present + t * change
             z = self.z + t * move
             fall = self.value + paid - self.loss.value(z, y, c) - penalty.of(moved, trial)
-            if fall >= -SUFFICIENT * t * slope:
+            if fall >= -SUFFICIENT * t * slope - noise:
                 self.w[moved] = trial
                 self.b += t * (b - self.b)
                 self.z = z
                 self._refresh()
-                return fall
+                return max(fall, 0.0)
             t *= 0.5
         return 0.0
 
@@ -140,32 +164,68 @@ class Engine:
     ) -> float:
         """Improve the model's minimum over the weights that are not zero, signs kept.
 
-        Preconditioned conjugate gradients from (w, b), where the model's derivatives in the scores
-        are v; then the first point towards their result, weights that would change sign held at
-        zero, that lowers the model. Changes w in place, returns the new b.
+        Conjugate gradients from (w, b), where the model's derivatives in the scores are v. Priced
+        weights that would change sign stay at zero and the others go on without them; all at once
+        if that lowers the model, else the first of them alone, which always does. Changes v and w
+        in place, returns the new b.
         """
         support = np.sort(active[w[active] != 0.0])
-        start, h, intercept = w[support], self.h, self.problem.fit_intercept
-        q, sign = penalty.q[support], np.sign(start)
+        held = np.ones(1, dtype=bool)
+        for _ in range(RUNS):
+            if not len(support) or not held.any(): break
+            start, sign = w[support], np.sign(w[support])
+            change, change_b, move, used = self._conjugate(support, penalty, v, start, rounds)
+            paid = penalty.of(support, start)
+            crossing = ((start + change) * sign < 0.0) & (penalty.lam[support] > 0.0)
+            cut = np.divide(-start, change, out=np.ones(len(support)), where=crossing)
+            for t in (1.0, float(cut.min())):
+                held = crossing & (cut <= t)
+                trial = np.where(held, 0.0, start + t * change)
+                if held.any():
+                    step = np.full(len(v), t * change_b)
+                    column_sums(*self.columns, trial - start, support, step)
+                else:
+                    step = t * move
+                model = float(v @ step) + 0.5 * float(self.h @ (step * step))
+                if model + penalty.of(support, trial) < paid:
+                    break
+            else:
+                return b
+            w[support] = trial
+            b += t * change_b
+            v += self.h * step
+            support = support[~held]
+        return b
+
+    def _conjugate(
+        self, support: Int32s, penalty: Separable, v: Floats, start: Floats, rounds: int
+    ) -> tuple[Floats, float, Floats, int]:
+        """Preconditioned conjugate gradients for the weights of ``support``, now ``start``.
+
+        Returns the change of the weights, of the intercept and of the scores, and the rounds used.
+        """
+        h, intercept = self.h, self.problem.fit_intercept
+        change, change_b, move, used = np.zeros(len(support)), 0.0, np.zeros(len(v)), 0
+        q, lam, mu = penalty.q[support], penalty.lam[support], penalty.mu[support]
         h_sum = float(h.sum()) if intercept else 1.0
         scale = self.curvature[support] + q
-        if len(support) == 0 or h_sum <= 0.0 or (scale <= 0.0).any():
-            return b
-        gradient = self.dots(v, support)
-        gradient += q * (start - penalty.mu[support]) + penalty.lam[support] * sign
-        residual, residual_b = -gradient, -float(v.sum()) if intercept else 0.0
+        if h_sum <= 0.0 or (scale <= 0.0).any():
+            return change, change_b, move, used
+        residual = -self.dots(v, support) - q * (start - mu) - lam * np.sign(start)
+        residual_b = -float(v.sum()) if intercept else 0.0
         direction, direction_b = residual / scale, residual_b / h_sum
         size = first = float(residual @ direction) + residual_b * direction_b
-        change, change_b, move = np.zeros(len(support)), 0.0, np.zeros(len(v))
-        for _ in range(rounds):
-            if size <= CG_TOLERANCE**2 * first or size <= 0.0:
-                break
+        while used < rounds and size > CG_TOLERANCE**2 * first and size > 0.0:
+            used += 1
             image = np.full(len(v), direction_b)
             column_sums(*self.columns, direction, support, image)
             weighted = h * image
             product = self.dots(weighted, support) + q * direction
             product_b = float(weighted.sum()) if intercept else 0.0
-            length = size / (float(direction @ product) + direction_b * product_b)
+            bend = float(direction @ product) + direction_b * product_b
+            if bend <= 0.0:  # all curvature has underflowed
+                break
+            length = size / bend
             change += length * direction
             change_b += length * direction_b
             move += length * image
@@ -175,20 +235,4 @@ class Engine:
             last, size = size, float(residual @ scaled) + residual_b * scaled_b
             direction = scaled + (size / last) * direction
             direction_b = scaled_b + (size / last) * direction_b
-
-        paid = penalty.of(support, start)
-        t = 1.0
-        while t > 0.01:
-            trial = start + t * change
-            crossed = trial * sign < 0.0
-            trial_move = t * move
-            if crossed.any():
-                trial[crossed] = 0.0
-                trial_move = np.full(len(v), t * change_b)
-                column_sums(*self.columns, trial - start, support, trial_move)
-            model = float(v @ trial_move) + 0.5 * float(h @ (trial_move * trial_move))
-            if model + penalty.of(support, trial) < paid:
-                w[support] = trial
-                return b + t * change_b
-            t *= 0.5
-        return b
+        return change, change_b, move, used

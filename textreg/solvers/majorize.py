@@ -108,9 +108,7 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
             if objective < best:
                 best_w, best_b, best = w, engine.b, objective
             rates = penalty.price / np.maximum(s, norms)
-            lower, its_u = group_bound(
-                engine, penalty, penalty.duals(rates, engine.w), problem.tol
-            )
+            lower, its_u = group_bound(engine, penalty, penalty.duals(rates, engine.w), problem.tol)
             if lower > bound:
                 bound, u = lower, its_u
             gap = relative_gap(best, bound)

@@ -2,9 +2,9 @@
 
     min  sum_i c_i l(y_i, x_i w + b) + sum_j lam_j |w_j| + 1/2 q_j w_j^2
 
-Each round takes the features that are in the model or whose gradient draws them in, and makes one step
-of the engine over them. The method is that of Yuan, Ho & Lin (2012) for the l1 part, with a working set
-in place of their shrinking and conjugate gradients for the weights that stay.
+Each round takes the features that are in the model or whose gradient draws them in, and makes one
+step of the engine over them. The method is that of Yuan, Ho & Lin (2012) for the l1 part, with a
+working set in place of their shrinking and conjugate gradients for the weights that stay.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ import numpy as np
 from textreg.errors import ConvergenceWarning
 from textreg.losses import intercept_at_zero
 from textreg.penalties import Separable
-from textreg.records import Floats, Problem, Solution, Step
+from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import relative_gap, separable_bound
-from textreg.solvers.engine import Engine
+from textreg.solvers.engine import NOISE, Engine
 
 PASSES, POLISH = 5, 10
 """Rounds of coordinate descent and of conjugate gradients in a step."""
+
+IDLE = 5
+"""Steps in a row without a visible fall, after which the tolerance is beyond floating point."""
 
 SMOOTH_PASSES, SMOOTH_POLISH = 1, 60
 """The same where nothing draws weights to zero, and conjugate gradients do the work."""
@@ -41,30 +44,31 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
     free = bool((penalty.lam + penalty.q == 0.0).any())
     passes, polish = (SMOOTH_PASSES, SMOOTH_POLISH) if smooth else (PASSES, POLISH)
     history: list[Step] = []
-    best_bound, gap, scale = -np.inf, math.inf, 0.0
-    iteration, done = 0, False
+    bound, gap, scale, fall = -np.inf, math.inf, 0.0, math.inf
+    iteration, idle = 0, 0
 
     while True:
+        engine.settle()
         gradient = engine.gradient(engine.features)
-        objective = engine.value + penalty.value(engine.w)
-        residual = violation(engine, penalty, gradient)
+        active = engine.active(penalty, gradient)
+        objective = engine.value + penalty.of(active, engine.w[active])
+        residual = violation(engine, penalty, gradient, active)
         if free:
             scale = max(scale, residual)
             gap, converged = math.nan, residual <= problem.tol * scale
         else:
-            best_bound = max(best_bound, separable_bound(engine, penalty.lam, penalty.q))
-            gap = relative_gap(objective, best_bound)
+            bound = max(bound, separable_bound(engine, penalty, gradient, active))
+            gap = relative_gap(objective, bound)
             converged = gap <= problem.tol
         history.append(Step(iteration, objective, gap))
-        done = bool(problem.callback and problem.callback(history[-1]))
-        if converged or done or iteration >= problem.max_iter:
+        stopped = bool(problem.callback and problem.callback(history[-1]))
+        idle = idle + 1 if fall <= NOISE * objective else 0
+        if converged or stopped or iteration >= problem.max_iter or idle > IDLE:
             break
         iteration += 1
-        active = engine.active(penalty, gradient)
-        if engine.step(active, penalty, passes=passes, polish=polish) == 0.0:
-            break
+        fall = engine.step(active, penalty, passes=passes, polish=polish)
 
-    if not converged and not done:
+    if not converged and not stopped:
         warnings.warn(
             f"stopped after {iteration} Newton steps at a relative gap of {gap:.1e} and a largest "
             f"violation of {residual:.1e}; raise max_iter or the tolerance ({problem.tol:.1e}).",
@@ -83,13 +87,13 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
     )
 
 
-def violation(engine: Engine, penalty: Separable, gradient: Floats) -> float:
+def violation(engine: Engine, penalty: Separable, gradient: Floats, active: Int32s) -> float:
     """Largest violation of the optimality conditions, the intercept's among them.
 
-    gradient: (p,) of the loss.
+    gradient: (p,) of the loss. active: from it, as by ``engine.active``.
     """
-    pull = gradient + penalty.q * (engine.w - penalty.mu)
-    at_zero = np.maximum(np.abs(pull) - penalty.lam, 0.0)
-    off_zero = np.abs(pull + penalty.lam * np.sign(engine.w))
-    worst = float(np.where(engine.w == 0.0, at_zero, off_zero).max(initial=0.0))
+    w, lam = engine.w[active], penalty.lam[active]
+    pull = gradient[active] + penalty.q[active] * (w - penalty.mu[active])
+    off = np.where(w == 0.0, np.abs(pull) - lam, np.abs(pull + lam * np.sign(w)))
+    worst = float(off.max(initial=0.0))
     return max(worst, abs(float(engine.r.sum()))) if engine.problem.fit_intercept else worst

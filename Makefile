@@ -1,0 +1,105 @@
+# Two to start with: `make demo` shows the program at work, `make test` checks it. Each target makes
+# what it needs in .venv first. PYTHON=python3.12 chooses the interpreter, ARGS="-k name" is for pytest.
+
+VENV ?= .venv
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3.10; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null \
+	&& echo "$$python" && break; done)
+PYTHONS ?= python3.10 python3.11 python3.12 python3.13
+BENCH := benchmarks/.venv
+
+BIN := $(VENV)/bin
+SOURCES := pyproject.toml setup.py $(wildcard textreg/_core/*.pyx textreg/_core/*.pxd)
+PLUGINS := $(wildcard plugins/*/pyproject.toml)
+PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help demo test test-all test-oldest lint types docs reference bench clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo 'make demo       write a small corpus, train on it, evaluate, show the model'
+	@echo 'make test       run the tests'
+	@echo 'make test-all   run them with every one of PYTHONS="$(PYTHONS)"'
+	@echo 'make test-oldest run them with the first of these and the oldest dependencies allowed'
+	@echo 'make lint       check style; make types: check types'
+	@echo 'make docs       build the documentation; make reference: write its generated page'
+	@echo 'make bench      measure beside other packages, on the corpora in TEXTREG_DATA'
+	@echo 'make clean      remove all that was built'
+
+run = @echo; echo '$$ textreg $(1)'; $(BIN)/textreg $(1)
+
+demo: $(VENV)/.stamp-textreg
+	$(call run,demo demo)
+	$(call run,train demo/train.jsonl --reg sentence -o demo/model.textreg)
+	$(call run,evaluate demo/model.textreg demo/test.jsonl)
+	$(call run,show demo/model.textreg)
+
+test: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
+	$(BIN)/python -m pytest $(ARGS)
+
+test-all:
+	@for python in $(PYTHONS); do \
+		version=$$("$$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])') || exit 1; \
+		echo "Python $$version"; \
+		$(MAKE) --no-print-directory test PYTHON="$$python" VENV=.venv-$$version || exit 1; \
+	done
+
+test-oldest:
+	PIP_CONSTRAINT=tests/oldest.txt $(MAKE) --no-print-directory test \
+		PYTHON="$(firstword $(PYTHONS))" VENV=.venv-oldest
+
+lint: $(VENV)/.stamp-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	PATH="$(abspath $(BIN)):$$PATH" cython-lint textreg/_core
+
+types: $(VENV)/.stamp-types
+	$(BIN)/mypy
+
+docs: $(VENV)/.stamp-docs
+	$(BIN)/python docs/reference.py --check
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
+	@echo 'docs/_build/html/index.html'
+
+reference: $(VENV)/.stamp-docs
+	$(BIN)/python docs/reference.py
+
+bench: $(BENCH)/.stamp
+	@test -d "$(TEXTREG_DATA)/data" || { \
+		echo 'make bench: set TEXTREG_DATA to the folder that holds data/, the corpora.' >&2; exit 1; }
+	@for script in $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py)); do \
+		echo; echo "$$script"; \
+		OMP_NUM_THREADS=1 $(BENCH)/bin/python "$$script" --data "$(TEXTREG_DATA)" || exit 1; \
+	done
+
+clean:
+	rm -rf build dist demo docs/_build *.egg-info .*_cache .hypothesis htmlcov .coverage .venv-*
+	rm -f textreg/_core/*.c textreg/_core/*.so textreg/_core/*.pyd textreg/_core/*.html
+	rm -f $(VENV)/.stamp-* $(BENCH)/.stamp
+	find textreg tests docs benchmarks plugins -name __pycache__ -not -path '*/.venv/*' \
+		-prune -exec rm -rf {} +
+
+# An editable install: Python files are used where they stand, only the kernels need a new build.
+$(VENV)/.stamp-textreg: $(SOURCES) | $(BIN)/python
+	$(BIN)/python $(PIP_INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.stamp-plugins: $(PLUGINS) $(VENV)/.stamp-textreg
+	$(if $(PLUGINS),$(BIN)/python $(PIP_INSTALL) $(patsubst %/pyproject.toml,--editable ./%,$(PLUGINS)))
+	@touch $@
+
+$(VENV)/.stamp-%: pyproject.toml $(VENV)/.stamp-textreg
+	$(BIN)/python $(PIP_INSTALL) --group $*
+	@touch $@
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { \
+		echo 'make: textreg needs Python 3.10 or newer, and there is none on the path.' \
+			'Install one, or name it: make PYTHON=/path/to/python3' >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python $(PIP_INSTALL) --upgrade 'pip>=25.1'
+
+$(BENCH)/.stamp: benchmarks/requirements.txt $(SOURCES)
+	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python $(PIP_INSTALL) --requirement benchmarks/requirements.txt --editable .
+	@touch $@

@@ -1,0 +1,41 @@
+"""Sphinx settings; `make docs` builds the pages, with warnings as errors."""
+
+import re
+from importlib.metadata import version as installed_version
+
+project = "textreg"
+author = "The textreg developers"
+copyright = "the textreg developers"
+release = version = installed_version("textreg")
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = f"textreg {release}"
+
+myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+
+autodoc_default_options = {
+    "members": True,
+    "member-order": "bysource",
+    "show-inheritance": True,
+    # scikit-learn's, described there
+    "exclude-members": "set_fit_request, set_score_request",
+}
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+python_use_unqualified_type_names = True
+
+
+def escape_bars(app, what, name, obj, options, lines):
+    """Docstrings write formulas as plain text: |w| is no substitution of reStructuredText."""
+    for number, line in enumerate(lines):
+        parts = line.split("``")
+        parts[::2] = [re.sub(r"\|(?=\S)|(?<=\S)\|", r"\|", part) for part in parts[::2]]
+        lines[number] = "``".join(parts)
+
+
+def setup(app):
+    """Connect the hook above."""
+    app.connect("autodoc-process-docstring", escape_bars)

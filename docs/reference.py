@@ -1,0 +1,110 @@
+"""Write reference.md: every parameter of every part inside textreg, from its declaration.
+
+With --check nothing is written; the program fails when the page is not as it would be written.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
+
+from textreg import registry
+from textreg.params import AUTO, Choices, LogGrid, Param
+from textreg.vectorize import Vectorizer
+
+PAGE = Path(__file__).with_name("reference.md")
+KINDS = {
+    "regularizer": ("Regularizers", "reg"),
+    "tokenizer": ("Tokenizers", "tokenizer"),
+    "groups": ("Group builders", "groups"),
+    "graph": ("Graph builders", "graph"),
+}
+HEAD = """% Written by docs/reference.py from the declarations in the code: `make reference`.
+
+# Parameters
+
+The parts that come with textreg and their parameters. `--reg-l1 0.1` on the command line is
+`reg_l1=0.1` in Python, for `TextClassifier` and `train`, and `Lasso(l1=0.1)` for the class itself.
+A search tries fractions of a scale: the smallest price that empties the model.
+"""
+
+
+def cell(text: str) -> str:
+    """Text for a cell of a Markdown table."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def values(param: Param) -> str:
+    """What a parameter may be, in words."""
+    if param.choices is not None:
+        words = ", ".join(f"`{choice}`" for choice in param.choices)
+    else:
+        words = {bool: "on or off", int: "whole number", float: "number", str: "text"}[param.type]
+        if param.min is not None:
+            words += f", {param.min:g} or more" if param.max is None else f", {param.min:g}"
+        if param.max is not None:
+            words += f" to {param.max:g}" if param.min is not None else f", {param.max:g} or less"
+    return words + (", or none" if param.optional else "")
+
+
+def default(param: Param) -> str:
+    """The default, or the values that are tried."""
+    if param.default is None:
+        return "none"
+    if isinstance(param.default, bool):
+        return "on" if param.default else "off"
+    if param.default is not AUTO:
+        return f"`{param.default:g}`" if param.type is float else f"`{param.default}`"
+    if isinstance(param.search, LogGrid):
+        grid = param.search
+        return f"search: {grid.points} values, {grid.high:g} to {grid.low:g} of the scale"
+    if isinstance(param.search, Choices):
+        return "search: " + ", ".join(f"`{value}`" for value in param.search.candidates)
+    return "required"
+
+
+def table(prefix: str, cls: type[Any]) -> list[str]:
+    """The parameters of a class; ``prefix`` is that of their options."""
+    params = cls.declared()
+    if not params:
+        return ["It has no parameters.", ""]
+    lines = ["| option | values | default | meaning |", "|---|---|---|---|"]
+    for key, param in params.items():
+        flag = f"{prefix}_{key}".strip("_").replace("_", "-")
+        option = f"`--{flag}`, `--no-{flag}`" if param.type is bool else f"`--{flag}`"
+        lines.append(f"| {option} | {values(param)} | {default(param)} | {cell(param.help)} |")
+    return [*lines, ""]
+
+
+def page() -> str:
+    """The whole page."""
+    lines = [HEAD]
+    for kind, (heading, prefix) in KINDS.items():
+        rows = [row for row in registry.listing() if row.kind == kind]
+        own = [row for row in rows if row.distribution == "textreg"]
+        if own:
+            lines += [f"## {heading}", ""]
+        for row in own:
+            cls = registry.find(kind, f"textreg:{row.name}")
+            lines += [f"### {row.name}", "", f"`--{prefix} {row.name}`. {inspect.getdoc(cls)}", ""]
+            lines += table(prefix, cls)
+    lines += ["## Features", "", inspect.getdoc(Vectorizer) or "", "", *table("", Vectorizer)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main() -> int:
+    """Write the page, or check it."""
+    text = page()
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(text, encoding="utf-8")
+        return 0
+    if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
+        print(f"{PAGE} is not what the code says: run `make reference`.", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,261 @@
+"""TextClassifier: a scikit-learn estimator in all that concerns texts."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import textreg
+from textreg import Lasso, Ridge, Sentence
+from textreg.classifier import TextClassifier
+from textreg.errors import DataError, PluginError, UsageError
+from textreg.params import AUTO
+from textreg.settings import TrainingSettings
+from textreg.vectorize import Vectorizer
+
+GOOD = ["good film. I liked it.", "a fine plot, good acting", "good good good", "fine and moving"]
+BAD = ["bad film. I left.", "a dull plot, bad acting", "bad bad", "dull and slow"]
+TEXTS = [*GOOD, *BAD] * 3
+SIDES = np.array(([1] * len(GOOD) + [0] * len(BAD)) * 3)
+NEW = ["good fine", "bad dull", ""]
+
+
+def classifier(**params: Any) -> TextClassifier:
+    return TextClassifier(**{"reg": Ridge(l2=0.1), "tol": 1e-8, **params})
+
+
+# Labels
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([0, 1]),
+        np.array([7, -3], dtype=np.int8),
+        np.array([False, True]),
+        np.array(["spam", "ham"]),
+        np.array(["no", "yes"], dtype=object),
+        np.array([9, 10]),  # as texts the other way round
+        np.array([1.0, 2.0]),
+    ],
+    ids=str,
+)
+def test_labels_come_back_in_their_type(values: np.ndarray) -> None:
+    y = values[SIDES]
+    fitted = classifier().fit(TEXTS, y)
+    assert fitted.classes_.dtype == values.dtype
+    assert fitted.classes_.tolist() == sorted(values.tolist())
+    predicted = fitted.predict(TEXTS)
+    assert predicted.dtype == values.dtype
+    assert predicted.tolist() == y.tolist()
+    # A positive score, and the second column, are for classes_[1].
+    second = y == fitted.classes_[1]
+    assert ((fitted.decision_function(TEXTS) > 0) == second).all()
+    assert ((fitted.predict_proba(TEXTS)[:, 1] > 0.5) == second).all()
+
+
+def test_several_labels_keep_their_order() -> None:
+    words = {2: "two", 10: "ten", 100: "hundred"}
+    y = np.array([100, 2, 10] * 6)
+    texts = [f"{words[label]} and more" for label in y]
+    fitted = classifier().fit(texts, y)
+    assert fitted.classes_.tolist() == [2, 10, 100]
+    assert fitted.predict(["ten", "two", "hundred"]).tolist() == [10, 2, 100]
+    assert fitted.decision_function(["ten"]).argmax() == 1
+    proba = fitted.predict_proba(["hundred", ""])
+    assert proba[0].argmax() == 2
+    assert proba.sum(axis=1) == pytest.approx(1.0)
+
+
+def test_scores_and_probabilities_agree() -> None:
+    fitted = classifier().fit(TEXTS, SIDES)
+    scores = fitted.decision_function(NEW)
+    assert fitted.predict_proba(NEW)[:, 1] == pytest.approx(1 / (1 + np.exp(-scores)))
+    assert fitted.score(TEXTS, SIDES) == 1.0
+
+
+def test_sequences_of_any_kind() -> None:
+    expected = classifier().fit(TEXTS, SIDES).decision_function(NEW)
+    for kind in (tuple, np.array, lambda texts: np.array(texts, dtype=object), iter):
+        fitted = classifier().fit(kind(TEXTS), SIDES.tolist())
+        assert fitted.decision_function(kind(NEW)).tobytes() == expected.tobytes()
+
+
+# Weights
+
+
+def test_a_weight_of_two_is_a_document_twice() -> None:
+    weights = np.where(np.arange(len(TEXTS)) % 3 == 0, 2.0, 1.0)
+    weighted = classifier().fit(TEXTS, SIDES, sample_weight=weights)
+    times = weights.astype(int)
+    repeated = classifier().fit(np.repeat(TEXTS, times), np.repeat(SIDES, times))
+    expected = repeated.decision_function(NEW)
+    assert weighted.decision_function(NEW) == pytest.approx(expected, abs=1e-4)
+    plain = classifier().fit(TEXTS, SIDES).decision_function(NEW)
+    assert abs(plain - expected).max() > 1e-2
+
+
+def test_class_weights_are_by_the_labels_of_y() -> None:
+    plain = classifier().fit(TEXTS, SIDES)
+    heavy = classifier(class_weight={1: 50.0}).fit(TEXTS, SIDES)
+    assert heavy.decision_function([""])[0] > plain.decision_function([""])[0] + 0.5
+    uneven = SIDES.copy()
+    uneven[: len(GOOD) - 1] = 0
+    balanced = classifier(class_weight="balanced").fit(TEXTS, uneven)
+    assert (
+        balanced.decision_function([""])[0]
+        > (classifier().fit(TEXTS, uneven).decision_function([""])[0])
+    )
+
+
+# Parameters
+
+
+def test_defaults_are_those_of_the_parts() -> None:
+    given = {
+        name: parameter.default
+        for name, parameter in inspect.signature(TextClassifier).parameters.items()
+    }
+    declared = {name: it.default for name, it in Vectorizer.declared().items()}
+    assert {name: given[name] for name in declared} == declared
+    default = TrainingSettings.from_options()
+    rest = given.keys() - declared.keys() - {"reg", "tokenizer", "groups"}
+    assert {name: given[name] for name in rest} == {name: getattr(default, name) for name in rest}
+    own = set(TrainingSettings.__dataclass_fields__)
+    assert own - {"vectorizer", "dev"} == given.keys() - declared.keys()
+    assert default.reg.name == given["reg"]
+    assert default.tokenizer.name == given["tokenizer"]
+
+
+def test_parameters_of_a_part() -> None:
+    estimator = TextClassifier(reg="sentence")
+    estimator.set_params(reg__l1=0.5, ngrams=2)
+    assert estimator.reg == Sentence(l1=0.5)
+    assert estimator.get_params()["reg__l1"] == 0.5
+    assert estimator.get_params()["reg__group"] is AUTO
+    assert "reg__l1" not in estimator.get_params(deep=False)
+    estimator.set_params(reg="lasso", reg__l1=0.25)
+    assert estimator.reg == Lasso(l1=0.25)
+    copy = clone(estimator)
+    assert copy.reg == estimator.reg
+    assert copy.get_params() == estimator.get_params()
+
+
+def test_wrong_parameters() -> None:
+    estimator = TextClassifier()
+    with pytest.raises(UsageError, match="no parameter 'price'"):
+        estimator.set_params(reg__price=1)
+    with pytest.raises(ValueError, match="Invalid parameter 'regg'"):
+        estimator.set_params(regg=1)
+    with pytest.raises(PluginError, match="Did you mean 'sentence'"):
+        TextClassifier(reg="sentense").fit(TEXTS, SIDES)
+    with pytest.raises(UsageError, match="weighting must be one of"):
+        TextClassifier(weighting="logs").fit(TEXTS, SIDES)
+
+
+def test_a_name_and_an_instance_are_the_same() -> None:
+    by_name = TextClassifier(reg="sentence", seed=3).fit(TEXTS, SIDES)
+    by_instance = TextClassifier(reg=Sentence(), seed=3).fit(TEXTS, SIDES)
+    expected = by_name.decision_function(NEW)
+    assert by_instance.decision_function(NEW).tobytes() == expected.tobytes()
+    assert by_name.predict(NEW[:2]).tolist() == [1, 0]
+
+
+def test_the_same_as_train() -> None:
+    model = textreg.train(TEXTS, SIDES.astype(str).tolist(), reg=Lasso(l1=0.2), ngrams=2)
+    fitted = TextClassifier(reg=Lasso(l1=0.2), ngrams=2).fit(TEXTS, SIDES)
+    assert fitted.model_.weights.tobytes() == model.weights.tobytes()
+    assert fitted.decision_function(NEW).tobytes() == model.decision_function(NEW).tobytes()
+    assert fitted.n_iter_ == model.summary["iterations"] >= 1
+
+
+# Company
+
+
+def test_clone_and_pickle() -> None:
+    fitted = classifier(ngrams=2).fit(TEXTS, SIDES)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert again.predict_proba(NEW).tobytes() == fitted.predict_proba(NEW).tobytes()
+    fresh = clone(fitted)
+    assert fresh.get_params() == fitted.get_params()
+    with pytest.raises(NotFittedError):
+        fresh.predict(NEW)
+
+
+def test_grid_search_over_a_part() -> None:
+    search = GridSearchCV(
+        TextClassifier(reg="lasso"), {"reg__l1": [0.1, 100.0], "ngrams": [1, 2]}, cv=3
+    )
+    search.fit(TEXTS, SIDES)
+    assert search.best_params_["reg__l1"] == 0.1
+    assert search.best_score_ == 1.0
+    assert search.predict(NEW[:2]).tolist() == [1, 0]
+
+
+def test_pipeline_and_cross_validation() -> None:
+    lower = FunctionTransformer(lambda texts: [text.replace("film", "movie") for text in texts])
+    pipeline = make_pipeline(lower, classifier())
+    assert cross_val_score(pipeline, TEXTS, SIDES, cv=3).tolist() == [1.0, 1.0, 1.0]
+    assert is_classifier(pipeline)
+    pipeline.fit(TEXTS, SIDES, textclassifier__sample_weight=np.ones(len(TEXTS)))
+    assert "movie" in pipeline[-1].model_.encoder.names
+
+
+def test_scikit_learn_is_imported_for_the_classifier_only() -> None:
+    code = (
+        "import sys, textreg, textreg.model, textreg.storage, textreg.training\n"
+        "print([name for name in ('sklearn', 'textreg.classifier') if name in sys.modules])\n"
+        "textreg.TextClassifier\n"
+        "print('sklearn' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.stdout == "[]\nTrue\n", run.stderr
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ("one text", "sequence of texts"),
+        (np.array([["a"], ["b"]]), r"not of the shape \(2, 1\)"),
+        (["a", None], r"X\[1\] is None, which is no text"),
+        ([b"a", "b"], r"X\[0\] is b'a'"),
+        (["a"], r"1 texts but labels of the shape \(2,\)"),
+    ],
+)
+def test_what_are_no_texts(X: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        TextClassifier().fit(X, [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([0] * len(TEXTS), r"only 1 class\(es\), \[0\]"),
+        (np.linspace(0, 1, len(TEXTS)), "continuous"),
+        (np.zeros((len(TEXTS), 2)), "1d array"),
+        (np.array(["a", 1] * (len(TEXTS) // 2), dtype=object), "common order"),
+        (None, "requires y"),
+    ],
+)
+def test_what_are_no_labels(y: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        TextClassifier().fit(TEXTS, y)
+
+
+def test_weights_that_do_not_fit() -> None:
+    with pytest.raises(DataError, match="weights of the shape"):
+        TextClassifier().fit(TEXTS, SIDES, sample_weight=np.ones((len(TEXTS), 1)))

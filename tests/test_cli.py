@@ -1,0 +1,350 @@
+"""The commands: what they print for people and for programs."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import select
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+from conftest import Cli
+
+from textreg import registry
+from textreg.cli import COMMANDS
+from textreg.cli import cli as group
+from textreg.kinds import Regularizer
+from textreg.params import param
+from textreg.records import Problem, Solution
+
+POS = ["Good superb. A plot", "Fine moving. The end", "Superb. So it is"]
+NEG = ["Bad awful. A plot", "Dull weak. The end", "Awful. So it is"]
+
+
+def rows(n: int) -> list[dict[str, str]]:
+    return [
+        {"text": (POS if row % 2 else NEG)[row // 2 % 3], "label": ("neg", "pos")[row % 2]}
+        for row in range(n)
+    ]
+
+
+def write(path: Path, n: int = 40) -> Path:
+    text = "".join(f"{json.dumps(row)}\n" for row in rows(n))
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(text.encode()))
+    else:
+        path.write_text(text)
+    return path
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return write(tmp_path / "reviews.jsonl.gz")
+
+
+@pytest.fixture
+def model(cli: Cli, corpus: Path) -> Path:
+    assert cli("train", corpus, "--reg", "lasso", "--reg-l1", "0.2", "--quiet") == (0, "", "")
+    return corpus.parent / "reviews.textreg"
+
+
+def test_train_for_people(cli: Cli, corpus: Path) -> None:
+    result = cli("train", corpus)
+    assert result.code == 0
+    assert result.err == ""
+    first, *_, saved, following = result.out.splitlines()
+    assert first.startswith(f"{corpus}: 40 documents; ")
+    assert "text = text (guessed), label = label (guessed)" in first
+    assert "labels: neg 20, pos 20" in result.out
+    assert "groups: 80 sentences" in result.out
+    assert re.search(r"search: \d+ settings of sentence on 4 documents \(.* held out\)", result.out)
+    assert "accuracy 1.000 (95 % CI 0.5" in result.out
+    assert saved.startswith("saved reviews.textreg (")
+    assert following.startswith("next: textreg evaluate reviews.textreg")
+    assert (corpus.parent / "reviews.textreg").is_file()
+
+
+def test_train_json(cli: Cli, corpus: Path) -> None:
+    dev = write(corpus.parent / "dev.jsonl", 10)
+    result = cli("train", corpus, "--dev", dev, "--json", "-o", "m.textreg")
+    assert (result.code, result.err) == (0, "")
+    document = json.loads(result.out)
+    assert document["reg"]["name"] == "sentence"
+    assert document["reg"]["params"].keys() >= {"group", "l1", "l2"}
+    assert document["documents"] == 50
+    assert document["nonzero"] <= document["features"] == 15
+    assert document["groups"].keys() >= {"before", "after"}
+    assert document["dev"]["accuracy"] == 1.0
+    assert 0 <= document["gap"] <= 1e-4
+    assert document["converged"] is True
+    assert list(document["seconds"]) == ["read", "features", "search", "fit"]
+    assert document["model"] == "m.textreg"
+    assert document["bytes"] == Path("m.textreg").stat().st_size
+
+
+def test_train_takes_every_kind_of_option(cli: Cli, corpus: Path) -> None:
+    result = cli(
+        *("train", corpus, "--reg", "sentence", "--reg-l1", "0.3", "--reg-group=0.01"),
+        *("--groups", "sentences", "--tokenizer", "words", "--tokenizer-min-length", "2"),
+        *("--ngrams", "2", "--min-df", "2", "--weighting", "tfidf", "--class-weight", "pos=2"),
+        *("--class-weight", "neg=0.5", "--seed", "3", "--tol", "1e-6", "--jobs", "1", "--json"),
+    )
+    assert result.code == 0, result.err
+    document = json.loads(result.out)
+    assert document["reg"]["params"]["l1"] == 0.3
+    assert document["reg"]["params"]["group"] == 0.01
+    assert document["dev"] is None
+    shown = json.loads(cli("show", "reviews.textreg", "--json").out)
+    assert shown["tokenizer"]["min_length"] == 2
+    assert shown["vectorizer"] | {"ngrams": 2, "weighting": "tfidf"} == shown["vectorizer"]
+
+
+def test_training_twice_writes_the_same_weights(cli: Cli, corpus: Path) -> None:
+    from textreg import load
+
+    for jobs in ("1", "3"):
+        assert cli("train", corpus, "-o", f"{jobs}.textreg", "--jobs", jobs, "--quiet").code == 0
+    one, three = load("1.textreg"), load("3.textreg")
+    assert one.encoder.names == three.encoder.names
+    assert one.weights.tobytes() == three.weights.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [("a.b.jsonl.gz", "a"), ("folder/", "folder"), ("-", "model"), ("../x/reviews.csv", "reviews")],
+)
+def test_default_name_of_the_model(given: str, name: str) -> None:
+    from textreg.cli.train import _stem
+
+    assert _stem(given) == name
+
+
+def test_predict_labels(cli: Cli, model: Path, tmp_path: Path) -> None:
+    texts = tmp_path / "new.txt"
+    texts.write_text("superb\nawful\n\nfine superb\n")
+    assert cli("predict", model, texts).out.splitlines()[:2] == ["pos", "neg"]
+    assert len(cli("predict", model, texts).out.splitlines()) == 4
+
+
+def test_predict_probabilities(cli: Cli, model: Path, tmp_path: Path) -> None:
+    texts = tmp_path / "new.txt"
+    texts.write_text("superb\nawful\n")
+    header, first, second = cli("predict", model, texts, "--proba").out.splitlines()
+    assert header == "label\tneg\tpos"
+    label, neg, pos = first.split("\t")
+    assert (label, second.split("\t")[0]) == ("pos", "neg")
+    assert float(pos) > 0.5
+    assert float(neg) + float(pos) == pytest.approx(1, abs=2e-6)
+
+
+def test_predict_json(cli: Cli, model: Path, tmp_path: Path) -> None:
+    texts = tmp_path / "new.txt"
+    texts.write_text("superb\nawful\n")
+    lines = cli("predict", model, texts, "--format", "jsonl", "--proba").out.splitlines()
+    parsed = [json.loads(line) for line in lines]
+    assert [row["label"] for row in parsed] == ["pos", "neg"]
+    assert [row["line"] for row in parsed] == [1, 2]
+    assert sum(parsed[0]["proba"].values()) == pytest.approx(1)
+    document = json.loads(cli("predict", model, texts, "--proba", "--json").out)
+    assert document == {"model": str(model), "predictions": parsed}
+
+
+def test_predict_reads_standard_input(
+    cli: Cli, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stdin:
+        buffer = io.BytesIO(b"superb\nawful\n")
+
+    monkeypatch.setattr(sys, "stdin", Stdin())
+    assert cli("predict", model).out == "pos\nneg\n"
+
+
+def test_predict_answers_before_the_pipe_ends(model: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "textreg", "predict", str(model), "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    answers = []
+    for text in (b"bad\n", b"superb\n", b"awful\n"):
+        process.stdin.write(text)
+        process.stdin.flush()
+        if select.select([process.stdout], [], [], 30)[0]:
+            answers.append(process.stdout.readline())
+    assert process.communicate() == (b"", None)
+    assert process.returncode == 0
+    assert answers == [b"neg\n", b"pos\n", b"neg\n"]
+
+
+def test_evaluate(cli: Cli, model: Path, tmp_path: Path) -> None:
+    test = write(tmp_path / "test.jsonl", 12)
+    document = json.loads(cli("evaluate", model, test, "--json").out)
+    assert document["accuracy"] == 1.0
+    assert document["macro_f1"] == 1.0
+    assert document["documents"] == 12
+    assert document["confusion"] == [[6, 0], [0, 6]]
+    assert document["model"] == str(model)
+    told = cli("evaluate", model, test).out
+    assert "accuracy 1.000 (95 % CI 0.7" in told
+    table = [line.split() for line in told.splitlines()]
+    assert ["label", "precision", "recall", "F1", "documents"] in table
+    assert ["neg", "1.000", "1.000", "1.000", "6"] in table
+    assert ["pos", "0", "6"] in table
+
+
+def test_show(cli: Cli, model: Path) -> None:
+    told = cli("show", model, "--top", "2").out
+    assert "lasso" in told
+    document = json.loads(cli("show", model, "--top", "2", "--json").out)
+    assert document["labels"] == ["neg", "pos"]
+    assert document["regularizer"] == {"name": "lasso", "l1": 0.2}
+    assert set(document["top"]) == {"neg", "pos"}
+    assert len(document["top"]["pos"]) == 2
+    for label, features in document["top"].items():
+        weights = [weight for _, weight in features]
+        assert weights == sorted(weights, reverse=True)
+        assert weights[-1] > 0
+        assert f"\n{label}\n" in told
+        assert all(f"  {name} " in told for name, _ in features)
+    assert document["top"]["neg"][0][0] == "awful"
+
+
+def test_plugins(cli: Cli) -> None:
+    listed = json.loads(cli("plugins", "list", "--json").out)
+    assert {"sentence", "lasso", "words", "sentences"} <= {info["name"] for info in listed}
+    table = cli("plugins").out
+    assert table.splitlines()[0].split() == ["NAME", "KIND", "FROM", "STATUS"]
+    assert cli("plugins", "list").out == table
+
+
+def test_blocked_plugins_are_not_imported(cli: Cli, corpus: Path) -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "textreg",
+            "--no-plugin",
+            "lasso",
+            "train",
+            corpus,
+            "--reg",
+            "lasso",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "'lasso' is blocked" in done.stderr
+
+
+class Halved(Regularizer):
+    """Has a parameter of every type."""
+
+    name = "halved"
+    by: float = param(default=2.0, min=1, help="divisor")
+    rounds: int = param(default=3, help="how often")
+    fast_path: bool = param(default=True, help="the fast way")
+    mode: str = param(default="up", choices=("up", "down"), help="direction")
+    hint: str | None = param(default=None, help="anything")
+
+    def solve(self, problem: Problem) -> Solution:
+        w = (problem.X.T @ problem.y) / self.by
+        return Solution(w=w, b=0.0, objective=0.0, gap=0.0, converged=True)
+
+
+@pytest.fixture
+def halved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry._default, "_registered", {})
+    registry.register(Halved)
+
+
+@pytest.mark.usefixtures("halved")
+def test_declared_parameters_are_options(cli: Cli, corpus: Path) -> None:
+    result = cli(
+        *("train", corpus, "--reg", "halved", "--reg-by", "4", "--reg-rounds=5", "--json"),
+        *("--no-reg-fast-path", "--reg-mode", "down", "--reg-hint", "x"),
+    )
+    assert result.code == 0, result.err
+    assert json.loads(result.out)["reg"]["params"] == {
+        "by": 4.0,
+        "rounds": 5,
+        "fast_path": False,
+        "mode": "down",
+        "hint": "x",
+    }
+    assert "whole number" not in cli("train", corpus, "--reg", "halved", "--reg-rounds", "x").out
+    for flag, value in (("--reg-rounds", "1.5"), ("--reg-mode", "left"), ("--reg-by", "0.5")):
+        wrong = cli("train", corpus, "--reg", "halved", flag, value)
+        assert wrong.code == 2
+        assert value in wrong.err
+
+
+@pytest.mark.usefixtures("halved")
+def test_help_shows_the_options_of_what_was_chosen(cli: Cli) -> None:
+    told = cli("train", "--reg=halved", "--help").out
+    assert "Regularizer halved (--reg)" in told
+    assert "--reg-fast-path / --no-reg-fast-path" in told
+    assert "[up|down]" in told
+    assert "--reg-l1" not in told
+    assert "--groups-" not in told
+    told = cli("train", "--help").out
+    assert "Regularizer sentence (--reg)" in told
+    assert "--reg-l1 FLOAT" in told
+    assert "[default: chosen by search]" in " ".join(told.split())
+    for section in ("Builder of groups: sentences", "Tokenizer words", "Features:"):
+        assert section in told
+
+
+def test_help_lists_every_command(cli: Cli) -> None:
+    told = cli("--help").out
+    assert cli().out == told
+    for name, what in COMMANDS.items():
+        assert f"{name} " in told
+        assert what in told
+        command = import_module(f"textreg.cli.{name}").command
+        assert command.name == name
+        assert group.get_command(click.Context(group), name) is command
+
+
+def test_version(cli: Cli) -> None:
+    from importlib.metadata import version
+
+    assert cli("--version").out == f"textreg, version {version('textreg')}\n"
+
+
+def test_progress_is_shown_on_a_terminal_only(
+    cli: Cli, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cli("train", corpus, "--json").err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    result = cli("train", corpus, "--json")
+    json.loads(result.out)
+    assert "searching prices" in result.err
+    assert cli("train", corpus, "--quiet").err == ""
+
+
+def test_demo(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = cli("demo", "here").out.splitlines()
+    assert told[:2] == ["wrote here/train.jsonl", "wrote here/test.jsonl"]
+    document = json.loads(cli("demo", "--json").out)
+    assert document == {
+        "train": "textreg-demo/train.jsonl",
+        "test": "textreg-demo/test.jsonl",
+    }
+    assert told[2].startswith("next: textreg train here/train.jsonl")
+    trained = cli(*told[2].split()[2:], "--json")
+    assert json.loads(trained.out)["documents"] == 800
+    measured = cli("evaluate", "demo.textreg", "here/test.jsonl", "--json")
+    assert json.loads(measured.out)["accuracy"] > 0.9

@@ -1,0 +1,89 @@
+"""scikit-learn's own checks of TextClassifier, counted."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError, SkipTestWarning
+
+from textreg import Ridge
+from textreg.classifier import TextClassifier
+
+pytest.importorskip("sklearn", minversion="1.6", reason="check_estimator reports since 1.6")
+
+from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import validate_data
+
+
+class Numbers(TextClassifier):
+    """The same estimator over rows of numbers, each told as words: one for each column's bin.
+
+    The checks of scikit-learn feed numbers, and skip whatever declares to take only texts. All
+    that they check (state, types, weights, order, pickling, ...) is that of TextClassifier.
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Numbers:
+        X = validate_data(self, X)
+        return super().fit(self._tell(X), y, sample_weight)
+
+    def decision_function(self, X: Any) -> Any:
+        return super().decision_function(self._tell(self._numbers(X)))
+
+    def predict_proba(self, X: Any) -> Any:
+        return super().predict_proba(self._tell(self._numbers(X)))
+
+    def _numbers(self, X: Any) -> Any:
+        if not hasattr(self, "model_"):
+            raise NotFittedError("not fitted")
+        return validate_data(self, X, reset=False)
+
+    @staticmethod
+    def _tell(X: Any) -> list[str]:
+        bins = (np.clip(X, -20, 20) * 2).astype(int) + 100
+        return [" ".join(f"c{j}b{b}" for j, b in enumerate(row)) for row in bins]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = True
+        tags.input_tags.string = tags.input_tags.one_d_array = False
+        return tags
+
+
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": "gives cv, here a number of parts, a list of "
+    "splits; test_classifier.test_a_weight_of_two_is_a_document_twice has the same without",
+}
+# Reasons of the machine: no pandas, or no SCIPY_ARRAY_API in the environment.
+MAY_BE_SKIPPED = {
+    "check_sample_weights_pandas_series",
+    "check_classifier_data_not_an_array",
+    "check_array_api_input",
+}
+
+
+def test_checks_of_scikit_learn() -> None:
+    estimator = Numbers(reg=Ridge(l2=0.01), tol=1e-9)
+    results = check_estimator(
+        estimator, on_skip=None, on_fail=None, expected_failed_checks=EXPECTED_FAILURES
+    )
+    names: dict[str, set[str]] = {"passed": set(), "skipped": set(), "xfail": set()}
+    failed = {}
+    for result in results:
+        if result["status"] == "failed":
+            failed[result["check_name"]] = result["exception"]
+        else:
+            names[result["status"]].add(result["check_name"])
+    assert failed == {}
+    assert names["xfail"] == set(EXPECTED_FAILURES)
+    assert names["skipped"] <= MAY_BE_SKIPPED
+    assert len(names["passed"]) >= 50
+
+
+def test_texts_alone_would_pass_unchecked() -> None:
+    # Why Numbers is there: scikit-learn leaves out nearly all checks of an estimator of texts.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkipTestWarning)
+        assert len(check_estimator(TextClassifier())) < 5

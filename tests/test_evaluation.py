@@ -1,0 +1,119 @@
+"""evaluation: figures as scikit-learn and scipy have them, and refusals that name the document."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from sklearn import metrics
+
+from textreg.errors import DataError, UsageError
+from textreg.evaluation import evaluate
+from textreg.records import Corpus
+
+LABELS = ("neg", "pos", "zzz")
+
+pairs = st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), min_size=1)
+
+
+@given(pairs)
+def test_figures_are_those_of_scikit_learn(rows: list[tuple[str, str]]) -> None:
+    true, predicted = map(list, zip(*rows, strict=True))
+    result = evaluate(true, predicted, LABELS)
+    assert result.documents == len(rows)
+    assert result.accuracy == metrics.accuracy_score(true, predicted)
+    assert result.macro_f1 == pytest.approx(
+        metrics.f1_score(true, predicted, average="macro", zero_division=0.0)
+    )
+    report = metrics.classification_report(
+        true, predicted, labels=LABELS, output_dict=True, zero_division=0.0
+    )
+    for score in result.classes:
+        expected = report[score.label]
+        assert [score.precision, score.recall, score.f1, score.support] == pytest.approx(
+            [expected[key] for key in ("precision", "recall", "f1-score", "support")]
+        )
+    assert result.confusion.tolist() == (
+        metrics.confusion_matrix(true, predicted, labels=LABELS).tolist()
+    )
+    right = int(result.confusion.trace())
+    interval = binomtest(right, len(rows)).proportion_ci(0.95, method="wilson")
+    assert result.accuracy_interval == pytest.approx((interval.low, interval.high), abs=1e-12)
+
+
+def test_every_figure_by_hand() -> None:
+    result = evaluate(["a", "a", "a", "b"], ["a", "a", "b", "b"], ("a", "b"))
+    assert result.accuracy == 0.75
+    assert result.classes[0] == ("a", 1.0, pytest.approx(2 / 3), pytest.approx(0.8), 3)
+    assert result.classes[1] == ("b", 0.5, 1.0, pytest.approx(2 / 3), 1)
+    assert result.macro_f1 == pytest.approx((0.8 + 2 / 3) / 2)
+    assert result.confusion.tolist() == [[2, 1], [0, 1]]
+    assert result.log_loss is None
+
+
+def test_log_loss_follows_the_order_of_the_labels() -> None:
+    # Labels out of alphabetical order: the columns of the probabilities are in this order.
+    proba = np.array([[0.9, 0.1], [0.2, 0.8]])
+    result = evaluate(["z", "a"], ["z", "a"], ("z", "a"), proba)
+    assert result.log_loss == pytest.approx(-(np.log(0.9) + np.log(0.8)) / 2)
+
+
+def test_log_loss_of_a_single_true_label() -> None:
+    result = evaluate(["z"], ["z"], ("z", "a"), np.array([[0.5, 0.5]]))
+    assert result.log_loss == pytest.approx(np.log(2))
+
+
+def test_a_label_that_does_not_occur_leaves_macro_f1_alone() -> None:
+    result = evaluate(["neg", "pos"], ["neg", "pos"], LABELS)
+    assert result.macro_f1 == 1.0
+    assert result.classes[2] == ("zzz", 0.0, 0.0, 0.0, 0)
+
+
+def test_to_dict_is_json() -> None:
+    result = evaluate(["neg", "pos"], ["pos", "pos"], LABELS, np.full((2, 3), 1 / 3))
+    document = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert document["accuracy"] == 0.5
+    assert document["documents"] == 2
+    assert document["macro_f1"] == result.macro_f1
+    assert document["accuracy_interval"] == list(result.accuracy_interval)
+    assert document["classes"][1]["recall"] == 1.0
+    assert document["confusion"] == [[0, 1, 0], [0, 1, 0], [0, 0, 0]]
+    assert document["log_loss"] == pytest.approx(np.log(3))
+
+
+def test_an_unknown_label_names_place_labels_and_the_likely_one() -> None:
+    corpus = Corpus(
+        texts=["", "", ""],
+        labels=["pos", "psitive", "other"],
+        sources=["test.csv"],
+        source_of=np.zeros(3, dtype=np.int32),
+        line_of=np.array([2, 3, 4]),
+    )
+    with pytest.raises(DataError) as caught:
+        evaluate(corpus.labels, ["neg"] * 3, ("negative", "positive", "pos"), where=corpus.where)
+    message = str(caught.value)
+    assert message.startswith("test.csv:3: the model does not know the label 'psitive'")
+    assert "(2 of 3 documents" in message
+    assert "Did you mean 'positive'?" in message
+    assert "'other'" in message
+    assert "negative, positive, pos" in message
+
+
+@pytest.mark.parametrize("missing", [None, ""])
+def test_a_document_without_label_is_named(missing: str | None) -> None:
+    with pytest.raises(DataError, match=r"^document 2: no label"):
+        evaluate(["pos", missing], ["pos", "pos"], LABELS)
+
+
+def test_nothing_to_evaluate() -> None:
+    with pytest.raises(DataError, match="no documents"):
+        evaluate([], [], LABELS)
+
+
+def test_lengths_that_disagree() -> None:
+    with pytest.raises(UsageError, match="2 true labels but 1 predictions"):
+        evaluate(["pos", "neg"], ["pos"], LABELS)

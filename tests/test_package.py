@@ -1,0 +1,46 @@
+"""The public names of the package, and that they cost nothing until they are used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+import textreg
+from textreg import registry
+
+
+def test_every_public_name_is_there() -> None:
+    for name in textreg.__all__:
+        assert getattr(textreg, name) is not None
+        assert name in dir(textreg)
+    assert len(set(textreg.__all__)) == len(textreg.__all__)
+
+
+def test_names_are_those_of_their_modules() -> None:
+    from textreg.storage import load_model
+    from textreg.training import train
+
+    assert textreg.load is load_model
+    assert textreg.train is train
+    assert textreg.__version__ == version("textreg")
+    for name in ("sentence", "lasso", "ridge", "elastic"):
+        assert getattr(textreg, name.capitalize()) is registry.find("regularizer", name)
+    assert textreg.NoRegularizer is registry.find("regularizer", "none")
+
+
+def test_an_unknown_name() -> None:
+    with pytest.raises(AttributeError, match="module 'textreg' has no attribute 'trian'"):
+        _ = textreg.trian  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("use", ["", "textreg.__version__", "dir(textreg)", "textreg.TextregError"])
+def test_nothing_heavy_is_imported(use: str) -> None:
+    code = (
+        f"import sys, textreg\n{use}\n"
+        "print([name for name in ('numpy', 'scipy', 'sklearn', 'joblib') if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.stdout == "[]\n", run.stderr

@@ -1,0 +1,167 @@
+"""Declared parameters: constructor, checks, search grids."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textreg.errors import UsageError
+from textreg.params import AUTO, Choices, LogGrid, Parametrized, param
+
+
+class Part(Parametrized):
+    """All types of parameter."""
+
+    name = "part"
+    price: float = param(default=AUTO, min=0, search=LogGrid(0.01, 1, 3), help="a price")
+    count: int = param(default=3, min=1, max=10, help="a count")
+    way: str = param(default="fast", choices=("fast", "slow"), help="a way")
+    loud: bool = param(default=False, help="a switch")
+    limit: float | None = param(default=None, max=5, help="a limit")
+
+
+class Child(Part):
+    """Inherits, adds one, changes one."""
+
+    name = "child"
+    count: int = param(default=5, min=1, help="another default")
+    extra: str = param(default="", help="one more")
+
+
+def test_defaults_and_values() -> None:
+    part = Part()
+    assert part.params() == {
+        "price": AUTO,
+        "count": 3,
+        "way": "fast",
+        "loud": False,
+        "limit": None,
+    }
+    assert part.undecided() == ["price"]
+    assert Part(price=0.5, limit=2).undecided() == []
+    assert Part.count == 3
+    assert list(Child.declared()) == ["price", "count", "way", "loud", "limit", "extra"]
+    assert Child().count == 5
+    assert Part().count == 3
+    assert Part.declared()["limit"].optional
+    assert Part.declared()["limit"].type is float
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"price": -1}, r"^part: price must be at least 0, not -1\.$"),
+        ({"price": float("nan")}, r"price must be a finite number, not nan\.$"),
+        ({"price": float("inf")}, r"price must be a finite number, not inf\.$"),
+        ({"price": "much"}, r"price must be a number, not 'much'\.$"),
+        ({"price": True}, r"price must be a number, not True\.$"),
+        ({"price": None}, r"price must be a number, not None\.$"),
+        ({"price": [1.0]}, r"price must be a number, not \[1\.0\]\.$"),
+        ({"count": 0}, r"count must be at least 1, not 0\.$"),
+        ({"count": 11}, r"count must be at most 10, not 11\.$"),
+        ({"count": 2.5}, r"count must be a whole number, not 2\.5\.$"),
+        ({"count": "2.5"}, r"count must be a whole number, not '2\.5'\.$"),
+        ({"count": float("inf")}, r"count must be a whole number, not inf\.$"),
+        ({"count": AUTO}, r"count must be a whole number, not AUTO\.$"),
+        ({"way": "fats"}, r"must be one of fast, slow, not 'fats'\. Did you mean 'fast'\?$"),
+        ({"way": 1}, r"way must be a text, not 1\.$"),
+        ({"loud": 1}, r"loud must be true or false, not 1\.$"),
+        ({"loud": "yes"}, r"loud must be true or false, not 'yes'\.$"),
+        ({"limit": 6}, r"limit must be at most 5, not 6\.$"),
+        (
+            {"cuont": 1},
+            r"^part: no parameter 'cuont'\. Did you mean 'count'\? It has: price, count, way, ",
+        ),
+    ],
+)
+def test_refused(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Part(**values)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(np.float32(0.5), 0.5), (np.int64(2), 2.0), (2, 2.0), ("0.25", 0.25)]
+)
+def test_numbers_become_the_declared_type(value: Any, expected: float) -> None:
+    price = Part(price=value).price
+    assert price == expected
+    assert type(price) is float
+
+
+def test_numpy_whole_numbers_and_switches() -> None:
+    assert type(Part(count=np.int32(4)).count) is int
+    assert type(Part(count=4.0).count) is int
+    assert Part(loud=np.bool_(True)).loud is True
+
+
+def test_replace_leaves_the_original() -> None:
+    part = Part(price=1.0)
+    other = part.replace(count=4)
+    assert (part.count, other.count, other.price) == (3, 4, 1.0)
+    with pytest.raises(AttributeError, match=r"part cannot be changed; use \.replace\(count="):
+        part.count = 4
+    with pytest.raises(UsageError):
+        part.replace(count=0)
+
+
+def test_repr_shows_what_differs_from_the_default() -> None:
+    assert repr(Part()) == "Part(price=AUTO)"
+    assert repr(Part(price=2, way="slow")) == "Part(price=2.0, way='slow')"
+    assert eval(repr(Part(price=2, limit=1))) == Part(price=2, limit=1)
+
+
+def test_equal_by_type_and_values() -> None:
+    assert Part(price=1) == Part(price=1.0)
+    assert hash(Part(price=1)) == hash(Part(price=1.0))
+    assert Part() != Part(count=4)
+    assert Part() != Child(count=3)
+
+
+def test_auto_is_one_object_however_it_travels() -> None:
+    assert pickle.loads(pickle.dumps(AUTO)) is AUTO
+    assert copy.deepcopy(AUTO) is AUTO
+    assert pickle.loads(pickle.dumps(Part(count=4))) == Part(count=4)
+
+
+def test_only_four_types() -> None:
+    with pytest.raises(TypeError, match="parameters are float, int, str or bool"):
+
+        class Wrong(Parametrized):
+            names: list = param(default=(), help="a list")  # type: ignore[type-arg]
+
+
+@given(
+    scale=st.floats(1e-6, 1e6),
+    low=st.floats(1e-4, 0.9),
+    points=st.integers(2, 20),
+)
+def test_grid_falls_from_high_to_low(scale: float, low: float, points: int) -> None:
+    values = LogGrid(low, 1.0, points).values(scale)
+    assert len(values) == points
+    np.testing.assert_allclose([values[0], values[-1]], [scale, low * scale], rtol=1e-3)
+    assert all(a >= b for a, b in itertools.pairwise(values))
+    # What is reported in four digits is what was tried.
+    assert values == [float(f"{value:.4g}") for value in values]
+    ratios = np.diff(np.log(values))
+    np.testing.assert_allclose(ratios, ratios.mean(), atol=2e-3)
+
+
+def test_choices_ignore_the_scale() -> None:
+    assert Choices([1, "two"]).values(9.0) == [1, "two"]
+
+
+@given(value=st.floats(allow_nan=True, allow_infinity=True))
+def test_every_accepted_price_is_finite_and_in_range(value: float) -> None:
+    good = bool(np.isfinite(value)) and value >= 0
+    if good:
+        assert Part(price=value).price == value
+    else:
+        with pytest.raises(UsageError):
+            Part(price=value)

@@ -1,0 +1,253 @@
+"""Splits, the search over a grid, metrics, and who wins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.special import expit
+from scipy.stats import binomtest
+from sklearn import metrics
+
+from textreg.errors import DataError, UsageError
+from textreg.kinds import Regularizer
+from textreg.params import AUTO, Choices, LogGrid, param
+from textreg.records import Problem, Solution
+from textreg.selection import (
+    Fold,
+    Point,
+    Run,
+    Start,
+    choose,
+    folds,
+    holdout,
+    measure,
+    search,
+    wilson,
+)
+
+
+class Shrunk(Regularizer):
+    """Weights are the soft-thresholded gradient over ``l2``; the intercept tells the start."""
+
+    name = "shrunk"
+    l2: float = param(default=AUTO, min=0, search=Choices((4.0, 2.0)), help="divisor")
+    l1: float = param(default=AUTO, min=0, search=LogGrid(0.1, 1, 3), help="threshold")
+
+    def solve(self, problem: Problem) -> Solution:
+        gradient = problem.X.T @ (problem.weights * problem.y)
+        w = np.sign(gradient) * np.maximum(np.abs(gradient) - self.l1, 0) / self.l2
+        warm = 0.0 if problem.start is None else 1e-3 * float(np.abs(problem.start[0]).sum())
+        return Solution(w=w, b=warm, objective=0.0, gap=0.0, converged=True)
+
+
+def codes_of(counts: Sequence[int]) -> np.ndarray:
+    codes = np.repeat(np.arange(len(counts)), counts)
+    return np.random.default_rng(3).permutation(codes)
+
+
+CLASS_SIZES = st.lists(st.integers(2, 30), min_size=2, max_size=5)
+
+
+@settings(deadline=None)
+@given(CLASS_SIZES, st.floats(0.01, 0.99), st.integers(0, 5))
+def test_holdout_is_stratified(sizes: list[int], fraction: float, seed: int) -> None:
+    codes = codes_of(sizes)
+    split = holdout(codes, [f"c{i}" for i in range(len(sizes))], fraction, seed)
+    assert np.array_equal(np.sort(np.concatenate(split)), np.arange(len(codes)))
+    held = np.bincount(codes[split.held], minlength=len(sizes))
+    for size, count in zip(sizes, held, strict=True):
+        assert 1 <= count < size
+        assert abs(count - fraction * size) <= 1
+
+
+def test_splits_depend_on_the_seed_alone() -> None:
+    codes, labels = codes_of([40, 50]), ("a", "b")
+    again = holdout(codes, labels, 0.2, 7)
+    assert np.array_equal(holdout(codes, labels, 0.2, 7).held, again.held)
+    assert not np.array_equal(holdout(codes, labels, 0.2, 8).held, again.held)
+
+
+@settings(deadline=None)
+@given(CLASS_SIZES, st.integers(2, 4), st.integers(0, 5))
+def test_folds_hold_every_document_out_once(sizes: list[int], count: int, seed: int) -> None:
+    codes = codes_of(sizes)
+    splits = folds(codes, [str(i) for i in range(len(sizes))], count, seed)
+    assert len(splits) == count
+    held = np.concatenate([split.held for split in splits])
+    assert np.array_equal(np.sort(held), np.arange(len(codes)))
+    shares = np.array([np.bincount(codes[s.held], minlength=len(sizes)) for s in splits])
+    assert (np.ptp(shares, axis=0) <= 1).all()
+    assert np.ptp(shares.sum(axis=1)) <= 1
+    for split in splits:
+        assert not np.intersect1d(split.train, split.held).size
+        assert len(split.train) + len(split.held) == len(codes)
+
+
+def test_a_class_of_one_cannot_be_split() -> None:
+    codes = np.array([0, 0, 1, 0])
+    with pytest.raises(DataError, match="'rare' has one document only"):
+        holdout(codes, ("common", "rare"), 0.1, 0)
+    with pytest.raises(DataError, match="'rare' has one document only"):
+        folds(codes, ("common", "rare"), 2, 0)
+
+
+def test_wrong_splits_are_refused() -> None:
+    codes = codes_of([4, 4])
+    for fraction in (0.0, 1.0, float("nan")):
+        with pytest.raises(UsageError, match="holdout must lie between 0 and 1"):
+            holdout(codes, ("a", "b"), fraction, 0)
+    for count in (1, 9):
+        with pytest.raises(UsageError, match="cv must be 2 to 8"):
+            folds(codes, ("a", "b"), count, 0)
+
+
+@settings(deadline=None)
+@given(st.integers(2, 5), st.integers(5, 40), st.integers(0, 10))
+def test_metrics_are_scikit_learns(n_classes: int, n: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    codes = random.integers(n_classes, size=n)
+    scores = random.normal(scale=3, size=(n, 1 if n_classes == 2 else n_classes))
+    if n_classes == 2:
+        proba = np.column_stack([expit(-scores[:, 0]), expit(scores[:, 0])])
+    else:
+        proba = expit(scores) / expit(scores).sum(axis=1, keepdims=True)
+    predicted = proba.argmax(axis=1)
+    got = measure(scores, codes)
+    assert got["accuracy"] == pytest.approx(metrics.accuracy_score(codes, predicted))
+    assert got["macro-f1"] == pytest.approx(
+        metrics.f1_score(codes, predicted, average="macro", zero_division=0.0)
+    )
+    assert got["log-loss"] == pytest.approx(
+        metrics.log_loss(codes, proba, labels=range(n_classes)), rel=1e-9
+    )
+
+
+def test_log_loss_survives_certain_scores() -> None:
+    got = measure(np.array([[800.0], [-800.0]]), np.array([1, 1]))
+    assert got["log-loss"] == pytest.approx(400.0)
+    sure = np.array([[-900.0, -800.0, -1000.0]])
+    assert measure(sure, np.array([1]))["log-loss"] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_wilson_agrees_with_scipy() -> None:
+    for right, total in ((0, 5), (5, 5), (223, 238), (1, 3)):
+        interval = binomtest(right, total).proportion_ci(0.95, method="wilson")
+        assert wilson(right, total) == pytest.approx((interval.low, interval.high))
+
+
+def fold(seed: int, n_classes: int = 1) -> Fold:
+    random = np.random.default_rng(seed)
+    X = csr_array(random.poisson(0.4, size=(30, 12)).astype(float))
+    codes = random.integers(max(2, n_classes), size=30)
+    positives = [1] if n_classes == 1 else range(n_classes)
+    signs = np.array([np.where(codes == c, 1.0, -1.0) for c in positives])
+    problem = Problem(X=X[:20], y=signs[0, :20])
+    return Fold(problem=problem, signs=signs[:, :20], X_held=X[20:], codes_held=codes[20:])
+
+
+def as_tuple(points: list[Point]) -> list[object]:
+    return [
+        (
+            point.part,
+            point.metrics,
+            point.nonzero,
+            [(s.indices.tolist(), s.values.tolist(), s.b) for s in point.starts],
+        )
+        for point in points
+    ]
+
+
+@pytest.mark.parametrize("n_classes", [1, 3])
+def test_search_is_the_same_for_any_number_of_jobs(n_classes: int) -> None:
+    cut = [fold(1, n_classes), fold(2, n_classes)]
+    alone = search(Shrunk(), cut, jobs=1)
+    assert as_tuple(search(Shrunk(), cut, jobs=3)) == as_tuple(alone)
+    assert len(alone) == 6
+    assert [len(point.starts) for point in alone] == [n_classes] * 6
+
+
+def test_search_measures_what_solve_finds() -> None:
+    cut = fold(1)
+    points = search(Shrunk(), [cut])
+    assert [point.part for point in points] == Shrunk().candidates(cut.problem)
+    at = points[4]
+    w, b = at.starts[0].dense(12)
+    assert np.array_equal(w, at.part.solve(cut.problem).w)
+    assert at.metrics == measure((cut.X_held @ w + b)[:, None], cut.codes_held)
+    assert at.nonzero == np.count_nonzero(w)
+
+
+def test_chains_start_cold_and_go_on_warm() -> None:
+    points = search(Shrunk(), [fold(1)])
+    b = [point.starts[0].b for point in points]
+    assert [value > 0 for value in b] == [False, True, True] * 2
+
+
+def test_a_regularizer_may_bring_its_own_path() -> None:
+    class Steps(Shrunk):
+        name = "steps"
+
+        def path(
+            self, problem: Problem, candidates: Sequence[Regularizer] | None = None
+        ) -> Iterator[tuple[Regularizer, Solution]]:
+            for part in candidates or self.candidates(problem):
+                yield part, Solution(w=np.ones(12), b=part.l1, objective=0.0)
+
+    points = search(Steps(), [fold(1)])
+    assert [point.starts[0].b for point in points] == [point.part.l1 for point in points]
+
+
+def test_classes_share_the_grid_of_the_one_hardest_to_empty() -> None:
+    cut = fold(2, 3)
+    grids = [Shrunk().candidates(cut.problem.replace(y=y)) for y in cut.signs]
+    grid = max(grids, key=lambda parts: parts[0].l1)
+    assert [point.part for point in search(Shrunk(), [cut])] == grid
+
+
+def test_decided_prices_make_one_point() -> None:
+    (point,) = search(Shrunk(l1=0.5, l2=1.0), [fold(1)])
+    assert point.part == Shrunk(l1=0.5, l2=1.0)
+
+
+def test_progress_counts_every_fit() -> None:
+    seen: list[tuple[str, int, int]] = []
+    search(Shrunk(), [fold(1, 3), fold(2, 3)], jobs=2, progress=lambda *at: seen.append(at))
+    assert seen == [("search", done, 36) for done in range(1, 37)]
+
+
+def test_an_interrupt_stops_the_other_fits() -> None:
+    def interrupt(stage: str, done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    run = Run("search", 1, interrupt)
+    assert run.callback(None) is False
+    with pytest.raises(KeyboardInterrupt):
+        run.map(1, run.advance, [()])
+    assert run.callback(None) is True
+
+
+def point(accuracy: float, nonzero: float, loss: float = 1.0) -> Point:
+    values = {"accuracy": accuracy, "macro-f1": accuracy, "log-loss": loss}
+    start = Start(np.array([], dtype=np.intp), np.array([]), 0.0)
+    return Point(Shrunk(l1=1.0, l2=1.0), values, nonzero, (start,))
+
+
+def test_the_best_wins_then_the_smallest_then_the_strongest() -> None:
+    points = [point(0.8, 5), point(0.9, 40), point(0.9, 30), point(0.9, 30), point(0.7, 1, 0.1)]
+    assert choose(points, "accuracy") == 2
+    assert choose(points, "macro-f1") == 2
+    assert choose(points, "log-loss") == 4
+
+
+def test_rounding_does_not_break_ties() -> None:
+    assert choose([point(0.1 + 0.2, 9), point(0.3, 5)], "accuracy") == 1
+
+
+def test_unknown_metric() -> None:
+    with pytest.raises(UsageError, match="Did you mean 'accuracy'"):
+        choose([point(1, 1)], "acuracy")

@@ -1,0 +1,613 @@
+"""Model files: exact round trips, refusals of everything else, and nothing half-written."""
+
+from __future__ import annotations
+
+import errno
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import save_file
+
+from textreg import container, registry
+from textreg.encoder import Encoder
+from textreg.errors import ModelError, UsageError
+from textreg.kinds import Tokenizer
+from textreg.model import Model
+from textreg.params import param
+from textreg.storage import ARRAYS, load_model, read_header, save_model
+from textreg.vectorize import Vectorizer
+
+TEXTS = ["good good film", "bad film", "", "fine film unknown", "bad bad plot"]
+SUMMARY = {"reg": {"name": "sentence", "params": {"l1": 0.1}}, "gap": None, "converged": True}
+
+
+class Cut(Tokenizer):
+    """Tokens between separators: any text can be a token."""
+
+    name = "test-cut"
+    at: str = param(default=" ", help="separator")
+
+    def __call__(self, text: str) -> list[list[str]]:
+        return [[token for token in text.split(self.at) if token]]
+
+
+registry.register(Cut)
+
+
+def make(weighting: str = "count", labels: int = 2, tokenizer: Tokenizer | None = None) -> Model:
+    encoder = Vectorizer(weighting=weighting).fit(tokenizer or Cut(), TEXTS).encoder
+    rows = 1 if labels == 2 else labels
+    weights = np.random.default_rng(3).normal(size=(rows, len(encoder.names)))
+    weights[:, 1] = 0.0
+    weights[-1, 0] = 0.0
+    names = [f"label {i}" for i in range(labels)]
+    return Model(names, encoder, weights, np.linspace(-0.1, 0.3, rows), SUMMARY)
+
+
+def same(one: Model, other: Model) -> bool:
+    """Whether two models are the same to the last bit."""
+    return (
+        one.labels == other.labels
+        and list(one.encoder.names) == list(other.encoder.names)
+        and one.weights.tobytes() == other.weights.tobytes()
+        and one.intercepts.tobytes() == other.intercepts.tobytes()
+        and one.encoder.vectorizer == other.encoder.vectorizer
+        and one.encoder.tokenizer.params() == other.encoder.tokenizer.params()
+        and one.summary == other.summary
+        and one.decision_function(TEXTS).tobytes() == other.decision_function(TEXTS).tobytes()
+    )
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "model.textreg"
+    save_model(make(labels=3), path)
+    return path
+
+
+def rewrite(path: Path, edit: Callable[[dict[str, Any], dict[str, Any]], object]) -> None:
+    """Change a file's header and arrays, and make its checksum right again."""
+    header, arrays = container.unpack(path, ARRAYS)
+    arrays = dict(arrays)
+    edit(header, arrays)
+    path.write_bytes(container.pack(header, arrays))
+
+
+# What is kept
+
+
+@pytest.mark.parametrize("weighting", ["count", "binary", "log", "tfidf"])
+@pytest.mark.parametrize("labels", [2, 3])
+def test_round_trip_is_exact(tmp_path: Path, weighting: str, labels: int) -> None:
+    model = make(weighting, labels, Cut(at=" "))
+    path, again = tmp_path / "one", tmp_path / "two"
+    model.save(path)
+    loaded = load_model(path)
+    assert same(model, loaded)
+    assert isinstance(loaded.encoder.tokenizer, Cut)
+    loaded.save(again)
+    assert again.read_bytes() == path.read_bytes()
+
+
+def test_parameters_come_back(tmp_path: Path) -> None:
+    encoder = Encoder(Cut(at=";"), Vectorizer(ngrams=2, min_df=3, weighting="binary"), ["a", "a b"])
+    save_model(Model(("x", "y"), encoder, np.ones((1, 2)), np.zeros(1)), tmp_path / "m")
+    loaded = load_model(tmp_path / "m").encoder
+    assert loaded.tokenizer == Cut(at=";")
+    assert loaded.vectorizer == Vectorizer(ngrams=2, min_df=3, weighting="binary")
+
+
+def test_names_of_any_characters(tmp_path: Path) -> None:
+    # "\ud83d" is half of a pair, as broken JSON has it.
+    names = sorted(["", "\ud83d", "a", "é", "日本", "\U0001f600", "\x00", "a b"])
+    labels = ("ja \U0001f44d", "nein\n", "\udc4d")
+    model = Model(labels, Encoder(Cut(), Vectorizer(), names), np.ones((3, 8)), np.zeros(3))
+    save_model(model, tmp_path / "m")
+    assert same(model, load_model(tmp_path / "m"))
+
+
+def test_a_model_without_features(tmp_path: Path) -> None:
+    model = Model(("x", "y"), Encoder(Cut(), Vectorizer(), ["a"]), np.zeros((1, 1)), np.ones(1))
+    save_model(model, tmp_path / "m")
+    assert load_model(tmp_path / "m").predict(["a"]) == ["y"]
+
+
+def test_header_says_how_it_was_made(tmp_path: Path) -> None:
+    save_model(make(tokenizer=registry.create("tokenizer", "words")), tmp_path / "m")
+    header = read_header(tmp_path / "m")
+    assert header["format"] == 1
+    assert header["labels"] == ["label 0", "label 1"]
+    assert header["summary"] == SUMMARY
+    assert header["tokenizer"]["name"] == "words"
+    assert header["tokenizer"]["distribution"] == "textreg"
+    assert header["tokenizer"]["version"] == header["textreg"]
+    assert header["vectorizer"] == Vectorizer(weighting="count").params()
+
+
+def test_300_features_take_tens_of_kilobytes(tmp_path: Path) -> None:
+    names = sorted(f"feature number {i}" for i in range(300))
+    model = Model(("x", "y"), Encoder(Cut(), Vectorizer(), names), np.ones((1, 300)), np.ones(1))
+    save_model(model, tmp_path / "m")
+    assert (tmp_path / "m").stat().st_size < 20_000
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"text,label\ngood,pos\n",
+        pickle.dumps({"weights": [1.0]}),
+        b"\x02\0\0\0\0\0\0\0{}",
+        b"\x02\0\0\0\0\0\0\0[]",
+        b"\xff" * 100,
+        b"\0\0\0\0\0\0\0\0{",
+    ],
+)
+def test_what_is_no_model(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "m"
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match="m is not a textreg model file"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("metadata", [None, {"other": "{}"}, {"textreg": "[1]"}, {"textreg": "{"}])
+def test_safetensors_of_others(tmp_path: Path, metadata: dict[str, str] | None) -> None:
+    save_file({"weights": np.ones(3)}, tmp_path / "m", metadata)
+    with pytest.raises(ModelError, match="not a textreg model file"):
+        load_model(tmp_path / "m")
+
+
+def test_a_missing_file_names_the_command(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"no model file .*nowhere.* textreg train FILE -o"):
+        load_model(tmp_path / "nowhere")
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="is not a file"):
+        load_model(tmp_path)
+
+
+def test_a_name_that_is_too_long(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="cannot be read"):
+        load_model(tmp_path / ("x" * 300))
+    with pytest.raises(ModelError, match="cannot be written"):
+        save_model(make(), tmp_path / ("x" * 300))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_newer_format(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    header, _ = container.unpack(path, ARRAYS)
+    # A later version may have changed all the rest.
+    with monkeypatch.context() as patch:
+        patch.setattr(container, "FORMAT", 3)
+        path.write_bytes(container.pack({"labels": header["labels"]}, {}))
+    with pytest.raises(ModelError) as caught:
+        load_model(path)
+    assert str(caught.value) == (
+        f"{path} was made by a newer textreg (format 3, this one reads up to 1): "
+        "pip install -U textreg"
+    )
+
+
+def _set(index: int, value: float, name: str) -> Callable[..., None]:
+    def edit(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        arrays[name][index] = value
+
+    return edit
+
+
+def _header(key: str, value: Any) -> Callable[..., None]:
+    def edit(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        header[key] = value
+
+    return edit
+
+
+def _tokenizer(key: str, value: Any) -> Callable[..., None]:
+    def edit(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        header["tokenizer"][key] = value
+
+    return edit
+
+
+def _array(name: str, change: Callable[[Any], Any]) -> Callable[..., None]:
+    def edit(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        arrays[name] = change(arrays[name])
+
+    return edit
+
+
+def _blank(names: Any) -> None:
+    names[:2] = ord(" ")
+
+
+def _columns(values: list[int]) -> Callable[..., None]:
+    def edit(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        arrays["columns"] = np.array(values)
+
+    return edit
+
+
+DAMAGES = {
+    "infinite weight": (_set(0, np.inf, "weights"), "'weights' holds a number that is not finite"),
+    "nan intercept": (_set(0, np.nan, "intercepts"), "'intercepts' holds a number"),
+    "feature out of bounds": (_set(0, 10**6, "weight_columns"), "a feature outside 0 to"),
+    "negative feature": (_set(0, -1, "weight_columns"), "a feature outside 0 to"),
+    "feature twice": (
+        _array("weight_columns", lambda a: np.zeros_like(a)),
+        "do not rise within a row",
+    ),
+    "ptr does not start at 0": (_set(0, 1, "weight_ptr"), "'weight_ptr' does not cut"),
+    "ptr ends elsewhere": (_set(-1, 99, "weight_ptr"), "'weight_ptr' does not cut"),
+    "ptr falls": (_set(1, 10**9, "weight_ptr"), "'weight_ptr' does not cut"),
+    "a row too many": (_array("weight_ptr", lambda a: np.append(a, a[-1])), "into 3 pieces"),
+    "name_ptr falls": (_set(1, -5, "name_ptr"), "'name_ptr' does not cut"),
+    "no name_ptr": (_array("name_ptr", lambda a: a[:0]), "'name_ptr' does not cut"),
+    "name cut short": (_array("names", lambda a: a[:-1]), "'name_ptr' does not cut"),
+    "name is no UTF-8": (_set(0, 255, "names"), "not UTF-8"),
+    "name twice": (_array("names", lambda a: np.full_like(a, 97)), "have the same name"),
+    "too many words": (
+        lambda header, arrays: header["vectorizer"].update(ngrams=2) or _blank(arrays["names"]),
+        "more than 2 words",
+    ),
+    "idf without tfidf": (lambda header, arrays: arrays.update(idf=np.ones(5)), "tfidf"),
+    "tfidf without idf": (
+        lambda header, arrays: header["vectorizer"].update(weighting="tfidf"),
+        "tfidf",
+    ),
+    "columns out of bounds": (_columns([0, 99]), "columns are not rising"),
+    "columns out of order": (_columns([1, 0]), "columns are not rising"),
+    "negative columns": (_columns([-1, 0]), "columns are not rising"),
+    "columns that do not fit": (_columns([0, 1]), "a feature outside 0 to 1"),
+    "stop words missing": (lambda header, arrays: header.pop("stop_words"), "no 'stop_words'"),
+    "stop words are numbers": (_header("stop_words", [1]), "stop words are not texts"),
+    "weights without columns": (_array("weight_columns", lambda a: a[:-1]), "weights for"),
+    "intercepts missing": (_array("intercepts", lambda a: a[:1]), "1 intercepts, not 3"),
+    "wrong type": (_array("weights", lambda a: a.astype(np.float32)), "has the type F32"),
+    "wrong shape": (_array("weights", lambda a: a[:, None]), "and the shape"),
+    "array missing": (lambda header, arrays: arrays.pop("intercepts"), "no array 'intercepts'"),
+    "one label": (_header("labels", ["x"]), "1 labels"),
+    "label is a number": (_header("labels", ["x", 3, "z"]), "distinct texts"),
+    "label twice": (_header("labels", ["x", "x", "z"]), "distinct texts"),
+    "labels missing": (lambda header, arrays: header.pop("labels"), "no 'labels'"),
+    "labels too many": (_header("labels", ["a", "b", "c", "d"]), "intercepts, not 4"),
+    "unknown weighting": (
+        lambda header, arrays: header["vectorizer"].update(weighting="magic"),
+        "weighting must be one of",
+    ),
+    "unknown vectorizer parameter": (
+        lambda header, arrays: header["vectorizer"].update(magic=1),
+        "no parameter 'magic'",
+    ),
+    "tokenizer is a text": (_header("tokenizer", "words"), "no 'tokenizer'"),
+    "tokenizer name for pip": (_tokenizer("name", "--pre"), "no tokenizer can have the name"),
+    "distribution for a shell": (_tokenizer("distribution", "a; rm -rf x"), "the distribution"),
+    "distribution for pip": (_tokenizer("distribution", "-e."), "the distribution"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_behind_a_right_checksum(path: Path, damage: str) -> None:
+    edit, message = DAMAGES[damage]
+    rewrite(path, edit)
+    with pytest.raises(ModelError, match=message) as caught:
+        load_model(path)
+    assert str(caught.value).startswith(f"{path} is damaged: ")
+
+
+def test_weights_that_no_memory_holds(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(shape: tuple[int, ...]) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("textreg.storage.np.zeros", refuse)
+    with pytest.raises(ModelError, match="do not fit into memory"):
+        load_model(path)
+
+
+def test_a_header_nested_without_end(path: Path) -> None:
+    deep = "[" * 100_000
+    save_file({}, path, {"textreg": '{"format":1,"labels":' + deep})
+    with pytest.raises(ModelError, match="not a textreg model file"):
+        load_model(path)
+
+
+def test_nan_is_not_written(tmp_path: Path) -> None:
+    model = make()
+    model.summary = {"gap": float("nan")}
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        save_model(model, tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_truncated_anywhere(path: Path) -> None:
+    content = path.read_bytes()
+    for length in range(len(content)):
+        path.write_bytes(content[:length])
+        with pytest.raises(ModelError):
+            load_model(path)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes, Model]:
+    path = tmp_path_factory.mktemp("fuzz") / "m"
+    model = make("tfidf", labels=3)
+    save_model(model, path)
+    return path, path.read_bytes(), model
+
+
+@settings(max_examples=600)
+@given(data=st.data())
+def test_any_damage_is_noticed(small: tuple[Path, bytes, Model], data: st.DataObject) -> None:
+    path, content, model = small
+    changed = bytearray(content)
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(changed) - 1))
+        kind = data.draw(st.sampled_from(["flip", "set", "insert", "remove"]))
+        if kind == "flip":
+            changed[at] ^= 1 << data.draw(st.integers(0, 7))
+        elif kind == "set":
+            changed[at] = data.draw(st.integers(0, 255))
+        elif kind == "insert":
+            changed[at:at] = data.draw(st.binary(min_size=1, max_size=9))
+        else:
+            del changed[at : at + data.draw(st.integers(1, 9))]
+    path.write_bytes(changed)
+    try:
+        loaded = load_model(path)
+    except ModelError:
+        return  # noticed; any other exception fails the test
+    assert same(model, loaded)
+
+
+@settings(max_examples=300)
+@given(data=st.data())
+def test_what_passes_without_a_checksum_can_predict(
+    small: tuple[Path, bytes, Model], data: st.DataObject
+) -> None:
+    path, content, _ = small
+    changed = bytearray(content)
+    start = 8 + int.from_bytes(content[:8], "little")
+    for _ in range(data.draw(st.integers(1, 2))):
+        changed[data.draw(st.integers(start, len(changed) - 1))] ^= data.draw(st.integers(1, 255))
+    path.write_bytes(changed)
+    stated = container._parse_header(path, content)["checksum"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(container, "_checksum", lambda header, raw: stated)
+        try:
+            model = load_model(path)
+        except ModelError:
+            return
+    assert len(model.predict(TEXTS)) == len(TEXTS)
+
+
+# Tokenizers that are not there
+
+
+def strange(path: Path) -> None:
+    rewrite(
+        path,
+        lambda header, arrays: header["tokenizer"].update(
+            name="german", params={"umlauts": True}, distribution="acme-tok", version="1.3.0"
+        ),
+    )
+
+
+def test_a_missing_tokenizer_names_the_command(path: Path) -> None:
+    strange(path)
+    with pytest.raises(ModelError) as caught:
+        load_model(path)
+    assert str(caught.value) == (
+        f"{path} needs the tokenizer 'german' of acme-tok 1.3.0, which is not installed: "
+        f"pip install acme-tok (without it, textreg show {path} still works)"
+    )
+
+
+def test_a_model_can_be_shown_without_its_tokenizer(path: Path, tmp_path: Path) -> None:
+    whole = load_model(path)
+    strange(path)
+    assert read_header(path)["tokenizer"]["distribution"] == "acme-tok"
+    model = load_model(path, tokenizer=False)
+    assert model.encoder.tokenizer.name == "german"
+    assert model.encoder.tokenizer.params() == {"umlauts": True}
+    assert model.top_features() == whole.top_features()
+    with pytest.raises(ModelError, match="without its tokenizer, 'german'"):
+        model.predict(["good"])
+    model.save(tmp_path / "copy")
+    assert (tmp_path / "copy").read_bytes() == path.read_bytes()
+
+
+def test_a_tokenizer_that_its_distribution_has_no_more(path: Path) -> None:
+    rewrite(path, _tokenizer("distribution", "numpy"))
+    with pytest.raises(ModelError, match=r"needs the tokenizer 'test-cut' of numpy : no tokenizer"):
+        load_model(path)
+
+
+def test_a_tokenizer_of_another_program(path: Path) -> None:
+    rewrite(path, _tokenizer("name", "private"))
+    with pytest.raises(ModelError, match="needs the tokenizer 'private': no tokenizer 'private'"):
+        load_model(path)
+
+
+def test_a_parameter_that_the_tokenizer_does_not_have(path: Path) -> None:
+    rewrite(path, _tokenizer("params", {"colour": 1}))
+    with pytest.raises(ModelError, match=r"'test-cut': test-cut: no parameter 'colour'"):
+        load_model(path)
+
+
+def test_a_tokenizer_without_a_name(tmp_path: Path) -> None:
+    class Nameless(Cut):
+        name = ""
+
+    with pytest.raises(UsageError, match="give its class a name"):
+        save_model(make(tokenizer=Nameless()), tmp_path / "m")
+
+
+SHOW_ALONE = """
+import sys
+from textreg.storage import load_model
+
+before = set(sys.modules)
+load_model(sys.argv[1], tokenizer=False)
+print(sorted(name for name in set(sys.modules) - before if "textreg" in name))
+"""
+
+
+def test_showing_imports_no_plugin(tmp_path: Path) -> None:
+    save_model(make(tokenizer=registry.create("tokenizer", "words")), tmp_path / "m")
+    run = subprocess.run(
+        [sys.executable, "-c", SHOW_ALONE, str(tmp_path / "m")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.stdout == "[]\n", run.stderr
+
+
+# Writing
+
+
+def test_a_full_disk_leaves_the_older_model(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = path.read_bytes()
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ModelError, match=r"No space left on device. The file that was there is un"):
+        save_model(make(), path)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+SAVE_WITH_LITTLE_ROOM = """
+import resource, sys
+from textreg.storage import load_model, save_model
+
+model = load_model(sys.argv[1], tokenizer=False)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    save_model(model, sys.argv[2])
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs resource limits")
+def test_the_system_stops_the_write_halfway(path: Path) -> None:
+    target = path.parent / "new"
+    run = subprocess.run(
+        [sys.executable, "-c", SAVE_WITH_LITTLE_ROOM, str(path), str(target)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.stdout.startswith(f"ModelError {target} cannot be written: File too large."), run
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_ctrl_c_while_writing_leaves_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = path.read_bytes()
+
+    def interrupt(descriptor: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        save_model(make(), path)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+SAVE_AS_NOBODY = """
+import os, sys
+from textreg.storage import load_model, save_model
+
+model = load_model(sys.argv[1], tokenizer=False)
+save_model(model, sys.argv[2])  # all that this imports, nobody else may be able to read
+if os.geteuid() == 0:
+    os.setuid(65534)  # root may write anywhere
+try:
+    save_model(model, sys.argv[1])
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs the permissions of POSIX")
+def test_a_read_only_folder(path: Path) -> None:
+    before = path.read_bytes()
+    # Not tmp_path, which nobody else may look into.
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "model"
+        target.write_bytes(before)
+        Path(folder).chmod(0o555)
+        run = subprocess.run(
+            [sys.executable, "-c", SAVE_AS_NOBODY, str(target), str(path)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.stdout.startswith(
+            f"ModelError {target} cannot be written: Permission denied. "
+            "The file that was there is unchanged."
+        ), run
+        assert list(Path(folder).iterdir()) == [target]
+        assert target.read_bytes() == before
+        Path(folder).chmod(0o755)
+
+
+def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no folder .*models. Make it \(mkdir -p"):
+        save_model(make(), tmp_path / "models" / "m")
+
+
+def test_a_folder_is_no_place_for_a_file(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is a folder"):
+        save_model(make(), tmp_path)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="no devices here")
+def test_devices_are_left_alone() -> None:
+    with pytest.raises(UsageError, match="not a regular file"):
+        save_model(make(), "/dev/null")
+    with pytest.raises(ModelError, match="is not a file"):
+        load_model("/dev/null")
+
+
+def test_a_link_stays_a_link(path: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    model = make()
+    save_model(model, link)
+    assert link.is_symlink()
+    assert same(load_model(path), model)
+
+
+def test_others_may_read_what_the_umask_lets_them(tmp_path: Path) -> None:
+    old = os.umask(0o027)
+    try:
+        save_model(make(), tmp_path / "m")
+    finally:
+        os.umask(old)
+    assert (tmp_path / "m").stat().st_mode & 0o777 == 0o640
+
+
+def test_later_versions_may_add_arrays(path: Path) -> None:
+    model = load_model(path)
+    before = path.read_bytes()
+    rewrite(path, lambda header, arrays: arrays.update(groups=np.zeros((2, 2), dtype=np.float32)))
+    assert path.read_bytes() != before
+    assert same(load_model(path), model)

@@ -1,0 +1,175 @@
+"""The compiled text kernels against their plain twins."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from textreg._core import text, text_counts, text_grams, text_rules
+from textreg._core.reference import text as plain
+from textreg._core.reference import text_counts as plain_counts
+from textreg._core.reference import text_grams as plain_grams
+
+# Everything that the rules look at, dense enough to meet; and any character at all, with the halves
+# of surrogate pairs.
+TELLING = st.sampled_from(
+    [
+        *"aAbBiIzZ190 .!?…:;,<>()'\"»-_\n\r\t\0éÉßİıΣσςμ的。！Ж𐐀😀٣\u0307\u2028\u00a0\ud800\u212a",
+        *("\r\n", "\n\n", " . ", ".<br", "From: ", "e.g.", "Mr", "No", "no", "p", "abcdefgh"),
+    ]
+)
+TEXT = st.lists(TELLING | st.characters(exclude_categories=())).map("".join)
+TEXTS = st.lists(TEXT, max_size=4)
+RULES = st.sampled_from(sorted(text.RULES))
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Whether two results are the same, types of arrays included."""
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(equal, one, other))
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other)
+    return bool(one == other)
+
+
+def frozen(values: Any, dtype: type) -> Any:
+    """A read-only array."""
+    array = np.array(values, dtype=dtype)
+    array.flags.writeable = False
+    return array
+
+
+@settings(max_examples=500, deadline=None)
+@given(TEXTS, st.booleans(), st.integers(1, 3), RULES, st.booleans())
+def test_encode(texts: list[str], lowercase: bool, shortest: int, rule: str, spans: bool) -> None:
+    arguments = (texts, lowercase, shortest, rule, spans)
+    assert equal(text.encode(*arguments), plain.encode(*arguments))
+
+
+@settings(deadline=None)
+@given(TEXT)
+@example("İİİ")
+@example("ΟΔΟΣ ΣΑΣ. Α'Σ ΑΣ.Α ΣİΣ")
+@example("x" * 8 + "é" + "y" * 40)
+def test_words_are_those_of_python(given_text: str) -> None:
+    ids, *_, names, _, _ = text.encode([given_text], True, 1, "none", False)
+    assert [names[i] for i in ids] == re.findall(r"\w+", given_text.lower())
+    ids, *_, names, _, _ = text.encode([given_text], False, 1, "none", False)
+    assert [names[i] for i in ids] == re.findall(r"\w+", given_text)
+
+
+def test_every_character() -> None:
+    """Alone, at both ends of eight characters, which are read at once, and at the end."""
+    texts = [f"{c} {c}bcdefgh abcdefg{c} ijkl{c}" for c in map(chr, range(0x110000))]
+    ids, sentence_ptr, document_ptr, names, _, _ = text.encode(texts, True, 1, "none", False)
+    names, starts = np.array(names, dtype=object), sentence_ptr[document_ptr].tolist()
+    for c, one in enumerate(texts):
+        words = names[ids[starts[c] : starts[c + 1]]].tolist()
+        assert words == re.findall(r"\w+", one.lower()), hex(c)
+
+
+@pytest.mark.parametrize("wide", ["", "é", "的", "𐐨"])
+def test_many_and_long_words(wide: str) -> None:
+    words = [f"{'w' * (n % 40)}{wide}{n:x}" for n in range(20_000)]
+    words += ["x" * 100_000, "x" * 100_001, "x" * 99_999 + wide]
+    ids, _, _, names, _, _ = text.encode([" ".join(words), " ".join(words)], True, 1, "none", False)
+    assert [names[i] for i in ids] == 2 * words
+    assert names == sorted(set(words))
+
+
+def test_encode_takes_any_sequence_of_str() -> None:
+    texts = np.array(["one two", "two"])  # its elements are of a class derived from str
+    assert text.encode(texts, True, 1, "none", False)[3] == ["one", "two"]
+    assert equal(text.encode([], True, 1, "punct", True), plain.encode([], True, 1, "punct", True))
+
+
+@pytest.mark.parametrize("wrong", [None, 3.5, b"bytes", ["a"]])
+def test_encode_refuses_what_is_no_str(wrong: Any) -> None:
+    with pytest.raises(TypeError):
+        text.encode(["fine", wrong], True, 1, "punct", False)
+
+
+def test_abbreviations_fit_the_scanner() -> None:
+    for word in text_rules.TITLES | text_rules.NUMBERED:
+        assert re.fullmatch("[a-z]{1,8}", word)
+
+
+@st.composite
+def streams(draw: st.DrawFn, low: int = 0) -> tuple[Any, Any, int]:
+    """Ids from ``low``, offsets that cut them, and the number of features."""
+    n_features = draw(st.integers(1, 200))
+    sizes = draw(st.lists(st.integers(0, 50), max_size=6))
+    ptr = np.concatenate([[0], np.cumsum(sizes)])
+    total = int(ptr[-1])
+    ids = draw(st.lists(st.integers(low, n_features - 1), min_size=total, max_size=total))
+    return frozen(ids, np.int32), frozen(ptr, np.int64), n_features
+
+
+@settings(deadline=None)
+@given(streams(), st.randoms(use_true_random=False))
+def test_renumber(stream: Any, random: Any) -> None:
+    ids, ptr, n = stream
+    new = frozen([random.randint(-2, n) for _ in range(n)], np.int32)
+    assert equal(text_counts.renumber(ids, ptr, new), plain_counts.renumber(ids, ptr, new))
+
+
+@settings(deadline=None)
+@given(streams(low=-1))
+def test_document_frequencies(stream: Any) -> None:
+    assert equal(
+        text_counts.document_frequencies(*stream), plain_counts.document_frequencies(*stream)
+    )
+
+
+@settings(deadline=None)
+@given(streams())
+def test_count_and_sentence_sets(stream: Any) -> None:
+    assert equal(text_counts.count(*stream), plain_counts.count(*stream))
+    assert equal(text_counts.sentence_sets(*stream), plain_counts.sentence_sets(*stream))
+
+
+def test_count_of_features_far_apart() -> None:
+    ids = frozen([300_000, 5, 64, 4095, 4096, 64, 299_999, 0, 300_000], np.int32)
+    stream = (ids, frozen([0, 6, 6, 9], np.int64), 300_001)
+    assert equal(text_counts.count(*stream), plain_counts.count(*stream))
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.floats(-9, 9), max_size=4), max_size=4))
+def test_normalize_rows(rows: list[list[float]]) -> None:
+    ptr = frozen(np.cumsum([0, *map(len, rows)]), np.int64)
+    data = np.array([value for row in rows for value in row], dtype=np.float64)
+    other = data.copy()
+    text_counts.normalize_rows(data, ptr)
+    plain_counts.normalize_rows(other, ptr)
+    np.testing.assert_allclose(data, other, rtol=1e-14)
+
+
+@settings(deadline=None)
+@given(streams(low=-1), st.integers(2, 4))
+def test_grams(stream: Any, most: int) -> None:
+    words, ptr, n_words = stream
+    parents, n_parents = words, n_words
+    for k in range(2, most + 1):
+        arguments = (parents, words, ptr, k, n_parents, n_words)
+        ids, child_ptr, last = text_grams.grams(*arguments)
+        assert equal((ids, child_ptr, last), plain_grams.grams(*arguments))
+        assert equal(text_grams.find_grams(parents, words, ptr, k, child_ptr, last), ids)
+        some = frozen(np.where(np.arange(len(words)) % 3, words, 0), np.int32)
+        arguments = (parents, some, ptr, k, child_ptr, last)
+        assert equal(text_grams.find_grams(*arguments), plain_grams.find_grams(*arguments))
+        parents, n_parents = frozen(ids, np.int32), len(last)
+
+
+@settings(deadline=None)
+@given(streams(low=-1), st.integers(1, 3))
+def test_weave(stream: Any, depth: int) -> None:
+    ids, ptr, _ = stream
+    levels = frozen([np.where(np.arange(len(ids)) % k, ids, -1) for k in range(1, depth + 1)], int)
+    levels = frozen(levels, np.int32)
+    assert equal(text_grams.weave(levels, ptr), plain_grams.weave(levels, ptr))

@@ -1,0 +1,284 @@
+"""From a corpus to a model: settings, what is held out, what is fitted, what the summary says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from textreg.corpus import read_corpus
+from textreg.errors import ConvergenceWarning, DataError, UsageError
+from textreg.kinds import Regularizer
+from textreg.model import Model
+from textreg.params import AUTO, LogGrid, param
+from textreg.records import Corpus, Problem, Solution
+from textreg.settings import TrainingSettings
+from textreg.training import train, train_corpus
+
+WORDS = {
+    "pos": ["good", "superb", "fine", "moving"],
+    "neg": ["bad", "awful", "dull", "weak"],
+    "mid": ["so", "okay", "fair", "plain"],
+}
+
+
+def documents(n: int, labels: tuple[str, ...] = ("neg", "pos"), seed: int = 0) -> Any:
+    """Texts of three sentences, one of which speaks for the label, with some noise."""
+    random = np.random.default_rng(seed)
+    filler = [f"w{i}" for i in range(40)]
+    texts, chosen = [], []
+    for row in range(n):
+        label = labels[row % len(labels)]
+        said = label if random.random() < 0.9 else labels[(row + 1) % len(labels)]
+        sentences = [" ".join(random.choice(filler, 4)) for _ in range(2)]
+        sentences.append(" ".join(random.choice(WORDS[said], 2)))
+        texts.append(". ".join(random.permutation(sentences)) + ".")
+        chosen.append(label)
+    return texts, chosen
+
+
+TEXTS, LABELS = documents(120)
+
+
+def same(one: Model, other: Model) -> None:
+    """Two models agree to the last bit."""
+    assert one.labels == other.labels
+    assert one.encoder.names == other.encoder.names
+    assert np.array_equal(one.weights, other.weights)
+    assert np.array_equal(one.intercepts, other.intercepts)
+
+
+@pytest.mark.parametrize("reg", ["lasso", "ridge", "elastic", "sentence"])
+def test_train_learns(reg: str) -> None:
+    model = train(TEXTS, LABELS, reg=reg)
+    assert model.labels == ("neg", "pos")
+    assert model.predict(["superb, fine", "awful and dull"]) == ["pos", "neg"]
+    summary = model.summary
+    json.dumps(summary, allow_nan=False)
+    assert summary["reg"]["name"] == reg
+    assert all(
+        isinstance(summary["reg"]["params"][key], float) for key in summary["reg"]["searched"]
+    )
+    assert summary["labels"] == {"neg": 60, "pos": 60}
+    assert summary["documents"] == 120
+    assert summary["features"] == 48
+    assert summary["nonzero"] == model.n_features <= 48
+    assert summary["split"] == {"kind": "holdout", "parts": 1, "seed": 0}
+    assert summary["dev"]["documents"] == 12
+    assert summary["converged"]
+    assert summary["gap"] <= 1e-4
+    assert set(summary["seconds"]) == {"features", "search", "fit"}
+    winner = {key: summary["dev"][key] for key in ("accuracy", "macro_f1", "log_loss")}
+    assert any(point.items() >= winner.items() for point in summary["search"])
+
+
+def test_groups_are_counted() -> None:
+    texts = ["A b. A b. C.", "C d. A.", "B d. D b.", "C a"]
+    summary = train(texts, ["x", "y", "x", "y"], reg="sentence", reg_group=0.1, reg_l1=0.1).summary
+    # {a b} twice, {c d}, {b d} twice, {c a}, and two of one word
+    assert summary["groups"]["before"] == 8
+    assert summary["groups"]["after"] == 4
+
+
+@pytest.mark.parametrize("labels", [("neg", "pos"), ("neg", "pos", "mid")])
+@pytest.mark.parametrize("reg", ["lasso", "sentence"])
+def test_results_do_not_depend_on_jobs(labels: tuple[str, ...], reg: str) -> None:
+    texts, chosen = documents(90, labels)
+    alone = train(texts, chosen, reg=reg, cv=3, jobs=1)
+    many = train(texts, chosen, reg=reg, cv=3, jobs=4)
+    same(alone, many)
+    for summary in (alone.summary, many.summary):
+        del summary["seconds"]
+    assert alone.summary == many.summary
+
+
+def test_more_than_two_classes() -> None:
+    texts, chosen = documents(150, ("neg", "pos", "mid"))
+    model = train(texts, chosen, reg="lasso")
+    assert model.labels == ("mid", "neg", "pos")
+    assert model.weights.shape[0] == 3
+    assert model.predict(["awful", "okay", "superb"]) == ["neg", "mid", "pos"]
+
+
+def test_given_prices_are_kept_and_hold_nothing_out() -> None:
+    model = train(TEXTS, LABELS, reg="lasso", reg_l1=0.7)
+    assert model.summary["reg"] == {"name": "lasso", "params": {"l1": 0.7}, "searched": []}
+    assert model.summary["dev"] is None
+    assert model.summary["search"] == []
+    measured = train(TEXTS, LABELS, reg="lasso", reg_l1=0.7, holdout=0.25)
+    assert measured.summary["dev"]["documents"] == 30
+    scores = [it.decision_function(TEXTS) for it in (measured, model)]
+    np.testing.assert_allclose(*scores, atol=1e-2)
+
+
+def test_chosen_prices_given_again_make_the_same_model() -> None:
+    first = train(TEXTS, LABELS, reg="lasso", tol=1e-7)
+    prices = {f"reg_{key}": value for key, value in first.summary["reg"]["params"].items()}
+    again = train(TEXTS, LABELS, reg="lasso", tol=1e-7, **prices)
+    assert first.encoder.names == again.encoder.names
+    np.testing.assert_allclose(first.weights, again.weights, atol=1e-4)
+
+
+def test_dev_is_part_of_the_refit() -> None:
+    dev = documents(40, seed=1)
+    model = train(TEXTS, LABELS, reg="lasso", dev=dev)
+    assert model.summary["split"]["kind"] == "dev"
+    assert model.summary["dev"]["documents"] == 40
+    assert model.summary["documents"] == 160
+    assert model.summary["refit"] is True
+
+
+def test_no_refit_leaves_the_dev_set_out_altogether() -> None:
+    texts, labels = documents(40, seed=1)
+    texts[0] += " unheard"
+    model = train(TEXTS, LABELS, reg="lasso", dev=(texts, labels), refit=False)
+    assert model.summary["documents"] == 120
+    assert model.summary["features"] == 48
+    assert model.summary["refit"] is False
+    prices = {f"reg_{key}": value for key, value in model.summary["reg"]["params"].items()}
+    alone = train(TEXTS, LABELS, reg="lasso", **prices)
+    scores = [it.decision_function(TEXTS) for it in (model, alone)]
+    np.testing.assert_allclose(*scores, atol=1e-2)
+
+
+def test_the_metrics_on_dev_are_those_of_the_model_before_the_refit() -> None:
+    texts, labels = documents(40, seed=1)
+    model = train(TEXTS, LABELS, reg="lasso", dev=(texts, labels), refit=False, metric="log-loss")
+    right = np.mean([a == b for a, b in zip(model.predict(texts), labels, strict=True)])
+    assert model.summary["dev"]["accuracy"] == pytest.approx(right)
+    low, high = model.summary["dev"]["accuracy_interval"]
+    assert low < right < high
+
+
+def test_the_metric_decides() -> None:
+    points = train(TEXTS, LABELS, reg="lasso", metric="log-loss", cv=4).summary
+    assert points["dev"]["log_loss"] == min(point["log_loss"] for point in points["search"])
+    assert points["split"]["parts"] == 4
+    assert points["dev"]["documents"] == 120
+
+
+def test_weights_repeat_documents() -> None:
+    options = {"reg": "lasso", "reg_l1": 0.5, "tol": 1e-8}
+    doubled = train([*TEXTS, *TEXTS[:30]], [*LABELS, *LABELS[:30]], **options)
+    weights = np.where(np.arange(120) < 30, 2.0, 1.0)
+    weighted = train(TEXTS, LABELS, sample_weight=weights, **options)
+    assert doubled.encoder.names == weighted.encoder.names
+    np.testing.assert_allclose(doubled.weights, weighted.weights, atol=1e-3)
+
+
+def test_class_weights() -> None:
+    texts, labels = documents(120)
+    rare = [row for row, label in enumerate(labels) if label == "neg" or row % 6 == 1]
+    texts, labels = [texts[row] for row in rare], [labels[row] for row in rare]
+    factor = labels.count("neg") / labels.count("pos")
+    options: dict[str, Any] = {"reg": "lasso", "reg_l1": 0.5, "tol": 1e-8}
+    balanced = train(texts, labels, class_weight="balanced", **options)
+    # Both classes then weigh n / 2 in all.
+    half = len(labels) / 2
+    given = {"neg": half / labels.count("neg"), "pos": half / labels.count("pos")}
+    same(balanced, train(texts, labels, class_weight=given, **options))
+    assert factor > 2
+    assert (
+        balanced.decision_function(["none"])
+        > train(texts, labels, **options).decision_function(["none"])
+    ).all()
+
+
+def test_seeds_differ_and_repeat() -> None:
+    one, two = (train(TEXTS, LABELS, reg="lasso", seed=3) for _ in range(2))
+    same(one, two)
+    searches = [train(TEXTS, LABELS, reg="lasso", seed=s).summary["search"] for s in (3, 4)]
+    assert searches[0] != searches[1]
+
+
+def test_progress_reports_each_stage_to_its_end() -> None:
+    seen: list[tuple[str, int, int]] = []
+    corpus = Corpus(texts=TEXTS, labels=LABELS)
+    settings = TrainingSettings.from_options(reg="lasso")
+    train_corpus(corpus, settings, lambda *at: seen.append(at))
+    last = {stage: (done, total) for stage, done, total in seen}
+    assert list(last) == ["features", "search", "fit"]
+    assert all(done == total for done, total in last.values())
+
+
+class Stubborn(Regularizer):
+    """Never converges."""
+
+    name = "stubborn"
+    l1: float = param(default=AUTO, min=0, search=LogGrid(0.1, 1, 2), help="unused")
+
+    def solve(self, problem: Problem) -> Solution:
+        return Solution(w=np.ones(problem.X.shape[1]), b=0.0, objective=1.0, gap=0.5, iterations=7)
+
+
+def test_a_missed_tolerance_is_said() -> None:
+    with pytest.warns(ConvergenceWarning, match=r"stubborn stopped .* gap of 5.0e-01.* 7 iter"):
+        model = train(TEXTS, LABELS, reg=Stubborn())
+    assert model.summary["converged"] is False
+
+
+def test_procedures_without_a_bound_report_none() -> None:
+    class Steps(Stubborn):
+        name = "steps"
+
+        def solve(self, problem: Problem) -> Solution:
+            return Solution(w=np.ones(problem.X.shape[1]), b=0.0, objective=1.0, converged=True)
+
+    summary = train(TEXTS, LABELS, reg=Steps(l1=1.0)).summary
+    assert summary["gap"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rge": "lasso"}, "no option 'rge'"),
+        ({"min_dff": 2}, "Did you mean 'min_df'"),
+        ({"reg": "lasso", "reg_l7": 1}, "no parameter 'l7'"),
+        ({"reg": "lasso", "groups_weight": "one"}, "lasso makes no use of groups"),
+        ({"reg": "lasso", "groups": "sentences"}, "lasso makes no use of groups"),
+        ({"class_weight": "even"}, "class_weight must be 'balanced'"),
+        ({"class_weight": {"pos": float("nan")}}, "above 0"),
+        ({"metric": "auc"}, "metric must be one of"),
+        ({"cv": 3, "dev": (["a"], ["pos"])}, "give one of them"),
+        ({"reg": 7}, "regularizer: give a name"),
+    ],
+)
+def test_wrong_settings(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        train(TEXTS, LABELS, **options)
+
+
+def test_wrong_data() -> None:
+    with pytest.raises(DataError, match="give one for each"):
+        train(TEXTS, LABELS[1:])
+    with pytest.raises(DataError, match="no documents"):
+        train([], [])
+    with pytest.raises(DataError, match=r"document 1: the label is 0, .*str\(label\)"):
+        train(TEXTS, [0, 1] * 60)
+    with pytest.raises(DataError, match="same label, 'a'"):
+        train(["x", "y"], ["a", "a"])
+    with pytest.raises(DataError, match="document 3: the weight is -1"):
+        train(TEXTS, LABELS, sample_weight=np.where(np.arange(120) == 2, -1.0, 1.0))
+    with pytest.raises(DataError, match="label 'pos' have the weight 0"):
+        train(TEXTS, LABELS, sample_weight=np.array([1.0, 0.0] * 60))
+    with pytest.raises(DataError, match="document 1: no training document has the label 'poss'"):
+        train(TEXTS, LABELS, dev=(["a"], ["poss"]))
+
+
+def test_science_reaches_what_was_published(data_dir: Path) -> None:
+    """The protocol of the papers: prices are chosen on dev, and 790 messages are left to test."""
+    task = data_dir / "data" / "tasks" / "science"
+    parts = {
+        name: read_corpus([str(task / f"{name}.jsonl.gz")]) for name in ("train", "dev", "test")
+    }
+    settings = TrainingSettings.from_options(reg="sentence", dev=parts["dev"], jobs=2)
+    model = train_corpus(parts["train"], settings)
+    test = parts["test"]
+    assert test.labels is not None
+    right = [a == b for a, b in zip(model.predict(test.texts), test.labels, strict=True)]
+    assert np.mean(right) >= 0.945
+    assert model.summary["nonzero"] <= 0.15 * model.summary["features"]
+    assert model.summary["converged"]

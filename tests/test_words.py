@@ -1,0 +1,184 @@
+"""Tokenizer 'words': where sentences end, offsets; and group builder 'sentences'."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from textreg import registry
+from textreg.builtin.sentences import Sentences
+from textreg.builtin.words import Words
+from textreg.errors import DataError, UsageError
+from textreg.kinds import Tokenizer
+from textreg.records import Tokens
+
+
+def cut(marked: str) -> tuple[str, list[list[str]]]:
+    """A text with a bar where every sentence ends: without the bars, and its sentences."""
+    pieces = (re.findall(r"\w+", piece.lower()) for piece in marked.split("|"))
+    return marked.replace("|", ""), [piece for piece in pieces if piece]
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        "It was good.| I liked it!| Did you?| Yes…| No.",
+        'He said "Stop."| Then (he left.)| Why?',
+        '"Why?" she asked.| "Because."',
+        "Mr. Smith met Dr. J. R. Jones vs. St. John at Acme Inc. Then they left.",
+        "So do I.| The end.| World War I.| The end.",
+        "It is e.g. Nice in the U.S. Army, i.e. Fine.",
+        "See Fig. 3 and no. 5, pp. 12 and vol. 2.| No.| The answer is no.| Five came.",
+        "It cost 3.14 dollars, or 2.50.| Version 1.0.2 is at www.example.com today.",
+        "1. First point.| 22. Second point.| B. Third point.| I. Fourth point.",
+        "The year was 1984.| Then came 1985.",
+        "Wait... what?| Well...| Now!| No?!| Go to node.js or .NET, Yahoo! or what? nothing",
+        'the plot drags .| the acting ( by x ) is good !| " really ? "| yes .',
+        "wait ... what is this",
+        "A title|\n\nA paragraph\nthat goes on.|\n \t\nAnother",
+        "From: a@b.com (A B)|\nSubject: Re: good news|\nLines: 3|\n\nHello there",
+        "Bob writes:|\n> I like it.| It is\n> good|\n>\n> So there|\n--------\nBob",
+        "line one\nline two|\r\n\r\nline three\rline four\r\nline five|\n\rline six",
+        "So what?|<br /><br />Equally <b>good</b>.|<br />More",
+        "今天很好。|明天呢？|好！",
+        "यह अच्छा है।| वह भी।",
+        "ΟΔΟΣ.| Ναι.| ЭТО ТАК.| Да.",
+        "\0 One.| \0Two",
+        "",
+        " .\n\n! ",
+    ],
+)
+def test_punct(marked: str) -> None:
+    text, sentences = cut(marked)
+    assert Words()(text) == sentences
+
+
+@pytest.mark.parametrize(
+    ("rule", "marked"),
+    [
+        ("none", "One. Two\n\nthree\nfour"),
+        ("lines", "One. Two|\n\nthree|\nfour|\r\nfive|\rsix|\n--\nseven"),
+        ("paragraphs", "One. Two|\n\nthree\nfour\r\nfive\rsix|\n--\nseven|\r\n \r\neight"),
+    ],
+)
+def test_other_sentences(rule: str, marked: str) -> None:
+    text, sentences = cut(marked)
+    assert Words(sentences=rule)(text) == sentences
+
+
+def test_short_words_and_capitals() -> None:
+    words = Words(lowercase=False, min_length=2)
+    assert words("I am A. I.\n\nX\n\nMe, İİ too") == [["am"], ["Me", "İİ", "too"]]
+    tokens = words.encode(["I am A. I.\n\nX\n\nMe, İİ too"])
+    assert tokens.vocabulary == ["Me", "am", "too", "İİ"]
+    assert tokens.sentence_ptr.tolist() == [0, 1, 4]
+
+
+class Slow(Tokenizer):
+    """Words by the way of a tokenizer that only gives ``__call__``."""
+
+    name = "slow"
+
+    def __call__(self, text: str) -> list[list[str]]:
+        return Words()(text)
+
+
+@settings(deadline=None)
+@given(st.lists(st.text("aB İΣς.!\n1")))
+def test_both_ways_give_the_same(texts: list[str]) -> None:
+    fast, slow = Words().encode(texts), Slow().encode(texts)
+    assert fast.sentence_ptr.tolist() == slow.sentence_ptr.tolist()
+    assert fast.document_ptr.tolist() == slow.document_ptr.tolist()
+    assert [fast.vocabulary[i] for i in fast.ids] == [slow.vocabulary[i] for i in slow.ids]
+
+
+@settings(deadline=None)
+@given(st.lists(st.text('aB İΣς.!\n1é的😀<"')))
+def test_spans_point_at_the_text(texts: list[str]) -> None:
+    tokens = Words().encode(texts, spans=True)
+    assert tokens.spans is not None
+    assert tokens.sentence_spans is not None
+    for d, text in enumerate(texts):
+        for s in range(tokens.document_ptr[d], tokens.document_ptr[d + 1]):
+            begin, end = tokens.sentence_spans[s]
+            places = range(tokens.sentence_ptr[s], tokens.sentence_ptr[s + 1])
+            spans = tokens.spans[places]
+            assert begin == spans[0, 0]
+            assert spans[-1, 1] <= end
+            assert not re.search(r"[\s\w<]", text[spans[-1, 1] : end])
+            for i, (start, stop) in zip(places, spans, strict=True):
+                # A lowered 'İ' is 'i' and a dot, which is no word character.
+                spelled = text[start:stop].lower().replace("\u0307", "").replace("ς", "σ")
+                assert tokens.vocabulary[tokens.ids[i]].replace("ς", "σ") == spelled
+
+
+def test_a_plain_tokenizer_has_no_spans() -> None:
+    with pytest.raises(UsageError, match="slow"):
+        Slow().encode(["a"], spans=True)
+
+
+def test_wrong_texts_are_named() -> None:
+    with pytest.raises(DataError, match=r"document 2 is no text but nan \(float\)"):
+        Words().encode(["fine", float("nan")])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match="list of texts"):
+        Words().encode("one text")
+
+
+def test_they_come_in_by_the_door() -> None:
+    assert registry.create("tokenizer", "words", min_length=2) == Words(min_length=2)
+    assert registry.create("groups", "sentences", weight="sqrt") == Sentences(weight="sqrt")
+
+
+def test_sentences_on_real_mail(data_dir: Path) -> None:
+    """No sentence is a whole message, few are crumbs, headers are apart."""
+    with gzip.open(data_dir / "data/tasks/science/train.jsonl.gz", "rt", encoding="utf-8") as file:
+        texts = [json.loads(line)["text"] for line in file]
+    tokens = Words().encode(texts, spans=True)
+    assert tokens.sentence_spans is not None
+    sizes = np.diff(tokens.sentence_ptr)
+    assert 8 < np.median(sizes) < 20
+    assert np.mean(sizes == 1) < 0.1
+    first = [
+        text[slice(*tokens.sentence_spans[s])]
+        for text, s in zip(texts, tokens.document_ptr, strict=False)
+    ]
+    assert np.mean([line.startswith(("From:", "Subject:")) for line in first]) > 0.9
+    assert not any("\nSubject:" in line for line in first)
+
+
+TOKENS = Tokens(
+    ids=np.array([2, 0, 2, 1, 0, 0], dtype=np.int32),
+    sentence_ptr=np.array([0, 3, 3, 4, 6], dtype=np.int64),
+    document_ptr=np.array([0, 0, 3, 3, 4], dtype=np.int64),
+    vocabulary=["a", "b", "c", "d"],
+)
+
+
+def test_one_group_for_every_sentence() -> None:
+    groups = Sentences().build(TOKENS)
+    assert groups.indptr.tolist() == [0, 2, 2, 3, 4]
+    assert groups.indices.tolist() == [0, 2, 1, 0]
+    assert groups.weights.tolist() == [1, 1, 1, 1]
+    assert groups.n_features == 4
+    assert groups.names is not None
+    assert list(groups.names) == [
+        "document 2, sentence 1",
+        "document 2, sentence 2",
+        "document 2, sentence 3",
+        "document 4, sentence 1",
+    ]
+    assert groups.names[-1] == groups.names[1:][-1] == "document 4, sentence 1"
+    with pytest.raises(IndexError):
+        groups.names[4]
+
+
+def test_groups_may_cost_the_root_of_their_size() -> None:
+    weights = Sentences(weight="sqrt").build(TOKENS).weights
+    assert weights.tolist() == [2**0.5, 0, 1, 1]

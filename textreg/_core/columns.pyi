@@ -1,0 +1,22 @@
+from textreg.records import Floats, Int32s, Int64s
+
+def column_dots(
+    indptr: Int64s, indices: Int32s, data: Floats, v: Floats, features: Int32s, out: Floats
+) -> None: ...
+def column_sums(
+    indptr: Int64s,
+    indices: Int32s,
+    data: Floats,
+    coefficients: Floats,
+    features: Int32s,
+    out: Floats,
+) -> None: ...
+def column_damping(
+    indptr: Int64s,
+    indices: Int32s,
+    data: Floats,
+    alpha: Floats,
+    features: Int32s,
+    excess: Floats,
+    factor: Floats,
+) -> None: ...

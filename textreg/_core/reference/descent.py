@@ -1,0 +1,72 @@
+"""Plain twins of ``textreg._core.descent``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from textreg.records import Floats, Int32s, Int64s
+
+
+def drawn(gradient: Floats, w: Floats, q: Floats, mu: Floats, lam: Floats, out: Int32s) -> int:
+    """Twin of :func:`textreg._core.descent.drawn`."""
+    features = np.flatnonzero((w != 0.0) | (np.abs(gradient + q * (w - mu)) > lam))
+    out[: len(features)] = features
+    return len(features)
+
+
+def coordinate_descent(
+    indptr: Int64s,
+    indices: Int32s,
+    data: Floats,
+    h: Floats,
+    v: Floats,
+    active: Int32s,
+    curvature: Floats,
+    q: Floats,
+    mu: Floats,
+    lam: Floats,
+    w: Floats,
+    b: float,
+    fit_intercept: bool,
+    passes: int,
+    until_settled: bool,
+) -> tuple[float, int]:
+    """Twin of :func:`textreg._core.descent.coordinate_descent`."""
+    size, used = len(active), 0
+    while used < passes:
+        used += 1
+        moved = crossed = False
+        if fit_intercept and h.sum() > 0.0:
+            step = -float(v.sum() / h.sum())
+            moved = step != 0.0
+            b += step
+            v += h * step
+        k = 0
+        while k < size:
+            j = active[k]
+            rows, x = indices[indptr[j] : indptr[j + 1]], data[indptr[j] : indptr[j + 1]]
+            g = q[j] * (w[j] - mu[j]) + x @ v[rows]
+            if w[j] == 0.0 and abs(g) <= lam[j]:
+                size -= 1
+                active[[k, size]] = active[[size, k]]
+                continue
+            if used == 1:
+                curvature[j] = (x * x) @ h[rows]
+            k += 1
+            bend = curvature[j] + q[j]
+            if bend <= 0.0:
+                continue
+            goal = w[j] - g / bend
+            new = np.sign(goal) * max(abs(goal) - lam[j] / bend, 0.0)
+            step = new - w[j]
+            if step != 0.0:
+                moved = True
+                crossed |= bool(w[j] * new <= 0.0)
+                w[j] = new
+                np.add.at(v, rows, h[rows] * x * step)
+        if not moved or (until_settled and not crossed):
+            break
+    return b, used

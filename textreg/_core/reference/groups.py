@@ -1,0 +1,93 @@
+"""Plain twins of ``textreg._core.groups``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from textreg.records import Floats, Int32s, Int64s
+
+
+def group_norms(indptr: Int64s, indices: Int32s, w: Floats, out: Floats) -> None:
+    """Twin of :func:`textreg._core.groups.group_norms`."""
+    for g in range(len(out)):
+        out[g] = np.linalg.norm(w[indices[indptr[g] : indptr[g + 1]]])
+
+
+def group_spread(indptr: Int64s, indices: Int32s, values: Floats, out: Floats) -> None:
+    """Twin of :func:`textreg._core.groups.group_spread`."""
+    np.add.at(out, indices, np.repeat(values, np.diff(indptr)))
+
+
+def ball_sweeps(
+    indptr: Int64s,
+    indices: Int32s,
+    prices: Floats,
+    lam: Floats,
+    u: Floats,
+    z: Floats,
+    sweeps: int,
+    tol: float,
+) -> int:
+    """Twin of :func:`textreg._core.groups.ball_sweeps`."""
+    used = 0
+    while used < sweeps:
+        used += 1
+        worst = 0.0
+        for g in range(len(prices)):
+            here = slice(indptr[g], indptr[g + 1])
+            j = indices[here]
+            excess = np.maximum(np.abs(z[j]) - lam[j], 0.0)
+            if not excess.any():
+                continue
+            worst = max(worst, float(excess.max()))
+            new = u[here] + np.copysign(excess, z[j])
+            length = float(np.linalg.norm(new))
+            if length > prices[g]:
+                new *= prices[g] / length
+            z[j] -= new - u[here]
+            u[here] = new
+        if worst <= tol:
+            break
+    return used
+
+
+def group_scale(indptr: Int64s, indices: Int32s, rates: Floats, w: Floats, u: Floats) -> None:
+    """Twin of :func:`textreg._core.groups.group_scale`."""
+    u[:] = np.repeat(rates, np.diff(indptr)) * w[indices]
+
+
+def group_gather(indices: Int32s, u: Floats, out: Floats) -> None:
+    """Twin of :func:`textreg._core.groups.group_gather`."""
+    np.add.at(out, indices, u)
+
+
+def admm_copies(
+    indptr: Int64s,
+    indices: Int32s,
+    prices: Floats,
+    w: Floats,
+    rho: float,
+    relax: float,
+    v: Floats,
+    u: Floats,
+    norms: Floats,
+    target: Floats,
+) -> tuple[float, float, float, float]:
+    """Twin of :func:`textreg._core.groups.admm_copies`."""
+    mixed = relax * w[indices] + (1.0 - relax) * v
+    new = mixed - u / rho
+    for g in range(len(norms)):
+        here = slice(indptr[g], indptr[g + 1])
+        length = float(np.linalg.norm(new[here]))
+        shrink = 0.0 if length * rho <= prices[g] else 1.0 - prices[g] / (rho * length)
+        new[here] *= shrink
+        norms[g] = shrink * length
+    moved = new - v
+    u += rho * (new - mixed)
+    v[:] = new
+    np.add.at(target, indices, v + u / rho)
+    apart = v - w[indices]
+    return float(apart @ apart), float(moved @ moved), float(v @ v), float(u @ u)

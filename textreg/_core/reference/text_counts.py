@@ -1,0 +1,48 @@
+"""Plain twins of ``textreg._core.text_counts``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from textreg.records import Floats, Int32s, Int64s
+
+
+def renumber(ids: Int32s, ptr: Int64s, new: Int32s) -> tuple[Int32s, Int64s]:
+    """Twin of :func:`textreg._core.text_counts.renumber`."""
+    out = new[ids]
+    kept = np.concatenate([[0], np.cumsum(out >= 0)])
+    return out[out >= 0], kept[ptr].astype(np.int64)
+
+
+def document_frequencies(ids: Int32s, ptr: Int64s, n_features: int) -> Int64s:
+    """Twin of :func:`textreg._core.text_counts.document_frequencies`."""
+    frequencies = np.zeros(n_features, dtype=np.int64)
+    for d in range(len(ptr) - 1):
+        here = np.unique(ids[ptr[d] : ptr[d + 1]])
+        frequencies[here[here >= 0]] += 1
+    return frequencies
+
+
+def count(ids: Int32s, ptr: Int64s, n_features: int) -> tuple[Int64s, Int32s, Floats]:
+    """Twin of :func:`textreg._core.text_counts.count`."""
+    rows = [np.unique(ids[ptr[d] : ptr[d + 1]], return_counts=True) for d in range(len(ptr) - 1)]
+    indptr = np.cumsum([0, *(len(row[0]) for row in rows)], dtype=np.int64)
+    indices = np.concatenate([np.empty(0, dtype=np.int32), *(row[0] for row in rows)])
+    data = np.concatenate([np.empty(0), *(row[1] for row in rows)])
+    return indptr, indices, data
+
+
+def normalize_rows(data: Floats, ptr: Int64s) -> None:
+    """Twin of :func:`textreg._core.text_counts.normalize_rows`."""
+    for d in range(len(ptr) - 1):
+        row = data[ptr[d] : ptr[d + 1]]
+        row /= np.linalg.norm(row) or 1.0
+
+
+def sentence_sets(ids: Int32s, ptr: Int64s, n_features: int) -> tuple[Int64s, Int32s]:
+    """Twin of :func:`textreg._core.text_counts.sentence_sets`."""
+    indptr, indices, _ = count(ids, ptr, n_features)
+    return indptr, indices

@@ -1,0 +1,330 @@
+"""Text to word ids in one pass over the characters of Python strings.
+
+Words are hashed and compared as blocks of eight UTF-8 bytes (see ``text_table``); most are one
+block, which ASCII text gives in a dozen instructions.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+
+from textreg._core.text_sentences cimport (
+    DOTTED_I, LINES, NONE, PARAGRAPHS, PUNCT, Char, Gap, Letters,
+    attached, ends_sentence, letter, letters_for, read_gap,
+)
+from textreg._core.text_table cimport (
+    Slot, Table, add_word, close_table, open_table, place, words_by_name, write_block,
+)
+
+import numpy as np
+
+from textreg._core.text_rules import with_final_sigmas
+
+cdef extern from "Python.h":
+    bint PyUnicode_Check(object)
+    int PyUnicode_READY(object) except -1
+    int PyUnicode_KIND(object)
+    void* PyUnicode_DATA(object)
+
+cdef extern from *:
+    """
+    #define TEXTREG_ONES 0x0101010101010101ULL
+    #define TEXTREG_TOP 0x8080808080808080ULL
+    """
+    const uint64_t ONES "TEXTREG_ONES"  # a one in every byte
+    const uint64_t TOP "TEXTREG_TOP"  # the top bit of every byte
+
+RULES = {"none": NONE, "lines": LINES, "paragraphs": PARAGRAPHS, "punct": PUNCT}
+
+cdef struct View:  # the characters of a Python string
+    const void* text
+    Py_ssize_t length
+    int width
+
+cdef struct Output:
+    int32_t* ids
+    int32_t* spans  # NULL: not wanted
+    int64_t* sentence_ptr
+    int32_t* sentence_spans
+    int64_t n_ids
+    int64_t n_sentences
+
+
+def encode(texts, bint lowercase, Py_ssize_t min_length, str sentences, bint spans):
+    """The words of all texts as ids, which are the places of the words in order of name.
+
+    Returns ``ids`` int32; ``sentence_ptr`` and ``document_ptr`` int64; ``names``, a list of str;
+    and, if ``spans``, the character offsets of every word and of every sentence, int32 (n, 2), else
+    None twice. Sentences without a word are left out. Raises TypeError for what is no str.
+    """
+    cdef Table table
+    cdef Output out
+    cdef Py_ssize_t d, n = len(texts), most = 1
+    cdef int rule = RULES[sentences]
+    cdef bint fine
+    cdef int64_t i
+    cdef int64_t[::1] sentence_view, document_view
+    cdef int32_t[::1] ids_view, rank_view
+    cdef int32_t[:, ::1] spans_view, sentence_spans_view
+    kept = [with_final_sigmas(text) if lowercase and "Σ" in text else text for text in texts]
+    fine = open_table(&table)
+    cdef View* views = <View*> malloc((n + 1) * sizeof(View))
+    try:
+        if views == NULL or not fine:
+            raise MemoryError
+        for d in range(n):
+            text = kept[d]
+            if not PyUnicode_Check(text):
+                raise TypeError(f"text {d} is no str but {type(text).__name__}")
+            PyUnicode_READY(text)
+            views[d] = View(PyUnicode_DATA(text), len(text), PyUnicode_KIND(text))
+            # Words and gaps take turns, but in wide text every 'İ' may be a word.
+            most += (views[d].length + 1) // 2 if views[d].width == 1 else views[d].length
+        # Virtual room for the most there can be; only what is written becomes real memory.
+        ids = np.empty(most, dtype=np.int32)
+        sentence_ptr = np.zeros(most, dtype=np.int64)
+        document_ptr = np.zeros(n + 1, dtype=np.int64)
+        word_spans = np.empty((most if spans else 1, 2), dtype=np.int32)
+        sentence_spans = np.empty((most if spans else 1, 2), dtype=np.int32)
+        ids_view = ids
+        sentence_view = sentence_ptr
+        document_view = document_ptr
+        spans_view = word_spans
+        sentence_spans_view = sentence_spans
+        out.ids = &ids_view[0]
+        out.sentence_ptr = &sentence_view[0]
+        out.spans = out.sentence_spans = NULL
+        out.n_ids = out.n_sentences = 0
+        if spans:
+            out.spans = &spans_view[0, 0]
+            out.sentence_spans = &sentence_spans_view[0, 0]
+        with nogil:
+            fine = scan_all(
+                views, n, letters_for(lowercase), min_length, rule, &table, &out, document_view
+            )
+        if not fine:
+            raise MemoryError
+        names, rank = words_by_name(&table)
+        rank_view = rank
+        with nogil:
+            for i in range(out.n_ids):
+                ids_view[i] = rank_view[ids_view[i]]
+    finally:
+        close_table(&table)
+        free(views)
+    # The views are not used again.
+    ids.resize(out.n_ids, refcheck=False)
+    sentence_ptr.resize(out.n_sentences + 1, refcheck=False)
+    if not spans:
+        return ids, sentence_ptr, document_ptr, names, None, None
+    word_spans.resize((out.n_ids, 2), refcheck=False)
+    sentence_spans.resize((out.n_sentences, 2), refcheck=False)
+    return ids, sentence_ptr, document_ptr, names, word_spans, sentence_spans
+
+
+cdef bint scan_all(
+    const View* views, Py_ssize_t n, const Letters* letters, Py_ssize_t min_length, int rule,
+    Table* table, Output* out, int64_t[::1] document_ptr,
+) noexcept nogil:
+    """Append the words and sentences of n texts; False if there is no memory."""
+    cdef Py_ssize_t d
+    cdef const void* text
+    cdef bint fine
+    for d in range(n):
+        text = views[d].text
+        if views[d].width == 1:
+            fine = scan(
+                <const uint8_t*> text, views[d].length, letters, min_length, rule, table, out
+            )
+        elif views[d].width == 2:
+            fine = scan(
+                <const uint16_t*> text, views[d].length, letters, min_length, rule, table, out
+            )
+        else:
+            fine = scan(
+                <const uint32_t*> text, views[d].length, letters, min_length, rule, table, out
+            )
+        if not fine:
+            return False
+        document_ptr[d + 1] = out.n_sentences
+    return True
+
+
+cdef bint scan(
+    const Char* text, Py_ssize_t length, const Letters* letters, Py_ssize_t min_length, int rule,
+    Table* table, Output* out,
+) noexcept nogil:
+    """Append the words and sentences of one text, which a NUL follows, as in Python's strings."""
+    cdef Gap gap
+    cdef uint64_t block, first, chunk, stops
+    cdef uint64_t fold = ONES * 0x20 if letters.lowered else 0
+    cdef uint32_t c, rest
+    cdef int filled, bytes
+    cdef bint complete
+    cdef int32_t id
+    cdef int64_t n, words = 0  # blocks of this word, words of this sentence
+    cdef Py_ssize_t i = 0, start, end = 0  # of a word
+    cdef Py_ssize_t run = 0, begin = 0  # of a run of word characters, of a sentence
+
+    while True:
+        if text[i] == c" " and letter(letters, text[i + 1]):  # by far the commonest gap
+            i += 1
+        elif not letter(letters, text[i]):
+            i = read_gap(text, i, length, letters, &gap)
+            if i == length:
+                break
+            if words and ends_sentence(text, run, end, i, length, &gap, rule, words):
+                end_sentence(text, begin, end, length, out)
+                words = 0
+        if i != end or i == 0:  # else what follows an 'İ' in the same run
+            run = i
+            begin = i if words == 0 else begin
+            words += 1
+
+        start = i
+        block = first = 0
+        rest = filled = 0
+        n = 0
+        complete = False
+        if Char is uint8_t:
+            # Eight characters at a time, as long as they are ASCII and not the last of the text.
+            while not complete and i + 8 <= length:
+                chunk = load(text + i)
+                if chunk & TOP:
+                    break
+                stops = not_in_word(&chunk, fold)
+                if stops:
+                    stops = (stops & (0 - stops)) >> 7  # 1 in the byte of the first that stops
+                    block = chunk & (stops - 1)
+                    filled = <int> ((stops * <uint64_t> 0x0001020304050607) >> 56)  # which byte
+                    i += filled
+                    complete = True
+                else:
+                    if not write_block(table, n, chunk):
+                        return False
+                    first = chunk if n == 0 else first
+                    rest = mixed(rest, chunk) if n else 0
+                    n += 1
+                    i += 8
+        while not complete:
+            c = letter(letters, text[i])
+            if c == 0:
+                break
+            i += 1
+            bytes = 1
+            if c >= 0x80:
+                c = utf8(c, &bytes)
+            while bytes:
+                bytes -= 1
+                block |= <uint64_t> (c >> 8 * bytes & 0xFF) << 8 * filled
+                filled += 1
+                if filled == 8:
+                    if not write_block(table, n, block):
+                        return False
+                    first = block if n == 0 else first
+                    rest = mixed(rest, block) if n else 0
+                    n += 1
+                    block = 0
+                    filled = 0
+            if Char is not uint8_t:
+                complete = text[i - 1] == DOTTED_I and letters.lowered
+        end = i
+        if end - start < min_length:
+            continue
+        if n == 0:
+            first = block
+            n = 1
+        elif filled:
+            if not write_block(table, n, block):
+                return False
+            rest = mixed(rest, block)
+            n += 1
+        id = intern(table, first, rest, n)
+        if id < 0:
+            return False
+        out.ids[out.n_ids] = id
+        if out.spans != NULL:
+            out.spans[2 * out.n_ids] = <int32_t> start
+            out.spans[2 * out.n_ids + 1] = <int32_t> end
+        out.n_ids += 1
+    end_sentence(text, begin, end, length, out)
+    return True
+
+
+cdef inline uint64_t load(const uint8_t* text) noexcept nogil:
+    """Eight characters, the first in the lowest byte; compilers make one load of it."""
+    return (
+        <uint64_t> text[0] | <uint64_t> text[1] << 8 | <uint64_t> text[2] << 16
+        | <uint64_t> text[3] << 24 | <uint64_t> text[4] << 32 | <uint64_t> text[5] << 40
+        | <uint64_t> text[6] << 48 | <uint64_t> text[7] << 56
+    )
+
+
+cdef inline uint64_t not_in_word(uint64_t* chunk, uint64_t fold) noexcept nogil:
+    """The top bit of every one of eight ASCII characters that is no word character.
+
+    fold: what makes a capital small, or 0; the chunk's letters get it. No byte carries into the
+    next, since each is below 0x80 and gets less than 0x80.
+    """
+    cdef uint64_t given = chunk[0], small = given | ONES * 0x20
+    cdef uint64_t alpha = (small + ONES * (0x80 - c"a")) & ~(small + ONES * (0x7F - c"z")) & TOP
+    cdef uint64_t digit = (given + ONES * (0x80 - c"0")) & ~(given + ONES * (0x7F - c"9"))
+    cdef uint64_t underscore = TOP - (given ^ ONES * c"_")
+    chunk[0] = given | (alpha >> 2 & fold)
+    return ~(alpha | digit | underscore) & TOP
+
+
+cdef inline uint32_t utf8(uint32_t c, int* bytes) noexcept nogil:
+    """The UTF-8 bytes of a character from 0x80 up, the first on top, and their number."""
+    if c < 0x800:
+        bytes[0] = 2
+        return 0xC080 | c >> 6 << 8 | c & 0x3F
+    if c < 0x10000:
+        bytes[0] = 3
+        return 0xE08080 | c >> 12 << 16 | (c >> 6 & 0x3F) << 8 | c & 0x3F
+    bytes[0] = 4
+    return (
+        <uint32_t> 0xF0808080
+        | c >> 18 << 24 | (c >> 12 & 0x3F) << 16 | (c >> 6 & 0x3F) << 8 | c & 0x3F
+    )
+
+
+cdef inline uint32_t mixed(uint32_t rest, uint64_t block) noexcept nogil:
+    """The hash with one more block; never 0."""
+    return <uint32_t> (((block ^ rest) * <uint64_t> 0xD6E8FEB86659FD93) >> 32) | 1
+
+
+cdef inline int32_t intern(Table* table, uint64_t first, uint32_t rest, int64_t n) noexcept nogil:
+    """The id of the word of n blocks being read, new or known; -1 if there is no memory."""
+    cdef uint64_t mask = (<uint64_t> 1 << table.bits) - 1
+    cdef uint64_t where = place(first, rest, table.bits)
+    cdef Slot* slot = &table.slots[where]
+    while slot.id >= 0:
+        if slot.first == first and slot.rest == rest and (n == 1 or same(table, slot.id, n)):
+            return slot.id
+        where = (where + 1) & mask
+        slot = &table.slots[where]
+    return add_word(table, slot, first, rest, n)
+
+
+cdef bint same(const Table* table, int32_t id, int64_t n) noexcept nogil:
+    """Whether word id is the one of n blocks being read."""
+    cdef int64_t k, start = table.starts[id]
+    if table.starts[id + 1] - start != n:
+        return False
+    for k in range(n):
+        if table.blocks[start + k] != table.blocks[table.used + k]:
+            return False
+    return True
+
+
+cdef void end_sentence(
+    const Char* text, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t length, Output* out
+) noexcept nogil:
+    """Close the sentence from begin to the word that ends at end, unless it has no word."""
+    if out.n_ids == out.sentence_ptr[out.n_sentences]:
+        return
+    if out.sentence_spans != NULL:
+        out.sentence_spans[2 * out.n_sentences] = <int32_t> begin
+        out.sentence_spans[2 * out.n_sentences + 1] = <int32_t> attached(text, end, length)
+    out.n_sentences += 1
+    out.sentence_ptr[out.n_sentences] = out.n_ids

@@ -1,0 +1,9 @@
+from textreg.records import Int32s, Int64s
+
+def grams(
+    parents: Int32s, words: Int32s, ptr: Int64s, k: int, n_parents: int, n_words: int
+) -> tuple[Int32s, Int64s, Int32s]: ...
+def find_grams(
+    parents: Int32s, words: Int32s, ptr: Int64s, k: int, child_ptr: Int64s, last: Int32s
+) -> Int32s: ...
+def weave(levels: Int32s, ptr: Int64s) -> tuple[Int32s, Int64s]: ...

@@ -1,0 +1,165 @@
+"""n-grams of a stream of words, without their spellings.
+
+A k-gram is known by the (k-1)-gram that it begins with, its parent, and its last word. The k-grams
+of one parent are numbered together, sorted by last word: parent a has the k-grams
+``child_ptr[a]:child_ptr[a + 1]``, and ``last`` holds their last words. So if words are numbered in
+order of name, n-grams are too.
+
+``parents`` and ``words`` int32: the (k-1)-gram that begins at every place of the stream, and the
+word there, below 0 where none is wanted. ``ptr`` int64 cuts the stream into sentences, which no
+n-gram crosses.
+"""
+
+from libc.stdint cimport int32_t, int64_t
+
+from textreg._core.text_counts cimport sort_ids
+
+import numpy as np
+
+
+def grams(
+    const int32_t[::1] parents, const int32_t[::1] words, const int64_t[::1] ptr, Py_ssize_t k,
+    Py_ssize_t n_parents, Py_ssize_t n_words,
+):
+    """All k-grams, k from 2, that occur.
+
+    Returns ids int32, the k-gram that begins at every place or -1; child_ptr int64; last int32.
+    """
+    ids = np.full(words.shape[0], -1, dtype=np.int32)
+    starts = np.zeros(n_parents + 1, dtype=np.int64)
+    child_ptr = np.zeros(n_parents + 1, dtype=np.int64)
+    cdef int32_t[::1] ids_view = ids, last_view
+    cdef int64_t[::1] starts_view = starts, child_view = child_ptr, cursor, places
+    cdef int64_t n_places, used = 0
+    cdef int32_t[::1] owner = np.full(n_words, -1, dtype=np.int32)
+    cdef int32_t[::1] number = np.empty(n_words, dtype=np.int32)
+    with nogil:
+        _count_children(parents, words, ptr, k, starts_view)
+    np.cumsum(starts, out=starts)
+    n_places = starts_view[n_parents]
+    cursor = starts.copy()
+    places = np.empty(n_places, dtype=np.int64)
+    last = np.empty(n_places, dtype=np.int32)
+    last_view = last
+    if n_places:
+        with nogil:
+            _by_parent(parents, words, ptr, k, cursor, places)
+            used = _number_children(
+                words, k, starts_view, places, owner, number, ids_view, child_view, &last_view[0]
+            )
+    return ids, child_ptr, last[:used].copy()
+
+
+cdef void _count_children(
+    const int32_t[::1] parents, const int32_t[::1] words, const int64_t[::1] ptr, Py_ssize_t k,
+    int64_t[::1] sizes,
+) noexcept nogil:
+    """How many places every parent has, one entry on."""
+    cdef Py_ssize_t s, i
+    for s in range(ptr.shape[0] - 1):
+        for i in range(ptr[s], ptr[s + 1] - k + 1):
+            if parents[i] >= 0 and words[i + k - 1] >= 0:
+                sizes[parents[i] + 1] += 1
+
+
+cdef void _by_parent(
+    const int32_t[::1] parents, const int32_t[::1] words, const int64_t[::1] ptr, Py_ssize_t k,
+    int64_t[::1] cursor, int64_t[::1] places,
+) noexcept nogil:
+    """The places of the stream, sorted by the parent there."""
+    cdef Py_ssize_t s, i
+    for s in range(ptr.shape[0] - 1):
+        for i in range(ptr[s], ptr[s + 1] - k + 1):
+            if parents[i] >= 0 and words[i + k - 1] >= 0:
+                places[cursor[parents[i]]] = i
+                cursor[parents[i]] += 1
+
+
+cdef int64_t _number_children(
+    const int32_t[::1] words, Py_ssize_t k, const int64_t[::1] starts, const int64_t[::1] places,
+    int32_t[::1] owner, int32_t[::1] number, int32_t[::1] ids, int64_t[::1] child_ptr,
+    int32_t* last,
+) noexcept nogil:
+    """owner: the last parent that was seen with a word; number: the k-gram of the two."""
+    cdef int32_t parent, word
+    cdef int64_t i, used = 0
+    for parent in range(<int32_t> (starts.shape[0] - 1)):
+        for i in range(starts[parent], starts[parent + 1]):
+            word = words[places[i] + k - 1]
+            if owner[word] != parent:
+                owner[word] = parent
+                last[used] = word
+                used += 1
+        child_ptr[parent + 1] = used
+        sort_ids(last + child_ptr[parent], used - child_ptr[parent])
+        for i in range(child_ptr[parent], used):
+            number[last[i]] = <int32_t> i
+        for i in range(starts[parent], starts[parent + 1]):
+            ids[places[i]] = number[words[places[i] + k - 1]]
+    return used
+
+
+def find_grams(
+    const int32_t[::1] parents, const int32_t[::1] words, const int64_t[::1] ptr, Py_ssize_t k,
+    const int64_t[::1] child_ptr, const int32_t[::1] last,
+):
+    """The known k-gram that begins at every place of the stream, int32, -1 where there is none."""
+    ids = np.full(words.shape[0], -1, dtype=np.int32)
+    cdef int32_t[::1] ids_view = ids
+    with nogil:
+        _find_grams(parents, words, ptr, k, child_ptr, last, ids_view)
+    return ids
+
+
+cdef void _find_grams(
+    const int32_t[::1] parents, const int32_t[::1] words, const int64_t[::1] ptr, Py_ssize_t k,
+    const int64_t[::1] child_ptr, const int32_t[::1] last, int32_t[::1] ids,
+) noexcept nogil:
+    cdef Py_ssize_t s, i
+    cdef int64_t low, high, middle
+    cdef int32_t word
+    for s in range(ptr.shape[0] - 1):
+        for i in range(ptr[s], ptr[s + 1] - k + 1):
+            word = words[i + k - 1]
+            if parents[i] < 0 or word < 0:
+                continue
+            low = child_ptr[parents[i]]
+            high = child_ptr[parents[i] + 1]
+            while low < high:
+                middle = (low + high) // 2
+                if last[middle] < word:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low < child_ptr[parents[i] + 1] and last[low] == word:
+                ids[i] = <int32_t> low
+
+
+def weave(const int32_t[:, ::1] levels, const int64_t[::1] ptr):
+    """One stream of the entries of all levels that are not below 0, place by place; ptr follows.
+
+    levels: int32 (levels, places). Returns ids int32 and ptr int64.
+    """
+    out = np.empty(levels.shape[0] * levels.shape[1], dtype=np.int32)
+    out_ptr = np.zeros(ptr.shape[0], dtype=np.int64)
+    cdef int32_t[::1] out_view = out
+    cdef int64_t[::1] out_ptr_view = out_ptr
+    cdef int64_t used
+    with nogil:
+        used = _weave(levels, ptr, out_view, out_ptr_view)
+    return out[:used], out_ptr
+
+
+cdef int64_t _weave(
+    const int32_t[:, ::1] levels, const int64_t[::1] ptr, int32_t[::1] out, int64_t[::1] out_ptr
+) noexcept nogil:
+    cdef Py_ssize_t s, i, k
+    cdef int64_t used = 0
+    for s in range(ptr.shape[0] - 1):
+        for i in range(ptr[s], ptr[s + 1]):
+            for k in range(levels.shape[0]):
+                if levels[k, i] >= 0:
+                    out[used] = levels[k, i]
+                    used += 1
+        out_ptr[s + 1] = used
+    return used

@@ -1,0 +1,158 @@
+"""The command line: one module a command, imported when that command is used.
+
+Nothing heavy is imported here: ``textreg --version`` and ``textreg --help`` answer at once.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from typing import Any, TextIO
+
+import click
+
+from textreg.errors import ConvergenceWarning, TextregError, did_you_mean
+
+COMMANDS = {
+    "train": "Learn a model from labelled text.",
+    "predict": "Label texts with a model.",
+    "evaluate": "Measure a model on labelled text.",
+    "show": "Show what a model file holds.",
+    "plugins": "List the parts that are installed.",
+    "demo": "Write a small corpus to try everything on.",
+}
+"""Every command's module in this package and what it does, so that help need not import them."""
+
+
+class _Group(click.Group):
+    """Finds commands in :data:`COMMANDS` and imports only the one that is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"textreg.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            raise click.UsageError(
+                f"no command '{name}'.{did_you_mean(name, COMMANDS)} "
+                f"There are: {', '.join(COMMANDS)}.",
+                ctx,
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _block(ctx: click.Context, option: click.Parameter, names: tuple[str, ...]) -> None:
+    if names and not ctx.resilient_parsing:
+        from textreg import registry
+
+        registry.block(names)
+
+
+@click.group(cls=_Group, invoke_without_command=True)
+@click.version_option(package_name="textreg", prog_name="textreg")
+@click.option(
+    "--no-plugin",
+    metavar="NAME",
+    multiple=True,
+    expose_value=False,
+    callback=_block,
+    help="Do not import this plugin; may be repeated.",
+)
+@click.option(
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    help="Show the traceback of an error; may stand anywhere.",
+)
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Text classification with regularizers that know the structure of text.
+
+    Try it: textreg demo
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    0 is success, 1 a failure, 2 wrong use, 130 an interrupt. Errors are one paragraph on stderr;
+    ``--debug`` shows where they came from.
+    """
+    arguments = list(sys.argv[1:] if args is None else args)
+    debug = "--debug" in arguments
+    arguments = [argument for argument in arguments if argument != "--debug"]
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", ConvergenceWarning)
+            warnings.showwarning = _show_warning
+            code = cli.main(arguments, prog_name="textreg", standalone_mode=False)
+        sys.stdout.flush()
+    except (click.Abort, KeyboardInterrupt):
+        if debug:
+            raise
+        click.echo("Interrupted: nothing was written.", err=True)
+        return 130
+    except (click.ClickException, TextregError, OSError, MemoryError) as error:
+        if debug:
+            raise
+        _discard(sys.stdout)
+        if getattr(error, "errno", None) == errno.EPIPE:
+            return 1  # the reader of our output has gone, as with "| head": no fault to speak of
+        message, code = _explain(error)
+        click.echo(f"Error: {message}", err=True)
+    return code if isinstance(code, int) else 0
+
+
+def _explain(error: Exception) -> tuple[str, int]:
+    """An error as one paragraph, and its exit code."""
+    if isinstance(error, TextregError):
+        return str(error), error.exit_code
+    if isinstance(error, click.ClickException):
+        message = " ".join(error.format_message().split())
+        context = getattr(error, "ctx", None)
+        return f"{message} See: {context.command_path} --help" if context else message, 2
+    if isinstance(error, MemoryError):
+        return (
+            "out of memory. Fewer features need less: try --min-df 2 or --max-features 100000."
+        ), 1
+    assert isinstance(error, OSError)
+    where = f"{error.filename}: " if error.filename else ""
+    advice = "Check the path and its permissions, or write somewhere else."
+    if error.errno == errno.ENOSPC:
+        advice = "Free some space, or write somewhere else."
+    return f"{where}{error.strerror or error}. {advice}", 1
+
+
+def _discard(stream: TextIO) -> None:
+    """Flush what can be; what cannot must not raise once more when Python ends."""
+    try:
+        stream.flush()
+    except OSError:
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"Warning: {message}", err=True)

@@ -1,0 +1,103 @@
+"""What the commands share in printing: tables, sizes, JSON, and the progress bar."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from textreg.records import Corpus
+    from textreg.selection import Progress
+
+STAGES = {"features": "making features", "search": "searching prices", "fit": "fitting"}
+
+
+def print_json(document: Any) -> None:
+    """The one JSON document on standard output."""
+    click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(rows: Sequence[Sequence[Any]], *, indent: str = "") -> None:
+    """Columns of equal width: numbers to the right, the rest to the left, nothing cut off."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    right = [not isinstance(value, str) for value in rows[-1]]
+    for row in cells:
+        padded = [
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(row, widths, right, strict=True)
+        ]
+        click.echo((indent + "  ".join(padded)).rstrip())
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def size(n_bytes: int) -> str:
+    """A file size for people."""
+    value = float(n_bytes)
+    for unit in ("bytes", "KB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
+
+
+def percent(part: float, whole: float) -> str:
+    """A share for people, such as 7.7 %."""
+    return f"{100 * part / whole:.2g} %" if whole else "none"
+
+
+def describe_corpus(name: str, corpus: Corpus) -> None:
+    """What was read from where, with the guesses."""
+    line = f"{name}: {len(corpus):,} documents"
+    if corpus.columns:
+        line += "; " + ", ".join(f"{role} = {what}" for role, what in corpus.columns.items())
+    if corpus.skipped:
+        line += f"; {corpus.skipped:,} rows skipped"
+    click.echo(line)
+
+
+@contextmanager
+def progress_bar(*, quiet: bool) -> Iterator[Progress | None]:
+    """A live bar on standard error, and nothing at all where that is no terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.progress import (
+        Progress as Bars,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+    )
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def report(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(STAGES.get(stage, stage), total=total)
+            bars.update(tasks[stage], completed=done)
+
+        yield report

@@ -1,0 +1,80 @@
+"""``textreg predict``: labels for texts, in constant memory."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from textreg.cli.output import print_json
+from textreg.corpus import stream_documents
+from textreg.model import Model
+from textreg.records import Corpus
+from textreg.storage import load_model
+
+
+@click.command(name="predict")
+@click.argument("model")
+@click.argument("files", nargs=-1)
+@click.option("--text-col", metavar="NAME", help="Column of the texts. [default: guessed]")
+@click.option("--proba", is_flag=True, help="Print the probability of every label as well.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["tsv", "jsonl"]),
+    default="tsv",
+    show_default=True,
+    help="One line a text: label and probabilities with tabs between them, or a JSON object.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
+def command(
+    model: str,
+    files: tuple[str, ...],
+    text_col: str | None,
+    proba: bool,
+    form: str,
+    as_json: bool,
+) -> None:
+    """Label the texts of FILES, or of standard input.
+
+    FILES are of the kinds that textreg train reads, or plain text with one text a line. Prints one
+    label a line, in the order of the texts; --proba adds a first line that names the columns.
+    """
+    loaded = load_model(model)
+    batches = stream_documents(files or ["-"], text_col=text_col)
+    predictions = (_predict(loaded, batch, proba) for batch in batches)
+    if as_json:
+        rows = list(itertools.chain.from_iterable(predictions))
+        print_json({"model": model, "predictions": rows})
+        return
+    if proba and form == "tsv":
+        click.echo("\t".join(["label", *loaded.labels]))
+    line_of = _as_json if form == "jsonl" else _as_tsv
+    for batch in predictions:
+        sys.stdout.writelines(f"{line_of(row)}\n" for row in batch)
+        sys.stdout.flush()  # whoever feeds us through a pipe may wait for the answer
+
+
+def _predict(model: Model, batch: Corpus, proba: bool) -> Iterator[dict[str, Any]]:
+    """What is said of every document, ready for JSON."""
+    scores = model.decision_function(batch.texts)
+    labels = model.choose(scores)
+    lines = itertools.repeat(0) if batch.line_of is None else batch.line_of.tolist()
+    chances = model.probabilities(scores).tolist() if proba else itertools.repeat(None)
+    for label, line, row in zip(labels, lines, chances, strict=False):
+        result: dict[str, Any] = {"label": label}
+        if row is not None:
+            result["proba"] = dict(zip(model.labels, row, strict=True))
+        yield {**result, "line": line}
+
+
+def _as_json(row: dict[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False)
+
+
+def _as_tsv(row: dict[str, Any]) -> str:
+    return "\t".join([row["label"], *(f"{value:.6f}" for value in row.get("proba", {}).values())])

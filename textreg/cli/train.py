@@ -1,0 +1,223 @@
+"""``textreg train``: from files to a model file."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from textreg.cli.options import PartsCommand
+from textreg.cli.output import describe_corpus, percent, print_json, progress_bar, size
+from textreg.corpus import read_corpus
+from textreg.errors import UsageError
+from textreg.selection import METRICS
+from textreg.settings import TrainingSettings
+from textreg.training import train_corpus
+
+
+@click.command(cls=PartsCommand, name="train")
+@click.argument("files", nargs=-1, required=True)
+@click.option("--text-col", metavar="NAME", help="Column of the texts. [default: guessed]")
+@click.option("--label-col", metavar="NAME", help="Column of the labels. [default: guessed]")
+@click.option("--weight-col", metavar="NAME", help="Column of the documents' weights.")
+@click.option(
+    "--on-error",
+    type=click.Choice(["stop", "skip"]),
+    default="stop",
+    show_default=True,
+    help="What a bad row does.",
+)
+@click.option("--reg", metavar="NAME", default="sentence", show_default=True, help="Regularizer.")
+@click.option("--groups", metavar="NAME", help="Builder of groups, if the regularizer needs some.")
+@click.option("--graph", metavar="NAME", help="Builder of the graph, if it needs one.")
+@click.option("--tokenizer", metavar="NAME", default="words", show_default=True, help="Tokenizer.")
+@click.option(
+    "--dev",
+    metavar="FILE",
+    multiple=True,
+    help="Documents to choose the prices by; may be repeated.",
+)
+@click.option(
+    "--holdout", type=float, help="Share of the documents held out for that. [default: 0.1]"
+)
+@click.option("--cv", type=int, metavar="K", help="Choose the prices by K-fold cross-validation.")
+@click.option(
+    "--metric",
+    type=click.Choice(METRICS),
+    default="accuracy",
+    show_default=True,
+    help="What the prices are chosen by; among equals the smaller model wins.",
+)
+@click.option(
+    "--no-refit", is_flag=True, help="Leave out what was held out when fitting the final model."
+)
+@click.option(
+    "--class-weight",
+    metavar="LABEL=FACTOR",
+    multiple=True,
+    help="Weight of a label's documents; or 'balanced'. May be repeated.",
+)
+@click.option("--jobs", type=int, default=-1, help="Fits side by side. [default: one a core]")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the hold-out.")
+@click.option("--tol", type=float, default=1e-4, show_default=True, help="Relative duality gap.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="Model file. [default: name of the corpus + .textreg]"
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
+@click.option("--quiet", is_flag=True, help="Print warnings and errors only.")
+def command(
+    files: tuple[str, ...],
+    text_col: str | None,
+    label_col: str | None,
+    weight_col: str | None,
+    on_error: str,
+    dev: tuple[str, ...],
+    no_refit: bool,
+    class_weight: tuple[str, ...],
+    output: str | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Learn a model from labelled text.
+
+    FILES are CSV, TSV, JSON lines, fastText lines (each also as .gz), folders with one folder for
+    each label, or - for standard input. Columns are guessed and the guess is printed.
+
+    Prices that are not given are searched for, on a part of the documents held out, or on --dev;
+    the best are then fitted on all documents. Regularizers, tokenizers and so on come from plugins
+    (textreg plugins list); the options of those chosen are shown below.
+    """
+    talk = not (quiet or as_json)
+    target = Path(output) if output else Path(f"{_stem(files[0])}.textreg")
+    _check_target(target, [*files, *dev])
+    given = {key: value for key, value in options.items() if value is not None}
+    settings = TrainingSettings.from_options(
+        refit=not no_refit, class_weight=_class_weight(class_weight), **given
+    )
+    read = partial(
+        read_corpus,
+        text_col=text_col,
+        label_col=label_col,
+        weight_col=weight_col,
+        on_error=on_error,
+    )
+    started = time.perf_counter()
+    corpus = read(files)
+    if talk:
+        describe_corpus(_names(files), corpus)
+    if dev:
+        dev_corpus = read(dev)
+        settings = replace(settings, dev=dev_corpus)
+        if talk:
+            describe_corpus(_names(dev), dev_corpus)
+    seconds = round(time.perf_counter() - started, 3)
+
+    with progress_bar(quiet=quiet) as progress:
+        model = train_corpus(corpus, settings, progress)
+    model.summary["seconds"] = {"read": seconds, **model.summary["seconds"]}
+    model.save(target)
+
+    result = {**model.summary, "skipped": corpus.skipped, "model": str(target)}
+    result["bytes"] = target.stat().st_size
+    if as_json:
+        print_json(result)
+    elif talk:
+        _tell(result, str(target))
+
+
+def _stem(path: str) -> str:
+    """Name of a corpus without folder and endings; ``model`` for standard input."""
+    return Path(os.path.abspath(path)).name.partition(".")[0] or "model" if path != "-" else "model"
+
+
+def _names(paths: Sequence[str]) -> str:
+    return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+
+
+def _check_target(target: Path, inputs: Sequence[str]) -> None:
+    """Refuse before an hour of training what could not be written after it."""
+    if target.is_dir():
+        raise UsageError(f"{target} is a folder: name a file for the model with -o FILE.")
+    if not target.parent.is_dir():
+        raise UsageError(
+            f"the folder {target.parent} does not exist: make it, or name another with -o FILE."
+        )
+    if not os.access(target.parent, os.W_OK):
+        raise UsageError(
+            f"nothing can be written into the folder {target.parent.absolute()}: name another "
+            "with -o FILE."
+        )
+    for path in inputs:
+        if path != "-" and target.exists() and os.path.exists(path) and target.samefile(path):
+            raise UsageError(f"-o {target} would overwrite what is read: name another file.")
+
+
+def _class_weight(given: Sequence[str]) -> str | Mapping[str, float] | None:
+    if not given:
+        return None
+    if list(given) == ["balanced"]:
+        return "balanced"
+    factors = {}
+    for item in given:
+        label, equals, factor = item.rpartition("=")
+        try:
+            factors[label] = float(factor)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise UsageError(
+                f"--class-weight must be 'balanced' or LABEL=FACTOR, such as spam=5, not '{item}'."
+            )
+    return factors
+
+
+def _tell(result: Mapping[str, Any], target: str) -> None:
+    """The result for people."""
+    labels = [f"{label} {count:,}" for label, count in result["labels"].items()]
+    more = f" and {len(labels) - 8} more" if len(labels) > 8 else ""
+    click.echo(f"labels: {', '.join(labels[:8])}{more}")
+    click.echo(f"features: {result['features']:,} ({result['seconds']['features']:.1f} s)")
+    if groups := result["groups"]:
+        click.echo(f"groups: {groups['before']:,} {groups['name']}, {groups['after']:,} differ")
+    if result["search"]:
+        _tell_search(result)
+    bound = "no bound on the gap" if result["gap"] is None else f"gap {result['gap']:.1e}"
+    end = "converged" if result["converged"] else "NOT converged"
+    click.echo(
+        f"model: {result['nonzero']:,} features "
+        f"({percent(result['nonzero'], result['features'])}) from {result['documents']:,} "
+        f"documents, {bound}, {end} ({result['seconds']['fit']:.1f} s)"
+    )
+    click.echo(f"saved {target} ({size(result['bytes'])})")
+    click.echo(f"next: textreg evaluate {target} TEST_FILE, or textreg show {target}")
+
+
+def _tell_search(result: Mapping[str, Any]) -> None:
+    kind = {"dev": "--dev", "holdout": "documents held out", "cv": "cross-validation"}
+    dev, split = result["dev"], result["split"]
+    name = kind[split["kind"]] + (f", {split['parts']} parts" if split["kind"] == "cv" else "")
+    low, high = dev["accuracy_interval"]
+    if len(result["search"]) > 1:
+        click.echo(
+            f"search: {len(result['search'])} settings of {result['reg']['name']} on "
+            f"{dev['documents']:,} documents ({name}) by {result['metric']} "
+            f"({result['seconds']['search']:.1f} s)"
+        )
+    prices = ", ".join(
+        f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}"
+        for key, value in result["reg"]["params"].items()
+        if key in result["reg"]["searched"]
+    )
+    if prices:
+        click.echo(f"chosen: {prices}")
+    click.echo(
+        f"{split['kind']}: accuracy {dev['accuracy']:.3f} (95 % CI {low:.3f}..{high:.3f})  "
+        f"macro-F1 {dev['macro_f1']:.3f}  log-loss {dev['log_loss']:.3f}"
+    )

@@ -1,0 +1,135 @@
+"""How good predictions are: scikit-learn does the arithmetic, this gives it a record."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from textreg.errors import DataError, UsageError, did_you_mean
+from textreg.selection import wilson
+
+if TYPE_CHECKING:
+    from textreg.records import Floats, Int64s
+
+
+class ClassScore(NamedTuple):
+    """How one label fared. ``support`` counts the documents that truly have it."""
+
+    label: str
+    precision: float
+    recall: float
+    f1: float
+    support: int
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Predictions measured against the truth.
+
+    documents: how many. accuracy: share of right answers, with its 95 % Wilson interval. macro_f1:
+    mean F1 of the labels that occur in the truth or in the predictions. classes: one score for
+    every label of the model; a ratio with nothing below the line is 0. confusion: (labels, labels)
+    counts, truth in rows and predictions in columns. log_loss: mean negative log-probability (nats)
+    of the true label, None where no probabilities were given.
+    """
+
+    documents: int
+    accuracy: float
+    accuracy_interval: tuple[float, float]
+    macro_f1: float
+    classes: tuple[ClassScore, ...]
+    confusion: Int64s
+    log_loss: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain numbers, texts, lists and dicts, ready for JSON."""
+        return {
+            "documents": self.documents,
+            "accuracy": self.accuracy,
+            "accuracy_interval": list(self.accuracy_interval),
+            "macro_f1": self.macro_f1,
+            "log_loss": self.log_loss,
+            "classes": [score._asdict() for score in self.classes],
+            "confusion": self.confusion.tolist(),
+        }
+
+
+def evaluate(
+    labels_true: Sequence[str | None],
+    labels_pred: Sequence[str],
+    labels: Sequence[str],
+    proba: Floats | None = None,
+    *,
+    where: Callable[[int], str] | None = None,
+) -> Evaluation:
+    """Measure predictions against the truth.
+
+    labels: the model's labels; their order is that of ``proba`` (documents, labels), of the classes
+    and of the confusion matrix. where: names a document by its index in messages, such as
+    ``Corpus.where``; default "document 1" and so on.
+
+    Raises DataError if there is nothing to measure, a document has no label, or one that the model
+    does not know; UsageError if the lengths disagree.
+    """
+    from sklearn import metrics
+
+    if len(labels_pred) != len(labels_true):
+        raise UsageError(
+            f"{len(labels_true):,} true labels but {len(labels_pred):,} predictions: "
+            "give one prediction for each document."
+        )
+    if not len(labels_true):
+        raise DataError("There are no documents to evaluate: give a file with labelled rows.")
+    code_of = {label: code for code, label in enumerate(labels)}
+    _check_known(labels_true, code_of, where or (lambda row: f"document {row + 1}"))
+    codes = range(len(labels))
+    y = np.array([code_of[str(label)] for label in labels_true])
+    predicted = np.array([code_of[label] for label in labels_pred])
+    right = int(np.count_nonzero(y == predicted))
+    columns = metrics.precision_recall_fscore_support(y, predicted, labels=codes, zero_division=0.0)
+    return Evaluation(
+        documents=len(y),
+        accuracy=right / len(y),
+        accuracy_interval=wilson(right, len(y)),
+        macro_f1=float(metrics.f1_score(y, predicted, average="macro", zero_division=0.0)),
+        classes=tuple(
+            ClassScore(label, float(precision), float(recall), float(f1), int(support))
+            for label, precision, recall, f1, support in zip(labels, *columns, strict=True)
+        ),
+        confusion=metrics.confusion_matrix(y, predicted, labels=codes),
+        log_loss=None if proba is None else float(metrics.log_loss(y, proba, labels=codes)),
+    )
+
+
+def _check_known(
+    labels_true: Sequence[str | None], known: dict[str, int], where: Callable[[int], str]
+) -> None:
+    """Refuse documents whose label is missing or unknown to the model."""
+    unknown: Counter[str] = Counter()
+    first = -1
+    for row, label in enumerate(labels_true):
+        if label is None or label == "":
+            raise DataError(
+                f"{where(row)}: no label. Evaluation needs the true label of every document: "
+                "fill it in, leave the row out, or use 'textreg predict' for texts without labels."
+            )
+        if label not in known:
+            first = row if first < 0 else first
+            unknown[label] += 1
+    if not unknown:
+        return
+    label, *others = unknown
+    more = ""
+    if others:
+        shown = ", ".join(f"'{other}'" for other in others[:5])
+        more = f" Also unknown: {shown}{', ...' if len(others) > 5 else ''}."
+    raise DataError(
+        f"{where(first)}: the model does not know the label '{label}' "
+        f"({unknown.total():,} of {len(labels_true):,} documents have such a label)."
+        f"{did_you_mean(label, known)}{more} Its labels are: {', '.join(known)}. "
+        "Correct the data or the choice of the label column, or train on data with this label."
+    )

@@ -1,0 +1,128 @@
+"""The model: what prediction needs, and nothing of how the weights were found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from textreg.errors import UsageError
+
+if TYPE_CHECKING:
+    from textreg.encoder import Encoder
+    from textreg.records import Floats
+
+
+class Model:
+    """A linear text classifier over the features that have a weight.
+
+    labels: two or more, distinct. encoder: texts to features. weights: (k, p) over the encoder's p
+    features, intercepts: (k,). With two labels k is 1 and a positive score speaks for
+    ``labels[1]``; with more there is one row for each label (one against the rest). summary: how
+    the model was made, as JSON-able values.
+
+    Features without any weight are left out at once: :attr:`n_features` counts those that remain.
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        encoder: Encoder,
+        weights: Floats,
+        intercepts: Floats,
+        summary: dict[str, Any] | None = None,
+    ) -> None:
+        weights = np.ascontiguousarray(weights, dtype=np.float64)
+        intercepts = np.ascontiguousarray(intercepts, dtype=np.float64)
+        if len(labels) < 2 or len(set(labels)) != len(labels):
+            raise UsageError(f"a model needs two or more distinct labels, not {list(labels)}.")
+        rows = 1 if len(labels) == 2 else len(labels)
+        if weights.shape != (rows, len(encoder.names)) or intercepts.shape != (rows,):
+            raise UsageError(
+                f"{len(labels)} labels and {len(encoder.names)} features need weights of the shape "
+                f"({rows}, {len(encoder.names)}) and intercepts of the shape ({rows},), not "
+                f"{weights.shape} and {intercepts.shape}."
+            )
+        if not (np.isfinite(weights).all() and np.isfinite(intercepts).all()):
+            raise UsageError("the weights and intercepts of a model must be finite numbers.")
+        used = np.flatnonzero(weights.any(axis=0))
+        if len(used) < weights.shape[1]:
+            encoder = encoder.restrict(used)
+            weights = np.ascontiguousarray(weights[:, used])
+        self.labels = tuple(labels)
+        self.encoder = encoder
+        self.weights = weights
+        self.intercepts = intercepts
+        self.summary = {} if summary is None else summary
+
+    @property
+    def n_features(self) -> int:
+        """Number of features with a weight for at least one label."""
+        return int(self.weights.shape[1])
+
+    def decision_function(self, texts: Sequence[str]) -> Floats:
+        """Scores: (n,) for two labels, positive for ``labels[1]``; else (n, labels).
+
+        Every document's score is a sum over its own features in their order, so it is the same to
+        the last bit whatever other documents are scored with it. A document without any known
+        feature gets the intercept.
+        """
+        if isinstance(texts, str):
+            raise UsageError("give a list of texts, such as [text], not one text.")
+        X = self.encoder.transform(texts)
+        if len(self.weights) == 1:
+            return np.asarray(X @ self.weights[0] + self.intercepts[0])
+        return np.asarray(X @ self.weights.T + self.intercepts)
+
+    def predict(self, texts: Sequence[str]) -> list[str]:
+        """The label of every text: that of the highest score, the first one in a tie."""
+        return self.choose(self.decision_function(texts))
+
+    def predict_proba(self, texts: Sequence[str]) -> Floats:
+        """(n, labels) probabilities, each row summing to one: see :meth:`probabilities`."""
+        return self.probabilities(self.decision_function(texts))
+
+    def choose(self, scores: Floats) -> list[str]:
+        """The labels that :meth:`decision_function`'s ``scores`` stand for."""
+        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return [self.labels[code] for code in codes]
+
+    def probabilities(self, scores: Floats) -> Floats:
+        """Probabilities (n, labels) of :meth:`decision_function`'s ``scores``.
+
+        1 / (1 + exp(-score)) for two labels; with more, the same for every label and then divided
+        by the sum over the labels, as scikit-learn does for one against the rest.
+        """
+        from scipy.special import expit, log_expit, softmax
+
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        # In logarithms, for all of them may be too small for a float.
+        return np.asarray(softmax(log_expit(scores), axis=1))
+
+    def top_features(self, n: int = 10) -> dict[str, list[tuple[str, float]]]:
+        """For every label the ``n`` features that speak most for it, the strongest first.
+
+        The numbers are what one unit of the feature adds to the score of the label (with two
+        labels, the score against the other one); only features that add something are listed.
+        """
+        rows = self.weights
+        if len(rows) == 1:
+            rows = np.concatenate([-rows, rows])
+        top = {}
+        for label, row in zip(self.labels, rows, strict=True):
+            order = np.argsort(-row, kind="stable")[:n]
+            top[label] = [(self.encoder.names[j], float(row[j])) for j in order if row[j] > 0]
+        return top
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file: see :func:`textreg.storage.save_model`."""
+        from textreg.storage import save_model
+
+        save_model(self, path)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self.labels[:4])) + (", ..." if len(self.labels) > 4 else "")
+        return f"<Model: labels {shown}; {self.n_features:,} features>"

@@ -1,0 +1,177 @@
+"""Which n-grams there are, kept by their words' numbers and not by their spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textreg._core import text_counts, text_grams
+from textreg.errors import DataError
+from textreg.records import Tokens
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from textreg.records import Int32s, Int64s
+
+    Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class NGrams:
+    """A tree of n-grams: the k-grams of level k hang under the (k-1)-grams that they begin with.
+
+    words: the 1-grams, sorted. child_ptr, last: one entry for every level from 2 up, as
+    ``textreg._core.text_grams`` describes them. The n-grams of every level are numbered from 0, in
+    the order of their words. Levels count from 0 where they index a list.
+    """
+
+    words: Sequence[str]
+    child_ptr: tuple[Int64s, ...] = ()
+    last: tuple[Int32s, ...] = ()
+
+    @property
+    def sizes(self) -> list[int]:
+        """Number of n-grams on every level."""
+        return [len(self.words), *map(len, self.last)]
+
+    @classmethod
+    def collect(cls, tokens: Tokens, n: int, least: float) -> tuple[NGrams, list[Int32s]]:
+        """All n-grams of 1 to ``n`` words in the sentences of ``tokens``.
+
+        tokens: their ids are in order of name. least: n-grams with a part that is in fewer
+        documents may be left out. Returns the tree and its streams: for every level the n-gram that
+        begins at every place, or -1.
+        """
+        words, ids, ptr = tokens.vocabulary, tokens.ids, tokens.sentence_ptr
+        tree, streams = cls(words), [ids]
+        if n == 1:
+            return tree, streams
+        common = wanted = _without_rare(ids, tokens.token_document_ptr, len(words), least)
+        for k in range(2, n + 1):
+            stream, child_ptr, last = text_grams.grams(
+                wanted, common, ptr, k, tree.sizes[-1], len(words)
+            )
+            tree = cls(words, (*tree.child_ptr, child_ptr), (*tree.last, last))
+            streams.append(stream)
+            if k < n:
+                wanted = _without_rare(stream, tokens.token_document_ptr, len(last), least)
+        return tree, streams
+
+    def find(self, ids: Int32s, ptr: Int64s) -> list[Int32s]:
+        """The streams of the known n-grams; ids are numbers of known words, or -1."""
+        streams = [ids]
+        for k, (child_ptr, last) in enumerate(zip(self.child_ptr, self.last, strict=True), 2):
+            streams.append(text_grams.find_grams(streams[-1], ids, ptr, k, child_ptr, last))
+        return streams
+
+    def number(self, keep: Sequence[Bools]) -> list[Int32s]:
+        """Number the n-grams to keep, all levels together, in order of name; others get -1.
+
+        An n-gram comes right before those that it begins: first count what each has to follow it.
+        """
+        inside = [mask.astype(np.int64) for mask in keep]
+        for k in reversed(range(len(self.last))):
+            ends = np.concatenate([[0], np.cumsum(inside[k + 1])])[self.child_ptr[k]]
+            inside[k] += np.diff(ends)
+        place = np.cumsum(inside[0]) - inside[0]
+        numbers = [np.where(keep[0], place, -1).astype(np.int32)]
+        for k, child_ptr in enumerate(self.child_ptr):
+            before = np.append(np.cumsum(inside[k + 1]) - inside[k + 1], 0)
+            shift = place + keep[k] - before[child_ptr[:-1]]
+            place = np.repeat(shift, np.diff(child_ptr)) + before[:-1]
+            numbers.append(np.where(keep[k + 1], place, -1).astype(np.int32))
+        return numbers
+
+    def names(self, numbers: Sequence[Int32s]) -> list[str]:
+        """Names of the numbered n-grams in the order of their numbers, words joined by a space."""
+        names = np.empty(sum(int((level >= 0).sum()) for level in numbers), dtype=object)
+        for k, level in enumerate(numbers):
+            grams = np.flatnonzero(level >= 0)
+            where = level[grams]
+            parts: list[Int32s] = []
+            for child_ptr, last in zip(self.child_ptr[:k][::-1], self.last[:k][::-1], strict=True):
+                parts.append(last[grams])
+                grams = np.searchsorted(child_ptr, grams, side="right") - 1
+            parts.append(grams)
+            words = [[self.words[w] for w in part.tolist()] for part in reversed(parts)]
+            names[where] = list(map(" ".join, zip(*words, strict=True))) if k else words[0]
+        result: list[str] = names.tolist()
+        return result
+
+    @classmethod
+    def of_names(cls, names: Sequence[str], n: int) -> tuple[NGrams, list[Int32s]]:
+        """The tree of n-grams with these names, and the place in ``names`` of each, or -1.
+
+        ``n`` from 2 up. Raises DataError if a name has more words.
+        """
+        sizes = np.array([name.count(" ") + 1 for name in names], dtype=np.int64)
+        if sizes.max(initial=0) > n:
+            raise DataError(f"feature '{names[int(sizes.argmax())]}' has more than {n} words.")
+        every = " ".join(names).split(" ") if names else []
+        words = sorted(set(every))
+        rank = {word: number for number, word in enumerate(words)}
+        parts = np.full((len(names), n), -1, dtype=np.int32)
+        parts[np.arange(n) < sizes[:, None]] = [rank[word] for word in every]
+        order = np.lexsort(parts.T[::-1])
+        parts, sizes = parts[order], sizes[order]
+        numbers = [np.full(len(words), -1, dtype=np.int32)]
+        gram = parts[:, 0]  # the k-gram at the head of every row
+        numbers[0][gram[sizes == 1]] = order[sizes == 1]
+        child_ptrs, lasts = [], []
+        changes = np.ones(len(names), dtype=bool)  # from the row above, in the first k words
+        changes[1:] = parts[1:, 0] != parts[:-1, 0]
+        for k in range(1, n):
+            changes[1:] |= parts[1:, k] != parts[:-1, k]
+            new = changes & (parts[:, k] >= 0)
+            children = np.bincount(gram[new], minlength=len(numbers[-1]))
+            child_ptrs.append(np.concatenate([[0], np.cumsum(children)]))
+            lasts.append(parts[new, k])
+            gram = np.cumsum(new, dtype=np.int32) - np.int32(1)
+            numbers.append(np.full(int(new.sum()), -1, dtype=np.int32))
+            numbers[k][gram[sizes == k + 1]] = order[sizes == k + 1]
+        return cls(words, tuple(child_ptrs), tuple(lasts)), numbers
+
+
+def weave(
+    tokens: Tokens, streams: Sequence[Int32s], numbers: Sequence[Int32s], names: Sequence[str]
+) -> Tokens:
+    """Features of all levels in one stream, place by place, the shortest first.
+
+    tokens: the words, one for every place of the streams. An n-gram's feature is ``numbers[gram]``
+    of its level, an index into ``names``, below 0 if it is none.
+    """
+    levels = np.stack([_take(*pair) for pair in zip(numbers, streams, strict=True)])
+    ptr = tokens.sentence_ptr
+    ids, sentence_ptr = text_grams.weave(levels, ptr)
+    spans = None
+    if tokens.spans is not None:
+        length, place = (
+            text_grams.weave(np.where(levels >= 0, index, -1).astype(np.int32), ptr)[0]
+            for index in np.indices(levels.shape, dtype=np.int32)
+        )
+        spans = np.stack([tokens.spans[place, 0], tokens.spans[place + length, 1]], axis=1)
+    return Tokens(
+        ids=ids,
+        sentence_ptr=sentence_ptr,
+        document_ptr=tokens.document_ptr,
+        vocabulary=names,
+        spans=spans,
+        sentence_spans=tokens.sentence_spans,
+    )
+
+
+def _take(new: Int32s, ids: Int32s) -> Int32s:
+    """``new[ids]``, and -1 where an id is -1."""
+    return np.append(new, np.int32(-1))[ids]
+
+
+def _without_rare(ids: Int32s, document_ptr: Int64s, n_features: int, least: float) -> Int32s:
+    """``ids`` with -1 for the features of fewer documents than ``least``."""
+    if least <= 1:
+        return ids
+    frequencies = text_counts.document_frequencies(ids, document_ptr, n_features)
+    return _take(np.where(frequencies >= least, np.arange(n_features), -1).astype(np.int32), ids)

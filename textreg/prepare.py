@@ -1,0 +1,201 @@
+"""From a corpus to numbers: labels, weights, features, and the problems of every split."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textreg.errors import DataError, UsageError, did_you_mean
+from textreg.records import Corpus, Problem, Tokens
+from textreg.selection import Fold, Split, folds, holdout
+from textreg.settings import TrainingSettings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from textreg.records import Floats, Int64s
+    from textreg.vectorize import Encoder
+
+HOLDOUT = 0.1
+"""Share of the documents that is held out when a search needs some and none are given."""
+
+
+def classes(corpus: Corpus) -> tuple[tuple[str, ...], Int64s]:
+    """The labels, sorted, and the index of every document's."""
+    if not len(corpus):
+        raise DataError("There are no documents to train on: give a file with labelled texts.")
+    if corpus.labels is None:
+        raise DataError(
+            "The documents have no labels to train on: say which column holds them "
+            "(--label-col), or give a label for each text."
+        )
+    for row, label in enumerate(corpus.labels):
+        if not isinstance(label, str):
+            raise DataError(
+                f"{corpus.where(row)}: the label is {label!r}, but labels are texts. Pass "
+                "[str(label) for label in labels], or use TextClassifier, which keeps other types."
+            )
+    labels = tuple(sorted(set(corpus.labels)))
+    if len(labels) == 1:
+        raise DataError(
+            f"All {len(corpus):,} documents have the same label, '{labels[0]}': there is nothing "
+            "to tell apart. Add documents with another label, or check the choice of the label "
+            "column (--label-col)."
+        )
+    code_of = {label: code for code, label in enumerate(labels)}
+    return labels, np.array([code_of[label] for label in corpus.labels], dtype=np.int64)
+
+
+def _dev_codes(dev: Corpus, labels: Sequence[str]) -> Int64s:
+    """Like :func:`classes`, for documents to measure on."""
+    if not len(dev) or dev.labels is None:
+        raise DataError(
+            "There are no labelled documents in dev: give some to choose the prices by (--dev)."
+        )
+    code_of = {label: code for code, label in enumerate(labels)}
+    for row, label in enumerate(dev.labels):
+        if label not in code_of:
+            raise DataError(
+                f"{dev.where(row)}: no training document has the label '{label}'."
+                f"{did_you_mean(str(label), labels)} Those that have one are: {', '.join(labels)}. "
+                "Correct it, or add such documents to the training data."
+            )
+    return np.array([code_of[label] for label in dev.labels], dtype=np.int64)
+
+
+def _weights(corpus: Corpus) -> Floats:
+    """The documents' own weights, checked; 1 where there are none."""
+    if corpus.weights is None:
+        return np.ones(len(corpus))
+    bad = np.flatnonzero(~(np.isfinite(corpus.weights) & (corpus.weights >= 0)))
+    if len(bad):
+        raise DataError(
+            f"{corpus.where(int(bad[0]))}: the weight is {corpus.weights[bad[0]]}; weights are "
+            "finite numbers, 0 or more. Correct it, or leave the document out."
+        )
+    return corpus.weights
+
+
+def _class_factors(
+    labels: Sequence[str], codes: Int64s, weights: Floats, settings: TrainingSettings
+) -> Floats:
+    """The factor on the weights of each label's documents."""
+    given = settings.class_weight
+    total = np.bincount(codes, weights=weights, minlength=len(labels))
+    if not total.all():
+        label = labels[int(np.argmin(total))]
+        raise DataError(
+            f"All documents with the label '{label}' have the weight 0: give some of them more, "
+            "or leave that label out."
+        )
+    if given is None:
+        return np.ones(len(labels))
+    if isinstance(given, str):
+        return np.asarray(total.sum() / (len(labels) * total))
+    for label, factor in given.items():
+        if label not in labels:
+            raise UsageError(
+                f"class_weight names the label '{label}', which no document has."
+                f"{did_you_mean(label, labels)} There are: {', '.join(labels)}."
+            )
+        if not (np.isfinite(factor) and factor > 0):
+            raise UsageError(f"class_weight of '{label}' must be above 0, not {factor}.")
+    return np.array([float(given.get(label, 1.0)) for label in labels])
+
+
+def splits_of(
+    corpus: Corpus, labels: Sequence[str], codes: Int64s, settings: TrainingSettings
+) -> list[Split]:
+    """What to fit and measure on; rows of ``dev`` come after those of the corpus."""
+    if settings.dev is not None:
+        n = len(corpus)
+        return [Split(np.arange(n), np.arange(n, n + len(settings.dev)))]
+    if settings.cv is not None:
+        if not settings.refit:
+            raise UsageError("cv fits no single model that could be kept: leave out no-refit.")
+        return folds(codes, labels, settings.cv, settings.seed)
+    if settings.holdout is None and not settings.reg.undecided():
+        return []
+    fraction = HOLDOUT if settings.holdout is None else settings.holdout
+    return [holdout(codes, labels, fraction, settings.seed)]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """All documents as numbers, those of ``dev`` after those of the corpus.
+
+    signs: (classes, n) of -1 and +1, one row for each weight vector to find.
+    """
+
+    encoder: Encoder
+    tokens: Tokens
+    X: csr_array
+    codes: Int64s
+    weights: Floats
+    signs: Floats
+    settings: TrainingSettings
+
+    def problem(self, rows: NDArray[np.intp]) -> Problem:
+        """The fit of some documents, ``y`` being that of the first class."""
+        settings = self.settings
+        whole = len(rows) == self.tokens.n_documents
+        tokens = self.tokens if whole else self.tokens.select(rows)
+        problem = Problem(
+            X=self.X if len(rows) == self.X.shape[0] else self.X[rows],
+            y=self.signs[0][rows],
+            weights=self.weights[rows],
+            groups=None if settings.groups is None else settings.groups.build(tokens),
+            graph=None if settings.graph is None else settings.graph.build(tokens),
+            tol=settings.tol,
+            max_iter=settings.max_iter,
+        )
+        # Made here once, for all classes and all threads share them.
+        _ = problem.X_csc, problem.groups and problem.groups.merged
+        return problem
+
+    def fold(self, split: Split) -> Fold:
+        """A split made ready for the search."""
+        return Fold(
+            problem=self.problem(split.train),
+            signs=self.signs[:, split.train],
+            X_held=self.X[split.held],
+            codes_held=self.codes[split.held],
+        )
+
+
+def prepare(
+    corpus: Corpus, labels: Sequence[str], codes: Int64s, settings: TrainingSettings
+) -> Prepared:
+    """Make features of all the documents that the settings ask for.
+
+    Raises DataError for wrong weights or labels, and when no feature is left.
+    """
+    from scipy.sparse import vstack
+
+    dev = settings.dev
+    weights = _weights(corpus)
+    factors = _class_factors(labels, codes, weights, settings)
+    texts = corpus.texts
+    if dev is not None:
+        codes = np.concatenate([codes, _dev_codes(dev, labels)])
+        weights = np.concatenate([weights, _weights(dev)])
+        if settings.refit:
+            texts = [*texts, *dev.texts]
+    features = settings.vectorizer.fit(settings.tokenizer, texts)
+    X = features.X
+    if dev is not None and not settings.refit:
+        X = vstack([X, features.encoder.transform(dev.texts)], format="csr")
+    positives = [1] if len(labels) == 2 else range(len(labels))
+    return Prepared(
+        encoder=features.encoder,
+        tokens=features.tokens,
+        X=X,
+        codes=codes,
+        weights=weights * factors[codes],
+        signs=np.array([np.where(codes == code, 1.0, -1.0) for code in positives]),
+        settings=settings,
+    )

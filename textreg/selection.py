@@ -1,0 +1,291 @@
+"""How prices are chosen: splits of the documents, the search over a grid, and who wins.
+
+Every point of a regularizer's grid is fitted on the training part of each split and measured on the
+part held out. The grid is cut into chains that are solved from the emptiest model down, each point
+warm-started from its neighbor; chains, classes and splits are independent pieces of work that run
+side by side. The cut never depends on the number of jobs, so neither do the results.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from textreg.errors import ConvergenceWarning, DataError, UsageError, did_you_mean
+from textreg.kinds import Regularizer
+from textreg.losses import largest_gradient_at_zero
+from textreg.records import Problem, Step
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from textreg.records import Floats, Int64s
+
+METRICS = ("accuracy", "macro-f1", "log-loss")
+"""What the winner of a search may be chosen by; log-loss is better when smaller."""
+
+Progress = Callable[[str, int, int], None]
+"""Called as ``progress(stage, done, total)``, from any thread but never from two at once."""
+
+
+class Split(NamedTuple):
+    """Rows to fit on and rows to measure on, both ascending."""
+
+    train: NDArray[np.intp]
+    held: NDArray[np.intp]
+
+
+def holdout(codes: Int64s, labels: Sequence[str], fraction: float, seed: int) -> Split:
+    """Hold out about ``fraction`` of the documents of every class, at least one and never all.
+
+    codes: (n,) index into ``labels`` for every document. Raises DataError for a class of one.
+    """
+    if not 0 < fraction < 1:
+        raise UsageError(f"holdout must lie between 0 and 1, not {fraction:g}.")
+    held = np.zeros(len(codes), dtype=bool)
+    for rows in _shuffled_classes(codes, labels, seed):
+        count = min(max(1, round(fraction * len(rows))), len(rows) - 1)
+        held[rows[:count]] = True
+    return Split(np.flatnonzero(~held), np.flatnonzero(held))
+
+
+def folds(codes: Int64s, labels: Sequence[str], count: int, seed: int) -> list[Split]:
+    """Cut the documents into ``count`` parts, equal in every class; each is held out once.
+
+    Raises DataError for a class of one, UsageError for fewer than 2 parts or more than documents.
+    """
+    if not 2 <= count <= len(codes):
+        raise UsageError(f"cv must be 2 to {len(codes):,}, the number of documents, not {count}.")
+    part = np.empty(len(codes), dtype=np.int64)
+    dealt = 0  # deal on where the last class ended, so that the parts differ by one at most
+    for rows in _shuffled_classes(codes, labels, seed):
+        part[rows] = (dealt + np.arange(len(rows))) % count
+        dealt += len(rows)
+    return [Split(np.flatnonzero(part != k), np.flatnonzero(part == k)) for k in range(count)]
+
+
+def _shuffled_classes(
+    codes: Int64s, labels: Sequence[str], seed: int
+) -> Iterator[NDArray[np.intp]]:
+    """The rows of every class in an order that depends on the seed alone."""
+    random = np.random.default_rng(seed)
+    for code, label in enumerate(labels):
+        rows = np.flatnonzero(codes == code)
+        if len(rows) < 2:
+            raise DataError(
+                f"The label '{label}' has one document only, so none can be held out to choose the "
+                "prices by. Add documents with this label, or leave it out; or measure on a file "
+                "of your own (--dev FILE)."
+            )
+        yield random.permutation(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """One split, ready to be fitted and measured.
+
+    problem: the training part; its ``y`` is for the first class. signs: (classes, n_train) of -1
+    and +1, one row a weight vector to find. X_held, codes_held: the part to measure on.
+    """
+
+    problem: Problem
+    signs: Floats
+    X_held: csr_array
+    codes_held: Int64s
+
+
+class Start(NamedTuple):
+    """A solution reduced to what a warm start and the size of a model need."""
+
+    indices: NDArray[np.intp]
+    values: Floats
+    b: float
+
+    def dense(self, n_features: int) -> tuple[Floats, float]:
+        """The form that ``Problem.start`` takes."""
+        w = np.zeros(n_features)
+        w[self.indices] = self.values
+        return w, self.b
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """One setting of the prices, measured on everything held out.
+
+    part: the regularizer with its prices decided. metrics: values by name. nonzero: features with a
+    weight for any class, mean over the splits. starts: solutions of the first split, one a class.
+    """
+
+    part: Regularizer
+    metrics: dict[str, float]
+    nonzero: float
+    starts: tuple[Start, ...] = field(repr=False)
+
+
+class Run:
+    """Counts finished fits and stops the others when the user interrupts; safe between threads."""
+
+    def __init__(self, stage: str, total: int, progress: Progress | None) -> None:
+        self._stage, self._total, self._progress = stage, total, progress
+        self._done = 0
+        self._lock = threading.Lock()
+        self.stopped = False
+
+    def callback(self, step: Step) -> bool:
+        """For ``Problem.callback``: True once the run was stopped."""
+        return self.stopped
+
+    def advance(self) -> None:
+        """One more fit is done."""
+        with self._lock:
+            self._done += 1
+            if self._progress is not None:
+                self._progress(self._stage, self._done, self._total)
+
+    def map(self, jobs: int, call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]]) -> Any:
+        """``[call(*piece) for piece in pieces]`` in ``jobs`` threads, stopped by Ctrl-C.
+
+        Warnings of solvers are left to the caller, who knows which of the fits matter.
+        """
+        from joblib import Parallel, delayed
+        from threadpoolctl import threadpool_limits
+
+        try:
+            # One thread a piece: BLAS adds in another order when it has several.
+            with warnings.catch_warnings(), threadpool_limits(limits=1):
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                return Parallel(n_jobs=jobs, prefer="threads")(
+                    delayed(call)(*piece) for piece in pieces
+                )
+        except KeyboardInterrupt:
+            self.stopped = True
+            raise
+
+
+def search(
+    regularizer: Regularizer,
+    folds: Sequence[Fold],
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> list[Point]:
+    """Measure every point of the regularizer's grid, in the order of ``Regularizer.candidates``.
+
+    The grid is made from the training part of the first fold. Several classes share its prices, so
+    that one number says what was chosen: the grid of the class that takes the most to empty.
+    """
+    first = folds[0]
+    problems = [first.problem.replace(y=signs) for signs in first.signs]
+    grid = regularizer.candidates(max(problems, key=largest_gradient_at_zero))
+    chains = _chains(regularizer, grid)
+    run = Run("search", len(grid) * len(problems) * len(folds), progress)
+    pieces = [
+        (fold, signs, [grid[at] for at in chain], run)
+        for fold in folds
+        for signs in fold.signs
+        for chain in chains
+    ]
+    results = iter(run.map(jobs, _solve_chain, pieces))
+    # trials[fold][class][point], whatever order the chains have
+    trials: list[list[list[_Trial]]] = [
+        [list(itertools.chain.from_iterable(next(results) for _ in chains)) for _ in problems]
+        for _ in folds
+    ]
+    codes = np.concatenate([fold.codes_held for fold in folds])
+    points = []
+    for at, part in enumerate(grid):
+        here = [[by_class[at] for by_class in by_fold] for by_fold in trials]
+        scores = np.vstack([np.column_stack([trial.scores for trial in row]) for row in here])
+        sizes = [len(np.unique(np.concatenate([t.start.indices for t in row]))) for row in here]
+        points.append(
+            Point(
+                part=part,
+                metrics=measure(scores, codes),
+                nonzero=float(np.mean(sizes)),
+                starts=tuple(trial.start for trial in here[0]),
+            )
+        )
+    return points
+
+
+def choose(points: Sequence[Point], metric: str) -> int:
+    """Index of the best point; among equals the smallest model, then the strongest prices."""
+    if metric not in METRICS:
+        raise UsageError(
+            f"metric must be one of {', '.join(METRICS)}, not {metric!r}."
+            f"{did_you_mean(metric, METRICS)}"
+        )
+    sign = 1.0 if metric == "log-loss" else -1.0
+
+    def rank(at: int) -> tuple[float, float, int]:
+        # Twelve digits: equal counts of right answers must compare equal.
+        return round(sign * points[at].metrics[metric], 12), points[at].nonzero, at
+
+    return min(range(len(points)), key=rank)
+
+
+class _Trial(NamedTuple):
+    scores: Floats
+    start: Start
+
+
+def _chains(regularizer: Regularizer, grid: Sequence[Regularizer]) -> list[list[int]]:
+    """Cut the grid where any but its last undecided parameter changes."""
+    outer = regularizer.undecided()[:-1]
+
+    def setting(at: int) -> list[Any]:
+        return [getattr(grid[at], key) for key in outer]
+
+    return [list(chain) for _, chain in itertools.groupby(range(len(grid)), key=setting)]
+
+
+def _solve_chain(fold: Fold, y: Floats, chain: Sequence[Regularizer], run: Run) -> list[_Trial]:
+    problem = fold.problem.replace(y=y, callback=run.callback)
+    trials = []
+    for _, solution in chain[0].path(problem, chain):
+        indices = np.flatnonzero(solution.w)
+        start = Start(indices, solution.w[indices], solution.b)
+        trials.append(_Trial(fold.X_held @ solution.w + solution.b, start))
+        run.advance()
+    return trials
+
+
+def measure(scores: Floats, codes: Int64s) -> dict[str, float]:
+    """Values of all METRICS for scores (n, 1) of the second of two classes or (n, classes)."""
+    n, columns = scores.shape
+    if columns == 1:
+        predicted = (scores[:, 0] > 0).astype(np.int64)
+        # log(1 + exp(-margin)) of the true class, without overflow
+        margins = np.where(codes == 1, scores[:, 0], -scores[:, 0])
+        losses = np.logaddexp(0.0, -margins)
+    else:
+        predicted = scores.argmax(axis=1)
+        # One-vs-rest probabilities, normalized to sum to one: sigmoid(s) = exp(-log(1 + exp(-s))).
+        logs = -np.logaddexp(0.0, -scores)
+        losses = np.logaddexp.reduce(logs, axis=1) - logs[np.arange(n), codes]
+    n_classes = max(2, columns)
+    right = np.bincount(codes[predicted == codes], minlength=n_classes)
+    seen = np.bincount(codes, minlength=n_classes) + np.bincount(predicted, minlength=n_classes)
+    return {
+        "accuracy": float(right.sum() / n),
+        "macro-f1": float(np.mean(2 * right[seen > 0] / seen[seen > 0])),
+        "log-loss": float(losses.mean()),
+    }
+
+
+def wilson(right: int, total: int) -> tuple[float, float]:
+    """95 % score interval of the share ``right / total`` (Wilson 1927, JASA 22:209-212)."""
+    z = 1.959963984540054
+    share = right / total
+    center = share + z * z / (2 * total)
+    spread = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))
+    below = 1 + z * z / total
+    return max(0.0, (center - spread) / below), min(1.0, (center + spread) / below)

@@ -1,0 +1,116 @@
+"""How to train, in one record: the parts, and how their prices are chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from textreg import registry
+from textreg.errors import UsageError, did_you_mean
+from textreg.kinds import GraphBuilder, GroupBuilder, Regularizer, Tokenizer
+from textreg.records import Corpus
+from textreg.selection import METRICS
+from textreg.vectorize import Vectorizer
+
+PREFIXES = {"reg": "regularizer", "tokenizer": "tokenizer", "groups": "groups", "graph": "graph"}
+"""The kind of part that each keyword, and prefix of its parameters' keywords, stands for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSettings:
+    """How to train; made most easily by :meth:`from_options`.
+
+    reg, tokenizer, groups, graph, vectorizer: the parts. dev: documents to choose the prices by.
+    holdout: share of the training documents to hold out for that instead (default 0.1 when there
+    are prices to choose, else none). cv: number of parts of a cross-validation instead. metric:
+    what the winner is chosen by. refit: fit the winner once more on all documents, those held out
+    and ``dev`` included. class_weight: "balanced", or a factor for the documents of each label.
+    jobs: pieces of work side by side, -1 for one a core; results do not depend on it. seed: of the
+    splits. tol: relative duality gap at which a fit is done. max_iter: iterations after which it
+    stops without.
+    """
+
+    reg: Regularizer
+    tokenizer: Tokenizer
+    groups: GroupBuilder | None = None
+    graph: GraphBuilder | None = None
+    vectorizer: Vectorizer = field(default_factory=Vectorizer)
+    dev: Corpus | None = None
+    holdout: float | None = None
+    cv: int | None = None
+    metric: str = "accuracy"
+    refit: bool = True
+    class_weight: str | Mapping[str, float] | None = None
+    jobs: int = 1
+    seed: int = 0
+    tol: float = 1e-4
+    max_iter: int = 1000
+
+    def __post_init__(self) -> None:
+        given = [name for name in ("dev", "holdout", "cv") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise UsageError(
+                f"{given[0]} and {given[1]} both say which documents to choose the prices by: "
+                "give one of them."
+            )
+        if self.metric not in METRICS:
+            raise UsageError(
+                f"metric must be one of {', '.join(METRICS)}, not '{self.metric}'."
+                f"{did_you_mean(self.metric, METRICS)}"
+            )
+        if isinstance(self.class_weight, str) and self.class_weight != "balanced":
+            raise UsageError(
+                "class_weight must be 'balanced' or a factor for each label, "
+                f"not '{self.class_weight}'."
+            )
+        if self.jobs < 1 and self.jobs != -1:
+            raise UsageError(f"jobs must be 1 or more, or -1 for one a core, not {self.jobs}.")
+        if self.seed < 0:
+            raise UsageError(f"seed must be 0 or more, not {self.seed}.")
+        if not 0 < self.tol < 1:
+            raise UsageError(f"tol must lie between 0 and 1, not {self.tol:g}.")
+        for kind in ("groups", "graph"):
+            if self.reg.needs == kind and getattr(self, kind) is None:
+                raise UsageError(f"{self.reg.label()} needs {kind}: give a builder of {kind}.")
+            if self.reg.needs != kind and getattr(self, kind) is not None:
+                raise UsageError(f"{self.reg.label()} makes no use of {kind}: leave them out.")
+
+    @classmethod
+    def from_options(cls, **options: Any) -> TrainingSettings:
+        """Settings from flat keywords, named like the options of ``textreg train``.
+
+        ``reg``, ``tokenizer``, ``groups`` and ``graph`` take a name, a class or an instance; their
+        parameters follow as ``reg_l1=0.1`` or ``tokenizer_min_length=2``; those of the
+        :class:`Vectorizer` stand without prefix (``ngrams=2``); the rest are fields of this record.
+        Raises UsageError for a keyword that none of them knows.
+        """
+        values: dict[str, Any] = {}
+        parts: dict[str, dict[str, Any]] = {prefix: {} for prefix in PREFIXES}
+        features: dict[str, Any] = {}
+        own = {item.name for item in fields(cls)} - {"vectorizer"}
+        for key, value in options.items():
+            prefix, _, name = key.partition("_")
+            if key in own:
+                values[key] = value
+            elif key in Vectorizer.declared():
+                features[key] = value
+            elif prefix in parts and name:
+                parts[prefix][name] = value
+            else:
+                raise UsageError(
+                    f"no option '{key}'.{did_you_mean(key, own | Vectorizer.declared().keys())}"
+                )
+        reg = registry.resolve("regularizer", values.pop("reg", "sentence"), parts.pop("reg"))
+        tokenizer = values.pop("tokenizer", "words")
+        values["tokenizer"] = registry.resolve("tokenizer", tokenizer, parts.pop("tokenizer"))
+        for kind, params in parts.items():
+            builder = values.pop(kind, None)
+            if builder is None and reg.needs == kind:
+                builder = reg.default_builder
+            if builder is not None:
+                values[kind] = registry.resolve(kind, builder, params)
+            elif params:
+                name = next(iter(params))
+                raise UsageError(f"{reg.label()} makes no use of {kind}: leave out {kind}_{name}.")
+        return cls(reg=reg, vectorizer=Vectorizer(**features), **values)

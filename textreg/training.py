@@ -1,0 +1,199 @@
+"""The whole way from a corpus to a model, the same for the command line and the estimator."""
+
+from __future__ import annotations
+
+import itertools
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from textreg.errors import ConvergenceWarning
+from textreg.kinds import Regularizer
+from textreg.model import Model
+from textreg.prepare import classes, prepare, splits_of
+from textreg.records import Corpus, Problem, Solution
+from textreg.selection import Point, Progress, Run, Split, choose, search, wilson
+from textreg.settings import TrainingSettings
+
+if TYPE_CHECKING:
+    from textreg.records import Floats
+
+
+def train(
+    texts: Sequence[str],
+    labels: Sequence[str],
+    *,
+    reg: str | type[Regularizer] | Regularizer = "sentence",
+    sample_weight: Floats | Sequence[float] | None = None,
+    dev: Corpus | tuple[Sequence[str], Sequence[str]] | None = None,
+    **settings: Any,
+) -> Model:
+    """Train a model.
+
+    texts, labels: one label a text. sample_weight: importance of every document. dev: texts and
+    labels to choose the prices by. settings: see :meth:`TrainingSettings.from_options`.
+
+    Raises DataError for texts or labels that no model can be learned from, UsageError for wrong
+    settings; warns with ConvergenceWarning when the final fit misses its tolerance.
+    """
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if dev is not None and not isinstance(dev, Corpus):
+        dev = Corpus(texts=list(dev[0]), labels=list(dev[1]))
+    corpus = Corpus(texts=list(texts), labels=list(labels), weights=weights)
+    return train_corpus(corpus, TrainingSettings.from_options(reg=reg, dev=dev, **settings))
+
+
+def train_corpus(
+    corpus: Corpus, settings: TrainingSettings, progress: Progress | None = None
+) -> Model:
+    """Train a model on a labelled corpus.
+
+    All documents are turned into features once: vocabulary and inverse document frequencies have
+    seen the words of held-out documents, never their labels. Groups and graphs come from the
+    documents that are fitted. With ``dev`` and without ``refit`` the features come from the corpus
+    alone. ``progress`` is called with a stage ("features", "search", "fit"), what is done and the
+    total.
+    """
+    clock = [time.perf_counter()]
+    report = progress or _silent
+    labels, codes = classes(corpus)
+    splits = splits_of(corpus, labels, codes, settings)
+    report("features", 0, len(corpus))
+    data = prepare(corpus, labels, codes, settings)
+    report("features", len(corpus), len(corpus))
+    clock.append(time.perf_counter())
+
+    cut = [data.fold(split) for split in splits]
+    points = search(settings.reg, cut, jobs=settings.jobs, progress=progress) if cut else []
+    best = points[choose(points, settings.metric)] if points else None
+    clock.append(time.perf_counter())
+
+    if cut and not settings.refit:
+        rows, problem = splits[0].train, cut[0].problem
+    else:
+        rows = np.arange(data.X.shape[0])
+        problem = data.problem(rows)
+    part = best.part if best else settings.reg
+    starts = [start.dense(data.X.shape[1]) for start in best.starts] if best else [None]
+    run = Run("fit", len(data.signs), progress)
+    pieces = [
+        (part, problem.replace(y=signs[rows], start=start), run)
+        for signs, start in zip(data.signs, itertools.cycle(starts), strict=False)
+    ]
+    solutions: list[Solution] = run.map(settings.jobs, _fit, pieces)
+    clock.append(time.perf_counter())
+
+    counts = np.bincount(data.codes[rows], minlength=len(labels)).tolist()
+    spent = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
+    summary = {
+        "labels": dict(zip(labels, counts, strict=True)),
+        **_fit_summary(settings, part, problem, solutions),
+        **_search_summary(settings, splits, points, best),
+        "seconds": dict(zip(("features", "search", "fit"), spent, strict=True)),
+    }
+    _warn_unless_converged(summary, settings)
+    return Model(
+        labels=labels,
+        encoder=data.encoder,
+        weights=np.vstack([solution.w for solution in solutions]),
+        intercepts=np.array([solution.b for solution in solutions]),
+        summary=summary,
+    )
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """The progress nobody watches."""
+
+
+def _fit(part: Regularizer, problem: Problem, run: Run) -> Solution:
+    solution = part.solve(problem.replace(callback=run.callback))
+    run.advance()
+    return solution
+
+
+def _fit_summary(
+    settings: TrainingSettings,
+    part: Regularizer,
+    problem: Problem,
+    solutions: Sequence[Solution],
+) -> dict[str, Any]:
+    """What the final fit is, as JSON-able values."""
+    weights = np.array([solution.w for solution in solutions])
+    groups = None
+    if problem.groups is not None and settings.groups is not None:
+        groups = {
+            "name": settings.groups.label(),
+            "params": settings.groups.params(),
+            "before": len(problem.groups),
+            "after": len(problem.groups.merged.groups),
+        }
+    gaps = [solution.gap for solution in solutions]
+    return {
+        "reg": {
+            "name": part.label(),
+            "params": part.params(),
+            "searched": settings.reg.undecided(),
+        },
+        "documents": problem.X.shape[0],
+        "features": problem.X.shape[1],
+        "nonzero": int(np.count_nonzero(weights.any(axis=0))),
+        "groups": groups,
+        "objective": float(sum(solution.objective for solution in solutions)),
+        # JSON has no NaN: procedures without a bound report none.
+        "gap": None if np.isnan(gaps).any() else float(max(gaps)),
+        "converged": all(solution.converged for solution in solutions),
+        "iterations": sum(solution.iterations for solution in solutions),
+        "tol": settings.tol,
+    }
+
+
+def _search_summary(
+    settings: TrainingSettings,
+    splits: Sequence[Split],
+    points: Sequence[Point],
+    best: Point | None,
+) -> dict[str, Any]:
+    """How the prices were chosen."""
+    if best is None:
+        return {"split": None, "dev": None, "search": [], "refit": False}
+    kind = "dev" if settings.dev is not None else "cv" if settings.cv is not None else "holdout"
+    held = sum(len(split.held) for split in splits)
+    right = round(best.metrics["accuracy"] * held)
+    return {
+        "split": {"kind": kind, "parts": len(splits), "seed": settings.seed},
+        "metric": settings.metric,
+        "dev": {
+            "documents": held,
+            **_json_names(best.metrics),
+            "accuracy_interval": list(wilson(right, held)),
+        },
+        "search": [
+            {
+                "params": {key: point.part.params()[key] for key in settings.reg.undecided()},
+                "nonzero": point.nonzero,
+                **_json_names(point.metrics),
+            }
+            for point in points
+        ],
+        "refit": settings.refit,
+    }
+
+
+def _json_names(metrics: Mapping[str, float]) -> dict[str, float]:
+    return {name.replace("-", "_"): value for name, value in metrics.items()}
+
+
+def _warn_unless_converged(summary: Mapping[str, Any], settings: TrainingSettings) -> None:
+    if summary["converged"]:
+        return
+    gap = "no bound" if summary["gap"] is None else f"a relative gap of {summary['gap']:.1e}"
+    warnings.warn(
+        f"{settings.reg.label()} stopped before its tolerance: {gap}, where {settings.tol:g} was "
+        f"asked for (--tol), after {summary['iterations']:,} iterations. Larger prices, or a "
+        "larger tolerance, make it easier.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
