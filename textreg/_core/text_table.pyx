@@ -100,17 +100,17 @@ cdef tuple words_by_name(const Table* table):
         first_view[w] = table.blocks[table.starts[w]]
     # Bytes compare from the lowest up, numbers from the top down. UTF-8 sorts by code point.
     first.byteswap(inplace=True)
-    order = np.argsort(first)
+    order = np.argsort(first).astype(np.int64)
     cdef int64_t[::1] order_view = order
     names = [spelling(table, order_view[k]) for k in range(n)]
 
     # Words with the same first block stand side by side; their names decide among them.
     equal = np.diff(first[order]) == 0
     tied = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
-    pairs = sorted((names[k], order_view[k]) for k in tied.tolist())
-    for k, (name, w) in zip(tied.tolist(), pairs):
-        names[k] = name
-        order_view[k] = w
+    pairs = sorted((names[place], word) for place, word in zip(tied.tolist(), order[tied].tolist()))
+    for place, (name, word) in zip(tied.tolist(), pairs):
+        names[place] = name
+        order[place] = word
     rank = np.empty(n, dtype=np.int32)
     rank[order] = np.arange(n, dtype=np.int32)
     return names, rank

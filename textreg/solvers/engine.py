@@ -33,8 +33,7 @@ SETTLE_ROUNDS, SETTLED = 8, 1e-9
 """Newton steps on the intercept alone: most of them, and the relative sum of r that ends them."""
 
 CG_TOLERANCE = 0.1
-RUNS = 5
-"""Conjugate gradients stop when the residual has fallen to this share."""
+"""Conjugate gradients stop when the residual has fallen to this share, divided by the effort."""
 
 
 class Engine:
@@ -117,12 +116,15 @@ class Engine:
         count = drawn(gradient, self.w, penalty.q, penalty.mu, penalty.lam, out)
         return out[:count]
 
-    def step(self, active: Int32s, penalty: Separable, *, passes: int, polish: int) -> float:
+    def step(
+        self, active: Int32s, penalty: Separable, *, passes: int, polish: int, effort: int = 1
+    ) -> float:
         """One proximal Newton step over ``active`` (permuted in place).
 
         passes: most rounds of coordinate descent. polish: most rounds of conjugate gradients, which
-        take over as soon as coordinate descent leaves signs as they are. Returns the fall of the
-        objective, 0.0 where it is lost in rounding.
+        take over as soon as coordinate descent leaves signs as they are. effort: how many times
+        more of them, finer, and how often they go on when weights have met zero. Returns the fall
+        of the objective, 0.0 where it is lost in rounding.
         """
         v, w = self.r.copy(), self.w.copy()
         b, _ = coordinate_descent(
@@ -130,7 +132,7 @@ class Engine:
             w, self.b, self.problem.fit_intercept, passes, polish > 0,
         )  # fmt: skip
         if polish:
-            b = self._polish(active, penalty, v, w, b, polish)
+            b = self._polish(active, penalty, v, w, b, polish, effort)
         return self._advance(active[w[active] != self.w[active]], penalty, w, b)
 
     def _advance(self, moved: Int32s, penalty: Separable, w: Floats, b: float) -> float:
@@ -160,7 +162,14 @@ class Engine:
         return 0.0
 
     def _polish(
-        self, active: Int32s, penalty: Separable, v: Floats, w: Floats, b: float, rounds: int
+        self,
+        active: Int32s,
+        penalty: Separable,
+        v: Floats,
+        w: Floats,
+        b: float,
+        rounds: int,
+        effort: int,
     ) -> float:
         """Improve the model's minimum over the weights that are not zero, signs kept.
 
@@ -170,15 +179,15 @@ class Engine:
         in place, returns the new b.
         """
         support = np.sort(active[w[active] != 0.0])
-        held = np.ones(1, dtype=bool)
-        for _ in range(RUNS):
-            if not len(support) or not held.any(): break
+        for _ in range(effort):
             start, sign = w[support], np.sign(w[support])
-            change, change_b, move, used = self._conjugate(support, penalty, v, start, rounds)
+            change, change_b, move = self._conjugate(
+                support, penalty, v, start, rounds * effort, CG_TOLERANCE / effort
+            )
             paid = penalty.of(support, start)
             crossing = ((start + change) * sign < 0.0) & (penalty.lam[support] > 0.0)
             cut = np.divide(-start, change, out=np.ones(len(support)), where=crossing)
-            for t in (1.0, float(cut.min())):
+            for t in (1.0, float(cut.min(initial=1.0))):
                 held = crossing & (cut <= t)
                 trial = np.where(held, 0.0, start + t * change)
                 if held.any():
@@ -194,29 +203,39 @@ class Engine:
             w[support] = trial
             b += t * change_b
             v += self.h * step
+            if not held.any():
+                return b
             support = support[~held]
         return b
 
     def _conjugate(
-        self, support: Int32s, penalty: Separable, v: Floats, start: Floats, rounds: int
-    ) -> tuple[Floats, float, Floats, int]:
+        self,
+        support: Int32s,
+        penalty: Separable,
+        v: Floats,
+        start: Floats,
+        rounds: int,
+        accuracy: float,
+    ) -> tuple[Floats, float, Floats]:
         """Preconditioned conjugate gradients for the weights of ``support``, now ``start``.
 
-        Returns the change of the weights, of the intercept and of the scores, and the rounds used.
+        They end when the residual has fallen to the share ``accuracy``. Returns the change of the
+        weights, of the intercept and of the scores.
         """
         h, intercept = self.h, self.problem.fit_intercept
-        change, change_b, move, used = np.zeros(len(support)), 0.0, np.zeros(len(v)), 0
+        change, change_b, move = np.zeros(len(support)), 0.0, np.zeros(len(v))
         q, lam, mu = penalty.q[support], penalty.lam[support], penalty.mu[support]
         h_sum = float(h.sum()) if intercept else 1.0
         scale = self.curvature[support] + q
         if h_sum <= 0.0 or (scale <= 0.0).any():
-            return change, change_b, move, used
+            return change, change_b, move
         residual = -self.dots(v, support) - q * (start - mu) - lam * np.sign(start)
         residual_b = -float(v.sum()) if intercept else 0.0
         direction, direction_b = residual / scale, residual_b / h_sum
         size = first = float(residual @ direction) + residual_b * direction_b
-        while used < rounds and size > CG_TOLERANCE**2 * first and size > 0.0:
-            used += 1
+        for _ in range(rounds):
+            if size <= accuracy**2 * first:
+                break
             image = np.full(len(v), direction_b)
             column_sums(*self.columns, direction, support, image)
             weighted = h * image
@@ -235,4 +254,4 @@ class Engine:
             last, size = size, float(residual @ scaled) + residual_b * scaled_b
             direction = scaled + (size / last) * direction
             direction_b = scaled_b + (size / last) * direction_b
-        return change, change_b, move, used
+        return change, change_b, move

@@ -29,6 +29,9 @@ from textreg.solvers.engine import Engine
 ABOVE = 10.0
 """Where every s_g starts: above the norms that text brings."""
 
+WARM, WARM_LEAST = 1.5, 0.1
+"""Where s starts beside a given solution: above its norms by this factor, and never below this."""
+
 SMALLEST = 1e-6
 """Least s_g: a group this small is on its way to zero."""
 
@@ -87,6 +90,8 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     """Minimise loss + penalty over overlapping groups; stops at the relative gap ``problem.tol``."""
     engine = Engine(problem)
     s = np.full(len(penalty.price), ABOVE)
+    if problem.start is not None:
+        s = np.clip(WARM * penalty.norms(engine.w), WARM_LEAST, ABOVE)
     best_w, best_b, best = engine.w.copy(), engine.b, np.inf
     bound, u = -np.inf, np.zeros(len(penalty.indices))
     history: list[Step] = []

@@ -24,6 +24,9 @@ from textreg.solvers.engine import NOISE, Engine
 PASSES, POLISH = 5, 10
 """Rounds of coordinate descent and of conjugate gradients in a step."""
 
+NEAR, SLOW, MOST = 1e-3, 0.03, 8
+"""A fall below NEAR of the objective and above SLOW of the last one doubles the effort, to MOST."""
+
 IDLE = 5
 """Steps in a row without a visible fall, after which the tolerance is beyond floating point."""
 
@@ -45,7 +48,7 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
     passes, polish = (SMOOTH_PASSES, SMOOTH_POLISH) if smooth else (PASSES, POLISH)
     history: list[Step] = []
     bound, gap, scale, fall = -np.inf, math.inf, 0.0, math.inf
-    iteration, idle = 0, 0
+    iteration, idle, effort = 0, 0, 1
 
     while True:
         engine.settle()
@@ -66,7 +69,11 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
         if converged or stopped or iteration >= problem.max_iter or idle > IDLE:
             break
         iteration += 1
-        fall = engine.step(active, penalty, passes=passes, polish=polish)
+        before = fall
+        fall = engine.step(active, penalty, passes=passes, polish=polish, effort=effort)
+        # Near the optimum Newton's steps fall steeply, or the model was not solved well enough.
+        slow = SLOW * before < fall < NEAR * objective
+        effort = min(2 * effort, MOST) if slow else max(effort // 2, 1)
 
     if not converged and not stopped:
         warnings.warn(

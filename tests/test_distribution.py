@@ -1,0 +1,111 @@
+"""What is shipped and built around the code: kernels, metadata, generated pages, scripts."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import re
+import stat
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import textreg
+
+ROOT = Path(textreg.__file__).parent
+CHECKOUT = ROOT.parent
+needs_checkout = pytest.mark.skipif(
+    not (CHECKOUT / "pyproject.toml").is_file(), reason="textreg is not installed from a checkout"
+)
+
+
+def modules_with_examples() -> list[str]:
+    """Modules with ``>>>`` in a docstring."""
+    return sorted(
+        ".".join(path.relative_to(CHECKOUT).with_suffix("").parts).removesuffix(".__init__")
+        for path in ROOT.rglob("*.py")
+        if re.search(r"^ *>>> ", path.read_text(encoding="utf-8"), re.MULTILINE)
+    )
+
+
+@pytest.mark.parametrize("name", modules_with_examples())
+def test_examples_in_docstrings(name: str) -> None:
+    result = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    assert result.failed == 0
+
+
+def test_there_are_examples() -> None:
+    assert "textreg.params" in modules_with_examples()
+
+
+def test_version_is_that_of_the_distribution() -> None:
+    assert textreg.__version__ == metadata.version("textreg")
+
+
+def test_types_are_shipped() -> None:
+    assert (ROOT / "py.typed").is_file()
+
+
+def kernels() -> dict[str, list[str]]:
+    """Names that Python may call, by compiled module; a module of shared C functions has none."""
+    found = {}
+    for source in sorted((ROOT / "_core").glob("*.pyx")):
+        text = source.read_text(encoding="utf-8")
+        names = re.findall(r"^(?:cp)?def\s+(?:[\w\[\], ]+\s+)?(\w+)\(", text, re.MULTILINE)
+        if names := [name for name in names if not name.startswith("_")]:
+            found[source.stem] = names
+    return found
+
+
+@pytest.mark.parametrize("name", kernels())
+def test_every_kernel_is_compiled_and_has_its_twin(name: str) -> None:
+    compiled = importlib.import_module(f"textreg._core.{name}")
+    assert Path(str(compiled.__file__)).suffix in {".so", ".pyd"}
+    twin = importlib.import_module(f"textreg._core.reference.{name}")
+    for kernel in kernels()[name]:
+        assert callable(getattr(compiled, kernel))
+        assert callable(getattr(twin, kernel, None)), f"{kernel} has no twin in reference/{name}.py"
+
+
+@needs_checkout
+def test_there_are_kernels() -> None:
+    assert {"descent", "logistic", "text"} <= set(kernels())
+
+
+@needs_checkout
+def test_kernels_leave_their_directives_to_setup() -> None:
+    for source in (ROOT / "_core").glob("*.p[yx]*"):
+        assert not re.search(r"#\s*cython\s*:", source.read_text(encoding="utf-8")), source
+
+
+@needs_checkout
+def test_kernels_have_no_negative_index() -> None:
+    # With wraparound off it is undefined, for arrays too: right or an IndexError, by version.
+    for source in (ROOT / "_core").glob("*.pyx"):
+        assert not re.search(r"\w\[-", source.read_text(encoding="utf-8")), source
+
+
+@needs_checkout
+def test_parameter_reference_is_current() -> None:
+    done = subprocess.run(
+        [sys.executable, str(CHECKOUT / "docs" / "reference.py"), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@needs_checkout
+def test_changelog_has_the_version() -> None:
+    changelog = (CHECKOUT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert "## [Unreleased]" in changelog
+    assert textreg.__version__ in changelog
+
+
+@needs_checkout
+def test_continuous_integration_can_be_run() -> None:
+    assert (CHECKOUT / ".ci" / "run").stat().st_mode & stat.S_IXUSR
