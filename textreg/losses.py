@@ -26,6 +26,9 @@ class Loss(Protocol):
     def derivatives(self, z: Floats, y: Floats, c: Floats, r: Floats, h: Floats) -> float:
         """Write first (``r``) and second (``h``) derivatives in ``z``; return the value."""
 
+    def most_curved(self, c: Floats) -> Floats:
+        """The largest that second derivatives in ``z`` can be anywhere."""
+
     def dual_value(self, alpha: Floats, y: Floats, c: Floats) -> float:
         """Minus the conjugate at ``-alpha``: with any dual feasible alpha, a lower bound."""
 
@@ -42,6 +45,10 @@ class Logistic:
     def derivatives(self, z: Floats, y: Floats, c: Floats, r: Floats, h: Floats) -> float:
         """r_i = -c_i y_i s_i and h_i = c_i s_i (1 - s_i), s_i the chance given to the wrong label."""
         return float(logistic_derivatives(z, y, c, r, h))
+
+    def most_curved(self, c: Floats) -> Floats:
+        """c_i / 4, at a score of zero."""
+        return 0.25 * c
 
     def dual_value(self, alpha: Floats, y: Floats, c: Floats) -> float:
         """The entropy of s_i = alpha_i y_i / c_i, weighted by c."""

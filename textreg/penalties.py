@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from textreg._core.groups import group_gather, group_norms, group_scale, group_spread
+from textreg._core.groups import ball_sweeps, group_gather, group_norms, group_scale, group_spread
 from textreg.errors import UsageError
 from textreg.records import Floats, Groups, Int32s
 
@@ -121,6 +121,13 @@ class GroupNorms:
         group_gather(self.indices, ragged, out)
         return out
 
+    def relieve(self, u: Floats, t: Floats, lam: Floats, sweeps: int) -> None:
+        """Move u (ragged) within its balls, and t = a - M'u with it, to bring |t_j| down to lam_j."""
+        ball_sweeps(
+            self.indptr, self.indices, self.price, lam, u, t,
+            np.empty(self.p, dtype=np.uint8), np.empty(len(self.price), dtype=np.int32), sweeps,
+        )  # fmt: skip
+
     def majorizer(self, s: Floats) -> Separable:
         """The quadratic that touches the penalty where ||w_g|| = s_g > 0, and lies above elsewhere.
 
@@ -132,8 +139,9 @@ class GroupNorms:
 
     @cached_property
     def floor(self) -> Floats:
-        """m with sum_j m_j |w_j| <= value(w) for all w, by ||w_g||_2 >= ||w_g||_1 / sqrt(|g|)."""
-        return self.lam + self.spread(self.price / np.sqrt(self.sizes))
+        """m > 0 with sum_j m_j |w_j| <= value(w) for all w, by ||w_g||_2 >= ||w_g||_1 / sqrt(|g|)."""
+        floor = self.lam + self.spread(self.price / np.sqrt(self.sizes))
+        return np.maximum(floor, np.finfo(np.float64).tiny)
 
     def copies(self, w: Floats, u: Floats) -> Floats:
         """Norms of the copies v_g = prox(w_g + u_g) of the *original* groups: eq. (5), rho = 1.

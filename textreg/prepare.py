@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 HOLDOUT = 0.1
 """Share of the documents that is held out when a search needs some and none are given."""
 
+SEARCH_TOL = 3e-3
+"""Relative duality gap of the fits that are only compared with each other."""
+
 
 def classes(corpus: Corpus) -> tuple[tuple[str, ...], Int64s]:
     """The labels, sorted, and the index of every document's."""
@@ -139,7 +142,7 @@ class Prepared:
     signs: Floats
     settings: TrainingSettings
 
-    def problem(self, rows: NDArray[np.intp]) -> Problem:
+    def problem(self, rows: NDArray[np.intp], tol: float) -> Problem:
         """The fit of some documents, ``y`` being that of the first class."""
         settings = self.settings
         whole = len(rows) == self.tokens.n_documents
@@ -150,7 +153,7 @@ class Prepared:
             weights=self.weights[rows],
             groups=None if settings.groups is None else settings.groups.build(tokens),
             graph=None if settings.graph is None else settings.graph.build(tokens),
-            tol=settings.tol,
+            tol=tol,
             max_iter=settings.max_iter,
         )
         # Made here once, for all classes and all threads share them.
@@ -160,7 +163,7 @@ class Prepared:
     def fold(self, split: Split) -> Fold:
         """A split made ready for the search."""
         return Fold(
-            problem=self.problem(split.train),
+            problem=self.problem(split.train, max(self.settings.tol, SEARCH_TOL)),
             signs=self.signs[:, split.train],
             X_held=self.X[split.held],
             codes_held=self.codes[split.held],

@@ -72,10 +72,10 @@ def train_corpus(
     clock.append(time.perf_counter())
 
     if cut and not settings.refit:
-        rows, problem = splits[0].train, cut[0].problem
+        rows, problem = splits[0].train, cut[0].problem.replace(tol=settings.tol)
     else:
         rows = np.arange(data.X.shape[0])
-        problem = data.problem(rows)
+        problem = data.problem(rows, settings.tol)
     part = best.part if best else settings.reg
     starts = [start.dense(data.X.shape[1]) for start in best.starts] if best else [None]
     run = Run("fit", len(data.signs), progress)

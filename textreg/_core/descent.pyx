@@ -45,11 +45,10 @@ def coordinate_descent(const long long[::1] indptr, const int[::1] indices,
     safely at zero are moved behind. Stops after ``passes``, or when a pass moves nothing, or,
     ``until_settled``, at the first pass that moves no weight onto, off or across zero.
 
-    Returns (b, passes used).
+    Returns b.
     """
     cdef double h_sum = 0.0
     cdef Py_ssize_t i
-    cdef int used
     if h.shape[0] != v.shape[0]:
         raise ValueError("h and v must have one entry a row")
     if not (curvature.shape[0] == q.shape[0] == mu.shape[0] == lam.shape[0] == w.shape[0]
@@ -58,16 +57,16 @@ def coordinate_descent(const long long[::1] indptr, const int[::1] indices,
     with nogil:
         for i in range(h.shape[0]):
             h_sum += h[i]
-        used = _descend(indptr, indices, data, h, v, active, curvature, q, mu, lam, w, &b, h_sum,
-                        fit_intercept, passes, until_settled)
-    return b, used
+        _descend(indptr, indices, data, h, v, active, curvature, q, mu, lam, w, &b, h_sum,
+                 fit_intercept, passes, until_settled)
+    return b
 
 
-cdef int _descend(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
-                  const double[::1] h, double[::1] v, int[::1] active, double[::1] curvature,
-                  const double[::1] q, const double[::1] mu, const double[::1] lam,
-                  double[::1] w, double* b, double h_sum, bint fit_intercept, int passes,
-                  bint until_settled) noexcept nogil:
+cdef void _descend(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
+                   const double[::1] h, double[::1] v, int[::1] active, double[::1] curvature,
+                   const double[::1] q, const double[::1] mu, const double[::1] lam,
+                   double[::1] w, double* b, double h_sum, bint fit_intercept, int passes,
+                   bint until_settled) noexcept nogil:
     cdef Py_ssize_t k, e, i, size = active.shape[0]
     cdef int j, used = 0
     cdef bint moved, crossed
@@ -104,15 +103,15 @@ cdef int _descend(const long long[::1] indptr, const int[::1] indices, const dou
                 curvature[j] = H
             k += 1
             H = curvature[j] + q[j]
-            if H <= 0.0:
+            new = 0.0
+            if H > 0.0:
+                u = w[j] - g / H
+                if u > lam[j] / H:
+                    new = u - lam[j] / H
+                elif u < -lam[j] / H:
+                    new = u + lam[j] / H
+            elif fabs(g) >= lam[j]:  # no least value, or no difference
                 continue
-            u = w[j] - g / H
-            if u > lam[j] / H:
-                new = u - lam[j] / H
-            elif u < -lam[j] / H:
-                new = u + lam[j] / H
-            else:
-                new = 0.0
             step = new - w[j]
             if step != 0.0:
                 moved = True
@@ -123,4 +122,3 @@ cdef int _descend(const long long[::1] indptr, const int[::1] indices, const dou
                     v[indices[e]] += h[indices[e]] * data[e] * step
         if not moved or (until_settled and not crossed):
             break
-    return used

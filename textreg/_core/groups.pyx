@@ -47,64 +47,79 @@ cdef void _spread(const long long[::1] indptr, const int[::1] indices, const dou
 
 
 def ball_sweeps(const long long[::1] indptr, const int[::1] indices, const double[::1] prices,
-                const double[::1] lam, double[::1] u, double[::1] z, int sweeps, double tol):
+                const double[::1] lam, double[::1] u, double[::1] z, unsigned char[::1] over,
+                int[::1] hot, int sweeps):
     """Choose u, ||u_g|| <= prices_g, to bring every |z_j| down to lam_j, where z = a - sum_g u_g.
 
-    Block coordinate descent on 1/2 sum_j (|z_j| - lam_j)_+^2. u: ragged, z: (p,), both changed.
-    Stops when no |z_j| - lam_j met in a sweep exceeds tol. Returns the sweeps used.
+    Block coordinate descent on 1/2 sum_j (|z_j| - lam_j)_+^2: one round over all groups that hold a
+    feature above its lam, then up to ``sweeps`` - 1 over the same groups. u: ragged, z: (p,), both changed.
+    over: (p,) and hot: (groups,) are room to work in. Returns the number of groups met in the first
+    round.
     """
-    cdef int used
+    cdef Py_ssize_t met
     if u.shape[0] != indices.shape[0]:
         raise ValueError("u must have one entry for every entry of the groups")
+    if not (z.shape[0] == lam.shape[0] == over.shape[0]):
+        raise ValueError("z, lam and over must have one entry a feature")
+    if not (prices.shape[0] == hot.shape[0] == indptr.shape[0] - 1):
+        raise ValueError("prices and hot must have one entry a group")
     with nogil:
-        used = _sweep(indptr, indices, prices, lam, u, z, sweeps, tol)
-    return used
+        met = _sweep(indptr, indices, prices, lam, u, z, over, hot, sweeps)
+    return met
 
 
-cdef int _sweep(const long long[::1] indptr, const int[::1] indices, const double[::1] prices,
-                const double[::1] lam, double[::1] u, double[::1] z, int sweeps,
-                double tol) noexcept nogil:
-    cdef Py_ssize_t g, e
-    cdef int j, used = 0
-    cdef bint over
-    cdef double total, scale, excess, new, worst
-    while used < sweeps:
-        used += 1
-        worst = 0.0
-        for g in range(prices.shape[0]):
-            over = False
+cdef Py_ssize_t _sweep(const long long[::1] indptr, const int[::1] indices,
+                       const double[::1] prices, const double[::1] lam, double[::1] u,
+                       double[::1] z, unsigned char[::1] over, int[::1] hot,
+                       int sweeps) noexcept nogil:
+    cdef Py_ssize_t g, e, k, met = 0
+    cdef int sweep
+    for e in range(z.shape[0]):
+        over[e] = fabs(z[e]) > lam[e]
+    for g in range(prices.shape[0]):
+        for e in range(indptr[g], indptr[g + 1]):
+            if over[indices[e]]:
+                hot[met] = <int>g
+                met += 1
+                _relieve(indptr[g], indptr[g + 1], indices, prices[g], lam, u, z, over)
+                break
+    for sweep in range(1, sweeps):
+        for k in range(met):
+            g = hot[k]
             for e in range(indptr[g], indptr[g + 1]):
-                j = indices[e]
-                excess = fabs(z[j]) - lam[j]
-                if excess > 0.0:
-                    over = True
-                    if excess > worst:
-                        worst = excess
-            if not over:
-                continue
-            total = 0.0
-            for e in range(indptr[g], indptr[g + 1]):
-                j = indices[e]
-                new = u[e]
-                if z[j] > lam[j]:
-                    new += z[j] - lam[j]
-                elif z[j] < -lam[j]:
-                    new += z[j] + lam[j]
-                total += new * new
-            scale = 1.0 if total <= prices[g] * prices[g] else prices[g] / sqrt(total)
-            for e in range(indptr[g], indptr[g + 1]):
-                j = indices[e]
-                new = u[e]
-                if z[j] > lam[j]:
-                    new += z[j] - lam[j]
-                elif z[j] < -lam[j]:
-                    new += z[j] + lam[j]
-                new *= scale
-                z[j] -= new - u[e]
-                u[e] = new
-        if worst <= tol:
-            break
-    return used
+                if over[indices[e]]:
+                    _relieve(indptr[g], indptr[g + 1], indices, prices[g], lam, u, z, over)
+                    break
+    return met
+
+
+cdef inline double _beyond(double z, double lam) noexcept nogil:
+    """The part of z outside [-lam, lam]."""
+    if z > lam:
+        return z - lam
+    if z < -lam:
+        return z + lam
+    return 0.0
+
+
+cdef void _relieve(Py_ssize_t first, Py_ssize_t last, const int[::1] indices, double price,
+                   const double[::1] lam, double[::1] u, double[::1] z,
+                   unsigned char[::1] over) noexcept nogil:
+    """Move u_g to the point of its ball nearest to u_g plus what lies outside."""
+    cdef Py_ssize_t e
+    cdef int j
+    cdef double new, scale, total = 0.0
+    for e in range(first, last):
+        j = indices[e]
+        new = u[e] + _beyond(z[j], lam[j])
+        total += new * new
+    scale = 1.0 if total <= price * price else price / sqrt(total)
+    for e in range(first, last):
+        j = indices[e]
+        new = scale * (u[e] + _beyond(z[j], lam[j]))
+        z[j] -= new - u[e]
+        u[e] = new
+        over[j] = fabs(z[j]) > lam[j]
 
 
 def group_scale(const long long[::1] indptr, const int[::1] indices, const double[::1] rates,

@@ -103,7 +103,7 @@ def admm(
                 best_norms = norms.copy()
             if stop == "gap" or last:
                 # The multipliers lie inside their balls: they are dual variables as they stand.
-                bound = max(bound, group_bound(engine, penalty, -u, problem.tol)[0])
+                bound = max(bound, group_bound(engine, penalty, -u, problem.tol, best)[0])
                 gap = relative_gap(best, bound)
                 met = met or (stop == "gap" and gap <= problem.tol)
             history.append(Step(iteration, best, gap))

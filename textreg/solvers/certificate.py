@@ -17,10 +17,15 @@ from collections.abc import Callable
 import numpy as np
 
 from textreg._core.columns import column_damping
-from textreg._core.groups import ball_sweeps
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Int32s
 from textreg.solvers.engine import Engine
+
+SLACK = 0.3
+"""Share of the tolerance that may be left to scaling."""
+
+KAPPAS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0)
+"""Shares of the largest excess that are tried for scaling where a ridge can take the rest."""
 
 HEADROOM = 1.5
 """How much more than its excess a feature is relieved of, since its neighbours gain by it too."""
@@ -75,11 +80,13 @@ def separable_bound(engine: Engine, penalty: Separable, gradient: Floats, active
     t, lam, q = np.abs(gradient[active]), penalty.lam[active], penalty.q[active]
     over = t > lam
     t, lam, q = t[over], lam[over], q[over]
-    # Scaled into |t_j| <= lam_j everywhere; or as it is, where every excess meets a ridge.
-    scale = float((lam / t).min(initial=1.0))
-    bound = dual_value(engine, scale * alpha)
-    if scale < 1.0 and (q > 0.0).all():
-        bound = max(bound, dual_value(engine, alpha) - float((0.5 * (t - lam) ** 2 / q).sum()))
+    free, held = lam / t, q > 0.0
+    bound = -np.inf
+    # Scaled into |t_j| <= lam_j where no ridge meets the excess; or everywhere, if it meets little.
+    for scale in {float(free[~held].min(initial=1.0)), float(free.min(initial=1.0))}:
+        excess = np.maximum(scale * t - lam, 0.0)[held]
+        paid = 0.5 * float((excess * excess / q[held]).sum())
+        bound = max(bound, dual_value(engine, scale * alpha) - paid)
     return bound
 
 
@@ -101,38 +108,39 @@ def conjugate_bound(engine: Engine, conjugate: Callable[[Floats], float]) -> flo
     return dual_value(engine, alpha) - price
 
 
-def group_bound(engine: Engine, penalty: GroupNorms, u: Floats, tol: float) -> tuple[float, Floats]:
+def group_bound(
+    engine: Engine, penalty: GroupNorms, u: Floats, tol: float, objective: float
+) -> tuple[float, Floats]:
     """Lower bound for overlapping groups, and the dual variables u (ragged) that gave it.
 
     u: where to begin, ||u_g|| <= price_g; changed in place. tol: relative accuracy that is asked for.
+    objective: the value to be certified; there is no use in a better bound than it asks for.
 
     First u is improved by block updates that pull every |t_j| towards lam_j. What is then left
     above is first met by damping alpha_i in the documents that hold the feature: a rare word costs the
     few documents it occurs in, where scaling all of alpha would cost every document. The rest is
-    scaled away; since sum_j m_j |w_j| <= penalty(w) (GroupNorms.floor), an excess e_j needs a
-    factor of 1 / (1 + max_j e_j / m_j) only (docs/maths.md, D3).
+    paid for by :func:`_scaled_bound`.
     """
     held = penalty.gather(u)
     alpha = dual_scores(engine)
-    if penalty.l2 > 0.0:
-        return _ridge_bound(engine, penalty, alpha, u, held)
-    floor = np.maximum(penalty.floor, np.finfo(float).tiny)
-    slack = 0.1 * tol * floor
-    near = penalty.lam + 0.5 * slack
+    slack = SLACK * tol * penalty.floor
+    # What the ridge takes at the optimum may stay.
+    near = penalty.lam + 2.0 * penalty.l2 * np.abs(engine.w) + 0.5 * slack
     best, best_scale = -np.inf, 1.0
     for _ in range(REPAIRS):
         pull = engine.dots(alpha, engine.features)
         t = pull - held
-        ball_sweeps(penalty.indptr, penalty.indices, penalty.price, near, u, t, SWEEPS, 0.0)
+        penalty.relieve(u, t, near, SWEEPS)
         held = pull - t
-        excess = np.maximum(np.abs(t) - penalty.lam, 0.0)
-        scale = 1.0 / (1.0 + float((excess / floor).max(initial=0.0)))
-        bound = dual_value(engine, scale * alpha)
+        bound, scale = _scaled_bound(engine, penalty, alpha, np.abs(t))
         if bound > best:
             best, best_scale = bound, scale
-        over = np.flatnonzero(excess > slack).astype(np.int32)
-        if len(over) == 0:
+        excess = np.abs(t) - near
+        over = np.flatnonzero(excess > 0.5 * slack).astype(np.int32)
+        if len(over) == 0 or relative_gap(objective, best) <= tol:
             break
+        if relative_gap(objective, dual_value(engine, alpha)) > tol:
+            break  # even unscaled alpha would not do: the primal has to come closer first
         factor = np.ones(len(alpha))
         asked = np.copysign(HEADROOM * excess[over], t[over])
         column_damping(*engine.columns, alpha, over, asked, factor)
@@ -142,14 +150,29 @@ def group_bound(engine: Engine, penalty: GroupNorms, u: Floats, tol: float) -> t
     return best, u
 
 
-def _ridge_bound(
-    engine: Engine, penalty: GroupNorms, alpha: Floats, u: Floats, held: Floats
-) -> tuple[float, Floats]:
-    """With a ridge every u in the balls is feasible; block updates raise the bound itself."""
-    t = engine.dots(alpha, engine.features) - held
-    ball_sweeps(penalty.indptr, penalty.indices, penalty.price, penalty.lam, u, t, SWEEPS, 0.0)
-    excess = np.maximum(np.abs(t) - penalty.lam, 0.0)
-    return dual_value(engine, alpha) - float(excess @ excess) / (4.0 * penalty.l2), u
+def _scaled_bound(
+    engine: Engine, penalty: GroupNorms, alpha: Floats, t: Floats
+) -> tuple[float, float]:
+    """The bound that (alpha, u) gives with |X'alpha - M'u| = t (p,), and the scale of both in it.
+
+    Since sum_j m_j |w_j| <= penalty(w) (GroupNorms.floor), t_j may lie above lam_j by kappa m_j when
+    all is scaled by 1 / (1 + kappa); what is above even that is the ridge's (docs/maths.md, D3).
+    """
+    over = np.flatnonzero(t > penalty.lam)
+    excess, floor = t[over] - penalty.lam[over], penalty.floor[over]
+    largest = float((excess / floor).max(initial=0.0))
+    shares = KAPPAS if penalty.l2 > 0.0 else (1.0,)
+    best, best_scale = -np.inf, 1.0
+    for share in shares:
+        kappa = share * largest
+        scale = 1.0 / (1.0 + kappa)
+        bound = dual_value(engine, scale * alpha)
+        if share < 1.0:
+            rest = scale * np.maximum(excess - kappa * floor, 0.0)
+            bound -= float(rest @ rest) / (4.0 * penalty.l2)
+        if bound > best:
+            best, best_scale = bound, scale
+    return best, best_scale
 
 
 def relative_gap(objective: float, bound: float) -> float:

@@ -126,8 +126,21 @@ class Engine:
         more of them, finer, and how often they go on when weights have met zero. Returns the fall
         of the objective, 0.0 where it is lost in rounding.
         """
+        fall = self._step(active, penalty, passes, polish, effort)
+        if fall == 0.0:
+            # Far out, where the loss is nearly straight, its curvature leads astray; a bound cannot.
+            self.h = self.loss.most_curved(self.problem.weights)
+            fall = self._step(active, penalty, passes, polish, effort)
+            if fall == 0.0:
+                self._refresh()
+        return fall
+
+    def _step(
+        self, active: Int32s, penalty: Separable, passes: int, polish: int, effort: int
+    ) -> float:
+        """The step for the second derivatives h as they stand."""
         v, w = self.r.copy(), self.w.copy()
-        b, _ = coordinate_descent(
+        b = coordinate_descent(
             *self.columns, self.h, v, active, self.curvature, penalty.q, penalty.mu, penalty.lam,
             w, self.b, self.problem.fit_intercept, passes, polish > 0,
         )  # fmt: skip
@@ -179,6 +192,7 @@ class Engine:
         in place, returns the new b.
         """
         support = np.sort(active[w[active] != 0.0])
+        support = support[self.curvature[support] + penalty.q[support] > 0.0]
         for _ in range(effort):
             start, sign = w[support], np.sign(w[support])
             change, change_b, move = self._conjugate(
@@ -196,10 +210,8 @@ class Engine:
                 else:
                     step = t * move
                 model = float(v @ step) + 0.5 * float(self.h @ (step * step))
-                if model + penalty.of(support, trial) < paid:
+                if not held.any() or model + penalty.of(support, trial) < paid:
                     break
-            else:
-                return b
             w[support] = trial
             b += t * change_b
             v += self.h * step
@@ -227,7 +239,7 @@ class Engine:
         q, lam, mu = penalty.q[support], penalty.lam[support], penalty.mu[support]
         h_sum = float(h.sum()) if intercept else 1.0
         scale = self.curvature[support] + q
-        if h_sum <= 0.0 or (scale <= 0.0).any():
+        if h_sum <= 0.0:
             return change, change_b, move
         residual = -self.dots(v, support) - q * (start - mu) - lam * np.sign(start)
         residual_b = -float(v.sum()) if intercept else 0.0

@@ -113,7 +113,8 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
             if objective < best:
                 best_w, best_b, best = w, engine.b, objective
             rates = penalty.price / np.maximum(s, norms)
-            lower, its_u = group_bound(engine, penalty, penalty.duals(rates, engine.w), problem.tol)
+            start = penalty.duals(rates, engine.w)
+            lower, its_u = group_bound(engine, penalty, start, problem.tol, best)
             if lower > bound:
                 bound, u = lower, its_u
             gap = relative_gap(best, bound)

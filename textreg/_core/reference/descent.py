@@ -33,7 +33,7 @@ def coordinate_descent(
     fit_intercept: bool,
     passes: int,
     until_settled: bool,
-) -> tuple[float, int]:
+) -> float:
     """Twin of :func:`textreg._core.descent.coordinate_descent`."""
     size, used = len(active), 0
     while used < passes:
@@ -57,10 +57,12 @@ def coordinate_descent(
                 curvature[j] = (x * x) @ h[rows]
             k += 1
             bend = curvature[j] + q[j]
-            if bend <= 0.0:
+            new = 0.0
+            if bend > 0.0:
+                goal = w[j] - g / bend
+                new = np.sign(goal) * max(abs(goal) - lam[j] / bend, 0.0)
+            elif abs(g) >= lam[j]:
                 continue
-            goal = w[j] - g / bend
-            new = np.sign(goal) * max(abs(goal) - lam[j] / bend, 0.0)
             step = new - w[j]
             if step != 0.0:
                 moved = True
@@ -69,4 +71,4 @@ def coordinate_descent(
                 np.add.at(v, rows, h[rows] * x * step)
         if not moved or (until_settled and not crossed):
             break
-    return b, used
+    return b
