@@ -30,8 +30,8 @@ CASES = {
     "ridge_a_0_0.5": [Ridge(l2=0.5)],
     **{
         f"sentence_a_{group}_{l1}": [
-            Sentence(group=group, l1=l1, solver="majorize"),
-            Sentence(group=group, l1=l1, solver="admm"),
+            Sentence(group=group, l1=l1, l2=0.0, solver="majorize"),
+            Sentence(group=group, l1=l1, l2=0.0, solver="admm"),
         ]
         for group, l1 in ((0.1, 0.1), (0.5, 0.2), (1, 0.05))
     },

@@ -173,7 +173,8 @@ def ball_sweeps(rng: np.random.Generator, n: int, p: int) -> Arguments:
     return {
         **given, "prices": np.abs(some(rng, n)), "lam": 0.3 * np.abs(some(rng, p)),
         "u": 0.1 * some(rng, len(given["indices"])), "z": rng.normal(size=p),
-        "sweeps": int(rng.integers(0, 5)), "tol": float(rng.choice([0.0, 0.1])),
+        "over": np.empty(p, dtype=np.uint8), "hot": np.empty(n, dtype=np.int32),
+        "sweeps": int(rng.integers(0, 5)),
     }  # fmt: skip
 
 
@@ -209,12 +210,16 @@ MAKERS: dict[str, tuple[Maker, str]] = {
     "logistic.logistic_entropy": (logistic_entropy, ""),
     "groups.group_norms": (group_norms, "out"),
     "groups.group_spread": (group_spread, "out"),
-    "groups.ball_sweeps": (ball_sweeps, "u z"),
+    "groups.ball_sweeps": (ball_sweeps, "u z over hot"),
     "groups.group_scale": (group_scale, "u"),
     "groups.group_gather": (group_gather, "out"),
     "groups.admm_copies": (admm_copies, "v u norms target"),
 }
 """How to make arguments for every kernel of the solvers, and the names of those it writes."""
+
+
+ROOM = {"groups.ball_sweeps": {"over", "hot", "result"}}
+"""What is not compared: room to work in, and a count that hangs on the last bit of a sum."""
 
 
 def kernels() -> list[str]:
@@ -260,12 +265,10 @@ def test_kernel_agrees_with_its_twin(name: str, seed: int, n: int, p: int) -> No
     ours, theirs = copy(made), copy(made)
     result = find(name, "textreg._core")(*ours.values())
     expected = find(name, "textreg._core.reference")(*theirs.values())
-    if expected is None:
-        assert result is None
-    else:
-        np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-12)
-    for key, value in theirs.items():
-        np.testing.assert_allclose(ours[key], value, rtol=1e-9, atol=1e-12, err_msg=key)
+    assert (result is None) == (expected is None)
+    ours["result"], theirs["result"] = result or 0.0, expected or 0.0
+    for key in theirs.keys() - ROOM.get(name, set()):
+        np.testing.assert_allclose(ours[key], theirs[key], rtol=1e-9, atol=1e-12, err_msg=key)
 
 
 CHECKED = {
@@ -279,7 +282,7 @@ CHECKED = {
     "logistic.logistic_entropy": "alpha y c",
     "groups.group_norms": "out indptr",
     "groups.group_spread": "values indptr",
-    "groups.ball_sweeps": "u",
+    "groups.ball_sweeps": "u z lam over prices hot",
     "groups.group_scale": "rates u",
     "groups.group_gather": "u",
     "groups.admm_copies": "v u norms prices",

@@ -188,6 +188,15 @@ def test_chains_start_cold_and_go_on_warm() -> None:
     assert [value > 0 for value in b] == [False, True, True] * 2
 
 
+def test_a_parameter_with_one_candidate_does_not_cut_the_chains() -> None:
+    class Extra(Shrunk):
+        name = "extra"
+        l3: float = param(default=AUTO, search=Choices((1.0,)), help="unused")
+
+    starts = [point.starts[0].b > 0 for point in search(Extra(), [fold(1)])]
+    assert starts == [False, True, True] * 2
+
+
 def test_a_regularizer_may_bring_its_own_path() -> None:
     class Steps(Shrunk):
         name = "steps"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,10 @@ from textreg.model import Model
 from textreg.params import AUTO, LogGrid, param
 from textreg.records import Corpus, Problem, Solution
 from textreg.settings import TrainingSettings
-from textreg.training import train, train_corpus
+from textreg.training import train as train_with_defaults
+from textreg.training import train_corpus
+
+train = partial(train_with_defaults, ngrams=1, weighting="log")
 
 WORDS = {
     "pos": ["good", "superb", "fine", "moving"],

@@ -238,13 +238,14 @@ class _Trial(NamedTuple):
 
 
 def _chains(regularizer: Regularizer, grid: Sequence[Regularizer]) -> list[list[int]]:
-    """Cut the grid where any but its last undecided parameter changes."""
-    outer = regularizer.undecided()[:-1]
+    """Cut the grid wherever another than the last of its parameters changes."""
+    settings = [[getattr(part, key) for key in regularizer.undecided()] for part in grid]
+    varying = [at for at, column in enumerate(zip(*settings, strict=True)) if len(set(column)) > 1]
 
-    def setting(at: int) -> list[Any]:
-        return [getattr(grid[at], key) for key in outer]
+    def outer(point: int) -> list[Any]:
+        return [settings[point][at] for at in varying[:-1]]
 
-    return [list(chain) for _, chain in itertools.groupby(range(len(grid)), key=setting)]
+    return [list(chain) for _, chain in itertools.groupby(range(len(grid)), key=outer)]
 
 
 def _solve_chain(fold: Fold, y: Floats, chain: Sequence[Regularizer], run: Run) -> list[_Trial]:

@@ -36,7 +36,7 @@ class Vectorizer(Parametrized):
     """
 
     name = "features"
-    ngrams: int = param(default=1, min=1, help="longest run of words that is a feature")
+    ngrams: int = param(default=2, min=1, help="longest run of words that is a feature")
     min_df: float = param(
         default=1, min=0, help="fewest documents of a feature; below 1, a fraction of all"
     )
@@ -50,7 +50,7 @@ class Vectorizer(Parametrized):
         default=None, help="file of words to leave out before n-grams are formed"
     )
     weighting: str = param(
-        default="log",
+        default="tfidf",
         choices=("count", "binary", "log", "tfidf"),
         help="what a count becomes",
     )

@@ -128,7 +128,7 @@ class Engine:
         """
         fall = self._step(active, penalty, passes, polish, effort)
         if fall == 0.0:
-            # Far out, where the loss is nearly straight, its curvature leads astray; a bound cannot.
+            # Far out the loss is nearly straight and its curvature leads astray; a bound does not.
             self.h = self.loss.most_curved(self.problem.weights)
             fall = self._step(active, penalty, passes, polish, effort)
             if fall == 0.0:

@@ -78,8 +78,11 @@ class Extrapolation:
             return image
         residuals = (np.array(self.images) - np.array(self.points)) * importance
         products = residuals @ residuals.T
-        products += 1e-10 * np.trace(products) * np.eye(MEMORY) + np.finfo(float).tiny
-        share = np.linalg.solve(products, np.ones(MEMORY))
+        size = float(np.trace(products))
+        if not size > 0.0:
+            return image
+        products /= size
+        share = np.linalg.solve(products + 1e-10 * np.eye(MEMORY), np.ones(MEMORY))
         mixed = (share / share.sum()) @ np.array(self.images)
         if not np.isfinite(mixed).all():
             return image

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from textreg.records import Floats, Int32s, Int64s
 
 
@@ -28,30 +30,33 @@ def ball_sweeps(
     lam: Floats,
     u: Floats,
     z: Floats,
+    over: NDArray[np.uint8],
+    hot: Int32s,
     sweeps: int,
-    tol: float,
 ) -> int:
     """Twin of :func:`textreg._core.groups.ball_sweeps`."""
-    used = 0
-    while used < sweeps:
-        used += 1
-        worst = 0.0
-        for g in range(len(prices)):
-            here = slice(indptr[g], indptr[g + 1])
-            j = indices[here]
-            excess = np.maximum(np.abs(z[j]) - lam[j], 0.0)
-            if not excess.any():
-                continue
-            worst = max(worst, float(excess.max()))
-            new = u[here] + np.copysign(excess, z[j])
-            length = float(np.linalg.norm(new))
-            if length > prices[g]:
-                new *= prices[g] / length
-            z[j] -= new - u[here]
-            u[here] = new
-        if worst <= tol:
-            break
-    return used
+
+    def relieve(g: int) -> bool:
+        here = slice(indptr[g], indptr[g + 1])
+        j = indices[here]
+        if not over[j].any():
+            return False
+        new = u[here] + np.copysign(np.maximum(np.abs(z[j]) - lam[j], 0.0), z[j])
+        length = float(np.linalg.norm(new))
+        if length > prices[g]:
+            new *= prices[g] / length
+        z[j] -= new - u[here]
+        u[here] = new
+        over[j] = np.abs(z[j]) > lam[j]
+        return True
+
+    over[:] = np.abs(z) > lam
+    met = [g for g in range(len(prices)) if relieve(g)]
+    hot[: len(met)] = met
+    for _ in range(1, sweeps):
+        for g in met:
+            relieve(g)
+    return len(met)
 
 
 def group_scale(indptr: Int64s, indices: Int32s, rates: Floats, w: Floats, u: Floats) -> None:

@@ -1,0 +1,152 @@
+"""The solver for penalties that others bring, against the engine where both can do it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from textreg.errors import ConvergenceWarning, PluginError
+from textreg.losses import intercept_at_zero
+from textreg.penalties import Separable
+from textreg.records import Floats, Problem, Step
+from textreg.solvers.newton import newton
+from textreg.solvers.proximal import proximal
+
+SEED = st.integers(0, 2**32 - 1)
+
+
+class Mine:
+    """l1 ||w||_1 + l2 ||w||_2^2 as somebody else would write it: no more than value and prox."""
+
+    def __init__(self, l1: float = 0.0, l2: float = 0.0) -> None:
+        self.l1, self.l2 = l1, l2
+
+    def value(self, w: Floats) -> float:
+        return float(self.l1 * np.abs(w).sum() + self.l2 * (w @ w))
+
+    def prox(self, w: Floats, step: float) -> Floats:
+        shrunk = np.maximum(np.abs(w) - step * self.l1, 0.0) / (1.0 + 2.0 * step * self.l2)
+        return np.sign(w) * shrunk
+
+
+class Ball:
+    """No weights outside the unit ball: a constraint, which newton cannot do."""
+
+    def value(self, w: Floats) -> float:
+        return 0.0 if w @ w <= 1.0 + 1e-9 else math.inf
+
+    def prox(self, w: Floats, step: float) -> Floats:
+        return w / max(1.0, float(np.linalg.norm(w)))
+
+
+def problem(seed: int = 0, n: int = 40, p: int = 12, **options: Any) -> Problem:
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(0.4, (n, p)).astype(np.float64)
+    y = np.where(X @ rng.normal(size=p) + rng.normal(size=n) > 0.0, 1.0, -1.0)
+    y[:2] = [-1.0, 1.0]
+    weights = rng.choice([0.0, 1.0, 2.0], n)
+    return Problem(X, y, **{"weights": weights, "tol": 1e-7, "max_iter": 20_000, **options})
+
+
+@pytest.mark.parametrize("prices", [{"l1": 0.8}, {"l2": 0.4}, {"l1": 0.5, "l2": 0.2}], ids=str)
+@settings(max_examples=20, deadline=None)
+@given(seed=SEED, intercept=st.booleans())
+def test_optimum_is_that_of_newton(prices: dict[str, float], seed: int, intercept: bool) -> None:
+    given_problem = problem(seed, fit_intercept=intercept)
+    expected = newton(given_problem, Separable.constant(12, **prices))
+    found = proximal(given_problem, Mine(**prices))
+    assert found.converged
+    assert math.isnan(found.gap)
+    assert found.objective == pytest.approx(expected.objective, rel=1e-6)
+    assert intercept or found.b == 0.0
+    zero = (expected.w == 0.0) & (np.abs(found.w) > 1e-6)
+    assert not zero.any()
+
+
+@pytest.mark.parametrize("prices", [{"l1": 0.8}, {"l2": 0.4}, {"l1": 0.5, "l2": 0.2}], ids=str)
+@settings(max_examples=20, deadline=None)
+@given(seed=SEED)
+def test_a_conjugate_brings_a_gap(prices: dict[str, float], seed: int) -> None:
+    given_problem = problem(seed, tol=1e-6)
+    penalty = Separable.constant(12, **prices)
+    optimum = newton(given_problem.replace(tol=1e-9), penalty).objective
+    found = proximal(given_problem, penalty)
+    assert found.converged
+    assert 0.0 <= found.gap <= 1e-6
+    assert found.objective * (1.0 - found.gap) <= optimum * (1.0 + 1e-9)
+    assert found.objective >= optimum * (1.0 - 1e-9)
+
+
+def test_constraints_are_penalties_too() -> None:
+    given_problem = problem()
+    found = proximal(given_problem, Ball())
+    assert found.converged
+    assert np.linalg.norm(found.w) == pytest.approx(1.0)
+    z = given_problem.X @ found.w + found.b
+    r = -given_problem.weights * given_problem.y / (1.0 + np.exp(given_problem.y * z))
+    gradient = given_problem.X.T @ r
+    # At the optimum the gradient points straight out of the ball.
+    cosine = -gradient @ found.w / np.linalg.norm(gradient)
+    assert cosine == pytest.approx(1.0, abs=1e-6)
+    assert r.sum() == pytest.approx(0.0, abs=1e-5)
+
+
+def test_a_start_at_the_optimum_takes_no_step() -> None:
+    given_problem = problem(tol=1e-5)
+    first = proximal(given_problem.replace(tol=1e-7), Mine(l1=0.8))
+    again = proximal(given_problem.replace(start=(first.w, first.b)), Mine(l1=0.8))
+    assert again.iterations == 0
+    assert again.converged
+
+
+def test_a_boundless_price_empties_the_model() -> None:
+    given_problem = problem()
+    found = proximal(given_problem, Mine(l1=1e9))
+    assert found.nonzero == 0
+    assert found.b == pytest.approx(intercept_at_zero(given_problem))
+
+
+def test_callback_sees_every_step_and_may_stop() -> None:
+    seen: list[Step] = []
+    whole = proximal(problem(callback=seen.append), Mine(l1=0.8))
+    assert whole.history == tuple(seen)
+    assert [step.iteration for step in seen] == list(range(1, whole.iterations + 1))
+    stopped = proximal(problem(callback=lambda step: step.iteration == 3), Mine(l1=0.8))
+    assert stopped.iterations == 3
+    assert not stopped.converged
+    assert stopped.objective == pytest.approx(seen[2].objective)
+
+
+def test_too_few_iterations_are_told() -> None:
+    with pytest.warns(ConvergenceWarning, match="stopped after 2 iterations"):
+        found = proximal(problem(max_iter=2), Mine(l1=0.8))
+    assert not found.converged
+    assert found.residual > 0.0
+
+
+def test_residual_is_that_of_the_weights_returned() -> None:
+    given_problem = problem(tol=1e-4)
+    penalty = Mine(l1=0.8)
+    found = proximal(given_problem, penalty)
+    z = given_problem.X @ found.w + found.b
+    r = -given_problem.weights * given_problem.y / (1.0 + np.exp(given_problem.y * z))
+    gradient = given_problem.X.T @ r
+    # For a separable penalty the residual hardly depends on the step.
+    moved = penalty.prox(found.w - 1e-3 * gradient, 1e-3)
+    residual = max(np.abs(found.w - moved).max() / 1e-3, abs(r.sum()))
+    assert residual == pytest.approx(found.residual, rel=0.5)
+
+
+@pytest.mark.parametrize("answer", [np.zeros(3), np.full(12, np.nan)], ids=["shape", "nan"])
+def test_a_wrong_prox_is_refused_by_name(answer: Floats) -> None:
+    class Broken(Mine):
+        def prox(self, w: Floats, step: float) -> Floats:
+            return answer
+
+    with pytest.raises(PluginError, match=r"Broken\.prox gave an array of the shape"):
+        proximal(problem(), Broken())
