@@ -1,7 +1,7 @@
 """Losses: what it costs to score a document wrongly.
 
-A loss is a sum over documents of c_i l(y_i, z_i) at scores z = X w + b, never a mean, so that prices
-carry over from the papers.
+A loss is a sum over documents of c_i l(y_i, z_i) at scores z = X w + b, never a mean, so that
+prices carry over from the papers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Logistic:
         return float(logistic_value(z, y, c))
 
     def derivatives(self, z: Floats, y: Floats, c: Floats, r: Floats, h: Floats) -> float:
-        """r_i = -c_i y_i s_i and h_i = c_i s_i (1 - s_i), s_i the chance given to the wrong label."""
+        """r_i = -c_i y_i s_i, h_i = c_i s_i (1 - s_i), s_i the chance given to the wrong label."""
         return float(logistic_derivatives(z, y, c, r, h))
 
     def most_curved(self, c: Floats) -> Floats:
@@ -78,11 +78,16 @@ def intercept_at_zero(problem: Problem) -> float:
     return float(np.log(up / down))
 
 
-def largest_gradient_at_zero(problem: Problem) -> float:
-    """max_j |d loss / d w_j| at w = 0 and the best intercept: the least l1 price that empties the model."""
+def gradient_at_zero(problem: Problem) -> Floats:
+    """d loss / d w at w = 0 and the best intercept, (p,)."""
     loss = find_loss(problem.loss)
     n = len(problem.y)
     r, h = np.empty(n), np.empty(n)
     loss.derivatives(np.full(n, intercept_at_zero(problem)), problem.y, problem.weights, r, h)
-    gradient = problem.X.T @ r
+    return np.asarray(problem.X.T @ r)
+
+
+def largest_gradient_at_zero(problem: Problem) -> float:
+    """The largest entry of :func:`gradient_at_zero` in size: the l1 price that empties the model."""
+    gradient = gradient_at_zero(problem)
     return float(np.abs(gradient).max()) if len(gradient) else 0.0

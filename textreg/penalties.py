@@ -15,6 +15,7 @@ from textreg.errors import UsageError
 from textreg.records import Floats, Groups, Int32s
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
     from typing_extensions import Self
 
 
@@ -99,9 +100,10 @@ class GroupNorms:
         group_norms(self.indptr, self.indices, w, out)
         return out
 
-    def value(self, w: Floats) -> float:
-        """The penalty at w."""
-        return float(self.price @ self.norms(w) + self.lam @ np.abs(w) + self.l2 * (w @ w))
+    def value(self, w: Floats, norms: Floats | None = None) -> float:
+        """The penalty at w; ``norms`` are those of its merged groups, where they are at hand."""
+        norms = self.norms(w) if norms is None else norms
+        return float(self.price @ norms + self.lam @ np.abs(w) + self.l2 * (w @ w))
 
     def spread(self, values: Floats) -> Floats:
         """For every feature the sum of ``values`` over its merged groups: M'(values)."""
@@ -122,7 +124,7 @@ class GroupNorms:
         return out
 
     def relieve(self, u: Floats, t: Floats, lam: Floats, sweeps: int) -> None:
-        """Move u (ragged) within its balls, and t = a - M'u with it, to bring |t_j| down to lam_j."""
+        """Move u (ragged) in its balls, and t = a - M'u with it, to bring |t_j| down to lam_j."""
         ball_sweeps(
             self.indptr, self.indices, self.price, lam, u, t,
             np.empty(self.p, dtype=np.uint8), np.empty(len(self.price), dtype=np.int32), sweeps,
@@ -139,15 +141,16 @@ class GroupNorms:
 
     @cached_property
     def floor(self) -> Floats:
-        """m > 0 with sum_j m_j |w_j| <= value(w) for all w, by ||w_g||_2 >= ||w_g||_1 / sqrt(|g|)."""
+        """m > 0 with sum_j m_j |w_j| <= value(w), since ||w_g||_2 >= ||w_g||_1 / sqrt(|g|)."""
         floor = self.lam + self.spread(self.price / np.sqrt(self.sizes))
-        return np.maximum(floor, np.finfo(np.float64).tiny)
+        positive: Floats = np.maximum(floor, np.finfo(np.float64).tiny)
+        return positive
 
     def copies(self, w: Floats, u: Floats) -> Floats:
         """Norms of the copies v_g = prox(w_g + u_g) of the *original* groups: eq. (5), rho = 1.
 
-        w: (p,). u: ragged over the merged groups, ||u_g|| <= price_g. At the optimum v_g = w_g; before,
-        a group is exactly zero as soon as its dual variable has room left.
+        w: (p,). u: ragged over the merged groups, ||u_g|| <= price_g. At the optimum v_g = w_g;
+        before, a group is exactly zero as soon as its dual variable has room left.
         """
         z = w[self.indices] + u
         length = np.sqrt(np.add.reduceat(z * z, self.indptr[:-1])) if len(self.price) else z
@@ -157,13 +160,67 @@ class GroupNorms:
         return self.original_norms(merged, w)
 
     def original_norms(self, merged: Floats, w: Floats) -> Floats:
-        """Norms of the original groups from those of the merged ones and the single features' weights."""
+        """Norms of the original groups from those of the merged ones and w (p,)."""
         norms = np.zeros(len(self.original))
         shared = self.origin >= 0
         norms[shared] = merged[self.origin[shared]]
         single = self.origin <= -2
         norms[single] = np.abs(w[-2 - self.origin[single]])
         return norms
+
+
+class Links:
+    """||R [w; v]||_2^2, the virtual features v at their best for every w: what a graph prices.
+
+    rows: CSR (m, p + classes), R. Its last ``classes`` columns belong to virtual features, which no
+    document holds; they are free but for SLIGHT, which decides where the links leave them open.
+    """
+
+    SLIGHT = 1e-10
+
+    def __init__(self, rows: csr_array, classes: int = 0) -> None:
+        self.p = rows.shape[1] - classes
+        self.R = rows[:, : self.p].tocsr() if classes else rows
+        self.Rt = self.R.T.tocsr()
+        self.diagonal: Floats = np.asarray(self.Rt.power(2).sum(axis=1)).ravel()
+        self.S = rows[:, self.p :].tocsr() if classes else None
+        if self.S is not None:
+            from scipy.sparse import identity
+            from scipy.sparse.linalg import splu
+
+            self.St = self.S.T.tocsr()
+            self._best = splu((self.St @ self.S + self.SLIGHT * identity(classes)).tocsc())
+
+    def product(self, w: Floats) -> Floats:
+        """Half the gradient in w (p,): linear in w, and w.product(w) is the value."""
+        misfit = self.R @ w
+        if self.S is not None:
+            misfit = misfit - self.S @ self._best.solve(self.St @ misfit)
+        product: Floats = self.Rt @ misfit
+        return product
+
+
+class Quadratic:
+    """price * links(w) + l2 ||w||_2^2, smooth and convex: w.M w with M = price R'R + l2 I.
+
+    links: from the graph. price, l2: of the links and of the squared weights.
+    """
+
+    def __init__(self, links: Links, price: float, l2: float) -> None:
+        self.links, self.price, self.l2 = links, float(price), float(l2)
+
+    def product(self, w: Floats) -> Floats:
+        """M w, half the gradient."""
+        return self.price * self.links.product(w) + self.l2 * w
+
+    def value(self, w: Floats) -> float:
+        """w.M w."""
+        return float(w @ self.product(w))
+
+    @cached_property
+    def diagonal(self) -> Floats:
+        """The diagonal of M (p,); above it where there are virtual features."""
+        return self.price * self.links.diagonal + self.l2
 
 
 def check_prices(name: str, **prices: object) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Literal
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from textreg.errors import ConvergenceWarning
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import group_bound, relative_gap
+from textreg.solvers.dust import without_dust
 from textreg.solvers.engine import Engine
 
 PAPER_ITERATIONS = 100
@@ -51,14 +51,14 @@ def admm(
     rho: float = 1.0,
     balanced: bool = True,
     relax: float = 1.6,
-    stop: Literal["gap", "paper"] = "gap",
+    stop: str = "gap",
 ) -> Solution:
     """Minimise loss + penalty over overlapping groups.
 
     rho: price of disagreement between a weight and its copies. balanced: let rho follow the two
     residuals (Boyd et al. 2010, section 3.4.1). relax: over-relaxation, 1 for none (section 3.4.3).
-    stop: "gap" at a relative gap of ``problem.tol``; "paper" at a relative change of w of PAPER_CHANGE or
-    after 100 iterations, as in section 4.
+    stop: "gap" at a relative gap of ``problem.tol``; "paper" at a relative change of w of
+    PAPER_CHANGE or after 100 iterations, as in section 4.
     """
     engine = Engine(problem)
     v = engine.w[penalty.indices]
@@ -97,9 +97,10 @@ def admm(
             met = change <= PAPER_CHANGE * float(np.linalg.norm(before))
         last = met or iteration == limit
         if iteration % CHECK == 0 or last:
-            objective = engine.value + penalty.value(engine.w)
+            w = without_dust(engine, penalty, problem.tol)
+            objective = engine.loss_at(w) + penalty.value(w)
             if objective < best:
-                best, best_w, best_b = objective, engine.w.copy(), engine.b
+                best, best_w, best_b = objective, w, engine.b
                 best_norms = norms.copy()
             if stop == "gap" or last:
                 # The multipliers lie inside their balls: they are dual variables as they stand.

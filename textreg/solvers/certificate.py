@@ -1,7 +1,7 @@
 """Lower bounds of the optimum, from the dual: the proof that comes with every convex solution.
 
-For scores z = Xw + b, the dual variables of the loss are alpha_i = -c_i l'(y_i, z_i). With copies u_g
-inside the balls ||u_g|| <= price_g, the dual value is (docs/maths.md, D1)
+For scores z = Xw + b, the dual variables of the loss are alpha_i = -c_i l'(y_i, z_i). With copies
+u_g inside the balls ||u_g|| <= price_g, the dual value is (docs/maths.md, D1)
 
     sum_i -c_i l*(-alpha_i / c_i) - sum_j (|t_j| - lam_j)_+^2 / (4 l2),    t = X'alpha - M'u
 
@@ -21,14 +21,11 @@ from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Int32s
 from textreg.solvers.engine import Engine
 
-SLACK = 0.3
+SLACK = 0.1
 """Share of the tolerance that may be left to scaling."""
 
 KAPPAS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0)
 """Shares of the largest excess that are tried for scaling where a ridge can take the rest."""
-
-HEADROOM = 1.5
-"""How much more than its excess a feature is relieved of, since its neighbours gain by it too."""
 
 REPAIRS = 6
 """Most rounds of damping documents to make a dual point feasible."""
@@ -39,8 +36,11 @@ HALVINGS = 40
 UNSETTLED = 1e-8
 """Relative sum of the loss's derivatives above which the intercept is not at its optimum."""
 
-SWEEPS = 3
-"""Rounds over all groups that choose u in every repair."""
+SWEEPS, SPELLS = 2, 4
+"""Rounds over the groups concerned that choose u, and how often they are repeated in a repair."""
+
+GAIN = 0.1
+"""Share of the remaining gap that such rounds must close to be repeated."""
 
 
 def dual_scores(engine: Engine) -> Floats:
@@ -113,11 +113,11 @@ def group_bound(
 ) -> tuple[float, Floats]:
     """Lower bound for overlapping groups, and the dual variables u (ragged) that gave it.
 
-    u: where to begin, ||u_g|| <= price_g; changed in place. tol: relative accuracy that is asked for.
-    objective: the value to be certified; there is no use in a better bound than it asks for.
+    u: where to begin, ||u_g|| <= price_g; changed in place. tol: relative accuracy that is asked
+    for. objective: the value to be certified; there is no use in a better bound than it asks for.
 
     First u is improved by block updates that pull every |t_j| towards lam_j. What is then left
-    above is first met by damping alpha_i in the documents that hold the feature: a rare word costs the
+    above is met by damping alpha_i in the documents that hold the feature: a rare word costs the
     few documents it occurs in, where scaling all of alpha would cost every document. The rest is
     paid for by :func:`_scaled_bound`.
     """
@@ -130,11 +130,15 @@ def group_bound(
     for _ in range(REPAIRS):
         pull = engine.dots(alpha, engine.features)
         t = pull - held
-        penalty.relieve(u, t, near, SWEEPS)
+        for _ in range(SPELLS):
+            penalty.relieve(u, t, near, SWEEPS)
+            bound, scale = _scaled_bound(engine, penalty, alpha, np.abs(t))
+            gain = bound - best
+            if gain > 0.0:
+                best, best_scale = bound, scale
+            if gain < GAIN * (objective - best):
+                break
         held = pull - t
-        bound, scale = _scaled_bound(engine, penalty, alpha, np.abs(t))
-        if bound > best:
-            best, best_scale = bound, scale
         excess = np.abs(t) - near
         over = np.flatnonzero(excess > 0.5 * slack).astype(np.int32)
         if len(over) == 0 or relative_gap(objective, best) <= tol:
@@ -142,7 +146,7 @@ def group_bound(
         if relative_gap(objective, dual_value(engine, alpha)) > tol:
             break  # even unscaled alpha would not do: the primal has to come closer first
         factor = np.ones(len(alpha))
-        asked = np.copysign(HEADROOM * excess[over], t[over])
+        asked = np.copysign(excess[over], t[over])
         column_damping(*engine.columns, alpha, over, asked, factor)
         alpha *= factor
         balance(engine, alpha)
@@ -155,8 +159,8 @@ def _scaled_bound(
 ) -> tuple[float, float]:
     """The bound that (alpha, u) gives with |X'alpha - M'u| = t (p,), and the scale of both in it.
 
-    Since sum_j m_j |w_j| <= penalty(w) (GroupNorms.floor), t_j may lie above lam_j by kappa m_j when
-    all is scaled by 1 / (1 + kappa); what is above even that is the ridge's (docs/maths.md, D3).
+    Since sum_j m_j |w_j| <= penalty(w) (GroupNorms.floor), t_j may lie above lam_j by kappa m_j
+    when all is scaled by 1 / (1 + kappa); what is above even that is the ridge's (D3).
     """
     over = np.flatnonzero(t > penalty.lam)
     excess, floor = t[over] - penalty.lam[over], penalty.floor[over]

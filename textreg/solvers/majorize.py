@@ -1,14 +1,14 @@
 """Overlapping groups by reweighted quadratics, on the engine.
 
 A norm lies below a quadratic that touches it: ||w_g|| <= ||w_g||^2 / (2 s_g) + s_g / 2, equal at
-s_g = ||w_g|| (docs/maths.md, M1). With every s_g fixed the penalty is a separable one, and one Newton step
-lowers the objective; then s_g follows the new norms. Three things make it quick:
+s_g = ||w_g|| (docs/maths.md, M1). With every s_g fixed the penalty is a separable one, and one
+Newton step lowers the objective; then s_g follows the new norms. Three things make it quick:
 
 - it comes from above. s starts large, so that norms shrink towards the optimum. On that way
   u_g = price_g w_g / max(s_g, ||w_g||) stays inside its ball, and is dual feasible as soon as the
   inner problem is solved: the bound is good long before the last digits of w are;
-- a group that grows all the same does so slowly, by the factor ||w_g|| / s_g a round, so its s is moved
-  by that factor once more;
+- a group that grows all the same does so slowly, by the factor ||w_g|| / s_g a round, so its s is
+  moved by that factor once more;
 - s -> ||w_g|| is a fixed-point iteration with a few slow directions, which Anderson's extrapolation
   from the last rounds removes.
 """
@@ -24,6 +24,7 @@ from textreg.errors import ConvergenceWarning
 from textreg.penalties import GroupNorms
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import group_bound, relative_gap
+from textreg.solvers.dust import without_dust
 from textreg.solvers.engine import Engine
 
 ABOVE = 10.0
@@ -47,10 +48,16 @@ ROUGH = 3
 FIRST_CHECK = 8
 """Rounds before the first look at the gap."""
 
+PATIENCE = 4
+"""Rounds by which such a look is put off while the objective falls by more than the tolerance."""
+
 MEMORY = 5
 """Rounds that Anderson's extrapolation looks back."""
 
-STRIDE = 1.0
+WORSE = 1e-6
+"""Relative rise of the objective at which extrapolation begins anew."""
+
+STRIDE = 0.3
 """Most that extrapolation moves the logarithm of any s_g away from the plain round's."""
 
 
@@ -86,11 +93,12 @@ class Extrapolation:
         mixed = (share / share.sum()) @ np.array(self.images)
         if not np.isfinite(mixed).all():
             return image
-        return np.clip(mixed, image - STRIDE, image + STRIDE)
+        stepped: Floats = np.clip(mixed, image - STRIDE, image + STRIDE)
+        return stepped
 
 
 def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
-    """Minimise loss + penalty over overlapping groups; stops at the relative gap ``problem.tol``."""
+    """Minimise loss + penalty over overlapping groups, to the relative gap ``problem.tol``."""
     engine = Engine(problem)
     s = np.full(len(penalty.price), ABOVE)
     if problem.start is not None:
@@ -98,47 +106,44 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     best_w, best_b, best = engine.w.copy(), engine.b, np.inf
     bound, u = -np.inf, np.zeros(len(penalty.indices))
     history: list[Step] = []
-    next_check = FIRST_CHECK
-    gap, iteration, stopped = math.inf, 0, False
-    extrapolation, least = Extrapolation(), math.inf
+    gap, least, next_check = math.inf, math.inf, FIRST_CHECK
+    extrapolation = Extrapolation()
+    iteration, ended = 0, False
 
-    while gap > problem.tol and iteration < problem.max_iter and not stopped:
+    while gap > problem.tol and iteration < problem.max_iter and not ended:
         iteration += 1
         inner = penalty.majorizer(s)
         active = engine.active(inner, engine.gradient(engine.features))
         polish = POLISH if iteration > ROUGH else 0
         fall = engine.step(active, inner, passes=PASSES, polish=polish)
         norms = penalty.norms(engine.w)
+        value = engine.value + penalty.value(engine.w, norms)
+        falling = least - value > problem.tol * value
         stuck = fall == 0.0 and bool((s <= norms + SMALLEST).all())
-        if iteration >= next_check or iteration == problem.max_iter or stuck:
+        due = iteration >= next_check + (PATIENCE if falling else 0)
+        if due or stuck or iteration == problem.max_iter:
             w = without_dust(engine, penalty, problem.tol)
             objective = engine.loss_at(w) + penalty.value(w)
             if objective < best:
                 best_w, best_b, best = w, engine.b, objective
-            rates = penalty.price / np.maximum(s, norms)
-            start = penalty.duals(rates, engine.w)
+            start = penalty.duals(penalty.price / np.maximum(s, norms), engine.w)
             lower, its_u = group_bound(engine, penalty, start, problem.tol, best)
             if lower > bound:
                 bound, u = lower, its_u
             gap = relative_gap(best, bound)
             history.append(Step(iteration, best, gap))
-            stopped = stuck or bool(problem.callback and problem.callback(history[-1]))
+            ended = bool(problem.callback and problem.callback(history[-1])) or stuck
             next_check = iteration + min(8, max(2, round(math.log2(max(gap / problem.tol, 1.0)))))
-        value = engine.value + penalty.value(engine.w)
-        if value > least * (1.0 + 1e-6):
+        if value > least * (1.0 + WORSE):
             extrapolation.forget()
         least = min(least, value)
-        plain = np.maximum(norms * np.clip(norms / s, 1.0, LEAP), SMALLEST)
-        if iteration > FIRST_CHECK:
-            importance = np.sqrt(penalty.price * plain)
-            plain = np.exp(extrapolation.next(np.log(s), np.log(plain), importance))
-        s = np.maximum(plain, SMALLEST)
+        s = _next(extrapolation, s, norms, penalty.price, iteration > FIRST_CHECK)
 
     converged = gap <= problem.tol
-    if not converged and not stopped:
+    if not converged and not (ended and not stuck):
         warnings.warn(
-            f"the sentence regularizer stopped after {iteration} rounds at a relative gap of "
-            f"{gap:.1e}, above the tolerance of {problem.tol:.1e}; raise max_iter or the tolerance.",
+            f"overlapping groups: stopped after {iteration} rounds at a relative gap of {gap:.1e}, "
+            f"above the tolerance of {problem.tol:.1e}; raise max_iter or the tolerance.",
             ConvergenceWarning,
             stacklevel=2,
         )
@@ -154,17 +159,12 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     )
 
 
-def without_dust(engine: Engine, penalty: GroupNorms, tol: float) -> Floats:
-    """The present weights, with those set to zero that are only on their way there.
-
-    A weight is dust when even the gradient of everything could not make up a tenth of ``tol`` for it.
-    """
-    w = engine.w
-    dust = np.abs(w) < 10.0 * SMALLEST
-    if not dust.any():
-        return w.copy()
-    clean = np.where(dust, 0.0, w)
-    objective = engine.value + penalty.value(w)
-    if engine.loss_at(clean) + penalty.value(clean) <= objective * (1.0 + 0.1 * tol):
-        return clean
-    return w.copy()
+def _next(
+    extrapolation: Extrapolation, s: Floats, norms: Floats, price: Floats, extrapolate: bool
+) -> Floats:
+    """Where the quadratics touch in the next round: at the norms, a growing group's beyond them."""
+    plain = np.maximum(norms * np.clip(norms / s, 1.0, LEAP), SMALLEST)
+    if extrapolate:
+        importance = np.sqrt(price * plain)
+        plain = np.exp(extrapolation.next(np.log(s), np.log(plain), importance))
+    return np.maximum(plain, SMALLEST)
