@@ -1,0 +1,64 @@
+"""What README and the tour show is what happens: code runs, commands answer as printed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import textreg
+from textreg.demo import write_demo
+
+CHECKOUT = Path(textreg.__file__).parent.parent
+pytestmark = pytest.mark.skipif(
+    not (CHECKOUT / "docs" / "tour.md").is_file(), reason="textreg is not installed from a checkout"
+)
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The fenced blocks of a page in one language."""
+    text = (CHECKOUT / page).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/tour.md"])
+def test_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All Python blocks of a page run, one after the other, in one namespace."""
+    monkeypatch.chdir(tmp_path)
+    code = blocks(page, "python")
+    assert code
+    write_demo("demo")
+    namespace: dict[str, Any] = {"__name__": page}
+    for block in code:
+        exec(compile(block, page, "exec"), namespace)
+    if "OneSided" in namespace:  # the plugin of README does what it says
+        plugin = namespace["OneSided"]
+        model = textreg.train(
+            ["good", "bad good", "bad", "bad so"] * 5, list("ppnn") * 5, reg=plugin
+        )
+        assert model.predict(["good"]) == ["p"]
+
+
+def shape(answer: str) -> list[str]:
+    """Lines without what differs between machines: times, and the spaces around them."""
+    lines = re.sub(r"\(?\d+\.\d+ s\)?", "TIME", answer).split("\n")
+    return [" ".join(line.split()) for line in lines if line.strip()]
+
+
+def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli) -> None:  # type: ignore[no-untyped-def]
+    """The session in README: every `textreg` command, and what it prints."""
+    monkeypatch.chdir(tmp_path)
+    (session,) = [block for block in blocks("README.md", "console") if "textreg demo" in block]
+    turns = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE)
+    assert len(turns) >= 4
+    for command, printed in turns:
+        program, *arguments = shlex.split(command)
+        assert program == "textreg"
+        result = cli(*arguments)
+        said = shape(result.out + result.err)
+        for line in shape(printed):
+            if line != "...":
+                assert line in said, f"{command}: {line!r} is not in\n" + "\n".join(said)
