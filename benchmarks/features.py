@@ -43,13 +43,13 @@ def ours(row: str, train: list[str], test: list[str]) -> Callable[[], Any]:
     from textreg.vectorize import Vectorizer
 
     if row == "counts":
-        return lambda: Vectorizer(weighting="count").fit(Words(), train).X
+        return lambda: Vectorizer(weighting="count", ngrams=1).fit(Words(), train).X
     if row == "tfidf":
-        return lambda: Vectorizer(weighting="tfidf", min_df=2).fit(Words(), train).X
+        return lambda: Vectorizer(weighting="tfidf", ngrams=1, min_df=2).fit(Words(), train).X
     if row == "bigrams":
         words = Words(sentences="none")  # scikit-learn's bigrams know no sentences
         return lambda: Vectorizer(weighting="count", ngrams=2).fit(words, train).X
-    features = Vectorizer(weighting="count").fit(Words(), train)
+    features = Vectorizer(weighting="count", ngrams=1).fit(Words(), train)
     if row == "transform":
         return lambda: features.encoder.transform(test)
     return lambda: Sentences().build(features.tokens).merged.groups

@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 from conftest import Cli
 
@@ -348,3 +349,93 @@ def test_demo(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert json.loads(trained.out)["documents"] == 800
     measured = cli("evaluate", "demo.textreg", "here/test.jsonl", "--json")
     assert json.loads(measured.out)["accuracy"] > 0.9
+
+
+def test_rows_that_cannot_be_used_are_left_out_on_request(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    lines = ["text,label", *(f'"{row["text"]}",{row["label"]}' for row in rows(20)), '"odd",']
+    path.write_text("\n".join(lines))
+    model = tmp_path / "m.textreg"
+    stopped = cli("train", path, "-o", model)
+    assert stopped.code == 1
+    assert "rows.csv:22" in stopped.err
+    result = cli("train", path, "-o", model, "--on-error", "skip")
+    assert result.code == 0
+    assert "20 documents" in result.out
+    assert "1 rows skipped" in result.out
+    counted = cli("train", path, "-o", model, "--on-error", "skip", "--json")
+    assert json.loads(counted.out)["skipped"] == 1
+    measured = cli("evaluate", model, path, "--on-error", "skip", "--json")
+    assert json.loads(measured.out)["skipped"] == 1
+
+
+def test_encoding(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "latin.csv"
+    words = "\n".join(f"très{row['text'][:4]},{row['label']}" for row in rows(20))
+    path.write_bytes(f"text,label\n{words}\n".encode("cp1252"))
+    options = ("--encoding", "cp1252")
+    model = tmp_path / "m.textreg"
+    assert cli("train", path, *options, "-o", model, "--reg", "lasso").code == 0
+    assert cli("evaluate", model, path, *options).code == 0
+    assert cli("predict", model, path, *options).code == 0
+    assert cli("predict", model, path).code == 1
+    assert "très" in cli("show", model).out
+
+
+def test_show_says_what_tfidf_keeps(cli: Cli, corpus: Path) -> None:
+    options = ("--reg", "lasso", "--reg-l1", "0.5", "--quiet", "--ngrams", "1")
+    assert cli("train", corpus, *options, "--weighting", "tfidf").code == 0
+    shown = json.loads(cli("show", "reviews.textreg", "--json").out)
+    kept = shown["known_words"]["without_weight"]
+    assert kept + shown["features"] == 15
+    assert cli("train", corpus, *options, "--weighting", "log").code == 0
+    assert "known_words" not in json.loads(cli("show", "reviews.textreg", "--json").out)
+
+
+def test_a_model_without_features_is_said(cli: Cli, corpus: Path) -> None:
+    result = cli("train", corpus, "--reg", "lasso", "--reg-l1", "1000", "--json")
+    assert result.code == 0
+    assert json.loads(result.out)["nonzero"] == 0
+    assert result.err.startswith("Warning: no feature has a weight")
+
+
+def test_train_reads_standard_input(
+    cli: Cli, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stdin:
+        buffer = io.BytesIO(corpus.read_bytes())
+
+    monkeypatch.setattr(sys, "stdin", Stdin())
+    result = cli("train", "-", "--reg", "lasso", "--json")
+    assert json.loads(result.out)["model"] == "model.textreg"
+    assert json.loads(result.out)["documents"] == 40
+
+
+def test_two_dev_files(cli: Cli, corpus: Path) -> None:
+    dev = [write(corpus.parent / f"{name}.jsonl", 6) for name in ("a", "b")]
+    result = cli("train", corpus, "--dev", dev[0], "--dev", dev[1], "--no-refit", "--json")
+    document = json.loads(result.out)
+    assert document["dev"]["documents"] == 12
+    assert document["documents"] == 40
+    assert document["refit"] is False
+
+
+class Unfinished(Regularizer):
+    """Never converges."""
+
+    name = "unfinished"
+
+    def solve(self, problem: Problem) -> Solution:
+        return Solution(w=np.ones(problem.X.shape[1]), b=0.0, objective=1.0, gap=0.5)
+
+
+def test_a_missed_tolerance_is_said(
+    cli: Cli, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry._default, "_registered", {})
+    registry.register(Unfinished)
+    result = cli("train", corpus, "--reg", "unfinished")
+    assert result.code == 0
+    assert result.err.startswith("Warning: unfinished stopped before its tolerance")
+    assert result.err.count("\n") == 1
+    assert "NOT converged" in result.out

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
+from textreg import registry
 from textreg.encoder import Encoder
 from textreg.errors import UsageError
 from textreg.kinds import Tokenizer
 from textreg.model import Model
+from textreg.storage import load_model
 from textreg.vectorize import Vectorizer
 
 TEXTS = ["good good film", "bad film", "fine good plot", "bad bad plot", "fine fine film", "good"]
@@ -166,6 +168,32 @@ def test_tfidf_rows_are_normed_over_all_words() -> None:
     assert 0.5 < model.decision_function(["good film"])[0] < model.decision_function(["good"])[0]
 
 
+@pytest.mark.parametrize("weighting", ["log", "unit", "tfidf"])
+@pytest.mark.parametrize("labels", [2, 3])
+def test_scores_are_the_same_to_the_last_bit(weighting: str, labels: int, tmp_path: Path) -> None:
+    """Of the few features with a weight, from a file, and in batches of any size."""
+    words = registry.create("tokenizer", "words")
+    rng = np.random.default_rng(4)
+    numbers = rng.integers(0, 60, (5, 40)).tolist()
+    texts = [" ".join(f"w{w}{'.' * (w % 3)}" for w in row) for row in numbers]
+    features = Vectorizer(weighting=weighting, ngrams=2).fit(words, texts)
+    rows = 1 if labels == 2 else labels
+    weights = rng.normal(size=(rows, features.X.shape[1]))
+    weights[:, rng.random(features.X.shape[1]) < 0.8] = 0.0
+    intercepts = rng.normal(size=rows)
+    terms = features.X.toarray()[:, None, :] * weights
+    expected = np.squeeze(terms.cumsum(axis=2)[:, :, -1] + intercepts)  # one after the other
+    model = Model("abc"[:labels], features.encoder, weights, intercepts)
+    assert model.n_features < 0.3 * features.X.shape[1]
+    if weighting != "tfidf":
+        assert len(model.encoder.vocabulary) == model.n_features
+    model.save(tmp_path / "m")
+    for one in (model, load_model(tmp_path / "m")):
+        assert np.array_equal(one.decision_function(texts), expected)
+        for d, text in enumerate(texts):
+            assert np.array_equal(one.decision_function([text])[0], expected[d])
+
+
 @pytest.mark.parametrize(
     ("labels", "weights", "intercepts", "message"),
     [
@@ -201,14 +229,12 @@ import sys
 import textreg
 
 print(textreg.load(sys.argv[1]).predict(["good", "bad"]))
-parts = ("textreg.solvers", "textreg.penalties", "textreg.builtin.separable", "sklearn")
+parts = ("textreg.solvers", "textreg.penalties", "textreg.builtin.separable", "sklearn", "scipy")
 print([part for part in parts if part in sys.modules])
 """
 
 
 def test_prediction_needs_no_regularizer(tmp_path: Path) -> None:
-    from textreg import registry
-
     path = tmp_path / "model.textreg"
     words = registry.create("tokenizer", "words")
     encode = Encoder(words, Vectorizer(), ["bad", "good"])

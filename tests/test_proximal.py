@@ -64,8 +64,7 @@ def test_optimum_is_that_of_newton(prices: dict[str, float], seed: int, intercep
     assert math.isnan(found.gap)
     assert found.objective == pytest.approx(expected.objective, rel=1e-6)
     assert intercept or found.b == 0.0
-    zero = (expected.w == 0.0) & (np.abs(found.w) > 1e-6)
-    assert not zero.any()
+    np.testing.assert_allclose(found.w, expected.w, atol=5e-3)
 
 
 @pytest.mark.parametrize("prices", [{"l1": 0.8}, {"l2": 0.4}, {"l1": 0.5, "l2": 0.2}], ids=str)

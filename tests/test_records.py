@@ -236,12 +236,21 @@ def test_corpus() -> None:
 
 
 def test_graph() -> None:
-    good = csr_array(np.array([[0, 1.0, 0], [0.5, 0, 0.5], [0, 0, 0]]))
-    assert Graph(good).classes == 0
-    with pytest.raises(DataError, match=r"row 1 of the feature graph sums to 0\.5"):
-        Graph(csr_array(np.array([[0, 1.0], [0.5, 0]])))
+    good = csr_array(np.array([[0, 1.0, 0], [0.5, 0, 3], [0, 0, 0]]))
+    graph = Graph(good, good.T, classes=1)
+    assert (graph.n_features, graph.n_links) == (2, 6)
+    with pytest.raises(DataError, match="the link from feature 1 to 0 has the weight -1"):
+        Graph(csr_array(np.array([[0, 1.0], [-1, 0]])))
+    with pytest.raises(DataError, match="dissimilar: the link from feature 1 to 1 has the weight"):
+        Graph(good, csr_array(np.diag([0.0, 1, 0])))
+    with pytest.raises(DataError, match="dissimilar is 2 x 2, not 3 square"):
+        Graph(good, csr_array((2, 2)))
+    with pytest.raises(DataError, match="4 of 3 features cannot be virtual"):
+        Graph(good, classes=4)
     with pytest.raises(DataError, match="square, not 2 x 3"):
         Graph(csr_array((2, 3)))
+    with pytest.raises(DataError, match="X has 3 features, but the graph is over 2"):
+        Problem(X, Y, graph=graph)
 
 
 X = np.array([[1.0, 0, 2], [0, 3, 0], [4, 0, 0]])

@@ -285,7 +285,7 @@ def test_unknown_names() -> None:
     with pytest.raises(PluginError) as caught:
         registry.find("regularizer", "sentense")
     assert str(caught.value).startswith("no regularizer 'sentense'. Did you mean 'sentence'? Inst")
-    assert ", ridge, sentence." in str(caught.value)
+    assert ", ridge, sentence" in str(caught.value)
     assert caught.value.exit_code == 2
     with pytest.raises(PluginError, match=r"Did you mean 'textreg:sentence'\?"):
         registry.find("regularizer", "textregs:sentence")

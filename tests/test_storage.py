@@ -86,7 +86,7 @@ def rewrite(path: Path, edit: Callable[[dict[str, Any], dict[str, Any]], object]
 # What is kept
 
 
-@pytest.mark.parametrize("weighting", ["count", "binary", "log", "tfidf"])
+@pytest.mark.parametrize("weighting", ["count", "binary", "log", "unit", "tfidf"])
 @pytest.mark.parametrize("labels", [2, 3])
 def test_round_trip_is_exact(tmp_path: Path, weighting: str, labels: int) -> None:
     model = make(weighting, labels, Cut(at=" "))

@@ -66,7 +66,7 @@ def test_words_are_those_of_python(given_text: str) -> None:
 def test_every_character() -> None:
     """Alone, at both ends of eight characters, which are read at once, and at the end."""
     texts = [f"{c} {c}bcdefgh abcdefg{c} ijkl{c}" for c in map(chr, range(0x110000))]
-    ids, sentence_ptr, document_ptr, names, _, _ = text.encode(texts, True, 1, "none", False)
+    ids, sentence_ptr, _, document_ptr, names, _, _ = text.encode(texts, True, 1, "none", False)
     names, starts = np.array(names, dtype=object), sentence_ptr[document_ptr].tolist()
     for c, one in enumerate(texts):
         words = names[ids[starts[c] : starts[c + 1]]].tolist()
@@ -77,14 +77,14 @@ def test_every_character() -> None:
 def test_many_and_long_words(wide: str) -> None:
     words = [f"{'w' * (n % 40)}{wide}{n:x}" for n in range(20_000)]
     words += ["x" * 100_000, "x" * 100_001, "x" * 99_999 + wide]
-    ids, _, _, names, _, _ = text.encode([" ".join(words), " ".join(words)], True, 1, "none", False)
+    ids, *_, names, _, _ = text.encode([" ".join(words), " ".join(words)], True, 1, "none", False)
     assert [names[i] for i in ids] == 2 * words
     assert names == sorted(set(words))
 
 
 def test_encode_takes_any_sequence_of_str() -> None:
     texts = np.array(["one two", "two"])  # its elements are of a class derived from str
-    assert text.encode(texts, True, 1, "none", False)[3] == ["one", "two"]
+    assert text.encode(texts, True, 1, "none", False)[4] == ["one", "two"]
     assert equal(text.encode([], True, 1, "punct", True), plain.encode([], True, 1, "punct", True))
 
 
@@ -164,6 +164,45 @@ def test_grams(stream: Any, most: int) -> None:
         arguments = (parents, some, ptr, k, child_ptr, last)
         assert equal(text_grams.find_grams(*arguments), plain_grams.find_grams(*arguments))
         parents, n_parents = frozen(ids, np.int32), len(last)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> tuple[Any, Any, Any]:
+    """Words, offsets of their sentences, and offsets of the documents in those."""
+    words, ptr, _ = draw(streams())
+    cuts = draw(st.lists(st.integers(0, len(ptr) - 1), max_size=3))
+    return words, ptr, frozen([0, *sorted(cuts), len(ptr) - 1], np.int64)
+
+
+@settings(deadline=None)
+@given(documents(), st.integers(1, 4))
+def test_gram_norms(stream: Any, n: int) -> None:
+    norms = text_grams.gram_norms(*stream, n)
+    np.testing.assert_allclose(norms, plain_grams.gram_norms(*stream, n), rtol=1e-14)
+
+
+@settings(deadline=None)
+@given(documents(), st.integers(1, 3), st.randoms(use_true_random=False))
+def test_gram_norms_hang_on_nothing_else(stream: Any, n: int, random: Any) -> None:
+    """To the last bit: neither on the numbers of the words nor on the other documents."""
+    words, ptr, document_ptr = stream
+    norms = text_grams.gram_norms(*stream, n).tolist()
+    numbers = random.sample(range(2**31), int(words.max(initial=0)) + 1)
+    renamed = frozen(np.array(numbers, dtype=np.int64)[words], np.int32)
+    assert text_grams.gram_norms(renamed, ptr, document_ptr, n).tolist() == norms
+    for d, norm in enumerate(norms):
+        cuts = ptr[document_ptr[d] : document_ptr[d + 1] + 1]
+        alone = (words[cuts[0] : cuts[-1]], cuts - cuts[0], np.array([0, len(cuts) - 1]))
+        assert text_grams.gram_norms(*alone, n).tolist() == [norm]
+
+
+def test_gram_norms_of_a_long_document() -> None:
+    """Every pair of 300 words in a sentence of its own, so each word 600 times."""
+    pairs = np.array([(a, b) for a in range(300) for b in range(300)], dtype=np.int32)
+    sentences = frozen(np.arange(0, pairs.size + 1, 2), np.int64)
+    whole = frozen([0, len(pairs)], np.int64)
+    norms = text_grams.gram_norms(pairs.ravel(), sentences, whole, 2)
+    assert norms == pytest.approx([np.sqrt(300 * (1 + np.log(600)) ** 2 + 90_000)], rel=1e-14)
 
 
 @settings(deadline=None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import pickle
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,7 @@ def same(X: csr_array, Y: Any, rtol: float = 0.0) -> None:
 
 def test_counts_on_20news(train: list[str], new: list[str]) -> None:
     peer = CountVectorizer(token_pattern=WORD)
-    features = Vectorizer(weighting="count").fit(Words(), train)
+    features = Vectorizer(weighting="count", ngrams=1).fit(Words(), train)
     same(features.X, peer.fit_transform(train))
     assert list(features.encoder.names) == peer.get_feature_names_out().tolist()
     same(features.encoder.transform(new), peer.transform(new))
@@ -75,7 +76,8 @@ def test_counts_on_20news(train: list[str], new: list[str]) -> None:
 
 def test_tfidf_on_20news(train: list[str], new: list[str]) -> None:
     peer = TfidfVectorizer(token_pattern=WORD, sublinear_tf=True, min_df=2, max_df=0.5)
-    features = Vectorizer(weighting="tfidf", min_df=2, max_df=0.5).fit(Words(), train)
+    vectorizer = Vectorizer(weighting="tfidf", ngrams=1, min_df=2, max_df=0.5)
+    features = vectorizer.fit(Words(), train)
     same(features.X, peer.fit_transform(train), rtol=1e-12)
     assert features.encoder.idf is not None
     assert_allclose(features.encoder.idf, peer.idf_, rtol=1e-14)
@@ -156,9 +158,48 @@ def test_weighting(weighting: str, of_count: Any) -> None:
     same(weighted, counts, rtol=1e-15)
 
 
+@pytest.mark.parametrize("n", [1, 2])
+def test_unit_rows_without_pruning_have_length_one(n: int) -> None:
+    X = Vectorizer(weighting="unit", ngrams=n).fit(Words(), TEXTS).X
+    counts = Vectorizer(weighting="count", ngrams=n).fit(Words(), TEXTS).X
+    lengths = np.sqrt(X.multiply(X).sum(axis=1))
+    assert_allclose(lengths, [1, 1, 0, 1, 1], rtol=1e-14)
+    counts.data = 1 + np.log(counts.data)
+    for d in (0, 1, 3, 4):
+        same(X[[d]], counts[[d]] / np.linalg.norm(counts[[d]].toarray()), rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "pruning", [{"min_df": 2}, {"max_df": 2}, {"max_features": 3}, {"stop": "cat\nran"}]
+)
+@pytest.mark.parametrize("n", [1, 2])
+def test_unit_rows_are_of_all_that_a_text_has(
+    pruning: dict[str, Any], n: int, tmp_path: Path
+) -> None:
+    """What pruning leaves out still counts for the length of a row, what is stopped does not."""
+    options: dict[str, Any] = {"ngrams": n, "weighting": "unit"}
+    texts = TEXTS
+    if "stop" in pruning:
+        (tmp_path / "stop").write_text(pruning["stop"])
+        pruning = {"stop_words": str(tmp_path / "stop")}
+        texts = [re.sub(r"cat|ran", "", text) for text in TEXTS]
+    whole = Vectorizer(**options).fit(Words(), texts)
+    features = Vectorizer(**options, **pruning).fit(Words(), TEXTS)
+    names = list(whole.encoder.names)
+    kept = [names.index(name) for name in features.encoder.names]
+    assert "stop_words" in pruning or len(kept) < len(names)
+    same(features.X, whole.X[:, kept])
+    same(features.encoder.transform(TEXTS), features.X)
+    new = ["the cat, unheard of", "unheard of cat ran"]
+    (longer,) = features.encoder.transform(new[:1]).toarray()
+    (short,) = features.encoder.transform(["the cat"]).toarray()
+    assert (longer[short > 0] < short[short > 0]).all()
+    assert len(features.encoder.transform(new).indices)
+
+
 def test_a_text_without_features_has_an_empty_row() -> None:
-    for weighting in ("log", "tfidf"):
-        encoder = Vectorizer(weighting=weighting).fit(Words(), TEXTS).encoder
+    for weighting in ("log", "unit", "tfidf"):
+        encoder = Vectorizer(weighting=weighting, ngrams=1).fit(Words(), TEXTS).encoder
         X = encoder.transform(["", "unheard of", "cat \ud800 cat\0dog"])
         assert np.diff(X.indptr).tolist() == [0, 0, 2]
         assert np.isfinite(X.data).all()
@@ -239,7 +280,7 @@ def test_spans_of_ngrams(tmp_path: Path) -> None:
 # The encoder
 
 
-@pytest.mark.parametrize("weighting", ["count", "log", "tfidf"])
+@pytest.mark.parametrize("weighting", ["count", "log", "unit", "tfidf"])
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_encoder(weighting: str, n: int) -> None:
     """The same rows again: from parts as in a model file, pickled, one by one, some columns."""
@@ -310,7 +351,7 @@ class Halves(Tokenizer):
 
 
 def test_a_plain_tokenizer_does() -> None:
-    features = Vectorizer(weighting="count").fit(Halves(), ["new york+z/a", "a+a+\t"])
+    features = Vectorizer(weighting="count", ngrams=1).fit(Halves(), ["new york+z/a", "a+a+\t"])
     assert features.encoder.names == ["\t", "a", "new york", "z"]
     assert features.X.toarray().tolist() == [[0, 1, 1, 1], [1, 2, 0, 0]]
     assert stream(features.tokens) == [[["new york", "z"], ["a"]], [["a", "a", "\t"]]]

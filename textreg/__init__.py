@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from textreg.builtin.group import Group
     from textreg.builtin.sentence import Sentence
     from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
     from textreg.classifier import TextClassifier
@@ -31,6 +32,7 @@ __all__ = [
     "Elastic",
     "Evaluation",
     "Graph",
+    "Group",
     "Groups",
     "Lasso",
     "Model",
@@ -54,6 +56,7 @@ _HOME = {
     "Elastic": "builtin.separable",
     "Evaluation": "evaluation",
     "Graph": "records",
+    "Group": "builtin.group",
     "Groups": "records",
     "Lasso": "builtin.separable",
     "Model": "model",

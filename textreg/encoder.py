@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg._core import text_counts
+from textreg._core import text_counts, text_grams
 from textreg.errors import UsageError
 from textreg.kinds import Tokenizer
 from textreg.ngrams import NGrams, weave
 from textreg.records import Tokens
-from textreg.text import check_texts
+from textreg.text import Rows, check_texts, count_rows, renumber
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ class Encoder:
     """Texts to the rows that a model was trained on; the part of the features that a model keeps.
 
     tokenizer, vectorizer: as in training. vocabulary: names of all features it must know. idf:
-    float64, one a name, with weighting ``tfidf`` only. stop_words: words that n-grams pass over.
+    float64, one a name, with weighting ``tfidf`` only. stop_words: words that are left out first.
     columns: which of ``vocabulary`` are columns of the result, rising; default all. Everything is
     plain data, so a model file can hold it.
     """
@@ -63,22 +63,32 @@ class Encoder:
     def transform(self, texts: Sequence[str]) -> csr_array:
         """The rows of ``texts``: float64 (documents, names), columns sorted within rows.
 
-        Words that training did not know count for nothing. A row depends on its own text alone.
+        Words that training did not know count for nothing, except that with ``unit`` they make the
+        others lighter. A row depends on its own text alone.
         """
-        X = self.weigh(count(self._encode(texts)))
-        return X if self.columns is None else X[:, self.columns]
+        return self.rows(texts).matrix(len(self.names))
+
+    def rows(self, texts: Sequence[str]) -> Rows:
+        """The arrays of :meth:`transform`."""
+        words = self._words(texts)
+        rows = count_rows(self._features(words))
+        self.weigh(rows, words)
+        if self.columns is None:
+            return rows
+        column = self._column_of[rows.indices]
+        kept = column >= 0
+        indptr = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[rows.indptr]
+        return Rows(indptr, column[kept], rows.data[kept])
 
     def tokens(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
         """Every occurrence of a column's feature in ``texts``, where ``spans`` asks with offsets.
 
         Sentences without one are kept. UsageError if spans are asked of a tokenizer without them.
         """
-        tokens = self._encode(texts, spans=spans)
+        tokens = self._features(self._words(texts, spans=spans))
         if self.columns is None:
             return tokens
-        new = np.full(len(self.vocabulary), -1, dtype=np.int32)
-        new[self.columns] = np.arange(len(self.columns), dtype=np.int32)
-        return weave(tokens, [tokens.ids], [new], self.names)
+        return weave(tokens, [tokens.ids], [self._column_of], self.names)
 
     def restrict(self, columns: NDArray[np.int64]) -> Encoder:
         """The same for some columns only, given by number in rising order.
@@ -99,20 +109,35 @@ class Encoder:
             columns=columns if self.columns is None else self.columns[columns],
         )
 
-    def weigh(self, X: csr_array) -> csr_array:
-        """Turn counts over the vocabulary into weights, in place."""
-        weighting = self.vectorizer.weighting
+    def weigh(self, rows: Rows, words: Tokens) -> None:
+        """Turn counts over the vocabulary into weights, in place.
+
+        words: all words of the same documents but stop words, known or not.
+        """
+        weighting, data = self.vectorizer.weighting, rows.data
         if weighting == "binary":
-            X.data.fill(1.0)
+            data.fill(1.0)
         elif weighting == "log":
-            X.data += 1
-            np.log(X.data, out=X.data)
-        elif self.idf is not None:  # tfidf
-            np.log(X.data, out=X.data)
-            X.data += 1
-            X.data *= self.idf[X.indices]
-            text_counts.normalize_rows(X.data, X.indptr.astype(np.int64))
-        return X
+            data += 1
+            np.log(data, out=data)
+        elif weighting in ("tfidf", "unit"):
+            np.log(data, out=data)
+            data += 1
+        if self.idf is not None:  # tfidf
+            data *= self.idf[rows.indices]
+            text_counts.normalize_rows(data, rows.indptr)
+        elif weighting == "unit":
+            norms = text_grams.gram_norms(
+                words.ids, words.sentence_ptr, words.document_ptr, self.vectorizer.ngrams
+            )
+            data /= np.repeat(norms, np.diff(rows.indptr))
+
+    @cached_property
+    def _column_of(self) -> Int32s:
+        """The column of every feature of the vocabulary, -1 for those that are none."""
+        new = np.full(len(self.vocabulary), -1, dtype=np.int32)
+        new[self.columns] = np.arange(len(self.names), dtype=np.int32)
+        return new
 
     @cached_property
     def tree(self) -> tuple[NGrams, list[Int32s]]:
@@ -121,52 +146,32 @@ class Encoder:
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        """The number of every known word; -1 for those that n-grams pass over."""
-        if self.vectorizer.ngrams == 1:
-            return {name: number for number, name in enumerate(self.vocabulary)}
-        words = self.tree[0].words
-        known = {word: number for number, word in enumerate(words)}
-        return known | dict.fromkeys(self.stop_words, -1)
+        """The number of every known word."""
+        words = self.vocabulary if self.vectorizer.ngrams == 1 else self.tree[0].words
+        return {word: number for number, word in enumerate(words)}
 
-    def _encode(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
-        """Every occurrence of a feature of the vocabulary."""
+    def _words(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
+        """All words of ``texts`` but stop words."""
         tokens = self.tokenizer.encode(check_texts(texts), spans=spans)
+        if not self.stop_words:
+            return tokens
+        left_out = set(self.stop_words)
+        new = np.array(
+            [-1 if word in left_out else id for id, word in enumerate(tokens.vocabulary)],
+            dtype=np.int32,
+        )
+        return renumber(tokens, new, tokens.vocabulary)
+
+    def _features(self, words: Tokens) -> Tokens:
+        """Every occurrence of a feature of the vocabulary."""
         single = self.vectorizer.ngrams == 1
         # An unknown word between two others must not make them neighbors: it keeps a number.
         unknown = -1 if single else len(self.tree[0].words)
         number = self._numbers
-        new = np.array([number.get(word, unknown) for word in tokens.vocabulary], dtype=np.int32)
+        new = np.array([number.get(word, unknown) for word in words.vocabulary], dtype=np.int32)
         if single:
-            return renumber(tokens, new, self.vocabulary)
+            return renumber(words, new, self.vocabulary)
         tree, numbers = self.tree
-        tokens = renumber(tokens, new, [*tree.words, ""])
+        tokens = renumber(words, new, [*tree.words, ""])
         ids = np.where(tokens.ids == unknown, np.int32(-1), tokens.ids)
         return weave(tokens, tree.find(ids, tokens.sentence_ptr), numbers, self.vocabulary)
-
-
-def renumber(tokens: Tokens, new: Int32s, vocabulary: Sequence[str]) -> Tokens:
-    """Replace every id by ``new[id]``, an index into ``vocabulary``; drop it if that is below 0."""
-    ids, sentence_ptr = text_counts.renumber(tokens.ids, tokens.sentence_ptr, new)
-    return Tokens(
-        ids=ids,
-        sentence_ptr=sentence_ptr,
-        document_ptr=tokens.document_ptr,
-        vocabulary=vocabulary,
-        spans=None if tokens.spans is None else tokens.spans[new[tokens.ids] >= 0],
-        sentence_spans=tokens.sentence_spans,
-    )
-
-
-def count(tokens: Tokens) -> csr_array:
-    """How often every feature occurs in every document: float64 (documents, features)."""
-    from scipy.sparse import csr_array
-
-    p = len(tokens.vocabulary)
-    indptr, indices, data = text_counts.count(tokens.ids, tokens.token_document_ptr, p)
-    index = np.int32 if len(indices) < 2**31 else np.int64  # both index arrays must have one type
-    X = csr_array(
-        (data, indices.astype(index, copy=False), indptr.astype(index)),
-        shape=(tokens.n_documents, p),
-    )
-    X.has_canonical_format = True  # as the kernel makes it; saves looking again
-    return X

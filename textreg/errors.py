@@ -39,6 +39,10 @@ class ConvergenceWarning(UserWarning):
     """A solver stopped before it reached its tolerance; the solution says by how much."""
 
 
+class DataWarning(UserWarning):
+    """Something in the data is left out, or is hardly what was meant; the message says what."""
+
+
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """Return `` Did you mean 'x'?`` for the closest known name, or an empty string."""
     close = get_close_matches(wrong, list(known), n=1, cutoff=0.6)

@@ -75,10 +75,16 @@ class GraphBuilder(Plugin):
     """Training tokens to weighted links between features."""
 
     kind: ClassVar[str] = "graph"
+    takes_groups: ClassVar[bool] = False
+    """Whether a group builder may be named beside it; then :meth:`build_from` is asked for."""
 
     @abstractmethod
     def build(self, tokens: Tokens) -> Graph:
-        """A graph over the features of ``tokens``."""
+        """A graph over the features of ``tokens``, which include those of unlabeled documents."""
+
+    def build_from(self, tokens: Tokens, groups: Groups) -> Graph:
+        """The same where the user named a group builder: with its ``groups`` of features."""
+        raise UsageError(f"graph '{self.label()}' makes no use of groups: leave them out.")
 
 
 class Regularizer(Plugin):

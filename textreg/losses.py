@@ -88,6 +88,6 @@ def gradient_at_zero(problem: Problem) -> Floats:
 
 
 def largest_gradient_at_zero(problem: Problem) -> float:
-    """The largest entry of :func:`gradient_at_zero` in size: the l1 price that empties the model."""
+    """max_j |d loss / d w_j| there: the smallest l1 price that empties the model."""
     gradient = gradient_at_zero(problem)
     return float(np.abs(gradient).max()) if len(gradient) else 0.0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from textreg._core.columns import column_dots
 from textreg.errors import UsageError
 
 if TYPE_CHECKING:
@@ -71,10 +72,14 @@ class Model:
         """
         if isinstance(texts, str):
             raise UsageError("give a list of texts, such as [text], not one text.")
-        X = self.encoder.transform(texts)
-        if len(self.weights) == 1:
-            return np.asarray(X @ self.weights[0] + self.intercepts[0])
-        return np.asarray(X @ self.weights.T + self.intercepts)
+        rows = self.encoder.rows(texts)
+        n = len(rows.indptr) - 1
+        scores = np.empty((len(self.weights), n))
+        every = np.arange(n, dtype=np.int32)
+        for w, out in zip(self.weights, scores, strict=True):
+            column_dots(*rows, w, every, out)  # X's rows are the columns of its transpose
+        scores += self.intercepts[:, None]
+        return scores[0] if len(scores) == 1 else np.ascontiguousarray(scores.T)
 
     def predict(self, texts: Sequence[str]) -> list[str]:
         """The label of every text: that of the highest score, the first one in a tie."""

@@ -96,7 +96,7 @@ class NGrams:
             for child_ptr, last in zip(self.child_ptr[:k][::-1], self.last[:k][::-1], strict=True):
                 parts.append(last[grams])
                 grams = np.searchsorted(child_ptr, grams, side="right") - 1
-            parts.append(grams)
+            parts.append(grams.astype(np.int32))
             words = [[self.words[w] for w in part.tolist()] for part in reversed(parts)]
             names[where] = list(map(" ".join, zip(*words, strict=True))) if k else words[0]
         result: list[str] = names.tolist()
@@ -161,6 +161,7 @@ def weave(
         vocabulary=names,
         spans=spans,
         sentence_spans=tokens.sentence_spans,
+        paragraph_ptr=tokens.paragraph_ptr,
     )
 
 

@@ -131,7 +131,8 @@ def splits_of(
 class Prepared:
     """All documents as numbers, those of ``dev`` after those of the corpus.
 
-    signs: (classes, n) of -1 and +1, one row for each weight vector to find.
+    signs: (classes, n) of -1 and +1, one row for each weight vector to find. unlabeled: number of
+    documents at the end of ``tokens`` that are nowhere else.
     """
 
     encoder: Encoder
@@ -141,24 +142,38 @@ class Prepared:
     weights: Floats
     signs: Floats
     settings: TrainingSettings
+    unlabeled: int = 0
 
     def problem(self, rows: NDArray[np.intp], tol: float) -> Problem:
         """The fit of some documents, ``y`` being that of the first class."""
         settings = self.settings
-        whole = len(rows) == self.tokens.n_documents
-        tokens = self.tokens if whole else self.tokens.select(rows)
+        tokens = self._tokens(rows)
+        groups = None if settings.groups is None else settings.groups.build(tokens)
+        graph = None
+        if settings.graph is not None:
+            n = self.tokens.n_documents
+            more = self._tokens(np.concatenate([rows, np.arange(n - self.unlabeled, n)]))
+            if groups is None:
+                graph = settings.graph.build(more)
+            else:
+                graph = settings.graph.build_from(more, groups)
         problem = Problem(
             X=self.X if len(rows) == self.X.shape[0] else self.X[rows],
             y=self.signs[0][rows],
             weights=self.weights[rows],
-            groups=None if settings.groups is None else settings.groups.build(tokens),
-            graph=None if settings.graph is None else settings.graph.build(tokens),
+            groups=groups,
+            graph=graph,
             tol=tol,
             max_iter=settings.max_iter,
         )
         # Made here once, for all classes and all threads share them.
         _ = problem.X_csc, problem.groups and problem.groups.merged
         return problem
+
+    def _tokens(self, rows: NDArray[np.intp]) -> Tokens:
+        """Those of some documents."""
+        whole = len(rows) == self.tokens.n_documents
+        return self.tokens if whole else self.tokens.select(rows)
 
     def fold(self, split: Split) -> Fold:
         """A split made ready for the search."""
@@ -188,8 +203,11 @@ def prepare(
         weights = np.concatenate([weights, _weights(dev)])
         if settings.refit:
             texts = [*texts, *dev.texts]
+    labeled = len(texts)
+    if settings.unlabeled is not None:
+        texts = [*texts, *settings.unlabeled.texts]
     features = settings.vectorizer.fit(settings.tokenizer, texts)
-    X = features.X
+    X = features.X if labeled == len(texts) else features.X[:labeled]
     if dev is not None and not settings.refit:
         X = vstack([X, features.encoder.transform(dev.texts)], format="csr")
     positives = [1] if len(labels) == 2 else range(len(labels))
@@ -201,4 +219,5 @@ def prepare(
         weights=weights * factors[codes],
         signs=np.array([np.where(codes == code, 1.0, -1.0) for code in positives]),
         settings=settings,
+        unlabeled=len(texts) - labeled,
     )

@@ -93,7 +93,9 @@ class Tokens:
     ``ids[sentence_ptr[s]:sentence_ptr[s + 1]]``. document_ptr: int64, document d is the sentences
     ``document_ptr[d]`` to ``document_ptr[d + 1]``. spans: int32 (occurrences, 2), start and end of
     every occurrence in its document's text, in characters, where somebody asked for them.
-    sentence_spans: int32 (sentences, 2), likewise.
+    sentence_spans: int32 (sentences, 2), likewise. paragraph_ptr: int64, paragraph g is the
+    sentences ``paragraph_ptr[g]`` to ``paragraph_ptr[g + 1]``, at least one and all of one
+    document; None where the tokenizer does not tell.
     """
 
     ids: Int32s
@@ -102,10 +104,17 @@ class Tokens:
     vocabulary: Sequence[str]
     spans: Int32s | None = None
     sentence_spans: Int32s | None = None
+    paragraph_ptr: Int64s | None = None
 
     def __post_init__(self) -> None:
         _offsets("sentence_ptr", self.sentence_ptr, len(self.ids))
         _offsets("document_ptr", self.document_ptr, len(self.sentence_ptr) - 1)
+        if self.paragraph_ptr is not None:
+            _offsets("paragraph_ptr", self.paragraph_ptr, len(self.sentence_ptr) - 1)
+            if np.setdiff1d(self.document_ptr, self.paragraph_ptr).size:
+                raise DataError("a paragraph must end where its document ends: see paragraph_ptr.")
+            if not (np.diff(self.paragraph_ptr) > 0).all():
+                raise DataError("every paragraph must have a sentence: see paragraph_ptr.")
         if len(self.ids):
             low, high = int(self.ids.min()), int(self.ids.max())
             if low < 0 or high >= len(self.vocabulary):
@@ -138,6 +147,11 @@ class Tokens:
         if self.spans is not None:
             occurrences = np.arange(len(self.ids), dtype=np.int64)
             spans = self.spans[_take_rows(self.sentence_ptr, occurrences, rows)[1]]
+        paragraph_ptr = None
+        if self.paragraph_ptr is not None:
+            ends = np.searchsorted(self.paragraph_ptr, self.document_ptr)
+            _, sizes = _take_rows(ends, np.diff(self.paragraph_ptr), documents)
+            paragraph_ptr = np.concatenate([[0], np.cumsum(sizes)])
         return Tokens(
             ids=ids,
             sentence_ptr=sentence_ptr,
@@ -145,6 +159,7 @@ class Tokens:
             vocabulary=self.vocabulary,
             spans=spans,
             sentence_spans=None if self.sentence_spans is None else self.sentence_spans[rows],
+            paragraph_ptr=paragraph_ptr,
         )
 
 
@@ -293,12 +308,14 @@ class MergedGroups:
     origin: Int64s
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Graph:
     """Weighted links between features (Sandler et al. 2008).
 
-    similar: CSR (p, p) whose rows sum to one or are empty, section 2. dissimilar: CSR (p, p) or
-    None, section 3.2. classes: number of virtual features after the p real ones, section 3.1.
+    similar: CSR (p + classes, p + classes), the weight, 0 or more, of the link from row to column,
+    section 2. dissimilar: the same between features that should have opposite weights, section 3.2,
+    or None. classes: number of virtual features after the p real ones, section 3.1. A link from a
+    feature to itself says nothing and is refused.
     """
 
     similar: csr_array
@@ -306,16 +323,44 @@ class Graph:
     classes: int = 0
 
     def __post_init__(self) -> None:
+        from scipy.sparse import csr_array
+
         rows, columns = self.similar.shape
         if rows != columns:
             raise DataError(f"a feature graph is square, not {rows} x {columns}.")
-        sums = np.asarray(self.similar.sum(axis=1)).ravel()
-        bad = np.flatnonzero((np.abs(sums - 1) > 1e-8) & (np.diff(self.similar.indptr) > 0))
-        if len(bad):
-            raise DataError(
-                f"row {bad[0]} of the feature graph sums to {sums[bad[0]]:.6g}: "
-                f"rows sum to 1 or are empty."
-            )
+        if not 0 <= self.classes <= rows:
+            raise DataError(f"{self.classes} of {rows} features cannot be virtual.")
+        for name in ("similar", "dissimilar"):
+            links = getattr(self, name)
+            if links is None:
+                continue
+            links = csr_array(links, dtype=np.float64)
+            if links.shape != (rows, rows):
+                raise DataError(f"{name} is {links.shape[0]} x {links.shape[1]}, not {rows} square.")
+            if not links.has_canonical_format or not links.data.all():
+                links = links.copy()
+                links.sum_duplicates()
+                links.eliminate_zeros()
+            source = np.repeat(np.arange(rows), np.diff(links.indptr))
+            bad = ~(np.isfinite(links.data) & (links.data >= 0)) | (source == links.indices)
+            if bad.any():
+                at = int(np.argmax(bad))
+                raise DataError(
+                    f"{name}: the link from feature {source[at]} to {links.indices[at]} has the "
+                    f"weight {links.data[at]}; links join two features, with finite weights of 0 "
+                    f"or more."
+                )
+            object.__setattr__(self, name, links)
+
+    @property
+    def n_features(self) -> int:
+        """Number of real features, the columns of X."""
+        return int(self.similar.shape[0]) - self.classes
+
+    @property
+    def n_links(self) -> int:
+        """Number of directed links of both sorts."""
+        return int(self.similar.nnz) + (0 if self.dissimilar is None else int(self.dissimilar.nnz))
 
 
 class Step(NamedTuple):
@@ -330,7 +375,8 @@ class Step(NamedTuple):
 class Problem:
     """Everything a regularizer needs to find weights.
 
-    X: (n, p) sparse or dense, documents by features; kept as CSR float64. y: (n,) of -1 and +1.
+    X: (n, p) sparse or dense, documents by features; kept as CSR float64. y: (n,) of -1 and +1, or
+    of any numbers where the loss is "squared".
     weights: (n,) importance of every document, default 1. groups, graph: structure of the features.
     tol: relative duality gap at which to stop. start: (w, b) to begin from.
     validation: (X, y) held out, for procedures that stop by it. callback: called with a Step; when
@@ -365,7 +411,10 @@ class Problem:
         y = np.ascontiguousarray(self.y, dtype=np.float64)
         if y.shape != (n,):
             raise DataError(f"X has {n} rows but y has the shape {y.shape}.")
-        if not np.isin(y, (-1.0, 1.0)).all():
+        if self.loss == "squared":
+            if not np.isfinite(y).all():
+                raise DataError("y must hold finite numbers only.")
+        elif not np.isin(y, (-1.0, 1.0)).all():
             raise DataError("y must hold -1 and +1 only.")
         c = np.ones(n) if self.weights is None else np.array(self.weights, dtype=np.float64)
         if c.shape != (n,) or not np.isfinite(c).all() or (c < 0).any():
@@ -378,6 +427,8 @@ class Problem:
             raise DataError(
                 f"X has {p} features, but the groups are over {self.groups.n_features}."
             )
+        if self.graph is not None and self.graph.n_features != p:
+            raise DataError(f"X has {p} features, but the graph is over {self.graph.n_features}.")
         for name, value in (("X", X), ("y", y), ("weights", c)):
             object.__setattr__(self, name, value)
         self._check_start()
@@ -399,7 +450,7 @@ class Problem:
         other = object.__new__(Problem)
         for name, value in {**values, **changes}.items():
             object.__setattr__(other, name, value)
-        if changes.keys() & {"X", "y", "weights", "groups", "tol", "max_iter"}:
+        if changes.keys() & {"X", "y", "weights", "groups", "graph", "tol", "max_iter"}:
             other.__post_init__()
         elif "start" in changes:
             other._check_start()

@@ -80,10 +80,15 @@ class Registry:
     def find(self, kind: str, name: str) -> type[Any]:
         """The class of this ``kind`` called ``name`` or ``distribution:name``, imported if need be.
 
+        Names of group builders with commas between them give one class that joins their groups.
         Raises PluginError when there is none, when two distributions provide it, when it is
         blocked, or when its module cannot be loaded or does not keep to the interface.
         """
         _check_kind(kind)
+        if kind == "groups" and "," in name:
+            from textreg.joining import join
+
+            return join([self.find(kind, part.strip()) for part in name.split(",")])
         owner, _, short = name.rpartition(":")
         with self._lock:
             if not owner and (kind, short) in self._registered:

@@ -21,7 +21,8 @@ PREFIXES = {"reg": "regularizer", "tokenizer": "tokenizer", "groups": "groups", 
 class TrainingSettings:
     """How to train; made most easily by :meth:`from_options`.
 
-    reg, tokenizer, groups, graph, vectorizer: the parts. dev: documents to choose the prices by.
+    reg, tokenizer, groups, graph, vectorizer: the parts. unlabeled: documents whose words become
+    features and which the graph is built from as well. dev: documents to choose the prices by.
     holdout: share of the training documents to hold out for that instead (default 0.1 when there
     are prices to choose, else none). cv: number of parts of a cross-validation instead. metric:
     what the winner is chosen by. refit: fit the winner once more on all documents, those held out
@@ -36,6 +37,7 @@ class TrainingSettings:
     groups: GroupBuilder | None = None
     graph: GraphBuilder | None = None
     vectorizer: Vectorizer = field(default_factory=Vectorizer)
+    unlabeled: Corpus | None = None
     dev: Corpus | None = None
     holdout: float | None = None
     cv: int | None = None
@@ -59,6 +61,11 @@ class TrainingSettings:
                 f"metric must be one of {', '.join(METRICS)}, not '{self.metric}'."
                 f"{did_you_mean(self.metric, METRICS)}"
             )
+        if self.unlabeled is not None and self.reg.needs != "graph":
+            raise UsageError(
+                f"{self.reg.label()} makes no use of unlabeled documents; regularizers with a "
+                "graph do, such as network."
+            )
         if isinstance(self.class_weight, str) and self.class_weight != "balanced":
             raise UsageError(
                 "class_weight must be 'balanced' or a factor for each label, "
@@ -72,8 +79,14 @@ class TrainingSettings:
             raise UsageError(f"tol must lie between 0 and 1, not {self.tol:g}.")
         for kind in ("groups", "graph"):
             if self.reg.needs == kind and getattr(self, kind) is None:
-                raise UsageError(f"{self.reg.label()} needs {kind}: give a builder of {kind}.")
-            if self.reg.needs != kind and getattr(self, kind) is not None:
+                known = ", ".join(registry.names(kind))
+                raise UsageError(
+                    f"{self.reg.label()} needs {kind}: name a builder of {kind} ({known})."
+                )
+            welcome = self.reg.needs == kind or (
+                kind == "groups" and self.graph is not None and self.graph.takes_groups
+            )
+            if not welcome and getattr(self, kind) is not None:
                 raise UsageError(f"{self.reg.label()} makes no use of {kind}: leave them out.")
 
     @classmethod
@@ -107,7 +120,7 @@ class TrainingSettings:
         for kind, params in parts.items():
             builder = values.pop(kind, None)
             if builder is None and reg.needs == kind:
-                builder = reg.default_builder
+                builder = reg.default_builder or None
             if builder is not None:
                 values[kind] = registry.resolve(kind, builder, params)
             elif params:

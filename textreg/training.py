@@ -29,12 +29,14 @@ def train(
     reg: str | type[Regularizer] | Regularizer = "sentence",
     sample_weight: Floats | Sequence[float] | None = None,
     dev: Corpus | tuple[Sequence[str], Sequence[str]] | None = None,
+    unlabeled: Corpus | Sequence[str] | None = None,
     **settings: Any,
 ) -> Model:
     """Train a model.
 
     texts, labels: one label a text. sample_weight: importance of every document. dev: texts and
-    labels to choose the prices by. settings: see :meth:`TrainingSettings.from_options`.
+    labels to choose the prices by. unlabeled: further texts, for regularizers with a graph.
+    settings: see :meth:`TrainingSettings.from_options`.
 
     Raises DataError for texts or labels that no model can be learned from, UsageError for wrong
     settings; warns with ConvergenceWarning when the final fit misses its tolerance.
@@ -42,8 +44,10 @@ def train(
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if dev is not None and not isinstance(dev, Corpus):
         dev = Corpus(texts=list(dev[0]), labels=list(dev[1]))
+    if unlabeled is not None and not isinstance(unlabeled, Corpus):
+        unlabeled = Corpus(texts=list(unlabeled))
     corpus = Corpus(texts=list(texts), labels=list(labels), weights=weights)
-    return train_corpus(corpus, TrainingSettings.from_options(reg=reg, dev=dev, **settings))
+    return train_corpus(corpus, TrainingSettings.from_options(reg=reg, dev=dev, unlabeled=unlabeled, **settings))
 
 
 def train_corpus(
@@ -74,6 +78,7 @@ def train_corpus(
     if cut and not settings.refit:
         rows, problem = splits[0].train, cut[0].problem.replace(tol=settings.tol)
     else:
+        cut.clear()  # their matrices are as large as those to come
         rows = np.arange(data.X.shape[0])
         problem = data.problem(rows, settings.tol)
     part = best.part if best else settings.reg
@@ -130,6 +135,14 @@ def _fit_summary(
             "before": len(problem.groups),
             "after": len(problem.groups.merged.groups),
         }
+    graph = None
+    if problem.graph is not None and settings.graph is not None:
+        graph = {
+            "name": settings.graph.label(),
+            "params": settings.graph.params(),
+            "links": problem.graph.n_links,
+            "classes": problem.graph.classes,
+        }
     gaps = [solution.gap for solution in solutions]
     return {
         "reg": {
@@ -141,6 +154,7 @@ def _fit_summary(
         "features": problem.X.shape[1],
         "nonzero": int(np.count_nonzero(weights.any(axis=0))),
         "groups": groups,
+        "graph": graph,
         "objective": float(sum(solution.objective for solution in solutions)),
         # JSON has no NaN: procedures without a bound report none.
         "gap": None if np.isnan(gaps).any() else float(max(gaps)),

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg._core import text_counts
-from textreg.encoder import Encoder, count, renumber
+from textreg.encoder import Encoder
 from textreg.errors import DataError, UsageError
 from textreg.kinds import Tokenizer
 from textreg.ngrams import NGrams, weave
 from textreg.params import Parametrized, param
 from textreg.records import Tokens
-from textreg.text import check_texts
+from textreg.text import check_texts, count_rows, renumber
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -31,8 +31,10 @@ class Vectorizer(Parametrized):
     """How documents become rows of numbers. Where names coincide, scikit-learn's are meant.
 
     weighting: with c the number of times a document has the feature, ``count`` is c, ``binary`` 1,
-    ``log`` ln(1 + c), and ``tfidf`` (1 + ln c)·(1 + ln((1 + n) / (1 + d))) for a feature that d of
-    n training documents have, every row scaled to length 1.
+    ``log`` ln(1 + c). ``unit`` is 1 + ln c, divided by the length of the row of all n-grams that
+    the document itself has, be they features or not: so a model needs to know no others than its
+    own. ``tfidf`` is (1 + ln c)·(1 + ln((1 + n) / (1 + d))) for a feature that d of n training
+    documents have, every row of features scaled to length 1: the model keeps all of them.
     """
 
     name = "features"
@@ -50,8 +52,8 @@ class Vectorizer(Parametrized):
         default=None, help="file of words to leave out before n-grams are formed"
     )
     weighting: str = param(
-        default="tfidf",
-        choices=("count", "binary", "log", "tfidf"),
+        default="unit",
+        choices=("count", "binary", "log", "unit", "tfidf"),
         help="what a count becomes",
     )
 
@@ -66,8 +68,8 @@ class Vectorizer(Parametrized):
         least = _documents("min_df", self.min_df, n, fraction=self.min_df < 1)
         most = _documents("max_df", self.max_df, n, fraction=self.max_df <= 1)
         stop_words = self._read_stop_words(tokenizer)
-        tokens = _by_name(tokenizer.encode(texts), stop_words)
-        if not len(tokens.ids):
+        tokens = words = _by_name(tokenizer.encode(texts), stop_words)
+        if not len(words.ids):
             raise DataError(_no_words(n, tokenizer, self.stop_words))
         if self.ngrams > 1:
             _refuse_spaces(tokenizer, tokens.vocabulary)
@@ -79,15 +81,17 @@ class Vectorizer(Parametrized):
             tokens = weave(tokens, streams, numbers, tree.names(numbers))
         elif not keep[0].all():
             tokens = renumber(tokens, numbers[0], tree.names(numbers))
-        X = count(tokens)
+        rows = count_rows(tokens)
         idf = None
         if self.weighting == "tfidf":
-            frequencies = np.bincount(X.indices, minlength=X.shape[1])
+            frequencies = np.bincount(rows.indices, minlength=len(tokens.vocabulary))
             idf = np.log((1 + n) / (1 + frequencies)) + 1
         encoder = Encoder(tokenizer, self, tokens.vocabulary, idf, stop_words=stop_words)
         if self.ngrams > 1 and all(level.all() for level in keep):
             encoder.tree = tree, numbers  # what it would make of the names
-        return Features(X=encoder.weigh(X), tokens=tokens, encoder=encoder)
+        encoder.weigh(rows, words)
+        X = rows.matrix(len(tokens.vocabulary))
+        return Features(X=X, tokens=tokens, encoder=encoder)
 
     def _read_stop_words(self, tokenizer: Tokenizer) -> tuple[str, ...]:
         """The words of the file as the tokenizer gives them: "don't" may be two."""

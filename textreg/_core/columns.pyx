@@ -52,10 +52,11 @@ cdef void _sums(const long long[::1] indptr, const int[::1] indices, const doubl
 def column_damping(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                    const double[::1] alpha, const int[::1] features, const double[::1] excess,
                    double[::1] factor):
-    """Lower factor_i so that every |x_j . (factor alpha)| falls by about |excess[k]|, j = features[k].
+    """Lower factor_i so that every |x_j . (factor alpha)| falls by about |excess[k]|.
 
-    For each feature only the rows whose term has the sign of ``excess[k]`` are damped, all by the same
-    share; a row keeps the smallest factor asked of it. alpha, factor: (n,), factor changed in place.
+    j = features[k]. For each feature only the rows whose term has the sign of ``excess[k]`` are
+    damped, all by the same share; a row keeps the smallest factor asked of it. alpha, factor: (n,),
+    factor changed in place.
     """
     if excess.shape[0] != features.shape[0]:
         raise ValueError("excess must have one entry a feature")

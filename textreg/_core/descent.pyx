@@ -39,10 +39,10 @@ def coordinate_descent(const long long[::1] indptr, const int[::1] indices,
         v . (X d + d_b) + 1/2 sum_i h_i (X d + d_b)_i^2
             + sum_j 1/2 q_j (w_j - mu_j)^2 + lam_j |w_j|
 
-    where d is the change of w. ``v`` comes in as the loss's derivatives and goes out as those of the
-    model at the new w. ``curvature``: (p,), becomes sum_i h_i x_ij^2 for every active j that is or was
-    off zero. q, mu, lam, w: (p,), w changed in place. ``active`` is permuted: features that sit
-    safely at zero are moved behind. Stops after ``passes``, or when a pass moves nothing, or,
+    where d is the change of w. ``v`` comes in as the loss's derivatives and goes out as those of
+    the model at the new w. ``curvature``: (p,), becomes sum_i h_i x_ij^2 for every active j that is
+    or was off zero. q, mu, lam, w: (p,), w changed in place. ``active`` is permuted: features that
+    sit safely at zero are moved behind. Stops after ``passes``, or when a pass moves nothing, or,
     ``until_settled``, at the first pass that moves no weight onto, off or across zero.
 
     Returns b.

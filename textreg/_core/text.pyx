@@ -45,16 +45,19 @@ cdef struct Output:
     int32_t* spans  # NULL: not wanted
     int64_t* sentence_ptr
     int32_t* sentence_spans
+    int64_t* paragraph_ptr
     int64_t n_ids
     int64_t n_sentences
+    int64_t n_paragraphs
 
 
 def encode(texts, bint lowercase, Py_ssize_t min_length, str sentences, bint spans):
     """The words of all texts as ids, which are the places of the words in order of name.
 
-    Returns ``ids`` int32; ``sentence_ptr`` and ``document_ptr`` int64; ``names``, a list of str;
-    and, if ``spans``, the character offsets of every word and of every sentence, int32 (n, 2), else
-    None twice. Sentences without a word are left out. Raises TypeError for what is no str.
+    Returns ``ids`` int32; ``sentence_ptr``, ``paragraph_ptr`` and ``document_ptr`` int64, the last
+    two cutting the sentences; ``names``, a list of str; and, if ``spans``, the character offsets of
+    every word and of every sentence, int32 (n, 2), else None twice. Sentences and paragraphs
+    without a word are left out. Raises TypeError for what is no str.
     """
     cdef Table table
     cdef Output out
@@ -62,7 +65,7 @@ def encode(texts, bint lowercase, Py_ssize_t min_length, str sentences, bint spa
     cdef int rule = RULES[sentences]
     cdef bint fine
     cdef int64_t i
-    cdef int64_t[::1] sentence_view, document_view
+    cdef int64_t[::1] sentence_view, paragraph_view, document_view
     cdef int32_t[::1] ids_view, rank_view
     cdef int32_t[:, ::1] spans_view, sentence_spans_view
     kept = [with_final_sigmas(text) if lowercase and "Σ" in text else text for text in texts]
@@ -82,18 +85,21 @@ def encode(texts, bint lowercase, Py_ssize_t min_length, str sentences, bint spa
         # Virtual room for the most there can be; only what is written becomes real memory.
         ids = np.empty(most, dtype=np.int32)
         sentence_ptr = np.zeros(most, dtype=np.int64)
+        paragraph_ptr = np.zeros(most, dtype=np.int64)
         document_ptr = np.zeros(n + 1, dtype=np.int64)
         word_spans = np.empty((most if spans else 1, 2), dtype=np.int32)
         sentence_spans = np.empty((most if spans else 1, 2), dtype=np.int32)
         ids_view = ids
         sentence_view = sentence_ptr
+        paragraph_view = paragraph_ptr
         document_view = document_ptr
         spans_view = word_spans
         sentence_spans_view = sentence_spans
         out.ids = &ids_view[0]
         out.sentence_ptr = &sentence_view[0]
+        out.paragraph_ptr = &paragraph_view[0]
         out.spans = out.sentence_spans = NULL
-        out.n_ids = out.n_sentences = 0
+        out.n_ids = out.n_sentences = out.n_paragraphs = 0
         if spans:
             out.spans = &spans_view[0, 0]
             out.sentence_spans = &sentence_spans_view[0, 0]
@@ -114,11 +120,12 @@ def encode(texts, bint lowercase, Py_ssize_t min_length, str sentences, bint spa
     # The views are not used again.
     ids.resize(out.n_ids, refcheck=False)
     sentence_ptr.resize(out.n_sentences + 1, refcheck=False)
+    paragraph_ptr.resize(out.n_paragraphs + 1, refcheck=False)
     if not spans:
-        return ids, sentence_ptr, document_ptr, names, None, None
+        return ids, sentence_ptr, paragraph_ptr, document_ptr, names, None, None
     word_spans.resize((out.n_ids, 2), refcheck=False)
     sentence_spans.resize((out.n_sentences, 2), refcheck=False)
-    return ids, sentence_ptr, document_ptr, names, word_spans, sentence_spans
+    return ids, sentence_ptr, paragraph_ptr, document_ptr, names, word_spans, sentence_spans
 
 
 cdef bint scan_all(
@@ -175,6 +182,8 @@ cdef bint scan(
             if words and ends_sentence(text, run, end, i, length, &gap, rule, words):
                 end_sentence(text, begin, end, length, out)
                 words = 0
+                if gap.lines >= 2:  # between two ends is a line without a word
+                    end_paragraph(out)
         if i != end or i == 0:  # else what follows an 'İ' in the same run
             run = i
             begin = i if words == 0 else begin
@@ -247,6 +256,7 @@ cdef bint scan(
             out.spans[2 * out.n_ids + 1] = <int32_t> end
         out.n_ids += 1
     end_sentence(text, begin, end, length, out)
+    end_paragraph(out)
     return True
 
 
@@ -328,3 +338,10 @@ cdef void end_sentence(
         out.sentence_spans[2 * out.n_sentences + 1] = <int32_t> attached(text, end, length)
     out.n_sentences += 1
     out.sentence_ptr[out.n_sentences] = out.n_ids
+
+
+cdef void end_paragraph(Output* out) noexcept nogil:
+    """Close the paragraph of the sentences since the last one, unless there are none."""
+    if out.n_sentences > out.paragraph_ptr[out.n_paragraphs]:
+        out.n_paragraphs += 1
+        out.paragraph_ptr[out.n_paragraphs] = out.n_sentences

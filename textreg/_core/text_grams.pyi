@@ -1,4 +1,4 @@
-from textreg.records import Int32s, Int64s
+from textreg.records import Floats, Int32s, Int64s
 
 def grams(
     parents: Int32s, words: Int32s, ptr: Int64s, k: int, n_parents: int, n_words: int
@@ -7,3 +7,4 @@ def find_grams(
     parents: Int32s, words: Int32s, ptr: Int64s, k: int, child_ptr: Int64s, last: Int32s
 ) -> Int32s: ...
 def weave(levels: Int32s, ptr: Int64s) -> tuple[Int32s, Int64s]: ...
+def gram_norms(words: Int32s, ptr: Int64s, document_ptr: Int64s, n: int) -> Floats: ...

@@ -10,11 +10,19 @@ word there, below 0 where none is wanted. ``ptr`` int64 cuts the stream into sen
 n-gram crosses.
 """
 
-from libc.stdint cimport int32_t, int64_t
+from libc.math cimport log, sqrt
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memset
 
 from textreg._core.text_counts cimport sort_ids
 
 import numpy as np
+
+cdef extern from *:
+    """
+    #define TEXTREG_EMPTY 0xFFFFFFFFFFFFFFFFULL
+    """
+    const uint64_t EMPTY "TEXTREG_EMPTY"  # a slot without a key; no word is 0xFFFFFFFF
 
 
 def grams(
@@ -163,3 +171,87 @@ cdef int64_t _weave(
                     used += 1
         out_ptr[s + 1] = used
     return used
+
+
+def gram_norms(
+    const int32_t[::1] words, const int64_t[::1] ptr, const int64_t[::1] document_ptr,
+    Py_ssize_t n,
+):
+    """The length of every document's row of 1 + ln(count), over all its n-grams of 1 to n words.
+
+    words: from 0 up. document_ptr: int64, cuts the sentences. Returns float64, 0 for a document
+    without a word. A length depends on its own document alone, to the last bit.
+    """
+    norms = np.zeros(document_ptr.shape[0] - 1)
+    sizes = np.diff(np.asarray(ptr)[np.asarray(document_ptr)])
+    cdef Py_ssize_t longest = sizes.max(initial=0)
+    cdef Py_ssize_t room = <Py_ssize_t> 1 << slot_bits(longest)
+    cdef uint32_t[::1] grams = np.empty(longest, dtype=np.uint32)
+    cdef int64_t[::1] frequencies = np.zeros(longest + 1, dtype=np.int64)
+    cdef uint64_t[::1] keys = np.empty(room, dtype=np.uint64)
+    cdef int32_t[::1] counts = np.empty(room, dtype=np.int32)
+    cdef double[::1] norms_view = norms
+    with nogil:
+        _gram_norms(words, ptr, document_ptr, n, grams, keys, counts, frequencies, norms_view)
+    return norms
+
+
+cdef inline int slot_bits(Py_ssize_t size) noexcept nogil:
+    """The binary logarithm of a number of slots of which ``size`` leave a third empty or more."""
+    cdef int bits = 1
+    while <Py_ssize_t> 1 << bits < size + size // 2:
+        bits += 1
+    return bits
+
+
+cdef void _gram_norms(
+    const int32_t[::1] words, const int64_t[::1] ptr, const int64_t[::1] document_ptr,
+    Py_ssize_t n, uint32_t[::1] grams, uint64_t[::1] keys, int32_t[::1] counts,
+    int64_t[::1] frequencies, double[::1] norms,
+) noexcept nogil:
+    """A document's k-grams are told apart by a hash table over the pairs of the (k-1)-gram that
+    they begin with, known by its slot, and their last word.
+
+    grams: the slot of the (k-1)-gram that begins at every place. frequencies: how many features
+    have each count; adding these up keeps the order of the features out of the sum.
+    """
+    cdef Py_ssize_t d, s, i, k, start, found
+    cdef uint64_t key, slot, mask
+    cdef int bits
+    cdef int32_t c, most
+    cdef double square
+    for d in range(document_ptr.shape[0] - 1):
+        start = ptr[document_ptr[d]]
+        found = ptr[document_ptr[d + 1]] - start  # grams of the level before
+        bits = slot_bits(found)
+        mask = (<uint64_t> 1 << bits) - 1
+        for i in range(found):
+            grams[i] = 0
+        most = 0
+        for k in range(1, n + 1):
+            if found == 0:
+                break
+            found = 0
+            memset(&keys[0], 0xFF, (mask + 1) * sizeof(uint64_t))
+            for s in range(document_ptr[d], document_ptr[d + 1]):
+                for i in range(ptr[s], ptr[s + 1] - k + 1):
+                    key = <uint64_t> grams[i - start] << 32 | <uint32_t> words[i + k - 1]
+                    slot = key * <uint64_t> 0x9E3779B97F4A7C15 >> (64 - bits)
+                    while keys[slot] != key and keys[slot] != EMPTY:
+                        slot = (slot + 1) & mask
+                    if keys[slot] == EMPTY:
+                        keys[slot] = key
+                        counts[slot] = 0
+                    c = counts[slot]
+                    counts[slot] = c + 1
+                    frequencies[c] -= 1  # [0] takes what is no feature yet; never read
+                    frequencies[c + 1] += 1
+                    most = max(most, c + 1)
+                    grams[i - start] = <uint32_t> slot
+                    found += 1
+        square = 0.0
+        for c in range(1, most + 1):
+            if frequencies[c]:
+                square += frequencies[c] * (1.0 + log(c)) * (1.0 + log(c))
+                frequencies[c] = 0
+        norms[d] = sqrt(square)

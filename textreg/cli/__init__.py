@@ -23,6 +23,7 @@ COMMANDS = {
     "predict": "Label texts with a model.",
     "evaluate": "Measure a model on labelled text.",
     "show": "Show what a model file holds.",
+    "groups": "Build, count, show and save groups of features.",
     "plugins": "List the parts that are installed.",
     "demo": "Write a small corpus to try everything on.",
 }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from textreg.cli.output import describe_corpus, print_json, print_table
+from textreg.cli.inputs import describe, reading
+from textreg.cli.output import print_json, print_table
 from textreg.corpus import read_corpus
 from textreg.evaluation import Evaluation, evaluate
 from textreg.storage import load_model
@@ -16,21 +17,14 @@ MAX_CONFUSION = 12
 @click.command(name="evaluate")
 @click.argument("model")
 @click.argument("files", nargs=-1, required=True)
-@click.option("--text-col", metavar="NAME", help="Column of the texts. [default: guessed]")
-@click.option("--label-col", metavar="NAME", help="Column of the labels. [default: guessed]")
-@click.option(
-    "--on-error",
-    type=click.Choice(["stop", "skip"]),
-    default="stop",
-    show_default=True,
-    help="What a bad row does.",
-)
+@reading(labels=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
 def command(
     model: str,
     files: tuple[str, ...],
     text_col: str | None,
     label_col: str | None,
+    encoding: str | None,
     on_error: str,
     as_json: bool,
 ) -> None:
@@ -39,7 +33,9 @@ def command(
     FILES are of the kinds that textreg train reads.
     """
     loaded = load_model(model)
-    corpus = read_corpus(files, text_col=text_col, label_col=label_col, on_error=on_error)
+    corpus = read_corpus(
+        files, text_col=text_col, label_col=label_col, encoding=encoding, on_error=on_error
+    )
     scores = loaded.decision_function(corpus.texts)
     result = evaluate(
         corpus.labels or [None] * len(corpus),
@@ -51,7 +47,7 @@ def command(
     if as_json:
         print_json({**result.to_dict(), "model": model, "skipped": corpus.skipped})
         return
-    describe_corpus(files[0] if len(files) == 1 else f"{len(files)} files", corpus)
+    describe(files, corpus)
     _tell(result)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -27,8 +27,11 @@ class PartsCommand(click.Command):
     the regularizer, and ``--help`` shows them in a section of their own.
     """
 
+    defaults = {"reg": "sentence", "tokenizer": "words"}
+    """The parts of a command line that names none; without "reg" there is no regularizer."""
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[_SECTIONS] = _sections(args)
+        ctx.meta[_SECTIONS] = _sections(args, self.defaults)
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -47,16 +50,22 @@ class PartsCommand(click.Command):
                     formatter.write_dl(shown)
 
 
-def _sections(args: Sequence[str]) -> list[tuple[str, list[click.Option]]]:
+def _sections(
+    args: Sequence[str], defaults: Mapping[str, str]
+) -> list[tuple[str, list[click.Option]]]:
     """Titles and options of the vectorizer and of all parts that the arguments choose."""
-    reg = registry.find("regularizer", _value(args, "--reg") or "sentence")
-    sections = [(f"Regularizer {reg.label()} (--reg)", _options(reg, "reg"))]
+    sections = []
+    defaults = dict(defaults)
+    if "reg" in defaults:
+        reg = registry.find("regularizer", _value(args, "--reg") or defaults["reg"])
+        sections.append((f"Regularizer {reg.label()} (--reg)", _options(reg, "reg")))
+        if reg.needs:
+            defaults[reg.needs] = reg.default_builder
     for kind in ("groups", "graph"):
-        name = _value(args, f"--{kind}") or (reg.default_builder if reg.needs == kind else "")
-        if name:
+        if name := _value(args, f"--{kind}") or defaults.get(kind):
             part = registry.find(kind, name)
             sections.append((f"Builder of {kind}: {part.label()} (--{kind})", _options(part, kind)))
-    part = registry.find("tokenizer", _value(args, "--tokenizer") or "words")
+    part = registry.find("tokenizer", _value(args, "--tokenizer") or defaults["tokenizer"])
     sections.append((f"Tokenizer {part.label()} (--tokenizer)", _options(part, "tokenizer")))
     sections.append(("Features", _options(Vectorizer, "")))
     return sections

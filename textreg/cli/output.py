@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from textreg.records import Corpus
     from textreg.selection import Progress
 
 STAGES = {"features": "making features", "search": "searching prices", "fit": "fitting"}
@@ -53,17 +52,10 @@ def size(n_bytes: int) -> str:
 
 def percent(part: float, whole: float) -> str:
     """A share for people, such as 7.7 %."""
-    return f"{100 * part / whole:.2g} %" if whole else "none"
-
-
-def describe_corpus(name: str, corpus: Corpus) -> None:
-    """What was read from where, with the guesses."""
-    line = f"{name}: {len(corpus):,} documents"
-    if corpus.columns:
-        line += "; " + ", ".join(f"{role} = {what}" for role, what in corpus.columns.items())
-    if corpus.skipped:
-        line += f"; {corpus.skipped:,} rows skipped"
-    click.echo(line)
+    if not whole:
+        return "none"
+    value = 100 * part / whole
+    return f"{value:.0f} %" if value >= 10 else f"{value:.2g} %"
 
 
 @contextmanager

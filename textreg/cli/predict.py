@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from textreg.cli.inputs import reading
 from textreg.cli.output import print_json
 from textreg.corpus import stream_documents
 from textreg.model import Model
@@ -20,7 +21,7 @@ from textreg.storage import load_model
 @click.command(name="predict")
 @click.argument("model")
 @click.argument("files", nargs=-1)
-@click.option("--text-col", metavar="NAME", help="Column of the texts. [default: guessed]")
+@reading(labels=False)
 @click.option("--proba", is_flag=True, help="Print the probability of every label as well.")
 @click.option(
     "--format",
@@ -35,6 +36,8 @@ def command(
     model: str,
     files: tuple[str, ...],
     text_col: str | None,
+    encoding: str | None,
+    on_error: str,
     proba: bool,
     form: str,
     as_json: bool,
@@ -45,7 +48,9 @@ def command(
     label a line, in the order of the texts; --proba adds a first line that names the columns.
     """
     loaded = load_model(model)
-    batches = stream_documents(files or ["-"], text_col=text_col)
+    batches = stream_documents(
+        files or ["-"], text_col=text_col, encoding=encoding, on_error=on_error
+    )
     predictions = (_predict(loaded, batch, proba) for batch in batches)
     if as_json:
         rows = list(itertools.chain.from_iterable(predictions))

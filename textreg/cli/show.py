@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from textreg.cli.output import print_json, print_table, size
+from textreg.encoder import Encoder
 from textreg.model import Model
 from textreg.storage import load_model
 
@@ -30,7 +31,7 @@ def command(model: str, top: int, as_json: bool) -> None:
     if as_json:
         print_json({**facts, "summary": loaded.summary, "top": features})
         return
-    print_table([(key.replace("_", " "), _text(value)) for key, value in facts.items()])
+    print_table([(_title(key), _text(value, key)) for key, value in facts.items()])
     for label, weighted in features.items():
         click.echo(f"\n{label}")
         if weighted:
@@ -44,12 +45,14 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
     summary, encoder = model.summary, model.encoder
     facts: dict[str, Any] = {
         "model": path,
-        "size": size(os.path.getsize(path)),
+        "bytes": os.path.getsize(path),
         "labels": list(model.labels),
         "features": model.n_features,
         "tokenizer": {"name": encoder.tokenizer.name, **encoder.tokenizer.params()},
         "vectorizer": encoder.vectorizer.params(),
     }
+    if encoder.idf is not None:
+        facts["known_words"] = _known_words(encoder)
     if reg := summary.get("reg"):
         facts["regularizer"] = {"name": reg["name"], **reg["params"]}
     for key in ("documents", "objective", "gap", "converged", "dev"):
@@ -58,9 +61,24 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
     return facts
 
 
-def _text(value: Any) -> str:
+def _known_words(encoder: Encoder) -> dict[str, Any]:
+    """What a weighting costs that scales rows by all the features they have."""
+    used = set(encoder.names)
+    unused = [name for name in encoder.vocabulary if name not in used]
+    # A name, its end in the table of names, and its inverse document frequency.
+    n_bytes = sum(len(name.encode("utf-8", "surrogatepass")) + 16 for name in unused)
+    return {"without_weight": len(unused), "bytes": n_bytes}
+
+
+def _title(key: str) -> str:
+    return "size" if key == "bytes" else key.replace("_", " ")
+
+
+def _text(value: Any, key: str = "") -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_text(item)}" for key, item in value.items())
+        return ", ".join(f"{_title(key)} {_text(item, key)}" for key, item in value.items())
+    if key == "bytes":
+        return size(value)
     if isinstance(value, list):
         return ", ".join(map(_text, value))
     if isinstance(value, float):

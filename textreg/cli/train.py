@@ -12,8 +12,9 @@ from typing import Any
 
 import click
 
+from textreg.cli.inputs import describe, reading
 from textreg.cli.options import PartsCommand
-from textreg.cli.output import describe_corpus, percent, print_json, progress_bar, size
+from textreg.cli.output import percent, print_json, progress_bar, size
 from textreg.corpus import read_corpus
 from textreg.errors import UsageError
 from textreg.selection import METRICS
@@ -23,16 +24,8 @@ from textreg.training import train_corpus
 
 @click.command(cls=PartsCommand, name="train")
 @click.argument("files", nargs=-1, required=True)
-@click.option("--text-col", metavar="NAME", help="Column of the texts. [default: guessed]")
-@click.option("--label-col", metavar="NAME", help="Column of the labels. [default: guessed]")
+@reading(labels=True)
 @click.option("--weight-col", metavar="NAME", help="Column of the documents' weights.")
-@click.option(
-    "--on-error",
-    type=click.Choice(["stop", "skip"]),
-    default="stop",
-    show_default=True,
-    help="What a bad row does.",
-)
 @click.option("--reg", metavar="NAME", default="sentence", show_default=True, help="Regularizer.")
 @click.option("--groups", metavar="NAME", help="Builder of groups, if the regularizer needs some.")
 @click.option("--graph", metavar="NAME", help="Builder of the graph, if it needs one.")
@@ -42,6 +35,12 @@ from textreg.training import train_corpus
     metavar="FILE",
     multiple=True,
     help="Documents to choose the prices by; may be repeated.",
+)
+@click.option(
+    "--unlabeled",
+    metavar="FILE",
+    multiple=True,
+    help="Documents without labels that a graph learns from as well; may be repeated.",
 )
 @click.option(
     "--holdout", type=float, help="Share of the documents held out for that. [default: 0.1]"
@@ -76,8 +75,10 @@ def command(
     text_col: str | None,
     label_col: str | None,
     weight_col: str | None,
+    encoding: str | None,
     on_error: str,
     dev: tuple[str, ...],
+    unlabeled: tuple[str, ...],
     no_refit: bool,
     class_weight: tuple[str, ...],
     output: str | None,
@@ -96,7 +97,7 @@ def command(
     """
     talk = not (quiet or as_json)
     target = Path(output) if output else Path(f"{_stem(files[0])}.textreg")
-    _check_target(target, [*files, *dev])
+    _check_target(target, [*files, *dev, *unlabeled])
     given = {key: value for key, value in options.items() if value is not None}
     settings = TrainingSettings.from_options(
         refit=not no_refit, class_weight=_class_weight(class_weight), **given
@@ -106,17 +107,25 @@ def command(
         text_col=text_col,
         label_col=label_col,
         weight_col=weight_col,
+        encoding=encoding,
         on_error=on_error,
     )
     started = time.perf_counter()
     corpus = read(files)
     if talk:
-        describe_corpus(_names(files), corpus)
+        describe(files, corpus)
     if dev:
         dev_corpus = read(dev)
         settings = replace(settings, dev=dev_corpus)
         if talk:
-            describe_corpus(_names(dev), dev_corpus)
+            describe(dev, dev_corpus)
+    if unlabeled:
+        more = read_corpus(
+            unlabeled, text_col=text_col, encoding=encoding, on_error=on_error, labelled=False
+        )
+        settings = replace(settings, unlabeled=more)
+        if talk:
+            describe(unlabeled, more)
     seconds = round(time.perf_counter() - started, 3)
 
     with progress_bar(quiet=quiet) as progress:
@@ -130,15 +139,18 @@ def command(
         print_json(result)
     elif talk:
         _tell(result, str(target))
+    if not model.n_features:
+        label = max(result["labels"], key=result["labels"].__getitem__)
+        click.echo(
+            f"Warning: no feature has a weight, so the answer is always '{label}'. Smaller prices "
+            "leave more features; or the texts may not tell the labels apart.",
+            err=True,
+        )
 
 
 def _stem(path: str) -> str:
     """Name of a corpus without folder and endings; ``model`` for standard input."""
     return Path(os.path.abspath(path)).name.partition(".")[0] or "model" if path != "-" else "model"
-
-
-def _names(paths: Sequence[str]) -> str:
-    return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
 
 
 def _check_target(target: Path, inputs: Sequence[str]) -> None:
@@ -186,6 +198,8 @@ def _tell(result: Mapping[str, Any], target: str) -> None:
     click.echo(f"features: {result['features']:,} ({result['seconds']['features']:.1f} s)")
     if groups := result["groups"]:
         click.echo(f"groups: {groups['before']:,} {groups['name']}, {groups['after']:,} differ")
+    if graph := result["graph"]:
+        click.echo(f"graph: {graph['links']:,} links of {graph['name']}")
     if result["search"]:
         _tell_search(result)
     bound = "no bound on the gap" if result["gap"] is None else f"gap {result['gap']:.1e}"

@@ -2,9 +2,10 @@
 
     min  sum_i c_i l(y_i, x_i w + b) + sum_j lam_j |w_j| + 1/2 q_j w_j^2
 
-Each round takes the features that are in the model or whose gradient draws them in, and makes one
-step of the engine over them. The method is that of Yuan, Ho & Lin (2012) for the l1 part, with a
-working set in place of their shrinking and conjugate gradients for the weights that stay.
+Each round takes the features that are in the model or whose gradient draws them in, and makes a
+step of the engine over them, or a few while far from the optimum. The method is that of Yuan, Ho &
+Lin (2012) for the l1 part, with a working set in place of their shrinking and conjugate gradients
+for the weights that stay.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from textreg.solvers.engine import NOISE, Engine
 PASSES, POLISH = 5, 10
 """Rounds of coordinate descent and of conjugate gradients in a step."""
 
+STAY, FAR = 4, 0.03
+"""Most steps over one choice of features, as long as each lowers the objective by this share."""
+
 NEAR, SLOW, MOST = 1e-3, 0.03, 8
 """A fall below NEAR of the objective and above SLOW of the last one doubles the effort, to MOST."""
 
@@ -38,7 +42,7 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
     """Minimise loss + penalty (mu = 0); stops at the relative gap ``problem.tol``.
 
     Without any price on some feature there is no useful lower bound: the gap is NaN then, and the
-    stop is at a largest gradient of ``problem.tol`` times that at zero weights.
+    stop is at a largest gradient of ``problem.tol`` times the largest met.
     """
     engine = Engine(problem)
     if problem.start is None:
@@ -68,9 +72,13 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
         idle = idle + 1 if fall <= NOISE * objective else 0
         if converged or stopped or iteration >= problem.max_iter or idle > IDLE:
             break
-        iteration += 1
-        before = fall
-        fall = engine.step(active, penalty, passes=passes, polish=polish, effort=effort)
+        for _ in range(STAY):
+            iteration += 1
+            before = fall
+            fall = engine.step(active, penalty, passes=passes, polish=polish, effort=effort)
+            if fall < FAR * objective or iteration >= problem.max_iter:
+                break
+            engine.settle()
         # Near the optimum Newton's steps fall steeply, or the model was not solved well enough.
         slow = SLOW * before < fall < NEAR * objective
         effort = min(2 * effort, MOST) if slow else max(effort // 2, 1)

@@ -40,19 +40,23 @@ SINGLE_STOP = re.compile(rf"{re.escape(STOP)}[{_close}]*\s")
 
 def split(text: str, lowercase: bool, min_length: int, sentences: str) -> list[list[str]]:
     """The words of ``text``, one list a sentence; sentences without a word are left out."""
-    pieces, _ = _split(text, lowercase, min_length, sentences)
+    pieces, _, _ = _split(text, lowercase, min_length, sentences)
     return [[word for word, _ in piece] for piece in pieces]
 
 
 def _split(
     text: str, lowercase: bool, min_length: int, sentences: str
-) -> tuple[list[list[tuple[str, Span]]], list[Span]]:
-    """As :func:`split`, with the span of every word and every sentence."""
+) -> tuple[list[list[tuple[str, Span]]], list[Span], list[int]]:
+    """As :func:`split`, with the span of every word and every sentence.
+
+    The last list has the number of sentences up to the end of every paragraph.
+    """
     if lowercase and "Σ" in text:
         text = with_final_sigmas(text)
     runs = [match.span() for match in WORD.finditer(text)]
     pieces: list[list[tuple[str, Span]]] = []
     spans: list[Span] = []
+    paragraphs = [0]
     begin = 0
     for r, (_, end) in enumerate(runs, 1):
         if r < len(runs) and not ends_sentence(text, runs[r - 1], runs[r][0], r - begin, sentences):
@@ -67,8 +71,11 @@ def _split(
             attached = re.compile(r"[^\s\w<]*").match(text, end)
             pieces.append(words)
             spans.append((runs[begin][0], attached.end() if attached else end))
+        closes = r == len(runs) or len(LINE_END.findall(text[end : runs[r][0]])) >= 2
+        if closes and len(pieces) > paragraphs[-1]:
+            paragraphs.append(len(pieces))
         begin = r
-    return pieces, spans
+    return pieces, spans, paragraphs[1:]
 
 
 def _words(text: str, run: Span, lowercase: bool) -> list[tuple[str, Span]]:
@@ -132,9 +139,10 @@ def encode(
     ids: list[int] = []
     word_spans: list[Span] = []
     sentence_spans: list[Span] = []
-    sentence_ptr, document_ptr = [0], [0]
+    sentence_ptr, paragraph_ptr, document_ptr = [0], [0], [0]
     for text in texts:
-        pieces, piece_spans = _split(text, lowercase, min_length, sentences)
+        pieces, piece_spans, ends = _split(text, lowercase, min_length, sentences)
+        paragraph_ptr.extend(document_ptr[-1] + end for end in ends)
         for piece in pieces:
             ids.extend(numbers.setdefault(word, len(numbers)) for word, _ in piece)
             word_spans.extend(span for _, span in piece)
@@ -152,6 +160,7 @@ def encode(
     return (
         np.array([rank[i] for i in ids], dtype=np.int32),
         np.array(sentence_ptr, dtype=np.int64),
+        np.array(paragraph_ptr, dtype=np.int64),
         np.array(document_ptr, dtype=np.int64),
         names,
         *pairs,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from textreg.records import Int32s, Int64s
+    from textreg.records import Floats, Int32s, Int64s
 
 
 def _pairs(
@@ -55,3 +57,17 @@ def weave(levels: Int32s, ptr: Int64s) -> tuple[Int32s, Int64s]:
     flat = levels.T.ravel()
     kept = np.concatenate([[0], np.cumsum(flat >= 0)])
     return flat[flat >= 0], kept[ptr * len(levels)].astype(np.int64)
+
+
+def gram_norms(words: Int32s, ptr: Int64s, document_ptr: Int64s, n: int) -> Floats:
+    """Twin of :func:`textreg._core.text_grams.gram_norms`."""
+    norms = np.zeros(len(document_ptr) - 1)
+    for d in range(len(norms)):
+        counts: Counter[tuple[int, ...]] = Counter()
+        for s in range(document_ptr[d], document_ptr[d + 1]):
+            sentence = words[ptr[s] : ptr[s + 1]].tolist()
+            for k in range(1, n + 1):
+                counts.update(tuple(sentence[i : i + k]) for i in range(len(sentence) - k + 1))
+        frequencies = sorted(Counter(counts.values()).items())
+        norms[d] = math.sqrt(sum(many * (1 + math.log(c)) ** 2 for c, many in frequencies))
+    return norms

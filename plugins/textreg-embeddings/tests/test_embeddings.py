@@ -1,0 +1,202 @@
+"""The builders ``clusters`` and ``brown``, as a user of textreg meets them."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from textreg_embeddings import Brown, Clusters
+from textreg_embeddings.vectors import read_vectors, train_vectors
+
+import textreg
+from textreg import registry
+from textreg.errors import DataError, UsageError
+from textreg.records import Groups, Tokens
+from textreg.text import scan_words
+from textreg.vectorize import Vectorizer
+
+VECTORS = {"good": [1.0, 0.1], "great": [0.9, 0.2], "bad": [-1.0, 0.0], "poor": [-0.9, -0.1]}
+TEXT = [" ".join(VECTORS)] * 3
+
+
+def text_form(vectors: dict[str, list[float]], *, header: bool) -> bytes:
+    """The file of word2vec (with ``header``) or GloVe."""
+    lines = [f"{len(vectors)} 2"] if header else []
+    lines += [f"{word} {' '.join(map(str, vector))}" for word, vector in vectors.items()]
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def binary_form(vectors: dict[str, list[float]], end: bytes = b"\n") -> bytes:
+    """The binary file of word2vec; some writers put no end after a vector."""
+    data = f"{len(vectors)} 2\n".encode()
+    for word, vector in vectors.items():
+        data += word.encode() + b" " + struct.pack("<2f", *vector) + end
+    return data
+
+
+FORMS: dict[str, Callable[[], bytes]] = {
+    "word2vec.txt": lambda: text_form(VECTORS, header=True),
+    "glove.txt": lambda: text_form(VECTORS, header=False),
+    "word2vec.bin": lambda: binary_form(VECTORS),
+    "gensim.bin": lambda: binary_form(VECTORS, end=b""),
+    "glove.txt.gz": lambda: gzip.compress(text_form(VECTORS, header=False)),
+    "word2vec.bin.gz": lambda: gzip.compress(binary_form(VECTORS)),
+}
+
+
+def named(groups: Groups, tokens: Tokens) -> list[set[str]]:
+    """The groups by the names of their features."""
+    return [
+        {tokens.vocabulary[j] for j in groups.indices[start:end]}
+        for start, end in zip(groups.indptr, groups.indptr[1:], strict=False)
+    ]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_vectors_is_read(form: str, tmp_path: Path) -> None:
+    path = tmp_path / form
+    path.write_bytes(FORMS[form]())
+    words, vectors = read_vectors(str(path), {"poor", "great", "unheard"})
+    assert words == ["great", "poor"]
+    assert np.allclose(vectors, [VECTORS["great"], VECTORS["poor"]])
+
+
+def test_a_word_with_spaces_and_a_word_twice(tmp_path: Path) -> None:
+    path = tmp_path / "glove.txt"
+    path.write_bytes(b"good 1 2\nat name@domain 3 4\ngood 5 6\n")
+    words, vectors = read_vectors(str(path), {"good", "at name@domain"})
+    assert (words, vectors.tolist()) == (["good", "at name@domain"], [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"good 1 2\ngreat 3 x\n", r"v:2: one of the 2 numbers of 'great' is none"),
+        (b"good 1 2\ngreat\n", r"v:2: 'great' is no word with 2 numbers"),
+        (b"good 1 2\ngreat 1 nan\n", r"v:2: the vector of 'great' has a value that is not finite"),
+        (b"good 1 2\n\xff 1 2\n", r"v:2: byte 1 of the line is no UTF-8"),
+        (binary_form(VECTORS)[:-6], r"v, word 4 of 4: the file ends too early"),
+        (binary_form(VECTORS)[:-12], r"v, word 4 of 4: there is no word"),
+    ],
+)
+def test_damage_is_told_with_its_place(data: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "v"
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=message):
+        read_vectors(str(path), {"good", "great", "poor"})
+
+
+def test_a_missing_file_is_told() -> None:
+    with pytest.raises(UsageError, match=r"nowhere\.txt cannot be read: No such file"):
+        read_vectors("nowhere.txt", {"good"})
+
+
+def test_clusters_take_the_nearest_outside_words(tmp_path: Path) -> None:
+    path = tmp_path / "v"
+    path.write_bytes(FORMS["glove.txt"]())
+    tokens = scan_words([*TEXT, "unheard"])
+    alone = Clusters(vectors=str(path), clusters=2, nearest=0).build(tokens)
+    assert sorted(map(sorted, named(alone, tokens))) == [["bad", "poor"], ["good", "great"]]
+    wider = Clusters(vectors=str(path), clusters=2, nearest=1, weight="sqrt").build(tokens)
+    # Of the other side's words, the one that makes the smaller angle.
+    assert sorted(map(sorted, named(wider, tokens))) == [
+        ["bad", "good", "great"],
+        ["bad", "great", "poor"],
+    ]
+    assert wider.weights.tolist() == [3**0.5] * 2
+
+
+def neighbors() -> list[str]:
+    """Texts in which two words are used like each other, and two others likewise."""
+    random = np.random.default_rng(0)
+    frames = {("cat", "dog"): "the {} eats and sleeps", ("car", "bus"): "a {} drives with fuel"}
+    return [frame.format(random.choice(pair)) for _ in range(40) for pair, frame in frames.items()]
+
+
+def test_vectors_made_from_the_text_know_company() -> None:
+    tokens = scan_words(neighbors())
+    place = {name: i for i, name in enumerate(tokens.vocabulary)}
+    made = train_vectors(tokens, np.arange(len(place)), window=5, dimensions=4, seed=0)
+    made /= np.linalg.norm(made, axis=1)[:, None]
+    alike = made @ made.T
+    assert alike[place["cat"], place["dog"]] > 0.9
+    assert alike[place["cat"], place["car"]] < 0.5
+
+
+def test_clusters_repeat() -> None:
+    tokens = scan_words(neighbors())
+    one, other = (Clusters(clusters=3, seed=4).build(tokens) for _ in range(2))
+    assert np.array_equal(one.indices, other.indices)
+    assert one.names == other.names
+
+
+def test_clusters_say_when_there_are_too_many() -> None:
+    with pytest.raises(DataError, match=r"200 clusters are too many for 12 words"):
+        Clusters().build(scan_words(neighbors()))
+
+
+def test_clusters_say_when_no_vector_fits(tmp_path: Path) -> None:
+    path = tmp_path / "v"
+    path.write_bytes(b"bonjour 1 2\n")
+    with pytest.raises(DataError, match="no vector for any word"):
+        Clusters(vectors=str(path)).build(scan_words(TEXT))
+
+
+BROWN = "0010\tgood\t50\n0011\tgreat\t40\n01\tbad\t30\n0101\tpoor\t3\n111\tunheard\t9\n"
+
+
+def test_brown_prefixes_give_groups_within_groups(tmp_path: Path) -> None:
+    path = tmp_path / "brown.tsv"
+    path.write_text(BROWN)
+    tokens = Vectorizer(ngrams=2).fit(registry.create("tokenizer", "words"), TEXT).tokens
+    groups = Brown(path=str(path), prefixes="3,4", least=4).build(tokens)
+    found = dict(zip(groups.names or [], named(groups, tokens), strict=True))
+    assert found == {
+        "001 (good, great)": {"good", "great", "good great"},
+        "0010 (good)": {"good"},
+        "0011 (great)": {"great"},
+        "01 (bad)": {"bad"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "params", "error", "message"),
+    [
+        (BROWN + "01x\tfine\t3\n", {}, DataError, r"brown.tsv:6: '01x.*' is no path of zeros"),
+        (BROWN + "011 fine 3\n", {}, DataError, r"brown.tsv:6: "),
+        (BROWN, {"prefixes": "4,six"}, UsageError, r"prefixes must be whole numbers"),
+        (BROWN, {"least": 1000}, DataError, r"none of its words is in the training texts"),
+    ],
+)
+def test_brown_tells_what_is_wrong(
+    text: str, params: dict[str, Any], error: type[Exception], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "brown.tsv"
+    path.write_text(text)
+    with pytest.raises(error, match=message):
+        Brown(path=str(path), **params).build(scan_words(TEXT))
+
+
+def test_brown_needs_a_file() -> None:
+    with pytest.raises(UsageError, match="--groups-path"):
+        Brown().build(scan_words(TEXT))
+
+
+def test_training_finds_the_builders_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "brown.tsv"
+    path.write_text("00\tcat\t1\n00\tdog\t1\n01\tcar\t1\n01\tbus\t1\n")
+    model = textreg.train(
+        neighbors(),
+        ["animal", "machine"] * 40,
+        reg="group",
+        groups="clusters,brown",
+        groups_clusters=3,
+        groups_path=str(path),
+    )
+    assert model.summary["groups"]["before"] == 5
+    assert model.predict(["the dog sleeps", "a car with fuel"]) == ["animal", "machine"]

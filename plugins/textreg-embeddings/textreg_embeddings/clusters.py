@@ -1,0 +1,111 @@
+"""Groups of words whose vectors lie together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from textreg.errors import DataError
+from textreg.grouping import WordGroupBuilder
+from textreg.params import param
+from textreg.records import Tokens
+from textreg.text import count
+from textreg_embeddings.vectors import Floats, read_vectors, train_vectors
+
+BLOCK = 1000
+"""Clusters whose distances to all words are held at once."""
+
+
+class Clusters(WordGroupBuilder):
+    """Clusters of word vectors by k-means, each with the words outside that are nearest to it.
+
+    The vectors come from a file of word2vec or GloVe, or else from the training text: a truncated
+    singular value decomposition of positive pointwise mutual information (Levy, Goldberg & Dagan
+    2015). They are scaled to length 1. The outside words make the groups overlap, as Skianis et al.
+    (2018, section 4) have it. A word without a vector is in no group.
+    """
+
+    name = "clusters"
+    vectors: str | None = param(
+        default=None, help="file of word vectors; none: made from the training text"
+    )
+    clusters: int = param(default=200, min=1, max=2000, help="number of clusters")
+    nearest: int = param(default=5, min=0, help="nearest outside words that each cluster gets")
+    min_df: int = param(default=3, min=1, help="fewest documents of a word that is clustered")
+    dimensions: int = param(default=50, min=1, help="length of vectors made from the text")
+    window: int = param(default=5, min=2, help="words within which such vectors see a pair")
+    iterations: int = param(default=30, min=1, help="most rounds of k-means")
+    seed: int = param(default=0, min=0, help="seed of k-means; the same gives the same")
+
+    def sets(self, tokens: Tokens) -> Mapping[str, Collection[str]]:
+        """The words of every cluster; DataError where there are fewer words than clusters."""
+        # One thread: with several, sums come in another order and words at a border may change.
+        with threadpool_limits(limits=1):
+            words, vectors = self._vectors(tokens)
+        if self.clusters >= len(words):
+            raise DataError(
+                f"clusters: {self.clusters:,} clusters are too many for {len(words):,} words that "
+                f"are in {self.min_df} documents or more and have a vector. Lower "
+                "--groups-clusters or --groups-min-df."
+            )
+        labels, centers = self._k_means(vectors)
+        outside = self._outside(vectors, labels, centers)
+        sets = {}
+        for cluster in range(self.clusters):
+            inside = np.flatnonzero(labels == cluster)
+            middle = inside[np.argsort(-vectors[inside] @ centers[cluster], kind="stable")]
+            names = [words[place] for place in [*middle, *outside[cluster]]]
+            sets[f"cluster {cluster + 1} ({', '.join(names[:3])})"] = names
+        return sets
+
+    def _vectors(self, tokens: Tokens) -> tuple[list[str], Floats]:
+        """Words and their vectors of length 1."""
+        counts = count(tokens)
+        kept = np.flatnonzero(np.bincount(counts.indices, minlength=counts.shape[1]) >= self.min_df)
+        words = [tokens.vocabulary[feature] for feature in kept.tolist()]
+        if self.vectors is not None:
+            words, vectors = read_vectors(self.vectors, set(words))
+            if not words:
+                raise DataError(
+                    f"{self.vectors}: it has no vector for any word of the training texts. Check "
+                    "that it is of their language, and in small letters if they are."
+                )
+        elif len(kept) < 2:
+            raise DataError(
+                f"clusters: fewer than two words are in {self.min_df} documents or more. Lower "
+                "--groups-min-df."
+            )
+        else:
+            vectors = train_vectors(tokens, kept, self.window, self.dimensions, self.seed)
+        lengths = np.linalg.norm(vectors, axis=1)
+        some = lengths > 0  # a word that stands alone wherever it stands has none
+        return [word for word, keep in zip(words, some, strict=True) if keep], (
+            vectors[some] / lengths[some, None]
+        )
+
+    def _k_means(self, vectors: Floats) -> tuple[NDArray[np.int32], Floats]:
+        """The cluster of every word, and the centers."""
+        from sklearn.cluster import KMeans
+
+        model = KMeans(self.clusters, n_init=1, max_iter=self.iterations, random_state=self.seed)
+        with threadpool_limits(limits=1):  # after the import, for OpenMP comes with it
+            model.fit(vectors)
+        return model.labels_, model.cluster_centers_
+
+    def _outside(
+        self, vectors: Floats, labels: NDArray[np.int32], centers: Floats
+    ) -> NDArray[np.intp]:
+        """The words nearest to every center that are in other clusters, (clusters, nearest)."""
+        count = min(self.nearest, len(vectors) - 1)
+        nearest = []
+        for first in range(0, len(centers), BLOCK):
+            block = centers[first : first + BLOCK]
+            # All vectors have length 1, so the nearest one has the largest product.
+            closeness = block @ vectors.T
+            own = labels == np.arange(first, first + len(block))[:, None]
+            closeness[own] = -np.inf
+            nearest.append(np.argsort(-closeness, axis=1, kind="stable")[:, :count])
+        return np.vstack(nearest)

@@ -1,0 +1,99 @@
+"""The builder ``communities``, as a user of textreg meets it."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from textreg_gow import Communities
+
+import textreg
+from textreg import registry
+from textreg.errors import DataError
+from textreg.records import Groups, Tokens
+from textreg.text import scan_words
+from textreg.vectorize import Vectorizer
+
+SEA = "ship sail wave harbor anchor"
+KITCHEN = "oven flour butter sugar bake"
+
+
+def texts() -> list[str]:
+    """Forty documents about one of two things, in words drawn at random."""
+    draw = np.random.default_rng(0)
+    return [" ".join(draw.choice(subject.split(), 8)) for subject in [SEA, KITCHEN] * 20]
+
+
+def at_random() -> Tokens:
+    """Ninety documents of thirty words each, drawn from three hundred."""
+    words = np.random.default_rng(0).integers(300, size=(90, 30))
+    return scan_words([" ".join(f"w{n}" for n in row) for row in words])
+
+
+def named(groups: Groups, tokens: Tokens) -> list[set[str]]:
+    """The groups by the names of their features."""
+    return [
+        {tokens.vocabulary[j] for j in groups.indices[start:end]}
+        for start, end in zip(groups.indptr, groups.indptr[1:], strict=False)
+    ]
+
+
+@pytest.mark.parametrize("algorithm", ["louvain", "leiden"])
+def test_communities_are_found(algorithm: str) -> None:
+    tokens = scan_words(texts())
+    groups = Communities(algorithm=algorithm, max_df=0.5, weight="sqrt").build(tokens)
+    found = sorted(map(sorted, named(groups, tokens)))
+    assert found == sorted([sorted(SEA.split()), sorted(KITCHEN.split())])
+    assert groups.weights.tolist() == [5**0.5] * 2
+    assert groups.names is not None
+    assert groups.names[0].startswith("community 1 (")
+
+
+@pytest.mark.parametrize("algorithm", ["louvain", "leiden"])
+def test_the_same_seed_gives_the_same_and_chance_is_left_alone(algorithm: str) -> None:
+    tokens = at_random()
+    builder = Communities(algorithm=algorithm, max_df=1.0, seed=3)
+    random.seed(5)
+    one = builder.build(tokens)
+    after = random.random()
+    other = builder.build(tokens)
+    assert np.array_equal(one.indptr, other.indptr)
+    assert np.array_equal(one.indices, other.indices)
+    random.seed(5)
+    assert random.random() == after
+
+
+def test_a_larger_resolution_gives_more_communities() -> None:
+    few, more = (
+        len(Communities(max_df=1.0, resolution=resolution).build(at_random()))
+        for resolution in (0.5, 2.0)
+    )
+    assert few < more
+
+
+def test_the_window_sets_who_are_neighbors() -> None:
+    tokens = scan_words(["a b x y"] * 3)
+    groups = Communities(window=2, max_df=1.0).build(tokens)
+    assert named(groups, tokens) == [{"a", "b"}, {"x", "y"}]
+
+
+def test_ngrams_belong_to_the_community_of_their_words() -> None:
+    tokens = Vectorizer(ngrams=2).fit(registry.create("tokenizer", "words"), texts()).tokens
+    assert "ship sail" in tokens.vocabulary
+    groups = named(Communities(max_df=0.5).build(tokens), tokens)
+    (sea,) = [group for group in groups if "ship" in group]
+    assert "ship sail" in sea
+
+
+def test_no_edge_is_told() -> None:
+    with pytest.raises(DataError, match=r"no two words within 4 .*--groups-min-df"):
+        Communities(min_df=50).build(scan_words(texts()))
+
+
+def test_training_finds_the_builder_by_name() -> None:
+    model = textreg.train(
+        texts(), ["sea", "kitchen"] * 20, reg="group", groups="communities", groups_max_df=0.5
+    )
+    assert model.summary["groups"]["before"] == 2
+    assert model.predict(["a ship in the harbor", "butter and sugar"]) == ["sea", "kitchen"]

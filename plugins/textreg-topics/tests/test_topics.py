@@ -1,0 +1,99 @@
+"""The builders ``lda`` and ``lsi``, as a user of textreg meets them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from textreg_topics import Lda, Lsi
+
+import textreg
+from textreg import registry
+from textreg.errors import DataError
+from textreg.records import Tokens
+from textreg.text import scan_words
+from textreg.vectorize import Vectorizer
+
+SEA = "ship sail wave harbor anchor"
+KITCHEN = "oven flour butter sugar bake"
+
+
+def texts() -> list[str]:
+    """Forty documents about one of two things, in words drawn at random, and fillers."""
+    random = np.random.default_rng(0)
+    return [
+        " ".join([*random.choice(subject.split(), 8), "the", *random.choice(["a", "b", "c"], 2)])
+        for subject in [SEA, KITCHEN] * 20
+    ]
+
+
+def words_of(groups: Any, tokens: Tokens) -> list[set[str]]:
+    """The groups by the names of their features."""
+    return [
+        {tokens.vocabulary[j] for j in groups.indices[start:end]}
+        for start, end in zip(groups.indptr, groups.indptr[1:], strict=False)
+    ]
+
+
+@pytest.mark.parametrize("cls", [Lda, Lsi])
+def test_topics_are_found(cls: Any) -> None:
+    tokens = scan_words(texts())
+    groups = cls(topics=2, words=5, max_df=0.5).build(tokens)
+    found = words_of(groups, tokens)
+    assert len(groups) == 2
+    if cls is Lda:
+        assert sorted(map(sorted, found)) == sorted([sorted(SEA.split()), sorted(KITCHEN.split())])
+        assert groups.names[0].startswith("topic 1 (")
+    else:  # the second singular vector tells the two apart, the first is their sum
+        assert found[1] <= set(SEA.split()) | set(KITCHEN.split())
+
+
+@pytest.mark.parametrize("cls", [Lda, Lsi])
+def test_the_same_seed_gives_the_same_groups(cls: Any) -> None:
+    tokens = scan_words(texts())
+    one, other = (cls(topics=3, words=4, max_df=0.9, seed=7).build(tokens) for _ in range(2))
+    assert np.array_equal(one.indices, other.indices)
+    assert np.array_equal(one.indptr, other.indptr)
+    assert list(one.names) == list(other.names)
+
+
+def test_prices_follow_sizes() -> None:
+    tokens = scan_words(texts())
+    groups = Lda(topics=2, words=4, max_df=0.5, weight="sqrt").build(tokens)
+    assert groups.weights.tolist() == [2.0, 2.0]
+
+
+def test_ngrams_belong_to_the_topic_of_their_words() -> None:
+    tokens = Vectorizer(ngrams=2).fit(registry.create("tokenizer", "words"), texts()).tokens
+    assert "ship sail" in tokens.vocabulary
+    (sea,) = [
+        group
+        for group in words_of(Lda(topics=2, words=5, max_df=0.5).build(tokens), tokens)
+        if "ship" in group
+    ]
+    assert "ship sail" in sea
+    assert "ship the" not in sea
+    alone = Lda(topics=2, words=5, max_df=0.5, ngrams="none").build(tokens)
+    assert np.diff(alone.indptr).tolist() == [5, 5]
+
+
+@pytest.mark.parametrize("cls", [Lda, Lsi])
+def test_no_word_left_is_told(cls: Any) -> None:
+    with pytest.raises(DataError, match=r"no word is in at least 50 documents .*--groups-min-df"):
+        cls(min_df=50).build(scan_words(texts()))
+
+
+def test_too_many_lsi_topics_are_told() -> None:
+    with pytest.raises(DataError, match=r"lsi: 11 topics are too many .* 11 words"):
+        Lsi(topics=11, max_df=0.5, min_df=1).build(scan_words([*texts(), "once"]))
+
+
+@pytest.mark.parametrize("name", ["lda", "lsi"])
+def test_training_finds_the_builder_by_name(name: str) -> None:
+    labels = ["sea", "kitchen"] * 20
+    model = textreg.train(
+        texts(), labels, reg="group", groups=name, groups_topics=3, groups_max_df=0.5
+    )
+    assert model.summary["groups"]["name"] == name
+    assert model.predict(["a ship in the harbor", "butter and sugar"]) == ["sea", "kitchen"]

@@ -1,0 +1,49 @@
+"""Shared by the kernel_inputs_*.py, which say how to make arguments for the compiled kernels.
+
+Structure is drawn by hypothesis, numbers by a seeded generator: then no two of them tie, and the
+branch that a kernel takes does not hang on the order of a sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Arguments = dict[str, Any]
+
+
+class Kernel(NamedTuple):
+    """How a kernel is to be tried.
+
+    make: its arguments by name, for a generator and two sizes. written: names of those it writes,
+    all others are given to it read-only. checked: names of arrays whose length it checks. room:
+    what is not compared with the twin, among the written and "result".
+    """
+
+    make: Callable[[np.random.Generator, int, int], Arguments]
+    written: str = ""
+    checked: str = ""
+    room: str = ""
+
+
+def ragged(rng: np.random.Generator, pieces: int, size: int) -> tuple[Any, Any]:
+    """``pieces`` sets of numbers below ``size``: some empty, none of them sorted."""
+    rows = [rng.permutation(size)[: rng.integers(0, size + 1)] for _ in range(pieces)]
+    indptr = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    return indptr, np.concatenate([np.empty(0), *rows]).astype(np.int32)
+
+
+def some(rng: np.random.Generator, size: int) -> Any:
+    """Numbers of either sign, some of them zero."""
+    return rng.normal(size=size) * (rng.random(size) < 0.7)
+
+
+def columns(rng: np.random.Generator, n: int, p: int) -> Arguments:
+    indptr, indices = ragged(rng, p, n)
+    return {"indptr": indptr, "indices": indices, "data": rng.normal(size=len(indices))}
+
+
+def chosen(rng: np.random.Generator, p: int) -> Any:
+    return rng.permutation(p)[: rng.integers(0, p + 1)].astype(np.int32)

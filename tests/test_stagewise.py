@@ -1,0 +1,449 @@
+"""Forward stagewise: step by step beside a dense twin, its rules, and its bookkeeping."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from scipy.sparse import csr_array, random_array
+
+import textreg
+from textreg import registry
+from textreg._core.reference.stagewise import dense_path
+from textreg._core.stagewise import add_entries
+from textreg.corpus import read_corpus
+from textreg.errors import ConvergenceWarning, DataError, UsageError
+from textreg.records import Problem, Step
+from textreg.solvers.stagewise import stagewise, stagewise_path
+from textreg.solvers.stagewise_lookup import SHIFT, TIE, Lookup
+from textreg.solvers.stagewise_rules import StepRules
+
+
+def numbers(seed: int = 0, n: int = 80, p: int = 300) -> Any:
+    """Sparse X with frequent and rare columns, more of them than a block has."""
+    rng = np.random.default_rng(seed)
+    often = rng.uniform(0.02, 0.6, p)
+    return rng.normal(1.0, 0.5, (n, p)) * (rng.random((n, p)) < often)
+
+
+def labels(X: Any, seed: int = 1) -> Any:
+    rng = np.random.default_rng(seed)
+    z = X[:, :10] @ rng.normal(size=10) + rng.logistic(size=len(X))
+    return np.where(z > np.median(z), 1.0, -1.0)
+
+
+def responses(X: Any, seed: int = 1) -> Any:
+    rng = np.random.default_rng(seed)
+    return 3.0 + X[:, :10] @ rng.normal(size=10) + rng.normal(size=len(X))
+
+
+def weights(n: int) -> Any:
+    return np.random.default_rng(5).uniform(0.5, 2.0, n)
+
+
+def linear(seed: int = 0, **changes: Any) -> Problem:
+    X = numbers(seed)
+    given = {"X": csr_array(X), "y": responses(X), "loss": "squared", **changes}
+    return Problem(**given)
+
+
+def logistic(seed: int = 0, **changes: Any) -> Problem:
+    X = numbers(seed)
+    return Problem(**{"X": csr_array(X), "y": labels(X), **changes})
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"standardize": False},
+        {"scaled": True, "epsilon": 0.05},
+        {"sample": 20, "seed": 3},
+        {"sample": 20, "seed": 3, "keep_best": True},
+    ],
+    ids=["plain", "unscaled columns", "scaled steps", "random", "random with the last best"],
+)
+@pytest.mark.parametrize("likelihood", ["linear", "logistic", "exponential"])
+def test_every_step_is_that_of_the_dense_twin(
+    likelihood: str, options: dict[str, Any], fit_intercept: bool
+) -> None:
+    if likelihood == "exponential" and "scaled" in options:
+        pytest.skip("an exponential family has no residuals")
+    options = {"epsilon": 0.02, "every": 25, "steps": 300, **options}
+    X = numbers()
+    c = weights(len(X))
+    y = responses(X) if likelihood == "linear" else labels(X)
+    loss = "squared" if likelihood == "linear" else "logistic"
+    features, sizes, w, b = dense_path(
+        X, y, c, likelihood=likelihood, fit_intercept=fit_intercept, **options
+    )
+    problem = Problem(csr_array(X), y, c, loss=loss, fit_intercept=fit_intercept)
+    name = "exponential" if likelihood == "exponential" else "loss"
+    solution = stagewise(problem, StepRules(likelihood=name, **options))
+    path = solution.info["path"]
+    assert len(features) > 150
+    assert path.features.tolist() == features
+    np.testing.assert_allclose(path.sizes, sizes, rtol=1e-8)
+    np.testing.assert_allclose(solution.w, w, rtol=1e-8, atol=1e-12)
+    if likelihood != "exponential" and len(features) % options["every"] == 0:
+        assert solution.b == pytest.approx(b, rel=1e-7, abs=1e-9)
+
+
+def test_zero_one_columns_and_labels_take_the_twins_way_too() -> None:
+    X = (numbers(n=120, p=200) != 0).astype(float)
+    y, c = labels(X), np.ones(len(X))
+    options = {"epsilon": 0.03, "every": 10, "steps": 200}
+    features, _, w, _ = dense_path(X, y, c, likelihood="logistic", fit_intercept=True, **options)
+    solution = stagewise(Problem(csr_array(X), y), StepRules(**options))
+    assert solution.info["path"].features.tolist() == features
+    np.testing.assert_allclose(solution.w, w, rtol=1e-8, atol=1e-12)
+
+
+def test_squared_error_on_labels() -> None:
+    problem = logistic()
+    ours = stagewise(problem, StepRules(likelihood="linear"))
+    same = stagewise(problem.replace(loss="squared"), StepRules())
+    np.testing.assert_array_equal(ours.w, same.w)
+
+
+@given(st.data(), st.integers(1, 400), st.integers(0, 2**32 - 1))
+def test_the_lookup_finds_the_largest(data: st.DataObject, p: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    lookup = Lookup(rng.exponential(size=p) ** 3 * data.draw(st.sampled_from([0.0, 1.0])))
+    lookup.reset(rng.normal(size=p), rng.normal())
+    for _ in range(20):
+        action = rng.integers(3)
+        if action == 0:
+            places = rng.permutation(p)[: rng.integers(1, p + 1)].astype(np.int32)
+            add_entries(places, rng.normal(size=len(places)), rng.normal(), *lookup.bounds)
+        elif action == 1:
+            lookup.offset += rng.normal()
+        else:
+            lookup.settle()
+        size = np.abs(lookup.A + lookup.offset * lookup.B)
+        near = np.flatnonzero(size >= size.max() * (1 - TIE))
+        assert lookup.strongest() == near[np.argmin(lookup.order[near])]
+    assert len(lookup.top) == -(-p // 2**SHIFT)
+
+
+def test_gram_columns_are_dropped_and_made_again() -> None:
+    problem = linear()
+    rules = {"epsilon": 0.05, "steps": 300}
+    all_kept = stagewise(problem, StepRules(**rules))
+    few_kept = stagewise(problem, StepRules(**rules, cache=0.02))
+    chosen = len(set(all_kept.info["path"].features.tolist()))
+    assert all_kept.info["gram"]["computed"] == all_kept.info["gram"]["kept"] == chosen
+    assert few_kept.info["gram"]["computed"] > chosen
+    assert few_kept.info["gram"]["bytes"] <= 20_000
+    np.testing.assert_array_equal(few_kept.w, all_kept.w)
+
+
+@pytest.mark.parametrize("make", [linear, logistic])
+def test_errors_on_the_path_are_those_of_its_models(make: Any) -> None:
+    X = numbers(9)
+    y = responses(X) if make is linear else labels(X)
+    problem = make(weights=weights(80), validation=(csr_array(X), y))
+    solution = stagewise(problem, StepRules(epsilon=0.02, every=30, steps=200))
+    path = solution.info["path"]
+    assert path.checks.tolist() == [0, 30, 60, 90, 120, 150, 180, 200]
+    c = problem.weights / problem.weights.sum()
+    for at, step in enumerate(path.checks):
+        w, b = path.weights(int(step)), path.intercepts[at]
+        z, held = problem.X @ w + b, X @ w + b
+        if make is linear:
+            errors = (problem.y - z) ** 2, (y - held) ** 2
+        else:
+            errors = np.logaddexp(0, -problem.y * z), np.logaddexp(0, -y * held)
+        assert path.train_error[at] == pytest.approx(c @ errors[0])
+        assert path.validation_error[at] == pytest.approx(errors[1].mean())
+        assert path.nonzero[at] == np.count_nonzero(w)
+    best = int(np.argmin(path.validation_error))
+    assert solution.info["chosen"] == path.checks[best]
+    assert [step.iteration for step in solution.history] == path.checks.tolist()
+    np.testing.assert_array_equal(solution.w, path.weights(int(path.checks[best])))
+    assert solution.b == path.intercepts[best]
+
+
+def test_the_intercept_is_the_best_one() -> None:
+    problem = logistic(weights=weights(80))
+    rules = StepRules(epsilon=0.05, every=30, steps=100)  # ends between two checks
+    solution = stagewise(problem, rules)
+    z = problem.X @ solution.w
+
+    def loss(b: float) -> float:
+        return float(problem.weights @ np.logaddexp(0, -problem.y * (z + b)))
+
+    assert loss(solution.b) <= minimize_scalar(loss).fun * (1 + 1e-12)
+    assert solution.objective == pytest.approx(loss(solution.b))
+    squares = stagewise(linear(weights=weights(80)), rules)
+    rest = linear().y - linear().X @ squares.w - squares.b
+    assert weights(80) @ rest == pytest.approx(0.0, abs=1e-9)
+    assert squares.objective == pytest.approx(0.5 * weights(80) @ rest**2)
+
+
+def orthogonal() -> tuple[Any, Any]:
+    """Eight centered columns at right angles, and what least squares makes of them."""
+    H = np.array([[1.0]])
+    for _ in range(4):
+        H = np.block([[H, H], [H, -H]])
+    X = H[:, 1:9]
+    return X, np.array([2.0, -1.5, 1.0, 0.7, -0.4, 0.2, 0.05, 0.0])
+
+
+@pytest.mark.parametrize("threshold", [0.75, 0.3, 0.1])
+def test_orthogonal_columns_give_the_lasso(threshold: float) -> None:
+    X, best = orthogonal()
+    rules = StepRules(epsilon=0.001, threshold=threshold, steps=10**6)
+    solution = stagewise(Problem(X, X @ best + 5.0, loss="squared"), rules)
+    assert solution.info["stopped"] == "threshold"
+    soft = np.sign(best) * np.maximum(np.abs(best) - threshold * 2.0, 0.0)
+    np.testing.assert_allclose(solution.w, soft, atol=0.0015)
+    assert solution.b == pytest.approx(5.0)
+    assert solution.info["largest"] <= threshold
+
+
+def test_a_loop_of_two_stops() -> None:
+    X, best = orthogonal()
+    solution = stagewise(Problem(X, X @ best, loss="squared"), StepRules(epsilon=0.03))
+    assert solution.info["stopped"] == "loop"
+    assert solution.converged
+    np.testing.assert_allclose(solution.w, best, atol=0.03)
+    sampled = StepRules(epsilon=0.03, sample=2, seed=1, steps=5000)
+    random = stagewise(Problem(X, X @ best, loss="squared"), sampled)
+    assert random.info["stopped"] == "loop"  # only after a look at all of them
+    np.testing.assert_allclose(random.w, best, atol=0.03)
+
+
+def test_as_many_steps_back_lead_to_zero_itself() -> None:
+    x = np.array([[1.0], [-1.0]])
+    walk = stagewise(Problem(x, np.array([0.7, -0.7]), loss="squared"), StepRules(epsilon=0.1))
+    assert walk.w[0] == pytest.approx(0.7, abs=0.1)
+    path = walk.info["path"]
+    there_and_back = np.concatenate([path.sizes[:3], -path.sizes[:3]])
+    back = replace(path, features=np.zeros(6, dtype=np.int32), sizes=there_and_back)
+    assert back.weights(6)[0] == 0.0
+
+
+@pytest.mark.parametrize("make", [linear, logistic])
+def test_the_number_of_features_stops(make: Any) -> None:
+    solution = stagewise(make(), StepRules(epsilon=0.05, features=7))
+    assert (solution.nonzero, solution.info["stopped"], solution.converged) == (7, "features", True)
+    assert np.isnan(solution.gap)
+
+
+def test_the_number_of_steps_stops() -> None:
+    solution = stagewise(logistic(), StepRules(epsilon=0.05, steps=33))
+    assert (solution.iterations, solution.info["stopped"], solution.converged) == (
+        33,
+        "steps",
+        True,
+    )
+
+
+def test_a_stale_error_on_held_out_documents_stops() -> None:
+    noise = np.random.default_rng(3).choice([-1.0, 1.0], 80)
+    problem = logistic(validation=(numbers(7), noise))
+    rules = StepRules(epsilon=0.1, every=10, stale=50)
+    solution = stagewise(problem, rules)
+    assert solution.info["stopped"] == "stale"
+    assert solution.info["steps"] == solution.info["chosen"] + 50
+    whole = stagewise(problem, StepRules(epsilon=0.1, every=10))
+    assert whole.info["steps"] > solution.info["steps"]
+
+
+def test_the_callback_stops_and_is_told_of_every_check() -> None:
+    seen: list[Step] = []
+
+    def third(step: Step) -> bool:
+        seen.append(step)
+        return len(seen) == 3
+
+    solution = stagewise(logistic(callback=third), StepRules(epsilon=0.05, every=10))
+    assert [step.iteration for step in seen] == [0, 10, 20]
+    assert (solution.iterations, solution.info["stopped"]) == (20, "callback")
+    assert not solution.converged
+    assert np.count_nonzero(solution.w) > 0
+
+
+def test_too_many_checks_stop_and_are_said() -> None:
+    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
+        solution = stagewise(logistic(max_iter=4), StepRules(epsilon=0.05, every=10))
+    assert (solution.iterations, solution.info["stopped"]) == (40, "max_iter")
+    assert not solution.converged
+
+
+@pytest.mark.parametrize("options", [{}, {"sample": 30}], ids=["all", "random"])
+def test_results_repeat(options: dict[str, Any]) -> None:
+    first, second = (stagewise(logistic(), StepRules(epsilon=0.05, **options)) for _ in range(2))
+    np.testing.assert_array_equal(first.w, second.w)
+    other = stagewise(logistic(), StepRules(epsilon=0.05, **{**options, "seed": 8}))
+    assert np.array_equal(first.w, other.w) == (not options)
+
+
+@pytest.mark.parametrize("likelihood", ["loss", "linear", "exponential"])
+def test_a_weight_of_two_is_a_document_twice(likelihood: str) -> None:
+    problem = logistic()
+    c = np.random.default_rng(2).integers(0, 3, 80).astype(float)
+    rows = np.repeat(np.arange(80), c.astype(int))
+    rules = StepRules(likelihood=likelihood, epsilon=0.05, steps=200, every=20)
+    weighted = stagewise(problem.replace(weights=c), rules)
+    repeated = stagewise(Problem(problem.X[rows], problem.y[rows]), rules)
+    np.testing.assert_allclose(weighted.w, repeated.w, rtol=1e-9, atol=1e-12)
+    assert weighted.b == pytest.approx(repeated.b, rel=1e-6)
+
+
+@pytest.mark.parametrize("likelihood", ["loss", "linear", "exponential"])
+def test_the_order_of_documents_does_not_matter_even_with_ties(likelihood: str) -> None:
+    rng = np.random.default_rng(4)
+    X = (rng.random((60, 200)) < 0.05).astype(float)  # words of one document: equal columns
+    y = rng.choice([-1.0, 1.0], 60)
+    order = rng.permutation(60)
+    rules = StepRules(likelihood=likelihood, epsilon=0.05, steps=300, every=20)
+    ours = stagewise(Problem(csr_array(X), y), rules)
+    other = stagewise(Problem(csr_array(X[order]), y[order]), rules)
+    np.testing.assert_allclose(ours.w, other.w, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("make", [linear, logistic])
+def test_weights_are_in_the_units_of_the_features(make: Any) -> None:
+    problem, rules = make(), StepRules(epsilon=0.05, steps=200)
+    factor = np.random.default_rng(6).uniform(0.1, 10.0, 300)
+    ours = stagewise(problem, rules)
+    other = stagewise(problem.replace(X=csr_array(problem.X.toarray() * factor)), rules)
+    np.testing.assert_allclose(other.w * factor, ours.w, rtol=1e-8, atol=1e-12)
+    assert other.b == pytest.approx(ours.b)
+    raw = StepRules(epsilon=0.05, steps=1, standardize=False)
+    assert np.abs(stagewise(problem, raw).w).max() == 0.05
+
+
+@pytest.mark.parametrize("likelihood", ["loss", "linear", "exponential"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_columns_that_say_nothing_are_never_chosen(likelihood: str, fit_intercept: bool) -> None:
+    X = numbers(p=20)
+    X[:, 3], X[:, 7] = 0.0, 0.3
+    problem = Problem(csr_array(X), labels(X), fit_intercept=fit_intercept)
+    solution = stagewise(problem, StepRules(likelihood=likelihood, epsilon=0.02))
+    assert solution.w[3] == 0.0
+    assert (solution.w[7] == 0.0) == (fit_intercept or likelihood == "exponential")
+
+
+@pytest.mark.parametrize("likelihood", ["loss", "linear", "exponential"])
+def test_no_feature_no_step(likelihood: str) -> None:
+    problem = Problem(csr_array((4, 0)), np.array([1.0, 1.0, 1.0, -1.0]))
+    solution = stagewise(problem, StepRules(likelihood=likelihood))
+    assert (len(solution.w), solution.iterations, solution.info["stopped"]) == (0, 0, "threshold")
+    expected = 0.5 if likelihood == "linear" else np.log(3.0)
+    assert solution.b == pytest.approx(expected)
+
+
+def test_one_label_only_leaves_nothing_to_explain() -> None:
+    solution = stagewise(linear(y=np.full(80, 0.1)), StepRules())
+    assert (solution.iterations, solution.info["stopped"]) == (0, "threshold")
+    assert solution.b == pytest.approx(0.1)
+
+
+def test_the_exponential_family_of_the_paper() -> None:
+    """All examples observed once: the likelihood (1), by its own formula."""
+    X, W = numbers(n=50, p=30), weights(50)
+    observed = np.repeat([1.0, -1.0], 50)
+    # The paper's W stand on rows of their own; rows observed with no weight of their own add to C.
+    both = csr_array(np.vstack([X, X]))
+    c = np.concatenate([np.full(50, 1e-9), W])
+    rules = StepRules(likelihood="exponential", epsilon=0.05, steps=150, every=10)
+    solution = stagewise(Problem(both, observed, c, fit_intercept=False), rules)
+
+    def value(w: Any) -> float:
+        z = X @ w
+        return float(z.sum() - 50 * (np.log(W @ np.exp(z)) - np.log(W.sum())))
+
+    assert value(solution.w) > value(np.zeros(30)) + 1.0
+    assert -solution.objective / 1e-9 == pytest.approx(value(solution.w), rel=1e-6)
+
+
+def test_exponentials_do_not_overflow() -> None:
+    X = np.zeros((200, 3))
+    X[0, 0], X[:100, 1], X[5:9, 2] = 5.0, 1.0, 2.0
+    y = np.where(np.arange(200) < 50, 1.0, -1.0)
+    rules = StepRules(likelihood="exponential", epsilon=50.0, steps=40, every=50)
+    solution = stagewise(Problem(csr_array(X), y), rules)
+    assert np.isfinite(solution.w).all()
+    assert np.isfinite(solution.objective)
+    assert solution.iterations > 0
+
+
+def test_sparse_columns_stay_sparse() -> None:
+    X = random_array((2000, 50_000), density=2e-4, rng=np.random.default_rng(0), format="csr")
+    y = np.where(np.arange(2000) % 3 == 0, 1.0, -1.0)
+    for likelihood in ("loss", "linear", "exponential"):
+        problem = Problem(X, y)
+        tracemalloc.start()
+        stagewise(problem, StepRules(likelihood=likelihood, steps=200))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 2000 * 50_000 * 8 / 50
+
+
+def test_one_run_gives_all_candidates() -> None:
+    regularizer = registry.create("regularizer", "stagewise", every=30)
+    problem = logistic()
+    for part, solution in regularizer.path(problem):
+        alone = part.solve(problem)
+        np.testing.assert_array_equal(solution.w, alone.w)
+        assert (solution.b, solution.objective) == (alone.b, alone.objective)
+        assert solution.iterations == alone.iterations <= part.steps
+    parts = [regularizer.replace(steps=steps) for steps in (200, 100)]
+    found = dict(regularizer.path(problem, parts))
+    assert [solution.iterations for solution in found.values()] == [200, 100]
+
+
+def test_the_end_of_a_run_is_the_end_for_all_candidates() -> None:
+    rules = StepRules(epsilon=0.05, features=5)
+    solutions = list(stagewise_path(logistic(), rules, [2, 900, 1000]))
+    assert [solution.info["stopped"] for solution in solutions] == ["steps", "features", "features"]
+    np.testing.assert_array_equal(solutions[1].w, solutions[2].w)
+
+
+def test_a_start_has_no_part() -> None:
+    problem, rules = logistic(), StepRules(epsilon=0.05, steps=50)
+    there = stagewise(problem.replace(start=(np.ones(300), 2.0)), rules)
+    np.testing.assert_array_equal(there.w, stagewise(problem, rules).w)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"likelihood": "poisson"}, "likelihood must be"),
+        ({"likelihood": "exponential", "scaled": True}, "no residuals"),
+        ({"epsilon": 0.0}, "above 0"),
+        ({"every": 0}, "at least 1"),
+    ],
+)
+def test_wrong_rules(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        StepRules(**options)
+
+
+def test_wrong_data() -> None:
+    with pytest.raises(DataError, match="validation has X of shape"):
+        stagewise(logistic(validation=(np.ones((3, 299)), np.ones(3))), StepRules())
+    with pytest.raises(DataError, match="none has a weight"):
+        stagewise(logistic(y=-np.ones(80)), StepRules(likelihood="exponential"))
+
+
+@pytest.mark.parametrize("likelihood", ["loss", "linear"])
+def test_a_good_classifier_of_real_text(data_dir: Any, likelihood: str) -> None:
+    folder = data_dir / "data" / "tasks" / "science"
+    train, dev = (read_corpus([str(folder / f"{part}.jsonl.gz")]) for part in ("train", "dev"))
+    model = textreg.train(
+        train.texts, train.labels, reg="stagewise", reg_likelihood=likelihood, reg_steps=800
+    )
+    right = np.mean(np.array(model.predict(dev.texts)) == np.array(dev.labels))
+    assert right > 0.95
+    assert model.summary["nonzero"] < 600

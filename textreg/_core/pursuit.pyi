@@ -1,0 +1,34 @@
+from textreg.records import Floats, Int32s, Int64s
+
+def ridge_descent(
+    indptr: Int64s,
+    indices: Int32s,
+    data: Floats,
+    h: Floats,
+    v: Floats,
+    features: Int32s,
+    q: Floats,
+    bend: Floats,
+    w: Floats,
+    b: float,
+    fit_intercept: bool,
+    slack: float,
+    passes: int,
+) -> float: ...
+def best_column(
+    indptr: Int64s,
+    indices: Int32s,
+    data: Floats,
+    r: Floats,
+    scale: Floats,
+    reach: float,
+    drift: float,
+    radius: float,
+    tie: float,
+    floor: float,
+    floor_reach: float,
+    hint: int,
+    score: Floats,
+    seen: Floats,
+    fresh: Int32s,
+) -> tuple[int, float]: ...

@@ -1,0 +1,47 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from textreg.records import Floats, Int32s, Int64s
+
+def gram_column(
+    indptr: Int64s,
+    indices: Int32s,
+    data: Floats,
+    row_ptr: Int64s,
+    places: Int32s,
+    values: Floats,
+    c: Floats,
+    gamma: Floats,
+    j: int,
+    sums: Floats,
+    seen: NDArray[np.uint8],
+    out_places: Int32s,
+    out_values: Floats,
+) -> int: ...
+def add_entries(
+    places: Int32s, values: Floats, t: float, A: Floats, top: Floats, bottom: Floats, shift: int
+) -> None: ...
+def add_rows(
+    row_ptr: Int64s,
+    places: Int32s,
+    values: Floats,
+    rows: Int32s,
+    change: Floats,
+    A: Floats,
+    top: Floats,
+    bottom: Floats,
+    shift: int,
+) -> None: ...
+def settle_offset(
+    A: Floats, B: Floats, offset: float, top: Floats, bottom: Floats, shift: int
+) -> None: ...
+def strongest(
+    A: Floats,
+    B: Floats,
+    offset: float,
+    top: Floats,
+    bottom: Floats,
+    order: Int32s,
+    shift: int,
+    tie: float,
+) -> int: ...

@@ -1,0 +1,153 @@
+"""Groups from the layout of a text, and from a file."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from textreg.errors import DataError, DataWarning, UsageError
+from textreg.groupfile import read_groups
+from textreg.grouping import NGRAMS, PricedBuilder, SegmentBuilder, features_of
+from textreg.hookspecs import hookimpl
+from textreg.kinds import GroupBuilder
+from textreg.params import param
+from textreg.records import Groups, Int32s, Int64s, Tokens
+
+SHOWN = 5
+"""Unknown words that a warning names."""
+
+
+class Paragraphs(SegmentBuilder):
+    """One group for every paragraph: the sentences between lines without a word.
+
+    A sentence that runs over such a line, as with ``--tokenizer-sentences none``, is in one
+    paragraph. Needs a tokenizer that tells paragraphs apart, as ``words`` does.
+    """
+
+    name = "paragraphs"
+    segment = "paragraph"
+
+    def segments(self, tokens: Tokens) -> tuple[Int32s, Int64s, Int64s]:
+        """The paragraphs; UsageError where ``tokens`` has none."""
+        if tokens.paragraph_ptr is None:
+            raise UsageError(
+                "paragraphs: the tokenizer does not say where paragraphs end. Use the tokenizer "
+                "'words', or groups of sentences or windows."
+            )
+        document_ptr = np.searchsorted(tokens.paragraph_ptr, tokens.document_ptr)
+        return tokens.ids, tokens.sentence_ptr[tokens.paragraph_ptr], document_ptr
+
+
+class Documents(SegmentBuilder):
+    """One group for every training document."""
+
+    name = "documents"
+
+    def segments(self, tokens: Tokens) -> tuple[Int32s, Int64s, Int64s]:
+        """The documents of ``tokens``."""
+        document_ptr = np.arange(tokens.n_documents + 1)
+        return tokens.ids, tokens.token_document_ptr, document_ptr
+
+
+class Windows(SegmentBuilder):
+    """One group for every window of so many words, sliding over each document.
+
+    Sentences do not matter. Only single words are counted; an n-gram is in every window that has
+    its first word. The last window of a document ends with it and may be shorter.
+    """
+
+    name = "windows"
+    segment = "window"
+    size: int = param(default=20, min=1, help="words in a window")
+    stride: int | None = param(
+        default=None, min=1, help="words from one window's start to the next's; none: the size"
+    )
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
+        if self.stride is not None and self.stride > self.size:
+            raise UsageError(
+                f"windows: stride must be at most size, {self.size}, not {self.stride}: words "
+                "between two windows would be in none."
+            )
+
+    def segments(self, tokens: Tokens) -> tuple[Int32s, Int64s, Int64s]:
+        """The windows of every document, one after the other; they overlap where stride < size."""
+        stride = self.size if self.stride is None else self.stride
+        ptr = tokens.token_document_ptr
+        is_word = np.array([" " not in name for name in tokens.vocabulary], dtype=bool)
+        words = np.flatnonzero(is_word[tokens.ids])  # their places; n-grams follow their first word
+        word_ptr = np.searchsorted(words, ptr)
+        lengths = np.diff(word_ptr)
+        counts = np.where(lengths > 0, 1 + -(-np.maximum(lengths - self.size, 0) // stride), 0)
+        document_ptr = np.concatenate([[0], np.cumsum(counts)])
+
+        document = np.repeat(np.arange(tokens.n_documents), counts)
+        nth = np.arange(document_ptr[-1]) - document_ptr[document]
+        first = word_ptr[document] + stride * nth
+        after = np.minimum(first + self.size, word_ptr[document + 1])
+        # Pruning may have taken the first word of n-grams: none may fall out at a document's ends.
+        begin = np.where(nth == 0, ptr[document], words[first])
+        last = after == word_ptr[document + 1]
+        end = np.where(last, ptr[document + 1], words[np.where(last, first, after)])
+        window_ptr = np.concatenate([[0], np.cumsum(end - begin)])
+        shift = np.repeat(begin - window_ptr[:-1], end - begin)
+        return tokens.ids[np.arange(window_ptr[-1]) + shift], window_ptr, document_ptr
+
+
+class File(PricedBuilder):
+    """Groups from a file, one a line: see :func:`textreg.groupfile.read_groups`.
+
+    A group holds the features that its line names, n-grams too ("very good"). With ``ngrams`` it
+    also holds those made of its words. What is no feature is left out, with a warning.
+    """
+
+    name = "file"
+    path: str | None = param(default=None, help="the file of groups, one a line")
+    ngrams: str = param(
+        default="none",
+        choices=NGRAMS,
+        help="n-grams to add: those with all their words in the group, those with any, or none",
+    )
+
+    def build(self, tokens: Tokens) -> Groups:
+        """The groups of the file; DataError where none of their words is a feature."""
+        if self.path is None:
+            raise UsageError("file: name the file of groups with --groups-path FILE.")
+        lines = read_groups(self.path)
+        names = [line.features for line in lines]
+        indptr, indices = features_of(names, tokens.vocabulary, self.ngrams)
+        self._report([(line.number, name) for line in lines for name in line.features], tokens)
+        groups = self.priced(indptr, indices, len(tokens.vocabulary), [line.name for line in lines])
+        prices = np.array([line.price for line in lines])
+        return Groups(indptr, indices, groups.weights * prices, groups.n_features, groups.names)
+
+    def _report(self, listed: list[tuple[int, str]], tokens: Tokens) -> None:
+        """Warn of words that are no features; DataError where none is one."""
+        known = set(tokens.vocabulary)
+        known.update(word for name in tokens.vocabulary for word in name.split(" "))
+        unknown = [(number, name) for number, name in listed if name not in known]
+        if not unknown:
+            return
+        shown = ", ".join(f"'{name}' (line {number})" for number, name in unknown[:SHOWN])
+        more = ", ..." if len(unknown) > SHOWN else ""
+        if len(unknown) == len(listed):
+            raise DataError(
+                f"{self.path}:{unknown[0][0]}: '{unknown[0][1]}' is no feature of the training "
+                "texts, and neither is any other word of the file. Check that they are written as "
+                "the tokenizer gives them, such as in small letters."
+            )
+        warnings.warn(
+            f"{self.path}: {len(unknown):,} of {len(listed):,} words are no features of the "
+            f"training texts and are left out: {shown}{more}",
+            DataWarning,
+            stacklevel=2,
+        )
+
+
+@hookimpl
+def textreg_group_builders() -> list[type[GroupBuilder]]:
+    """The group builders of this module."""
+    return [Paragraphs, Documents, Windows, File]

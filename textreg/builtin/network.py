@@ -1,0 +1,137 @@
+"""Regularizers with a network of features (Sandler, Talukdar, Ungar & Blitzer 2008)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textreg.errors import UsageError
+from textreg.hookspecs import hookimpl
+from textreg.kinds import Regularizer
+from textreg.linking import scaled_rows
+from textreg.params import AUTO, LogGrid, param
+from textreg.penalties import Links, Quadratic, check_prices
+from textreg.records import Graph, Problem, Solution
+from textreg.solvers.memo import remember
+from textreg.solvers.quadratic import quadratic
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+class Network(Regularizer):
+    """Each weight near the mean of its neighbors', far from that of its opposites (section 2).
+
+        loss + alpha (||(I - P) w||^2 + ||(I + Q) w||^2) + beta ||w||^2
+
+    P and Q hold the similar and the dissimilar links, each row scaled to sum to one. A feature
+    without a similar one is drawn to zero, as its row of P is empty; rows of features without a
+    dissimilar one are left out of I + Q, and both rows of virtual features (classes, section 3.1)
+    that have no links of their own. Words in no document get weights from their neighbors, so
+    unlabeled documents help.
+    """
+
+    name = "network"
+    needs = "graph"
+    default_builder = "cooccurrence"
+    beta: float = param(
+        default=AUTO, min=0, search=LogGrid(1e-4, 1e-1, 4), help="price of the squared weights"
+    )
+    alpha: float = param(
+        default=AUTO, min=0, search=LogGrid(1e-3, 1e1, 5), help="price of leaving the neighbors"
+    )
+
+    def solve(self, problem: Problem) -> Solution:
+        """Minimise the objective; UsageError where the problem has no graph."""
+        check_prices(self.name, alpha=self.alpha, beta=self.beta)
+        graph = _graph(self.name, problem)
+        links = remember(graph, "network", lambda: Links(network_rows(graph), graph.classes))
+        return quadratic(problem, Quadratic(links, self.alpha, self.beta))
+
+
+class Laplacian(Regularizer):
+    """Linked features have similar weights, link by link (section 3.3).
+
+        loss + alpha / 2 sum_ij W_ij (w_i - w_j)^2 + beta ||w||^2
+
+    W_ij is the weight of the link from i to j; links in one direction only count as half of both,
+    W = (W + W') / 2. With ``normalized`` each weight is divided by the root of its degree D_ii =
+    sum_j W_ij. Dissimilar links add (w_i + w_j)^2 (Goldberg et al. 2007).
+    """
+
+    name = "laplacian"
+    needs = "graph"
+    default_builder = "cooccurrence"
+    beta: float = param(
+        default=AUTO, min=0, search=LogGrid(1e-4, 1e-1, 4), help="price of the squared weights"
+    )
+    alpha: float = param(
+        default=AUTO,
+        min=0,
+        search=LogGrid(1e-4, 1.0, 5),
+        help="price of linked weights that differ",
+    )
+    normalized: bool = param(
+        default=False, help="divide weights by the root of the feature's degree first"
+    )
+
+    def solve(self, problem: Problem) -> Solution:
+        """Minimise the objective; UsageError where the problem has no graph."""
+        check_prices(self.name, alpha=self.alpha, beta=self.beta)
+        graph, normalized = _graph(self.name, problem), self.normalized
+        links = remember(
+            graph,
+            ("laplacian", normalized),
+            lambda: Links(laplacian_rows(graph, normalized=normalized), graph.classes),
+        )
+        return quadratic(problem, Quadratic(links, self.alpha, self.beta))
+
+
+def network_rows(graph: Graph) -> csr_array:
+    """I - P above I + Q, without the rows that say nothing; CSR (rows, p + classes)."""
+    from scipy.sparse import csr_array, identity, vstack
+
+    size = graph.similar.shape[0]
+    one = csr_array(identity(size))
+    real = np.arange(size) < graph.n_features
+    linked = np.diff(graph.similar.indptr) > 0
+    rows = (one - scaled_rows(graph.similar))[np.flatnonzero(real | linked)]
+    if graph.dissimilar is None:
+        return csr_array(rows)
+    opposed = np.flatnonzero(np.diff(graph.dissimilar.indptr))
+    return csr_array(vstack([rows, (one + scaled_rows(graph.dissimilar))[opposed]]))
+
+
+def laplacian_rows(graph: Graph, *, normalized: bool = False) -> csr_array:
+    """One row for each linked pair: root(W_ij) (e_i - e_j), or + for dissimilar ones."""
+    from scipy.sparse import csr_array, triu, vstack
+
+    size = graph.similar.shape[0]
+    parts = []
+    for links, sign in ((graph.similar, -1.0), (graph.dissimilar, 1.0)):
+        if links is None:
+            continue
+        W = 0.5 * (links + links.T)
+        degree = np.asarray(W.sum(axis=1)).ravel()
+        pairs = triu(W, format="coo")
+        weight = np.sqrt(pairs.data)
+        ends = [weight, sign * weight]
+        if normalized:
+            ends = [weight / np.sqrt(degree[pairs.row]), sign * weight / np.sqrt(degree[pairs.col])]
+        row = np.arange(len(weight))
+        coordinates = np.concatenate([row, row]), np.concatenate([pairs.row, pairs.col])
+        parts.append(csr_array((np.concatenate(ends), coordinates), shape=(len(weight), size)))
+    return csr_array(vstack(parts))
+
+
+def _graph(name: str, problem: Problem) -> Graph:
+    if problem.graph is None:
+        raise UsageError(f"{name}: the problem has no graph; give one, or a builder of graphs.")
+    return problem.graph
+
+
+@hookimpl
+def textreg_regularizers() -> list[type[Regularizer]]:
+    """Both of them."""
+    return [Network, Laplacian]

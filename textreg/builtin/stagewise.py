@@ -1,0 +1,91 @@
+"""Forward stagewise selection of Hooker & Weng (2004)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from textreg.hookspecs import hookimpl
+from textreg.kinds import Regularizer
+from textreg.params import AUTO, Choices, param
+from textreg.records import Problem, Solution
+from textreg.solvers.stagewise import stagewise, stagewise_path
+from textreg.solvers.stagewise_rules import StepRules
+
+
+class Stagewise(Regularizer):
+    """Many small steps, each along the one feature that now helps most.
+
+    Assumes that few features decide, and that weight belongs on the best of those that say the
+    same. Starts from no model; every step adds epsilon to the weight of the feature whose centered
+    and scaled column agrees best with what is not yet explained (section 4). There is no price:
+    stopping early is the regularization, so one run gives the models of all numbers of steps, and
+    the search tries them at the cost of the longest.
+
+    The defaults scale steps by the residual, as section 6 advises for speed. ``scaled=False,
+    epsilon=0.01, likelihood="linear"`` is the paper's run.
+    """
+
+    name = "stagewise"
+    steps: int = param(
+        default=AUTO,
+        min=1,
+        search=Choices((50, 100, 200, 400, 800, 1600, 3200)),
+        help="most steps",
+    )
+    epsilon: float = param(
+        default=0.1, min=1e-9, help="size of a step, in score per standard deviation of a feature"
+    )
+    scaled: bool = param(default=True, help="multiply epsilon by the residual's root mean square")
+    likelihood: str = param(
+        default="loss",
+        choices=("loss", "linear", "exponential"),
+        help="what is climbed: minus the loss, minus squared error, or an exponential family",
+    )
+    standardize: bool = param(default=True, help="divide features by their standard deviation")
+    features: int | None = param(default=None, min=1, help="most features with a weight")
+    threshold: float = param(
+        default=0.0,
+        min=0,
+        max=1,
+        help="stop when all derivatives are below this share of the first",
+    )
+    stale: int | None = param(
+        default=None, min=1, help="stop so many steps after the least error on held-out documents"
+    )
+    every: int = param(
+        default=20, min=1, help="steps between updates of residual, intercept and errors"
+    )
+    sample: int | None = param(
+        default=None, min=1, help="look at so many features a step, drawn at random"
+    )
+    keep_best: bool = param(default=False, help="sample: look at the last step's feature as well")
+    seed: int = param(default=0, min=0, help="sample: seed of the draws")
+    cache: float = param(default=1000.0, min=0, help="linear: megabytes of Gram columns kept")
+
+    def solve(self, problem: Problem) -> Solution:
+        """The end of the path, or its best point on ``problem.validation`` where that is given."""
+        return stagewise(problem, self._rules())
+
+    def path(
+        self, problem: Problem, candidates: Sequence[Regularizer] | None = None
+    ) -> Iterator[tuple[Regularizer, Solution]]:
+        """One run for all candidates that differ in the number of steps alone."""
+        given = list(self.candidates(problem) if candidates is None else candidates)
+        parts = [part for part in given if isinstance(part, Stagewise)]
+        alone = {part.replace(steps=1) for part in parts}
+        ascending = all(a.steps <= b.steps for a, b in itertools.pairwise(parts))
+        if len(parts) < len(given) or len(alone) != 1 or not ascending:
+            yield from super().path(problem, given)
+            return
+        steps = [part.steps for part in parts]
+        yield from zip(parts, stagewise_path(problem, parts[0]._rules(), steps), strict=True)
+
+    def _rules(self) -> StepRules:
+        return StepRules(**self.params())
+
+
+@hookimpl
+def textreg_regularizers() -> list[type[Regularizer]]:
+    """The one."""
+    return [Stagewise]

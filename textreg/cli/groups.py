@@ -1,0 +1,170 @@
+"""``textreg groups``: what a builder of groups makes of a corpus."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from textreg.cli.inputs import describe, reading
+from textreg.cli.options import PartsCommand
+from textreg.cli.output import percent, print_json, print_table
+from textreg.container import write_atomically
+from textreg.corpus import read_corpus
+from textreg.errors import DataError, did_you_mean
+from textreg.groupfile import group_lines
+from textreg.records import Groups, Tokens
+from textreg.settings import TrainingSettings
+
+SHOWN = 8
+"""Features that the line of a group shows."""
+
+
+class _GroupsCommand(PartsCommand):
+    defaults = {"groups": "sentences", "tokenizer": "words"}
+
+
+@click.command(cls=_GroupsCommand, name="groups")
+@click.argument("files", nargs=-1, required=True)
+@reading(labels=False)
+@click.option(
+    "--groups",
+    metavar="NAME",
+    default="sentences",
+    show_default=True,
+    help="Builder of groups; several with commas between them.",
+)
+@click.option("--tokenizer", metavar="NAME", default="words", show_default=True, help="Tokenizer.")
+@click.option(
+    "--top", type=click.IntRange(min=0), default=10, show_default=True, help="Groups to show."
+)
+@click.option("--feature", metavar="NAME", help="Show only groups that hold this feature.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="Save the groups, for --groups file --groups-path FILE."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
+def command(
+    files: tuple[str, ...],
+    text_col: str | None,
+    encoding: str | None,
+    on_error: str,
+    top: int,
+    feature: str | None,
+    output: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Build, count, show and save groups of features.
+
+    FILES are read as by textreg train; labels are not needed. Groups, features and tokenizer have
+    the options of textreg train, so what is shown here is what it would use.
+    """
+    given = {key: value for key, value in options.items() if value is not None}
+    settings = TrainingSettings.from_options(reg="group", **given)
+    corpus = read_corpus(
+        files, text_col=text_col, encoding=encoding, on_error=on_error, labelled=False
+    )
+    if not as_json:
+        describe(files, corpus)
+    clock = [time.perf_counter()]
+    tokens = settings.vectorizer.fit(settings.tokenizer, corpus.texts).tokens
+    clock.append(time.perf_counter())
+    assert settings.groups is not None
+    groups = settings.groups.build(tokens)
+    clock.append(time.perf_counter())
+
+    facts = {"builder": settings.groups.label(), "params": settings.groups.params()}
+    facts |= _facts(groups)
+    spent = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
+    facts["seconds"] = dict(zip(("features", "groups"), spent, strict=True))
+    shown = _chosen(groups, tokens, feature)[:top]
+    if output is not None:
+        lines = group_lines(groups, tokens.vocabulary)
+        write_atomically(Path(output), "".join(lines).encode())
+        facts["saved"] = output
+    if as_json:
+        rows = [_row(groups, tokens, g) for g in shown]
+        print_json({**facts, "shown": rows})
+    else:
+        _tell(facts)
+        _show(groups, tokens, shown)
+
+
+def _facts(groups: Groups) -> dict[str, Any]:
+    """Counts of groups and of the features in them."""
+    sizes = np.diff(groups.indptr)
+    covered = len(np.unique(groups.indices))
+    return {
+        "groups": len(groups),
+        "distinct": len(groups.merged.groups),
+        "empty": int((sizes == 0).sum()),
+        "single": int((sizes == 1).sum()),
+        "sizes": [int(q) for q in np.percentile(sizes, (0, 50, 100))] if len(sizes) else [],
+        "entries": len(groups.indices),
+        "features": groups.n_features,
+        "covered": covered,
+    }
+
+
+def _chosen(groups: Groups, tokens: Tokens, feature: str | None) -> list[int]:
+    """Numbers of the groups to show: all, or those that hold a feature."""
+    if feature is None:
+        return list(range(len(groups)))
+    try:
+        number = list(tokens.vocabulary).index(feature)
+    except ValueError:
+        raise DataError(
+            f"--feature: '{feature}' is no feature of these texts."
+            f"{did_you_mean(feature, tokens.vocabulary)}"
+        ) from None
+    entries = np.flatnonzero(groups.indices == number)
+    numbers: list[int] = (np.searchsorted(groups.indptr, entries, side="right") - 1).tolist()
+    return numbers
+
+
+def _row(groups: Groups, tokens: Tokens, g: int) -> dict[str, Any]:
+    members = groups.indices[groups.indptr[g] : groups.indptr[g + 1]]
+    return {
+        "name": groups.names[g] if groups.names else f"group {g + 1}",
+        "price": float(groups.weights[g]),
+        "features": [tokens.vocabulary[j] for j in members],
+    }
+
+
+def _tell(facts: dict[str, Any]) -> None:
+    """The counts for people."""
+    seconds = facts["seconds"]
+    click.echo(f"features: {facts['features']:,} ({seconds['features']:.1f} s)")
+    click.echo(
+        f"groups: {facts['groups']:,} {facts['builder']} ({seconds['groups']:.1f} s); "
+        f"{facts['distinct']:,} differ and have two features or more, {facts['single']:,} have "
+        f"one, {facts['empty']:,} none"
+    )
+    if facts["covered"]:
+        least, median, most = facts["sizes"]
+        click.echo(f"sizes: {least:,} to {most:,} features, the median is {median:,}")
+        click.echo(
+            f"in groups: {facts['covered']:,} features "
+            f"({percent(facts['covered'], facts['features'])}), each in "
+            f"{facts['entries'] / facts['covered']:.1f} groups on average"
+        )
+    if "saved" in facts:
+        click.echo(f"saved {facts['saved']}")
+        click.echo(f"next: textreg train ... --groups file --groups-path {facts['saved']}")
+
+
+def _show(groups: Groups, tokens: Tokens, shown: list[int]) -> None:
+    """The groups for people, one a line."""
+    rows: list[tuple[Any, ...]] = []
+    for g in shown:
+        row = _row(groups, tokens, g)
+        names = ", ".join(row["features"][:SHOWN])
+        more = ", ..." if len(row["features"]) > SHOWN else ""
+        rows.append((row["name"], len(row["features"]), row["price"], names + more))
+    if rows:
+        click.echo()
+        print_table([("GROUP", "SIZE", "PRICE", "FEATURES"), *rows])

@@ -1,0 +1,98 @@
+"""Several group builders as one: ``--groups lda,sentences``."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import ClassVar, overload
+
+import numpy as np
+
+from textreg.errors import UsageError
+from textreg.kinds import GroupBuilder
+from textreg.records import Groups, Tokens
+
+
+class JoinedBuilder(GroupBuilder):
+    """The groups of several builders, one after the other; made by :func:`join`.
+
+    A parameter of a builder is called as there if no other has one of that name, and else has the
+    builder's name before it: ``lda_weight`` (``--groups-lda-weight``).
+    """
+
+    builders: ClassVar[tuple[type[GroupBuilder], ...]] = ()
+
+    @classmethod
+    def parameter(cls, builder: type[GroupBuilder], key: str) -> str:
+        """What the parameter ``key`` of one of the builders is called here."""
+        alone = sum(key in other.declared() for other in cls.builders) == 1
+        return key if alone else f"{builder.label().replace('-', '_')}_{key}"
+
+    def build(self, tokens: Tokens) -> Groups:
+        """All groups, their names after that of their builder: ``lda: topic 3``."""
+        own = self.params()
+        built = []
+        for builder in self.builders:
+            params = {key: own[self.parameter(builder, key)] for key in builder.declared()}
+            built.append(builder(**params).build(tokens))
+        sizes = np.concatenate([np.diff(groups.indptr) for groups in built])
+        return Groups(
+            indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            indices=np.concatenate([groups.indices for groups in built]),
+            weights=np.concatenate([groups.weights for groups in built]),
+            n_features=len(tokens.vocabulary),
+            names=_Names(
+                [(part.label(), it) for part, it in zip(self.builders, built, strict=True)]
+            ),
+        )
+
+
+class _Names(Sequence[str]):
+    """Names of groups after that of their builder, made when asked for."""
+
+    def __init__(self, parts: Sequence[tuple[str, Groups]]) -> None:
+        self.parts = parts
+        self.starts = [0, *accumulate(len(groups) for _, groups in parts)]
+
+    def __len__(self) -> int:
+        return self.starts[-1]
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[g] for g in range(*index.indices(len(self)))]
+        g = range(len(self))[index]
+        part = bisect_right(self.starts, g) - 1
+        label, groups = self.parts[part]
+        inside = g - self.starts[part]
+        return f"{label}: {groups.names[inside] if groups.names else f'group {inside + 1}'}"
+
+
+def join(builders: Sequence[type[GroupBuilder]]) -> type[JoinedBuilder]:
+    """One class for several builders, with the parameters of all of them.
+
+    Raises UsageError where two of them have one name: their parameters could not be told apart.
+    """
+    labels = [builder.label() for builder in builders]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise UsageError(f"groups: '{label}' is named twice; name each builder once.")
+    body = {
+        "__doc__": JoinedBuilder.__doc__,
+        "name": ",".join(labels),
+        "builders": tuple(builders),
+    }
+    joined: type[JoinedBuilder] = type("JoinedBuilder", (JoinedBuilder,), body)
+    joined._declared = {
+        (name := joined.parameter(builder, key)): replace(
+            param, name=name, help=f"{builder.label()}: {param.help}"
+        )
+        for builder in builders
+        for key, param in builder.declared().items()
+    }
+    return joined

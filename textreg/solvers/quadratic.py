@@ -1,0 +1,186 @@
+"""Newton's method with conjugate gradients, for quadratic penalties that tie weights together.
+
+    min  sum_i c_i l(y_i, x_i w + b) + w.M w,    M = price R'R + l2 I
+
+as the penalties of a graph are (Sandler et al. 2008, eq. (1)). M is never formed: a step needs
+products with X, X', R and R' alone. Steps are solved as exactly as the next one can make use of
+(Dembo, Eisenstat & Steihaug 1982), with the diagonal of the Hessian as preconditioner.
+
+For any alpha with sum_i alpha_i = 0, with t = X'alpha and any w,
+
+    sum_i -c_i l*(-alpha_i / c_i) - (t.w - w.M w) - ||t - 2 M w||^2 / (4 l2)
+
+lies below the minimum, since max_w t.w - w.M w is what is subtracted first, and at most the last
+term more.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from textreg._core.columns import column_dots
+from textreg.errors import ConvergenceWarning
+from textreg.losses import intercept_at_zero
+from textreg.penalties import Quadratic
+from textreg.records import Floats, Problem, Solution, Step
+from textreg.solvers.certificate import dual_scores, dual_value, relative_gap
+from textreg.solvers.engine import NOISE, SHORTEST, SUFFICIENT, Engine
+
+ROUNDS = 200
+"""Most conjugate gradients in a step."""
+
+ROUGH, FINE = 0.1, 1e-3
+"""Shares of the gradient that a step may leave: at first, and at least."""
+
+IDLE = 3
+"""Steps in a row without a visible fall, after which the tolerance is beyond floating point."""
+
+
+def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
+    """Minimise loss + penalty; stops at the relative gap ``problem.tol``.
+
+    Without a ridge there is no bound: the gap is NaN then, and the stop is at a largest gradient of
+    ``problem.tol`` times that at the start.
+    """
+    newton = _Newton(problem, penalty)
+    engine, fit_intercept = newton.engine, problem.fit_intercept
+    history: list[Step] = []
+    bound, gap, first, iteration, idle = -np.inf, math.inf, 0.0, 0, 0
+    while True:
+        engine.settle()
+        gradient, objective = newton.look()
+        tilt = abs(float(engine.r.sum())) if fit_intercept else 0.0
+        residual = max(float(np.abs(gradient).max(initial=0.0)), tilt)
+        first = max(first, residual)
+        if penalty.l2 > 0.0:
+            bound = max(bound, newton.bound())
+            gap = relative_gap(objective, bound)
+            converged = gap <= problem.tol
+        else:
+            gap, converged = math.nan, residual <= problem.tol * first
+        history.append(Step(iteration, objective, gap))
+        stopped = bool(problem.callback and problem.callback(history[-1]))
+        if converged or stopped or iteration >= problem.max_iter or idle >= IDLE:
+            break
+        iteration += 1
+        share = min(ROUGH, max(FINE, math.sqrt(residual / first)))
+        idle = idle + 1 if newton.step(gradient, share) <= NOISE * objective else 0
+
+    if not converged and not stopped:
+        warnings.warn(
+            f"stopped after {iteration} Newton steps at a relative gap of {gap:.1e} and a largest "
+            f"gradient of {residual:.1e}; raise max_iter or the tolerance ({problem.tol:.1e}).",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return Solution(
+        w=engine.w,
+        b=engine.b,
+        objective=objective,
+        gap=gap,
+        residual=residual,
+        iterations=iteration,
+        converged=converged,
+        history=tuple(history),
+    )
+
+
+class _Newton:
+    """An engine, the penalty at its weights, and the steps that lower both."""
+
+    def __init__(self, problem: Problem, penalty: Quadratic) -> None:
+        self.engine, self.penalty = Engine(problem), penalty
+        if problem.start is None:
+            self.engine.restart(self.engine.w, intercept_at_zero(problem))
+        self.X, self.Xt = problem.X, problem.X_csc.T
+        indptr, indices, data = self.engine.columns
+        self.squares = (indptr, indices, data * data)
+        self.pull = penalty.product(self.engine.w)  # M w
+
+    def look(self) -> tuple[Floats, float]:
+        """Gradient in w and value of the objective at the present weights."""
+        paid = float(self.engine.w @ self.pull)
+        return self.Xt @ self.engine.r + 2.0 * self.pull, self.engine.value + paid
+
+    def bound(self) -> float:
+        """A lower bound of the optimum from the present scores and weights."""
+        engine, w = self.engine, self.engine.w
+        alpha = dual_scores(engine)
+        t = self.Xt @ alpha
+        rest = t - 2.0 * self.pull
+        most = float(t @ w) - float(w @ self.pull) + float(rest @ rest) / (4.0 * self.penalty.l2)
+        return dual_value(engine, alpha) - most
+
+    def step(self, gradient: Floats, share: float) -> float:
+        """One step, the model solved down to ``share`` of its gradient; the fall of the objective."""
+        fall = self._step(gradient, share)
+        if fall == 0.0:
+            # Far out the loss is nearly straight and its curvature leads astray; a bound does not.
+            self.engine.h = self.engine.loss.most_curved(self.engine.problem.weights)
+            fall = self._step(gradient, share)
+        return fall
+
+    def _step(self, gradient: Floats, share: float) -> float:
+        """The step for the second derivatives as they stand."""
+        engine, h = self.engine, self.engine.h
+        p, intercept = len(gradient), float(engine.problem.fit_intercept)
+        curvature = np.empty(p)
+        column_dots(*self.squares, h, engine.features, curvature)
+        scale = np.append(curvature + 2.0 * self.penalty.diagonal, intercept * h.sum())
+        scale[scale <= 0.0] = 1.0  # a feature that no document holds, without a price
+
+        def product(direction: Floats) -> Floats:
+            weighted = h * (self.X @ direction[:p] + intercept * direction[p])
+            inner = self.Xt @ weighted + 2.0 * self.penalty.product(direction[:p])
+            return np.append(inner, intercept * weighted.sum())
+
+        downhill = -np.append(gradient, intercept * engine.r.sum())
+        change = conjugate_gradients(product, downhill, scale, share)
+        return self._advance(change[:p], float(change[p]), -float(downhill @ change))
+
+    def _advance(self, change: Floats, change_b: float, slope: float) -> float:
+        """Go along the change while it helps (Armijo's rule); ``slope`` is that of the objective."""
+        engine, y, c = self.engine, self.engine.problem.y, self.engine.problem.weights
+        pull = self.penalty.product(change)
+        move = self.X @ change + change_b
+        linear, square = 2.0 * float(self.pull @ change), float(change @ pull)
+        noise = NOISE * (abs(engine.value) + abs(float(engine.w @ self.pull)))
+        t = 1.0
+        while t > SHORTEST:
+            z = engine.z + t * move
+            fall = engine.value - engine.loss.value(z, y, c) - t * linear - t * t * square
+            if fall >= -SUFFICIENT * t * slope - noise:
+                self.pull = self.pull + t * pull
+                engine.move_to(engine.w + t * change, engine.b + t * change_b, z)
+                return max(fall, 0.0)
+            t *= 0.5
+        return 0.0
+
+
+def conjugate_gradients(
+    product: Callable[[Floats], Floats], target: Floats, scale: Floats, share: float
+) -> Floats:
+    """x with ``product(x)`` near ``target``: the residual has fallen to ``share`` of it.
+
+    product: a positive semidefinite matrix. scale: its diagonal, or near it, above zero.
+    """
+    x, residual = np.zeros_like(target), target.copy()
+    direction = residual / scale
+    size = first = float(residual @ direction)
+    for _ in range(ROUNDS):
+        if size <= share**2 * first:
+            break
+        image = product(direction)
+        bend = float(direction @ image)
+        if bend <= 0.0:  # all curvature has underflowed
+            break
+        x += (size / bend) * direction
+        residual -= (size / bend) * image
+        scaled = residual / scale
+        last, size = size, float(residual @ scaled)
+        direction = scaled + (size / last) * direction
+    return x

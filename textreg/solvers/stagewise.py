@@ -1,0 +1,260 @@
+"""Forward stagewise: many small steps, each along the feature that now helps most.
+
+Hooker & Weng (2004), section 4. With columns centered and scaled, from w = 0, again and again
+
+    j = argmax_k |c_k|,    lambda_j += epsilon sign(c_j),
+
+c being the derivative of the log-likelihood: the correlations with the residual where noise is
+Gaussian (section 5), else as in section 8. The number of steps is the regularization: one run
+passes through the models of all of them.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from textreg._core.columns import column_sums
+from textreg.errors import ConvergenceWarning, DataError
+from textreg.records import Floats, Int32s, Problem, Solution, Step
+from textreg.solvers.stagewise_likelihood import Exponential, General, Likelihood, Linear
+from textreg.solvers.stagewise_lookup import Columns, Scaling
+from textreg.solvers.stagewise_rules import StagewisePath, StepRules
+
+MEGABYTE = 1e6
+
+
+def stagewise(problem: Problem, rules: StepRules) -> Solution:
+    """The end of the path, or with ``Problem.validation`` its point of least error there.
+
+    ``Problem.start`` has no part: a path begins at zero. ``max_iter`` counts checks. ``converged``
+    is False only where that or the callback came before all rules. info: "stopped", the rule that
+    did ("steps", "features", "threshold", "loop", "stale", "max_iter" or "callback"); "steps";
+    "chosen", the step of the solution; "largest", the last derivative as a share of the first;
+    "path", a :class:`StagewisePath`; "gram", columns kept and computed and their bytes (linear).
+    """
+    (solution,) = stagewise_path(problem, rules, [rules.steps])
+    return solution
+
+
+def stagewise_path(problem: Problem, rules: StepRules, steps: Iterable[int]) -> Iterator[Solution]:
+    """The solutions of :func:`stagewise` for several numbers of steps, ascending, from one run."""
+    walk = Walk(problem, rules)
+    for most in steps:
+        walk.go(most)
+        yield walk.solution()
+
+
+class _Point(NamedTuple):
+    """What was measured after some step."""
+
+    step: int
+    objective: float
+    train: float
+    held: float
+    nonzero: int
+    b: float
+
+
+class Walk:
+    """One run, which may pause anywhere. ``w``: (p,) weights now; ``stopped``: why, or empty."""
+
+    def __init__(self, problem: Problem, rules: StepRules) -> None:
+        self._problem, self._rules = problem, rules
+        self._p = problem.X.shape[1]
+        columns = Columns.of(problem.X_csc)
+        center = problem.fit_intercept or rules.likelihood == "exponential"
+        self._scaling = Scaling.of(problem, columns, center=center, scale=rules.standardize)
+        self._state = _likelihood(problem, rules, columns, self._scaling)
+        self._held = _HeldOut.of(problem)
+        self._draws = np.random.default_rng(rules.seed)
+        self.w, self._units = np.zeros(self._p), np.zeros(self._p)
+        self._nonzero, self._place = 0, -1
+        self._features: list[int] = []
+        self._sizes: list[float] = []
+        self._before: dict[int, float] = {}  # weights at the last check, of what moved since
+        self.stopped = ""
+        start = self._state.lookup.strongest()
+        self._first = self._largest = self._pull(start) if start >= 0 else 0.0
+        self._points: list[_Point] = []
+        self._note()
+
+    def go(self, most: int) -> None:
+        """Go on until ``most`` steps are done or a rule stops the run."""
+        while not self.stopped and len(self._features) < most:
+            place = self._choose()
+            if self.stopped:
+                return
+            self._step(place)
+            if len(self._features) % self._rules.every == 0:
+                self._catch_up()
+                self._state.refresh(self.w)
+                self._note()
+            if self._nonzero == self._rules.features and not self.stopped:
+                self.stopped = "features"
+
+    def solution(self) -> Solution:
+        """Where the run is; with held-out documents its best point so far."""
+        points, now = self._points, len(self._features)
+        if points[-1].step != now:
+            points = [*points, self._measure()]
+        path = StagewisePath(
+            features=np.array(self._features, dtype=np.int32),
+            sizes=np.array(self._sizes),
+            epsilon=self._rules.epsilon,
+            scale=self._scaling.factor,
+            checks=np.array([point.step for point in points], dtype=np.int64),
+            train_error=np.array([point.train for point in points]),
+            validation_error=np.array([point.held for point in points]),
+            nonzero=np.array([point.nonzero for point in points], dtype=np.int64),
+            intercepts=np.array([point.b for point in points]),
+        )
+        best = points[-1] if self._held is None else min(points, key=lambda point: point.held)
+        stopped = self.stopped or "steps"
+        if stopped == "max_iter":
+            warnings.warn(
+                f"stopped after {len(self._points) - 1:,} checks, {now:,} steps; raise max_iter "
+                f"or the steps between checks ({self._rules.every:,}).",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        info: dict[str, Any] = {
+            "stopped": stopped,
+            "steps": now,
+            "chosen": best.step,
+            "largest": self._largest / self._first if self._first > 0.0 else 0.0,
+            "path": path,
+        }
+        if isinstance(self._state, Linear):
+            gram = self._state.gram
+            info["gram"] = {"kept": len(gram), "computed": gram.computed, "bytes": gram.size}
+        return Solution(
+            w=path.weights(best.step),
+            b=best.b,
+            objective=best.objective,
+            iterations=now,
+            converged=stopped not in ("max_iter", "callback"),
+            history=tuple(Step(point.step, point.objective, math.nan) for point in points),
+            info=info,
+        )
+
+    def _choose(self) -> int:
+        """The place of the next step; or why there is none, after a look at all of them."""
+        lookup, rules = self._state.lookup, self._rules
+        partial = rules.sample is not None and rules.sample < self._p
+        place = self._sampled() if partial else lookup.strongest()
+        if partial and self._reason(place):
+            place = lookup.strongest()
+        self.stopped = self._reason(place)
+        if place >= 0:
+            self._largest = self._pull(place)
+        return place
+
+    def _sampled(self) -> int:
+        """The best of a few features drawn at random, section 7."""
+        features = self._draws.choice(self._p, self._rules.sample, replace=False, shuffle=False)
+        if self._rules.keep_best and self._place >= 0:
+            features = np.append(features, self._features[-1])
+        return self._state.lookup.among(features)
+
+    def _reason(self, place: int) -> str:
+        """Why a step at this place would not be worth it, or an empty text."""
+        if place < 0:
+            return "threshold"
+        if self._pull(place) <= max(self._rules.threshold * self._first, self._state.noise):
+            return "threshold"
+        sign = np.sign(self._state.lookup.pull(place))
+        if place == self._place and sign != np.sign(self._sizes[-1]):
+            return "loop"
+        return ""
+
+    def _pull(self, place: int) -> float:
+        """Size of the derivative there."""
+        return abs(self._state.lookup.pull(place)) * self._state.factor
+
+    def _step(self, place: int) -> None:
+        """lambda_j += epsilon sign(c_j)."""
+        lookup, rules = self._state.lookup, self._rules
+        feature = int(lookup.order[place])
+        size = math.copysign(self._state.spread() if rules.scaled else 1.0, lookup.pull(place))
+        old = float(self.w[feature])
+        # Whole multiples, so that as many steps back lead to zero itself.
+        self._units[feature] += size
+        new = rules.epsilon * float(self._units[feature]) * float(self._scaling.factor[feature])
+        self.w[feature] = new
+        self._nonzero += (new != 0.0) - (old != 0.0)
+        self._before.setdefault(feature, old)
+        self._state.move(feature, new - old)
+        self._features.append(feature)
+        self._sizes.append(size)
+        self._place = place
+
+    def _catch_up(self) -> None:
+        """Let the scores follow the weights that moved since this was last done."""
+        features = np.array(sorted(self._before), dtype=np.int32)
+        changes = self.w[features] - np.array([self._before[j] for j in features.tolist()])
+        self._state.follow(features, changes)
+        if self._held is not None:
+            self._held.follow(features, changes)
+        self._before.clear()
+
+    def _measure(self) -> _Point:
+        self._catch_up()
+        b, objective, train = self._state.reached(self.w)
+        held = math.nan
+        if self._held is not None:
+            held = self._state.held_out(self._held.z, b, self._held.y)
+        return _Point(len(self._features), objective, train, held, self._nonzero, b)
+
+    def _note(self) -> None:
+        """Measure, report, and look at the rules that hang on it."""
+        point, rules = self._measure(), self._rules
+        self._points.append(point)
+        callback = self._problem.callback
+        if callback and callback(Step(point.step, point.objective, math.nan)):
+            self.stopped = "callback"
+        elif self._held is not None and rules.stale is not None:
+            best = min(self._points, key=lambda point: point.held)
+            if point.step - best.step >= rules.stale:
+                self.stopped = "stale"
+        if not self.stopped and len(self._points) > self._problem.max_iter:
+            self.stopped = "max_iter"
+
+
+class _HeldOut:
+    """Documents to measure on, and their scores z without the intercept."""
+
+    def __init__(self, columns: Columns, y: Floats) -> None:
+        self._columns, self.y, self.z = columns, y, np.zeros(len(y))
+
+    @classmethod
+    def of(cls, problem: Problem) -> _HeldOut | None:
+        """Those of the problem; DataError where they do not fit."""
+        if problem.validation is None:
+            return None
+        X, y = problem.validation
+        if np.shape(X) != (len(y), problem.X.shape[1]) or len(y) == 0:
+            raise DataError(
+                f"validation has X of shape {np.shape(X)} for {len(y)} values of y, and the "
+                f"problem {problem.X.shape[1]} features: give at least one row, with as many."
+            )
+        return cls(Columns.of(X), np.asarray(y, dtype=np.float64))
+
+    def follow(self, features: Int32s, changes: Floats) -> None:
+        """z += X change."""
+        column_sums(*self._columns, changes, features, self.z)
+
+
+def _likelihood(
+    problem: Problem, rules: StepRules, columns: Columns, scaling: Scaling
+) -> Likelihood:
+    if rules.likelihood == "exponential":
+        return Exponential(problem, columns, scaling)
+    if rules.likelihood == "linear" or problem.loss == "squared":
+        limit = MEGABYTE * rules.cache
+        return Linear(problem, columns, scaling, problem.fit_intercept, limit)
+    return General(problem, columns, scaling)

@@ -1,0 +1,274 @@
+"""Likelihoods that forward stagewise can climb: scores, derivatives, intercept and errors."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from textreg._core.columns import column_sums
+from textreg._core.stagewise import add_entries, add_rows
+from textreg.errors import DataError
+from textreg.losses import find_loss, intercept_at_zero
+from textreg.records import Floats, Int32s, Problem
+from textreg.solvers.engine import Engine
+from textreg.solvers.stagewise_lookup import Columns, Gram, Lookup, Scaling
+
+ROUNDING = 1e-13
+"""Derivatives below this share of what they are sums of are zero but for rounding."""
+
+FAR = 300.0
+"""Rise of a score after which exponentials are scaled anew, well before they overflow."""
+
+
+class Likelihood(Protocol):
+    """A fit in progress. ``w`` is always (p,), in the units of the features as they were given.
+
+    lookup: its derivatives; times ``factor`` they are those of the log-likelihood. noise: what is
+    below it is rounding.
+    """
+
+    lookup: Lookup
+    noise: float
+
+    @property
+    def factor(self) -> float:
+        """What the derivatives of the lookup are to be multiplied with."""
+
+    def move(self, feature: int, change: float) -> None:
+        """Add ``change`` to the weight of a feature; derivatives follow."""
+
+    def follow(self, features: Int32s, changes: Floats) -> None:
+        """Take note of what moved since the last call; scores follow where they had not yet."""
+
+    def refresh(self, w: Floats) -> None:
+        """Bring all that was put off up to date: the offset, and the intercept where it moves."""
+
+    def reached(self, w: Floats) -> tuple[float, float, float]:
+        """The intercept, the objective and the error per document, after :meth:`follow`."""
+
+    def held_out(self, z: Floats, b: float, y: Floats) -> float:
+        """The error per document for others with the scores ``z + b``."""
+
+    def spread(self) -> float:
+        """Root of the mean squared residual, as of the last refresh."""
+
+
+class Linear:
+    """Gaussian noise: c_k = gamma_k x_k'C (y - mean y - (X - 1 mu')w), sections 4 and 5.
+
+    A step changes c by columns of the Gram matrix, so residuals are not needed to go on; they are
+    brought up to date when an error is wanted. With Xc the centered X,
+    Xc'C Xc w = X'CX w - N mu (mu'w), N the sum of the weights: the offset is N mu'w, and B is
+    gamma mu. (The update is printed with a sign and a factor missing.)
+    """
+
+    factor = 1.0
+
+    def __init__(
+        self, problem: Problem, columns: Columns, scaling: Scaling, center: bool, cache: float
+    ) -> None:
+        y, self._c = problem.y, problem.weights
+        self._total = float(self._c.sum()) or 1.0
+        self._y_mean = float(self._c @ y) / self._total if center else 0.0
+        self._columns, self._center, self._residual = columns, center, y - self._y_mean
+        self._scaling = scaling
+        self.lookup = lookup = Lookup(scaling.factor * scaling.mean)
+        gamma = scaling.factor[lookup.order]
+        lookup.reset(gamma * columns.dots(self._c * self._residual, lookup.order), 0.0)
+        self.gram = Gram(problem, columns, lookup.rank, gamma, cache)
+        self.noise = ROUNDING * self._total * float(np.sqrt(self._c @ y**2 / self._total))
+        self.refresh(np.empty(0))
+
+    def move(self, feature: int, change: float) -> None:
+        """c -= change gamma (X'Cx_j - N mu mu_j), the second part by the offset."""
+        places, values = self.gram.column(feature)
+        add_entries(places, values, -change, *self.lookup.bounds)
+        self.lookup.offset += change * self._total * float(self._scaling.mean[feature])
+
+    def follow(self, features: Int32s, changes: Floats) -> None:
+        """residual -= X change, the running update of section 5."""
+        column_sums(*self._columns, -changes, features, self._residual)
+
+    def refresh(self, w: Floats) -> None:
+        """The running residual, and the offset put into all correlations."""
+        self.lookup.settle()
+        self._spread = float(np.sqrt(self.reached(w)[2]))
+
+    def reached(self, w: Floats) -> tuple[float, float, float]:
+        """b = mean y - mu'w; half the sum of squares; the mean of squares."""
+        b = float(self._c @ self._residual) / self._total if self._center else 0.0
+        rest = self._residual - b
+        squares = float(self._c @ np.square(rest, out=rest))
+        return self._y_mean + b, 0.5 * squares, squares / self._total
+
+    def held_out(self, z: Floats, b: float, y: Floats) -> float:
+        """The mean squared error."""
+        return float(np.mean((y - z - b) ** 2))
+
+    def spread(self) -> float:
+        """Root of the mean squared error."""
+        return self._spread
+
+
+class General:
+    """Any loss of the scores: c_k = gamma_k sum_i q_i (x_ik - mu_k), q minus the loss's derivative.
+
+    Section 8, first half. A step changes q in the rows of one feature, and A in the features of
+    these rows. Its effect on the intercept is put off until the next refresh; until then centering
+    keeps it out of c.
+    """
+
+    factor = 1.0
+
+    def __init__(self, problem: Problem, columns: Columns, scaling: Scaling) -> None:
+        self._engine = Engine(problem.replace(start=None))
+        self._loss, self._y, self._c = find_loss(problem.loss), problem.y, problem.weights
+        self._total = float(self._c.sum()) or 1.0
+        self._columns = columns
+        self.lookup = Lookup(scaling.factor * scaling.mean)
+        self._gamma = scaling.factor[self.lookup.order]
+        X = problem.X
+        places = self.lookup.rank[X.indices]
+        self._rows = (X.indptr.astype(np.int64), places, self._gamma[places] * X.data)
+        w = np.zeros(X.shape[1])
+        self._engine.restart(w, intercept_at_zero(problem))
+        self.noise = ROUNDING * self._total * self._residual()
+        self.refresh(w)
+
+    def move(self, feature: int, change: float) -> None:
+        """z and q in the rows of the feature, A in the features of these rows."""
+        engine = self._engine
+        here = slice(self._columns.indptr[feature], self._columns.indptr[feature + 1])
+        rows = self._columns.indices[here]
+        z = engine.z[rows] + change * self._columns.data[here]
+        r, h = np.empty_like(z), np.empty_like(z)
+        self._loss.derivatives(z, self._y[rows], self._c[rows], r, h)
+        fall = engine.r[rows] - r
+        engine.z[rows], engine.r[rows] = z, r
+        add_rows(*self._rows, rows, fall, *self.lookup.bounds)
+        self.lookup.offset -= float(fall.sum())
+
+    def follow(self, features: Int32s, changes: Floats) -> None:
+        """Nothing was put off."""
+
+    def refresh(self, w: Floats) -> None:
+        """The intercept at its optimum, and all derivatives from there."""
+        engine = self._engine
+        engine.move_to(w, engine.b, engine.z)
+        engine.settle()
+        A = -self._gamma * self._columns.dots(engine.r, self.lookup.order)
+        self.lookup.reset(A, float(engine.r.sum()))
+        self._spread = self._residual()
+
+    def reached(self, w: Floats) -> tuple[float, float, float]:
+        """The best intercept for these weights; the loss, and the loss per document."""
+        engine = self._engine
+        b, z = engine.b, engine.z
+        engine.move_to(w, b, z)
+        engine.settle()
+        found = engine.b, engine.value, engine.value / self._total
+        engine.move_to(w, b, z)  # the path must not depend on who asks
+        return found
+
+    def held_out(self, z: Floats, b: float, y: Floats) -> float:
+        """The mean loss."""
+        return self._loss.value(z + b, y, np.ones(len(y))) / max(len(y), 1)
+
+    def spread(self) -> float:
+        """Root of the mean squared derivative of the loss."""
+        return self._spread
+
+    def _residual(self) -> float:
+        counted = self._c > 0.0
+        squares = self._engine.r[counted] ** 2 / self._c[counted]
+        return float(np.sqrt(squares.sum() / self._total))
+
+
+class Exponential:
+    """The weighted exponential family of section 8, eq. (1): sum_i a_i x_i w - N log C(w).
+
+    C(w) = sum_i W_i exp(x_i w), N = sum_i a_i. In the paper every example was observed once and W
+    is given; here an example is observed c_i times if y_i > 0, not at all if y_i < 0, and W = c:
+    how documents of the one label differ from all. The intercept is fitted by the problem's loss.
+
+    The derivative is sum_i a_i x_ik - (N / C) C^1_k, with C^1_k = sum_i W_i exp(x_i w) x_ik. Here
+    it is divided by N / C, so that offset = C / N stands before the part that never changes. What
+    the paper calls C^2_jk is read from the rows of j: its recursion holds where one feature moves,
+    not where several in one row do.
+    """
+
+    def __init__(self, problem: Problem, columns: Columns, scaling: Scaling) -> None:
+        self._engine = Engine(problem.replace(start=None))
+        self._columns, self._W = columns, problem.weights
+        self._observed = np.where(problem.y > 0.0, problem.weights, 0.0)
+        self._count = float(self._observed.sum())
+        if not self._count > 0.0:
+            raise DataError(
+                "the exponential family models the documents with y > 0, and none has a weight: "
+                "give some, or use another likelihood."
+            )
+        features = np.arange(problem.X.shape[1], dtype=np.int32)
+        self.lookup = Lookup(scaling.factor * columns.dots(self._observed, features))
+        self._gamma = scaling.factor[self.lookup.order]
+        X = problem.X
+        places = self.lookup.rank[X.indices]
+        self._rows = (X.indptr.astype(np.int64), places, self._gamma[places] * X.data)
+        self._z = np.zeros(X.shape[0])
+        self._log_total = float(np.log(self._W.sum()))
+        self.noise = ROUNDING * self._count
+        self.refresh(np.zeros(X.shape[1]))
+
+    @property
+    def factor(self) -> float:
+        """N / C."""
+        return 1.0 / self.lookup.offset
+
+    def move(self, feature: int, change: float) -> None:
+        """C^1_k -= sum over the rows of j of W_i exp(x_i w) x_ik, before and after."""
+        here = slice(self._columns.indptr[feature], self._columns.indptr[feature + 1])
+        rows = self._columns.indices[here]
+        z = self._z[rows] + change * self._columns.data[here]
+        self._z[rows] = z
+        if float(z.max()) > self._far:
+            self._rescale()
+            return
+        after = self._W[rows] * np.exp(z - self._shift)
+        fall = self._tilted[rows] - after
+        self._tilted[rows] = after
+        add_rows(*self._rows, rows, fall, *self.lookup.bounds)
+        self.lookup.offset -= float(fall.sum()) / self._count
+
+    def follow(self, features: Int32s, changes: Floats) -> None:
+        """Nothing was put off."""
+
+    def refresh(self, w: Floats) -> None:
+        """All sums anew: those on the way gather rounding."""
+        self._rescale()
+
+    def _rescale(self) -> None:
+        self._shift = float(self._z.max(initial=0.0))
+        self._far = self._shift + FAR
+        self._tilted = self._W * np.exp(self._z - self._shift)
+        A = -self._gamma * self._columns.dots(self._tilted, self.lookup.order)
+        self.lookup.reset(A, float(self._tilted.sum()) / self._count)
+
+    def reached(self, w: Floats) -> tuple[float, float, float]:
+        """The intercept; minus (1) plus N log sum W, which is 0 without weights; that over N."""
+        self._engine.restart(w, 0.0)
+        self._engine.settle()
+        shift = float(self._z.max(initial=0.0))
+        log_C = shift + float(np.log(self._W @ np.exp(self._z - shift)))
+        value = self._count * (log_C - self._log_total) - float(self._observed @ self._z)
+        return self._engine.b, value, value / self._count
+
+    def held_out(self, z: Floats, b: float, y: Floats) -> float:
+        """The same for other documents, all of weight 1."""
+        seen = y > 0.0
+        shift = float(z.max(initial=0.0))
+        log_C = shift + float(np.log(np.mean(np.exp(z - shift))))
+        return log_C - float(z[seen].mean()) if seen.any() else np.nan
+
+    def spread(self) -> float:
+        """It has no residuals; steps are never scaled by them."""
+        return 1.0

@@ -1,0 +1,83 @@
+"""The columns of a problem on one footing: of norm one, and which of them are the same."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from textreg._core.columns import column_dots
+from textreg.records import Floats, Int32s, Problem
+
+SAME = 2.0**-40
+"""Entries of two columns of norm one that differ by no more are equal, up to rounding."""
+
+
+class Columns:
+    """The columns of X divided by their norms; those of no norm stay as they are.
+
+    norms: (p,), sqrt(sum_i c_i x_ij^2) with the weights c of the documents, so that a weight of two
+    is the same as a document twice. All inner products of columns are weighted in this way.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        X, c = problem.X_csc, problem.weights
+        self.shape: tuple[int, int] = X.shape
+        self.indptr = np.ascontiguousarray(X.indptr, dtype=np.int64)
+        self.indices = np.ascontiguousarray(X.indices, dtype=np.int32)
+        sizes = np.diff(self.indptr)
+        of = np.repeat(np.arange(X.shape[1]), sizes)
+        squares = c[self.indices] * X.data * X.data
+        self.norms = np.sqrt(np.bincount(of, weights=squares, minlength=X.shape[1]))
+        self.data = X.data / np.where(self.norms > 0.0, self.norms, 1.0)[of]
+        self._weights = c
+        with np.errstate(divide="ignore"):
+            self._inverse = np.where(c > 0.0, 1.0 / c, 0.0)
+
+    def dots(self, v: Floats, features: Int32s) -> Floats:
+        """x_j . v for columns of norm one; v: (n,)."""
+        out = np.empty(len(features))
+        column_dots(self.indptr, self.indices, self.data, v, features, out)
+        return out
+
+    def products(self, features: Int32s) -> Floats:
+        """sum_i c_i x_ij x_ik for all pairs of ``features``, columns of norm one."""
+        spread = np.zeros((len(features), self.shape[0]))
+        for k, j in enumerate(features.tolist()):
+            rows = self.indices[self.indptr[j] : self.indptr[j + 1]]
+            spread[k, rows] = self.data[self.indptr[j] : self.indptr[j + 1]]
+        return np.asarray((spread * self._weights) @ spread.T, dtype=np.float64)
+
+    def length(self, v: Floats) -> float:
+        """The norm of v (n,), derivatives in the scores, for which |x_j . v| <= length(v)."""
+        return math.sqrt(float((v * v) @ self._inverse))
+
+    def twins(self, scale: Floats) -> Int32s:
+        """For every column the next one that is parallel to it; -1 where there is none.
+
+        They come in the order of falling ``scale`` (p,), and of the index where that is the same.
+
+        (p,). Found by a hash of the entries, and compared; of columns that are parallel but for
+        rounding, some may be missed.
+        """
+        full = np.flatnonzero(np.diff(self.indptr) > 0)
+        sizes = np.diff(self.indptr)[full]
+        starts = np.cumsum(sizes) - sizes  # empty columns have no entries: all others lie together
+        sign = np.repeat(np.sign(self.data[starts]), sizes)
+        entries = np.rint(sign * self.data / SAME).astype(np.int64)
+        numbers = np.random.default_rng(0).integers(2**63, size=self.shape[0], dtype=np.int64)
+        keys = np.add.reduceat(entries * (2 * numbers[self.indices] + 1), starts)
+        order = np.lexsort((full, -scale[full], keys))
+        before, after = order[:-1], order[1:]
+        same = (keys[before] == keys[after]) & (sizes[before] == sizes[after])
+        before, after = before[same], after[same]
+        lengths = sizes[before]
+        inside = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        one, two = (np.repeat(starts[which], lengths) + inside for which in (before, after))
+        differ = (self.indices[one] != self.indices[two]) | (
+            np.abs(sign[one] * self.data[one] - sign[two] * self.data[two]) > 2.0 * SAME
+        )
+        equal = np.bincount(np.repeat(np.arange(len(before)), lengths), weights=differ) == 0.0
+        following = np.full(self.shape[1], -1, dtype=np.int32)
+        following[full[before[equal]]] = full[after[equal]]
+        return following
