@@ -18,7 +18,7 @@ PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 
 help:
 	@echo 'make demo       write a small corpus, train on it, evaluate, show the model'
-	@echo 'make test       run the tests'
+	@echo 'make test       run the tests, those of the plugins/ too'
 	@echo 'make test-all   run them with every one of PYTHONS="$(PYTHONS)"'
 	@echo 'make test-oldest run them with the first of these and the oldest dependencies allowed'
 	@echo 'make lint       check style; make types: check types'
@@ -36,6 +36,9 @@ demo: $(VENV)/.stamp-textreg
 
 test: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
 	$(BIN)/python -m pytest $(ARGS)
+	@$(if $(ARGS),,for folder in $(dir $(PLUGINS)); do \
+		echo "$$folder"; (cd "$$folder" && "$(abspath $(BIN))/python" -m pytest) || exit 1; \
+	done)
 
 test-all:
 	@for python in $(PYTHONS); do \

@@ -1,8 +1,8 @@
 """The command line measured as a person meets it: start-up, the default train, predict, accuracy.
 
-    python benchmarks/cli.py [--repeat 3] [--only startup train predict accuracy]
+    python benchmarks/cli.py --data DIR [--repeat 3] [--only startup train predict accuracy]
 
-Needs TEXTREG_DATA. Every figure is the best of --repeat runs of a fresh process: wall seconds, and
+DIR holds data/tasks and data/20news. Every figure is the best of --repeat runs of a fresh process: wall seconds, and
 CPU seconds (user + system, children included) in brackets. Targets stand in the last column.
 """
 
@@ -105,13 +105,12 @@ def accuracy(data: Path, folder: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--repeat", type=int, default=3)
     parts = ("startup", "train", "predict", "accuracy")
     parser.add_argument("--only", nargs="+", choices=parts, default=parts)
     options = parser.parse_args()
-    if "TEXTREG_DATA" not in os.environ:
-        sys.exit("benchmarks/cli.py: set TEXTREG_DATA to the folder that holds data/.")
-    data = Path(os.environ["TEXTREG_DATA"]).resolve() / "data"
+    data = options.data.resolve() / "data"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if "startup" in options.only:

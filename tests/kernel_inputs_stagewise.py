@@ -54,9 +54,12 @@ def settle_offset(rng: np.random.Generator, n: int, p: int) -> Arguments:
 
 
 def strongest(rng: np.random.Generator, n: int, p: int) -> Arguments:
+    given = settle_offset(rng, n, p)
+    pieces = [given["B"][start : start + 2**SHIFT] for start in range(0, p, 2**SHIFT)]
     return {
-        **settle_offset(rng, n, p), "order": rng.permutation(p).astype(np.int32),
-        "tie": float(rng.choice([0.0, 1e-10, 0.5])),
+        **given, "low": np.array([piece.min() for piece in pieces]),
+        "high": np.array([piece.max() for piece in pieces]),
+        "order": rng.permutation(p).astype(np.int32), "tie": float(rng.choice([0.0, 1e-10, 0.5])),
     }  # fmt: skip
 
 
@@ -67,5 +70,5 @@ KERNELS = {
     "stagewise.add_entries": Kernel(add_entries, "A top bottom", "places top bottom"),
     "stagewise.add_rows": Kernel(add_rows, "A top bottom", "rows top bottom"),
     "stagewise.settle_offset": Kernel(settle_offset, "A top bottom", "B top bottom"),
-    "stagewise.strongest": Kernel(strongest, "top bottom", "B order top bottom"),
+    "stagewise.strongest": Kernel(strongest, "top bottom", "B order top bottom low high"),
 }

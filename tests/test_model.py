@@ -237,7 +237,7 @@ print([part for part in parts if part in sys.modules])
 def test_prediction_needs_no_regularizer(tmp_path: Path) -> None:
     path = tmp_path / "model.textreg"
     words = registry.create("tokenizer", "words")
-    encode = Encoder(words, Vectorizer(), ["bad", "good"])
+    encode = Encoder(words, Vectorizer(weighting="log"), ["bad", "good"])
     Model(("neg", "pos"), encode, np.array([[-1.0, 1.0]]), np.zeros(1)).save(path)
     run = subprocess.run(
         [sys.executable, "-c", PREDICT_ALONE, str(path)],

@@ -289,8 +289,8 @@ def test_unknown_names() -> None:
     assert caught.value.exit_code == 2
     with pytest.raises(PluginError, match=r"Did you mean 'textreg:sentence'\?"):
         registry.find("regularizer", "textregs:sentence")
-    with pytest.raises(PluginError, match=r"no group builder 'lda'\. Installed: "):
-        registry.find("groups", "lda")
+    with pytest.raises(PluginError, match=r"no group builder 'acme'\. Installed: "):
+        registry.find("groups", "acme")
     with pytest.raises(UsageError, match=r"Did you mean 'tokenizer'\?"):
         registry.names("tokeniser")
 

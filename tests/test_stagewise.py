@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from scipy.sparse import csr_array, random_array
 import textreg
 from textreg import registry
 from textreg._core.reference.stagewise import dense_path
-from textreg._core.stagewise import add_entries
 from textreg.corpus import read_corpus
 from textreg.errors import ConvergenceWarning, DataError, UsageError
 from textreg.records import Problem, Step
@@ -117,12 +117,13 @@ def test_squared_error_on_labels() -> None:
 def test_the_lookup_finds_the_largest(data: st.DataObject, p: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     lookup = Lookup(rng.exponential(size=p) ** 3 * data.draw(st.sampled_from([0.0, 1.0])))
-    lookup.reset(rng.normal(size=p), rng.normal())
+    lookup.A[:] = rng.normal(size=p)
+    lookup.reset(rng.normal())
     for _ in range(20):
         action = rng.integers(3)
         if action == 0:
             places = rng.permutation(p)[: rng.integers(1, p + 1)].astype(np.int32)
-            add_entries(places, rng.normal(size=len(places)), rng.normal(), *lookup.bounds)
+            lookup.add_entries(places, rng.normal(size=len(places)), rng.normal())
         elif action == 1:
             lookup.offset += rng.normal()
         else:
@@ -433,17 +434,32 @@ def test_wrong_rules(options: dict[str, Any], message: str) -> None:
 def test_wrong_data() -> None:
     with pytest.raises(DataError, match="validation has X of shape"):
         stagewise(logistic(validation=(np.ones((3, 299)), np.ones(3))), StepRules())
+    held = numbers(7), -np.ones(80)
+    with pytest.raises(DataError, match="no document with y > 0"):
+        stagewise(logistic(validation=held), StepRules(likelihood="exponential"))
     with pytest.raises(DataError, match="none has a weight"):
         stagewise(logistic(y=-np.ones(80)), StepRules(likelihood="exponential"))
 
 
-@pytest.mark.parametrize("likelihood", ["loss", "linear"])
-def test_a_good_classifier_of_real_text(data_dir: Any, likelihood: str) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"reg_steps": 800},
+        {"reg_likelihood": "linear", "reg_steps": 200},
+        {"reg_likelihood": "exponential", "reg_scaled": False, "reg_epsilon": 0.03},
+    ],
+    ids=["logistic", "linear", "exponential"],
+)
+def test_a_good_classifier_of_real_text(data_dir: Path, options: dict[str, Any]) -> None:
     folder = data_dir / "data" / "tasks" / "science"
     train, dev = (read_corpus([str(folder / f"{part}.jsonl.gz")]) for part in ("train", "dev"))
-    model = textreg.train(
-        train.texts, train.labels, reg="stagewise", reg_likelihood=likelihood, reg_steps=800
-    )
+    assert train.labels is not None
+    model = textreg.train(train.texts, train.labels, reg="stagewise", **options)
     right = np.mean(np.array(model.predict(dev.texts)) == np.array(dev.labels))
     assert right > 0.95
-    assert model.summary["nonzero"] < 600
+    assert 50 < model.summary["nonzero"] < 600
+
+
+def test_settings_that_contradict_are_refused_before_any_work() -> None:
+    with pytest.raises(UsageError, match="scaled=False"):
+        registry.create("regularizer", "stagewise", likelihood="exponential")

@@ -320,14 +320,14 @@ def test_an_encoder_has_idf_just_for_tfidf() -> None:
     with pytest.raises(UsageError, match="idf"):
         Encoder(Words(), Vectorizer(weighting="tfidf"), ["a"])
     with pytest.raises(UsageError, match="idf"):
-        Encoder(Words(), Vectorizer(), ["a"], np.ones(1))
+        Encoder(Words(), Vectorizer(weighting="log"), ["a"], np.ones(1))
     with pytest.raises(UsageError, match="1 features but 2 idf"):
         Encoder(Words(), Vectorizer(weighting="tfidf"), ["a"], np.ones(2))
 
 
 def test_names_longer_than_ngrams_are_refused() -> None:
     with pytest.raises(DataError, match="'a b c' has more than 2 words"):
-        Encoder(Words(), Vectorizer(ngrams=2), ["a b", "a b c"]).transform(["a"])
+        Encoder(Words(), Vectorizer(ngrams=2, weighting="log"), ["a b", "a b c"]).transform(["a"])
 
 
 @settings(deadline=None)

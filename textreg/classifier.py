@@ -57,7 +57,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         max_df: float = 1.0,
         max_features: int | None = None,
         stop_words: str | None = None,
-        weighting: str = "unit",
+        weighting: str = "tfidf",
         holdout: float | None = None,
         cv: int | None = None,
         metric: str = "accuracy",

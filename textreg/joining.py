@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import accumulate
-from typing import ClassVar, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 
@@ -23,6 +24,7 @@ class JoinedBuilder(GroupBuilder):
     """
 
     builders: ClassVar[tuple[type[GroupBuilder], ...]] = ()
+    parts: list[GroupBuilder]
 
     @classmethod
     def parameter(cls, builder: type[GroupBuilder], key: str) -> str:
@@ -30,22 +32,28 @@ class JoinedBuilder(GroupBuilder):
         alone = sum(key in other.declared() for other in cls.builders) == 1
         return key if alone else f"{builder.label().replace('-', '_')}_{key}"
 
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
+        own = self.params()
+        self.__dict__["parts"] = [
+            builder(**{key: own[self.parameter(builder, key)] for key in builder.declared()})
+            for builder in self.builders
+        ]
+
+    def __reduce__(self) -> Any:
+        # pickle looks classes up by their names, which all that join makes share.
+        return _rejoined, (self.builders, self.params())
+
     def build(self, tokens: Tokens) -> Groups:
         """All groups, their names after that of their builder: ``lda: topic 3``."""
-        own = self.params()
-        built = []
-        for builder in self.builders:
-            params = {key: own[self.parameter(builder, key)] for key in builder.declared()}
-            built.append(builder(**params).build(tokens))
+        built = [part.build(tokens) for part in self.parts]
         sizes = np.concatenate([np.diff(groups.indptr) for groups in built])
         return Groups(
             indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             indices=np.concatenate([groups.indices for groups in built]),
             weights=np.concatenate([groups.weights for groups in built]),
             n_features=len(tokens.vocabulary),
-            names=_Names(
-                [(part.label(), it) for part, it in zip(self.builders, built, strict=True)]
-            ),
+            names=_Names([(part.label(), it) for part, it in zip(self.parts, built, strict=True)]),
         )
 
 
@@ -73,8 +81,9 @@ class _Names(Sequence[str]):
         return f"{label}: {groups.names[inside] if groups.names else f'group {inside + 1}'}"
 
 
-def join(builders: Sequence[type[GroupBuilder]]) -> type[JoinedBuilder]:
-    """One class for several builders, with the parameters of all of them.
+@cache
+def join(builders: tuple[type[GroupBuilder], ...]) -> type[JoinedBuilder]:
+    """One class for several builders, with the parameters of all; the same for the same builders.
 
     Raises UsageError where two of them have one name: their parameters could not be told apart.
     """
@@ -85,7 +94,7 @@ def join(builders: Sequence[type[GroupBuilder]]) -> type[JoinedBuilder]:
     body = {
         "__doc__": JoinedBuilder.__doc__,
         "name": ",".join(labels),
-        "builders": tuple(builders),
+        "builders": builders,
     }
     joined: type[JoinedBuilder] = type("JoinedBuilder", (JoinedBuilder,), body)
     joined._declared = {
@@ -96,3 +105,7 @@ def join(builders: Sequence[type[GroupBuilder]]) -> type[JoinedBuilder]:
         for key, param in builder.declared().items()
     }
     return joined
+
+
+def _rejoined(builders: tuple[type[GroupBuilder], ...], params: dict[str, Any]) -> JoinedBuilder:
+    return join(builders)(**params)

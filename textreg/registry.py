@@ -88,7 +88,7 @@ class Registry:
         if kind == "groups" and "," in name:
             from textreg.joining import join
 
-            return join([self.find(kind, part.strip()) for part in name.split(",")])
+            return join(tuple(self.find(kind, part.strip()) for part in name.split(",")))
         owner, _, short = name.rpartition(":")
         with self._lock:
             if not owner and (kind, short) in self._registered:

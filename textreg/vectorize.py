@@ -52,7 +52,7 @@ class Vectorizer(Parametrized):
         default=None, help="file of words to leave out before n-grams are formed"
     )
     weighting: str = param(
-        default="unit",
+        default="tfidf",
         choices=("count", "binary", "log", "unit", "tfidf"),
         help="what a count becomes",
     )

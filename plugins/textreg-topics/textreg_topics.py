@@ -83,7 +83,11 @@ class Lda(TopicBuilder):
         from sklearn.decomposition import LatentDirichletAllocation
 
         model = LatentDirichletAllocation(
-            self.topics, max_iter=self.iterations, learning_method="batch", random_state=self.seed
+            self.topics,
+            max_iter=self.iterations,
+            learning_method="batch",
+            max_doc_update_iter=20,  # the default of 100 takes half as long again, and fits worse
+            random_state=self.seed,
         )
         return np.asarray(model.fit(counts).components_)
 

@@ -39,6 +39,8 @@ def strongest(
     A: Floats,
     B: Floats,
     offset: float,
+    low: Floats,
+    high: Floats,
     top: Floats,
     bottom: Floats,
     order: Int32s,

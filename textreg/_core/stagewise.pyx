@@ -25,7 +25,7 @@ def gram_column(const long long[::1] indptr, const int[::1] indices, const doubl
     """
     cdef Py_ssize_t p = gamma.shape[0], count
     if not (sums.shape[0] == seen.shape[0] == out_places.shape[0] == out_values.shape[0] == p):
-        raise ValueError("gamma, sums, seen, out_places and out_values must have one entry a column")
+        raise ValueError("all but c must have one entry a column")
     if c.shape[0] != row_ptr.shape[0] - 1:
         raise ValueError("c must have one entry a row")
     if not 0 <= j < indptr.shape[0] - 1:
@@ -161,49 +161,50 @@ cdef double _look(const double[::1] A, const double[::1] B, double offset, doubl
 
 cdef inline double _bound(double offset, double low, double high, double top,
                           double bottom) noexcept nogil:
-    """At least |A_k + offset B_k| for all k of a block, low <= B_k <= high. Rounding is monotone."""
+    """At least |A_k + offset B_k| for k of a block, low <= B_k <= high. Rounding is monotone."""
     cdef double a = offset * low, b = offset * high
     cdef double rise = a if a > b else b, fall = a if a < b else b
     return _larger(top + rise, bottom - fall)
 
 
-def strongest(const double[::1] A, const double[::1] B, double offset, double[::1] top,
-              double[::1] bottom, const int[::1] order, int shift, double tie):
+def strongest(const double[::1] A, const double[::1] B, double offset, const double[::1] low,
+              const double[::1] high, double[::1] top, double[::1] bottom, const int[::1] order,
+              int shift, double tie):
     """The place k of the largest |A_k + offset B_k|, -1 if there is none.
 
     Among those within the share ``tie`` of the largest, the one with the least ``order``. Only the
-    blocks whose bounds reach that far are looked at; their bounds are met from then on. B ascends.
+    blocks whose bounds reach that far are looked at; their bounds are met from then on. low, high:
+    the least and the largest B_k of every block.
     """
     cdef Py_ssize_t place
     if not (A.shape[0] == B.shape[0] == order.shape[0]):
         raise ValueError("A, B and order must have one entry a column")
     _check_blocks(A.shape[0], top.shape[0], bottom.shape[0], shift)
+    _check_blocks(A.shape[0], low.shape[0], high.shape[0], shift)
     with nogil:
-        place = _strongest(A, B, offset, top, bottom, order, shift, tie)
+        place = _strongest(A, B, offset, low, high, top, bottom, order, shift, tie)
     return place
 
 
 cdef Py_ssize_t _strongest(const double[::1] A, const double[::1] B, double offset,
-                           double[::1] top, double[::1] bottom, const int[::1] order, int shift,
+                           const double[::1] low, const double[::1] high, double[::1] top,
+                           double[::1] bottom, const int[::1] order, int shift,
                            double tie) noexcept nogil:
-    cdef Py_ssize_t b, k, last, first = 0, place = -1, p = A.shape[0], blocks = top.shape[0]
+    cdef Py_ssize_t b, k, first = 0, place = -1, blocks = top.shape[0]
     cdef double bound, floor, best = -1.0
     for b in range(blocks):
-        last = min(((b + 1) << shift), p) - 1
-        bound = _bound(offset, B[b << shift], B[last], top[b], bottom[b])
+        bound = _bound(offset, low[b], high[b], top[b], bottom[b])
         if bound > best:
             best, first = bound, b
     if blocks:
         best = _look(A, B, offset, top, bottom, shift, first)
     for b in range(blocks):
-        last = min(((b + 1) << shift), p) - 1
-        if b != first and _bound(offset, B[b << shift], B[last], top[b], bottom[b]) > best:
+        if b != first and _bound(offset, low[b], high[b], top[b], bottom[b]) > best:
             best = _larger(best, _look(A, B, offset, top, bottom, shift, b))
     floor = best - tie * best
     for b in range(blocks):
-        last = min(((b + 1) << shift), p) - 1
-        if _bound(offset, B[b << shift], B[last], top[b], bottom[b]) >= floor:
-            for k in range(b << shift, last + 1):
+        if _bound(offset, low[b], high[b], top[b], bottom[b]) >= floor:
+            for k in range(b << shift, min((b + 1) << shift, A.shape[0])):
                 if (fabs(A[k] + offset * B[k]) >= floor
                         and (place < 0 or order[k] < order[place])):
                     place = k
@@ -213,5 +214,5 @@ cdef Py_ssize_t _strongest(const double[::1] A, const double[::1] B, double offs
 cdef int _check_blocks(Py_ssize_t p, Py_ssize_t top, Py_ssize_t bottom, int shift) except -1:
     cdef Py_ssize_t blocks = (p + (1 << shift) - 1) >> shift
     if top != blocks or bottom != blocks:
-        raise ValueError("top and bottom must have one entry a block")
+        raise ValueError("top, bottom, low and high must have one entry a block")
     return 0

@@ -36,7 +36,7 @@ class Cooccurrence(GraphBuilder):
     name = "cooccurrence"
     neighbors: int = param(default=25, min=1, help="most links of a feature")
     threshold: float = param(default=0.1, min=0, max=1, help="links need a cosine above this")
-    min_df: int = param(default=2, min=1, help="fewest documents of a feature that is linked")
+    min_df: int = param(default=5, min=1, help="fewest documents of a feature that is linked")
 
     def build(self, tokens: Tokens) -> Graph:
         """The graph of the documents of ``tokens``."""

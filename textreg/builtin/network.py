@@ -36,10 +36,10 @@ class Network(Regularizer):
     needs = "graph"
     default_builder = "cooccurrence"
     beta: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-4, 1e-1, 4), help="price of the squared weights"
+        default=AUTO, min=0, search=LogGrid(1e-4, 1e-2, 3), help="price of the squared weights"
     )
     alpha: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-3, 1e1, 5), help="price of leaving the neighbors"
+        default=AUTO, min=0, search=LogGrid(1e-3, 1.0, 4), help="price of leaving the neighbors"
     )
 
     def solve(self, problem: Problem) -> Solution:
@@ -64,12 +64,12 @@ class Laplacian(Regularizer):
     needs = "graph"
     default_builder = "cooccurrence"
     beta: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-4, 1e-1, 4), help="price of the squared weights"
+        default=AUTO, min=0, search=LogGrid(1e-4, 1e-2, 3), help="price of the squared weights"
     )
     alpha: float = param(
         default=AUTO,
         min=0,
-        search=LogGrid(1e-4, 1.0, 5),
+        search=LogGrid(1e-4, 1e-1, 4),
         help="price of linked weights that differ",
     )
     normalized: bool = param(

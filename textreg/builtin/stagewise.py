@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
@@ -54,7 +55,7 @@ class Stagewise(Regularizer):
         default=None, min=1, help="stop so many steps after the least error on held-out documents"
     )
     every: int = param(
-        default=20, min=1, help="steps between updates of residual, intercept and errors"
+        default=50, min=1, help="steps between updates of residual, intercept and errors"
     )
     sample: int | None = param(
         default=None, min=1, help="look at so many features a step, drawn at random"
@@ -62,6 +63,10 @@ class Stagewise(Regularizer):
     keep_best: bool = param(default=False, help="sample: look at the last step's feature as well")
     seed: int = param(default=0, min=0, help="sample: seed of the draws")
     cache: float = param(default=1000.0, min=0, help="linear: megabytes of Gram columns kept")
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
+        StepRules(**{**self.params(), "steps": 1})  # what contradicts is refused here
 
     def solve(self, problem: Problem) -> Solution:
         """The end of the path, or its best point on ``problem.validation`` where that is given."""

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 import click
 
-from textreg.errors import ConvergenceWarning, TextregError, did_you_mean
+from textreg.errors import ConvergenceWarning, DataWarning, TextregError, did_you_mean
 
 COMMANDS = {
     "train": "Learn a model from labelled text.",
@@ -107,6 +107,7 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", ConvergenceWarning)
+            warnings.simplefilter("default", DataWarning)  # once, however often groups are built
             warnings.showwarning = _show_warning
             code = cli.main(arguments, prog_name="textreg", standalone_mode=False)
         sys.stdout.flush()

@@ -18,10 +18,10 @@ from textreg.losses import find_loss, intercept_at_zero
 from textreg.records import Floats, Int32s, Problem
 from textreg.solvers.unit import Columns
 
-PASSES = 5
+PASSES = 3
 """Most rounds of coordinate descent on each quadratic model."""
 
-SHARE = 0.5
+SHARE = 0.3
 """Part of the radius wanted that may be left by weights which are not moved, being nearly right."""
 
 SETTLED = 0.2
@@ -143,9 +143,7 @@ class ActiveFit:
             rows = np.unique(rows)
         self._descend(new, 0.0, fit_intercept=False)
         move = np.zeros(len(self.z))
-        column_sums(
-            self._indptr[: k + 1], self._indices, self._data, self.w[new], new, move
-        )
+        column_sums(self._indptr[: k + 1], self._indices, self._data, self.w[new], new, move)
         r, h = np.empty(len(rows)), np.empty(len(rows))
         self.loss.derivatives(
             self.z[rows] + move[rows], problem.y[rows], problem.weights[rows], r, h
@@ -156,9 +154,7 @@ class ActiveFit:
     def _scores(self, w: Floats, b: float) -> Floats:
         """The scores of weights for ``features`` and an intercept."""
         z, k = np.full(len(self.z), b), len(w)
-        column_sums(
-            self._indptr[: k + 1], self._indices, self._data, w, self._oldest_first[:k], z
-        )
+        column_sums(self._indptr[: k + 1], self._indices, self._data, w, self._oldest_first[:k], z)
         return z
 
     def _descend(self, features: Int32s, slack: float, fit_intercept: bool = True) -> None:

@@ -1,23 +1,25 @@
-"""Greedy pursuits: orthogonal matching pursuit and its version for overlapping groups.
+"""Greedy pursuits: orthogonal matching pursuit, and its version for overlapping groups.
 
-Skianis, Tziortziotis & Vazirgiannis (2018), Algorithms 1 and 2. Begin with nothing; fit what is active;
-take the column, or group of columns, that correlates best with what the fit leaves over, the
-derivatives r of the loss in the scores; again, until the budget is spent.
+Skianis, Tziortziotis & Vazirgiannis (2018), Algorithms 1 and 2. Begin with nothing; fit what is
+active; take the column, or the group of columns, that correlates best with what the fit leaves
+over, the derivatives r of the loss in the scores; again, until the budget is spent.
 
-Every choice is that of an exact fit, though no fit is exact: it is improved until it is certain
-which column leads. Scores are Lipschitz in r, so a bound on the distance of r from its exact value
-tells when that is, and the way r has gone tells which columns need no new look.
+Every choice is that of an exact fit, though no fit is exact: it is improved until it is certain who
+leads. Scores are Lipschitz in r, so a bound on the distance of r from its exact value tells when
+that is, and the way that r has gone tells which columns need no new look.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from textreg.errors import UsageError
+from textreg.errors import ConvergenceWarning, DataError, UsageError
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.active import LEAST_RIDGE, ActiveFit
@@ -25,26 +27,36 @@ from textreg.solvers.newton import newton
 from textreg.solvers.scores import SMOOTHING, ColumnScores, GroupScores, Leader
 from textreg.solvers.unit import Columns
 
-TIE = 1e-12
-"""Scores that differ by less, relatively, are equal: parallel columns, up to rounding."""
+COLUMNS = ("unit", "given")
+"""What a pursuit may choose among: columns of norm one, or those of the problem."""
 
-FIRST_LOOK = 5e-3
+TIE = 1e-12
+"""Scores that differ by less, relatively, are equal but for rounding."""
+
+LOOSEST = 5e-3
+"""Share of the last score that the radius must have fallen to before a look at the scores."""
+
 HALF = 0.5
-"""Share of the last score that the radius must have fallen to before the first look."""
+"""Share of the room that the radius is brought to."""
 
 ROUNDS = 100
-"""Most Newton steps for one choice; where they are not enough, the choice is not proven."""
+"""Most Newton steps for one choice."""
 
-COLUMNS = ("unit", "given")
-"""What a pursuit may run on."""
+
+class Taken(NamedTuple):
+    """One step: the group that was taken, -1 for a single column, and how many are active then."""
+
+    group: int
+    active: int
 
 
 class Pursuit:
-    """One run of a pursuit, which can be stopped at a budget, asked for its model, and continued.
+    """One run of a pursuit, which can be taken to a budget, asked for its model, and continued.
 
-    order: active features in the order they came. steps: for every step the group that was taken, -1
-    for a single column, and the number of features active after it. proven: how many of the choices
-    are certain to be those of exact fits. ended: why there is nothing more to take, or empty.
+    order: active features in the order they came. steps: a :class:`Taken` for every step. doubtful:
+    number of choices that the fits could not be made exact enough for. proven: whether all the
+    others are certain to be those of exact fits; where the ridge is small that is an estimate.
+    stopped: why there is nothing more to take ("exhausted", "epsilon", "callback"), or empty.
     """
 
     def __init__(
@@ -62,59 +74,67 @@ class Pursuit:
 
         l2: price of the squared weights. columns: "unit" chooses among columns of norm one, with
         the ridge on their weights, and fits the chosen ones as they are given in the end; "given"
-        does everything on the given columns, as the paper is written. epsilon: a best score of this
-        or less ends the run. score: how groups are scored (see :class:`GroupScores`); empty for a
-        pursuit of columns alone, which ``problem.groups`` do not matter to. singletons: whether
-        single columns compete with the groups. first: features that are active from the outset.
+        does everything on the given columns, as the paper is written. epsilon: the run ends when
+        the best |x_j . r|, or the best score of a group, is no larger. score: how groups are scored
+        (see :class:`GroupScores`); empty for a pursuit of columns alone, to which groups do not
+        matter. singletons: whether single columns compete with the groups. first: features that are
+        active from the outset.
         """
         if columns not in COLUMNS:
             raise UsageError(f"columns must be one of {', '.join(COLUMNS)}, not {columns!r}.")
         self.problem, self.l2, self.epsilon = problem, l2, epsilon
         self.columns = unit = Columns(problem)
-        given = unit.norms > 0.0 if columns == "unit" else unit.norms
-        size = given.astype(np.float64)
-        # On given columns the ridge is l2 w_j^2 with w_j = u_j / |x_j|.
-        q = 2.0 * l2 / np.where(unit.norms > 0.0, size, 1.0) ** 2
+        size = np.sign(unit.norms) if columns == "unit" else unit.norms
+        # With w_j = u_j / size_j the ridge l2 w_j^2 is 1/2 q_j u_j^2.
+        q = 2.0 * l2 / np.where(size > 0.0, size, 1.0) ** 2
         self.fit = ActiveFit(problem, unit, q)
-        self._bounded = bool((q >= LEAST_RIDGE).all())
-        self._groups = None
+        self.proven = bool((q >= LEAST_RIDGE).all())
+        self._groups: GroupScores | None = None
+        scale = size
         if score:
             if problem.groups is None:
-                raise UsageError("gomp: the problem has no groups; build some, or use omp.")
+                raise UsageError("a pursuit of groups needs groups, and the problem has none.")
             self._groups = GroupScores(problem.groups, unit, size, score)
-            if score == "projection":
-                size = size / np.sqrt(size * size + SMOOTHING)
-            elif score == "orthonormal":
-                size = np.sign(size)
-        self._singles = ColumnScores(unit, size if singletons or not score else np.zeros_like(size))
+            scale = self._groups.of_singles(size) if singletons else np.zeros_like(size)
+        self._singles = ColumnScores(unit, scale)
         self.order = self.fit.features
-        self.steps: list[tuple[int, int]] = []
+        self.steps: list[Taken] = []
         self.history: list[Step] = []
-        self.proven, self.ended = 0, ""
+        self.doubtful, self.stopped = 0, ""
         self._last_r = np.zeros(len(problem.y))
-        self._drift, self._wanted = 0.0, 1e-3
+        self._drift, self._wanted = 0.0, LOOSEST
         self._models: dict[int, tuple[Floats, float]] = {}
         if len(first):
             self._take(np.array(first, dtype=np.int32), -1)
 
     def grow(self, budget: int) -> None:
-        """Go on until ``budget`` features are active, or the run has ended."""
-        callback = self.problem.callback
-        while len(self.order) < budget and not self.ended:
-            leader = self._choose()
-            if not len(leader.features):
-                self.ended = "exhausted"
-            elif self._measure(leader) <= self.epsilon:
-                self.ended = "epsilon"
-            else:
-                self.history.append(Step(len(self.order), self.fit.objective, math.nan))
-                self._take(leader.features, leader.group)
-                if callback is not None and callback(self.history[-1]):
-                    self.ended = "stopped"
+        """Go on until ``budget`` features are active, or the run has stopped.
 
-    def _measure(self, leader: Leader) -> float:
-        """What epsilon is compared with: |x_j . r| in Algorithm 1, a squared norm in Algorithm 2."""
-        return leader.score if self._groups is None else leader.score**2
+        After every choice the callback gets a Step: how many features were active, and the
+        objective of their fit on the columns that are chosen among.
+        """
+        callback = self.problem.callback
+        with self._one_thread():
+            while len(self.order) < budget and not self.stopped:
+                leader = self._choose()
+                value = leader.score if self._groups is None else leader.score**2
+                if not len(leader.features):
+                    self.stopped = "exhausted"
+                elif value <= self.epsilon:
+                    self.stopped = "epsilon"
+                else:
+                    self.history.append(Step(len(self.order), self.fit.objective, math.nan))
+                    self._take(leader.features, leader.group)
+                    if callback is not None and callback(self.history[-1]):
+                        self.stopped = "callback"
+
+    def _one_thread(self) -> AbstractContextManager[Any]:
+        """The matrices of groups are small: threads of BLAS would only wait for each other."""
+        if self._groups is None:
+            return nullcontext()
+        from threadpoolctl import threadpool_limits
+
+        return threadpool_limits(limits=1, user_api="blas")
 
     def _take(self, features: Int32s, group: int) -> None:
         """Make ``features`` active."""
@@ -122,90 +142,103 @@ class Pursuit:
         self._singles.remove(features)
         if self._groups is not None:
             self._groups.remove(features)
-        self.steps.append((group, len(self.order)))
+        self.steps.append(Taken(group, len(self.order)))
 
     def _choose(self) -> Leader:
         """What an exact fit would take next."""
-        fit = self.fit
-        rounds, moving = 0, True
+        fit, rounds, moving = self.fit, 0, True
         while moving and fit.radius > self._wanted and rounds < ROUNDS:
             moving = fit.improve(self._wanted)
             rounds += 1
         while True:
-            leader, gone = self._leader(fit.radius), 0.0
+            leader, gone = self._look(), 0.0
             while gone < leader.room:
-                # An exact fit's r is no farther than this from where the scores were looked at.
+                # An exact fit's r lies no farther than this from where the scores were looked at.
                 certain = gone + fit.radius < leader.room
-                if certain or not moving or rounds >= ROUNDS or not len(leader.features):
-                    self.proven += certain and self._bounded
-                    most = FIRST_LOOK * leader.score / leader.reach
-                    self._wanted = min(math.sqrt(self._wanted*HALF * leader.room), most)
+                if certain or not moving or rounds >= ROUNDS:
+                    self.doubtful += not certain
+                    self._expect(leader)
                     return leader
-                moving = fit.improve(0.5 * (leader.room - gone))
+                moving = fit.improve(HALF * (leader.room - gone))
                 rounds += 1
                 gone = self.columns.length(fit.r - self._last_r)
 
-    def _leader(self, radius: float) -> Leader:
+    def _expect(self, leader: Leader) -> None:
+        """Guess the radius that the next choice needs: scores draw nearer to each other slowly."""
+        if leader.reach > 0.0:
+            usual = math.sqrt(self._wanted * HALF * leader.room)
+            self._wanted = min(usual, LOOSEST * leader.score / leader.reach)
+
+    def _look(self) -> Leader:
         """Whose score is the largest at the present r; groups go before columns they tie with."""
-        r = self.fit.r
+        r, radius = self.fit.r, self.fit.radius
         self._drift += self.columns.length(r - self._last_r)
         self._last_r = r.copy()
-        single = self._singles.leader(r, self._drift, radius, Leader.none(), TIE)
-        if self._groups is None:
-            return single
-        leader = self._groups.leader(r, self._drift, radius, single, TIE)
-        if leader.group < 0:
-            return leader
-        return self._singles.leader(r, self._drift, radius, leader, TIE)
+        leader = self._singles.leader(r, self._drift, radius, Leader.none(), TIE)
+        if self._groups is not None:
+            leader = self._groups.leader(r, self._drift, radius, leader, TIE)
+            if leader.group >= 0:
+                leader = self._singles.leader(r, self._drift, radius, leader, TIE)
+        return leader
 
     def solution(self, budget: int) -> Solution:
-        """The model with ``budget`` features, or as many as the run has, fitted on given columns.
+        """The model with ``budget`` features, fitted on the given columns.
 
-        Where a group oversteps the budget, the model has all of it. The fit minimises loss +
-        l2 ||w||_2^2 over the chosen features to the relative gap ``problem.tol``.
+        It has fewer where the run stopped before, and more where the last group oversteps. Its
+        weights minimise loss + l2 ||w||_2^2 to the relative gap ``problem.tol``. ``info`` has the
+        order in which features came, the groups that brought them (index of the group and number of
+        features after each step, index -1 for single ones), what is doubtful, and what stopped the
+        run.
         """
         self.grow(budget)
-        counts = [count for _, count in self.steps]
-        at = min(int(np.searchsorted(counts, budget)), len(counts) - 1)
-        steps = self.steps[: at + 1]
-        count = steps[-1][1] if steps else 0
+        reached = next((at for at, step in enumerate(self.steps) if step.active >= budget), None)
+        steps = self.steps if reached is None else self.steps[: reached + 1]
+        count = steps[-1].active if steps else 0
+        if not count:
+            raise DataError(
+                "no feature correlates with the labels (by more than epsilon), so there is nothing "
+                "to choose. Check that the documents have features, or lower epsilon."
+            )
         features = np.array(self.order[:count], dtype=np.int64)
-        small = self.problem.replace(
-            X=self.problem.X[:, features], groups=None, graph=None, callback=None,
-            start=self._start(count),
+        refit = newton(
+            self.problem.replace(
+                X=self.problem.X_csc[:, features], groups=None, graph=None, callback=None,
+                start=self._start(count),
+            ),
+            Separable.constant(count, l2=self.l2),
         )  # fmt: skip
-        refit = newton(small, Separable.constant(count, l2=self.l2))
         self._models[count] = refit.w, refit.b
         w = np.zeros(self.problem.X.shape[1])
         w[features] = refit.w
-        ended = self.ended if count == len(self.order) else ""
+        interrupted = self.stopped == "callback" and reached is None
+        if self.doubtful:
+            warnings.warn(
+                f"{self.doubtful} of {len(self.steps)} choices of the pursuit are doubtful: the "
+                "fits before them did not settle. A larger ridge (l2) makes them certain.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         return Solution(
             w=w,
             b=refit.b,
             objective=refit.objective,
             residual=refit.residual,
             iterations=len(steps),
-            converged=refit.converged and ended != "stopped",
+            converged=refit.converged and not interrupted and not self.doubtful,
             history=tuple(self.history[: len(steps)]),
-            info=self._info(features, steps, ended),
+            info={
+                "order": features.tolist(),
+                "steps": [list(step) for step in steps],
+                "doubtful": self.doubtful,
+                "proven": self.proven,
+                "stopped": self.stopped if reached is None else "budget",
+            },
         )
 
     def _start(self, count: int) -> tuple[Floats, float]:
-        """Where the fit of the first ``count`` features begins: at the largest model before."""
-        w = self.fit.w[:count] / self.columns.norms[self.order[:count]]
+        """Where the fit of the first ``count`` features begins: from the last model before."""
         known = max((size for size in self._models if size <= count), default=0)
         if not known:
-            return w, self.fit.b
+            return self.fit.w[:count] / self.columns.norms[self.order[:count]], self.fit.b
         before, b = self._models[known]
-        w[:known] = before
-        return w, b
-
-    def _info(
-        self, features: Any, steps: Sequence[tuple[int, int]], ended: str
-    ) -> dict[str, Any]:
-        return {
-            "order": features.tolist(),
-            "steps": list(steps),
-            "proven": self.proven,
-            "ended": ended or "budget",
-        }
+        return np.concatenate([before, np.zeros(count - known)]), b

@@ -143,12 +143,16 @@ class GroupScores:
         self._ends = np.searchsorted(groups.indices[self._by_feature], np.arange(len(size) + 1))
         # Of the roots of the scores before the division: value when computed, way gone then, constant.
         self._value, self._seen = np.zeros(len(groups)), np.zeros(len(groups))
-        squares = np.bincount(
-            self._of, weights=size[groups.indices] ** 2, minlength=len(groups)
-        )
+        squares = np.bincount(self._of, weights=size[groups.indices] ** 2, minlength=len(groups))
         self._lipschitz = np.ones(len(groups)) if self._needs_gram else np.sqrt(squares)
         self._held: dict[int, _Held] = {}
         self._numbers = 0
+
+    def of_singles(self, size: Floats) -> Floats:
+        """What the root of the score of column j alone is to |x_j . r|; size: (p,), as above."""
+        if self.score == "projection":
+            return np.asarray(size / np.sqrt(size * size + SMOOTHING))
+        return np.sign(size) if self.score == "orthonormal" else size
 
     def remove(self, features: Int32s) -> None:
         """Take features out of all groups."""
@@ -216,7 +220,9 @@ class GroupScores:
             features, gram = held.features[keep], held.gram[np.ix_(keep, keep)]
         else:
             features = self._features(g)
-            gram = self.columns.products(features) * np.outer(self.size[features], self.size[features])
+            gram = self.columns.products(features) * np.outer(
+                self.size[features], self.size[features]
+            )
         if self._numbers + 2 * gram.size > HELD:
             self._held.clear()
             self._numbers = 0

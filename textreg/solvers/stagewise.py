@@ -81,6 +81,7 @@ class Walk:
         start = self._state.lookup.strongest()
         self._first = self._largest = self._pull(start) if start >= 0 else 0.0
         self._points: list[_Point] = []
+        self._best = 0  # of the points, by the error on held-out documents
         self._note()
 
     def go(self, most: int) -> None:
@@ -113,7 +114,9 @@ class Walk:
             nonzero=np.array([point.nonzero for point in points], dtype=np.int64),
             intercepts=np.array([point.b for point in points]),
         )
-        best = points[-1] if self._held is None else min(points, key=lambda point: point.held)
+        best = points[-1]
+        if self._held is not None and points[self._best].held <= best.held:
+            best = points[self._best]
         stopped = self.stopped or "steps"
         if stopped == "max_iter":
             warnings.warn(
@@ -214,14 +217,18 @@ class Walk:
         """Measure, report, and look at the rules that hang on it."""
         point, rules = self._measure(), self._rules
         self._points.append(point)
+        if point.held < self._points[self._best].held:
+            self._best = len(self._points) - 1
         callback = self._problem.callback
         if callback and callback(Step(point.step, point.objective, math.nan)):
             self.stopped = "callback"
-        elif self._held is not None and rules.stale is not None:
-            best = min(self._points, key=lambda point: point.held)
-            if point.step - best.step >= rules.stale:
-                self.stopped = "stale"
-        if not self.stopped and len(self._points) > self._problem.max_iter:
+        elif (
+            self._held is not None
+            and rules.stale is not None
+            and point.step - self._points[self._best].step >= rules.stale
+        ):
+            self.stopped = "stale"
+        elif len(self._points) > self._problem.max_iter:
             self.stopped = "max_iter"
 
 

@@ -7,12 +7,11 @@ from typing import Protocol
 import numpy as np
 
 from textreg._core.columns import column_sums
-from textreg._core.stagewise import add_entries, add_rows
 from textreg.errors import DataError
 from textreg.losses import find_loss, intercept_at_zero
 from textreg.records import Floats, Int32s, Problem
 from textreg.solvers.engine import Engine
-from textreg.solvers.stagewise_lookup import Columns, Gram, Lookup, Scaling
+from textreg.solvers.stagewise_lookup import Columns, Gram, Lookup, Scaled, Scaling
 
 ROUNDING = 1e-13
 """Derivatives below this share of what they are sums of are zero but for rounding."""
@@ -75,7 +74,7 @@ class Linear:
         self._scaling = scaling
         self.lookup = lookup = Lookup(scaling.factor * scaling.mean)
         gamma = scaling.factor[lookup.order]
-        lookup.reset(gamma * columns.dots(self._c * self._residual, lookup.order), 0.0)
+        lookup.A[:] = gamma * columns.dots(self._c * self._residual)[lookup.order]
         self.gram = Gram(problem, columns, lookup.rank, gamma, cache)
         self.noise = ROUNDING * self._total * float(np.sqrt(self._c @ y**2 / self._total))
         self.refresh(np.empty(0))
@@ -83,7 +82,7 @@ class Linear:
     def move(self, feature: int, change: float) -> None:
         """c -= change gamma (X'Cx_j - N mu mu_j), the second part by the offset."""
         places, values = self.gram.column(feature)
-        add_entries(places, values, -change, *self.lookup.bounds)
+        self.lookup.add_entries(places, values, -change)
         self.lookup.offset += change * self._total * float(self._scaling.mean[feature])
 
     def follow(self, features: Int32s, changes: Floats) -> None:
@@ -127,11 +126,8 @@ class General:
         self._total = float(self._c.sum()) or 1.0
         self._columns = columns
         self.lookup = Lookup(scaling.factor * scaling.mean)
-        self._gamma = scaling.factor[self.lookup.order]
-        X = problem.X
-        places = self.lookup.rank[X.indices]
-        self._rows = (X.indptr.astype(np.int64), places, self._gamma[places] * X.data)
-        w = np.zeros(X.shape[1])
+        self._scaled = Scaled(problem.X, scaling.factor, self.lookup)
+        w = np.zeros(problem.X.shape[1])
         self._engine.restart(w, intercept_at_zero(problem))
         self.noise = ROUNDING * self._total * self._residual()
         self.refresh(w)
@@ -146,8 +142,7 @@ class General:
         self._loss.derivatives(z, self._y[rows], self._c[rows], r, h)
         fall = engine.r[rows] - r
         engine.z[rows], engine.r[rows] = z, r
-        add_rows(*self._rows, rows, fall, *self.lookup.bounds)
-        self.lookup.offset -= float(fall.sum())
+        self._scaled.add(rows, fall, -float(fall.sum()))
 
     def follow(self, features: Int32s, changes: Floats) -> None:
         """Nothing was put off."""
@@ -157,8 +152,7 @@ class General:
         engine = self._engine
         engine.move_to(w, engine.b, engine.z)
         engine.settle()
-        A = -self._gamma * self._columns.dots(engine.r, self.lookup.order)
-        self.lookup.reset(A, float(engine.r.sum()))
+        self._scaled.reset(-engine.r, float(engine.r.sum()))
         self._spread = self._residual()
 
     def reached(self, w: Floats) -> tuple[float, float, float]:
@@ -208,16 +202,12 @@ class Exponential:
                 "the exponential family models the documents with y > 0, and none has a weight: "
                 "give some, or use another likelihood."
             )
-        features = np.arange(problem.X.shape[1], dtype=np.int32)
-        self.lookup = Lookup(scaling.factor * columns.dots(self._observed, features))
-        self._gamma = scaling.factor[self.lookup.order]
-        X = problem.X
-        places = self.lookup.rank[X.indices]
-        self._rows = (X.indptr.astype(np.int64), places, self._gamma[places] * X.data)
-        self._z = np.zeros(X.shape[0])
+        self.lookup = Lookup(scaling.factor * columns.dots(self._observed))
+        self._scaled = Scaled(problem.X, scaling.factor, self.lookup)
+        self._z = np.zeros(problem.X.shape[0])
         self._log_total = float(np.log(self._W.sum()))
         self.noise = ROUNDING * self._count
-        self.refresh(np.zeros(X.shape[1]))
+        self._rescale()
 
     @property
     def factor(self) -> float:
@@ -236,8 +226,7 @@ class Exponential:
         after = self._W[rows] * np.exp(z - self._shift)
         fall = self._tilted[rows] - after
         self._tilted[rows] = after
-        add_rows(*self._rows, rows, fall, *self.lookup.bounds)
-        self.lookup.offset -= float(fall.sum()) / self._count
+        self._scaled.add(rows, fall, -float(fall.sum()) / self._count)
 
     def follow(self, features: Int32s, changes: Floats) -> None:
         """Nothing was put off."""
@@ -250,8 +239,7 @@ class Exponential:
         self._shift = float(self._z.max(initial=0.0))
         self._far = self._shift + FAR
         self._tilted = self._W * np.exp(self._z - self._shift)
-        A = -self._gamma * self._columns.dots(self._tilted, self.lookup.order)
-        self.lookup.reset(A, float(self._tilted.sum()) / self._count)
+        self._scaled.reset(-self._tilted, float(self._tilted.sum()) / self._count)
 
     def reached(self, w: Floats) -> tuple[float, float, float]:
         """The intercept; minus (1) plus N log sum W, which is 0 without weights; that over N."""
@@ -265,9 +253,10 @@ class Exponential:
     def held_out(self, z: Floats, b: float, y: Floats) -> float:
         """The same for other documents, all of weight 1."""
         seen = y > 0.0
+        if not seen.any():
+            raise DataError("validation has no document with y > 0 to measure the likelihood of.")
         shift = float(z.max(initial=0.0))
-        log_C = shift + float(np.log(np.mean(np.exp(z - shift))))
-        return log_C - float(z[seen].mean()) if seen.any() else np.nan
+        return shift + float(np.log(np.mean(np.exp(z - shift)))) - float(z[seen].mean())
 
     def spread(self) -> float:
         """It has no residuals; steps are never scaled by them."""

@@ -13,14 +13,23 @@ number ``offset`` stands for what centering does to all the others (Hooker & Wen
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textreg._core.columns import column_dots
-from textreg._core.stagewise import gram_column, settle_offset, strongest
+from textreg._core.stagewise import (
+    add_entries,
+    add_rows,
+    gram_column,
+    settle_offset,
+    strongest,
+)
 from textreg.records import Floats, Int32s, Int64s, Problem
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 SHIFT = 7
 """Features are looked at in blocks of 2^SHIFT."""
@@ -51,11 +60,24 @@ class Columns(NamedTuple):
             np.ascontiguousarray(X.data),
         )
 
-    def dots(self, v: Floats, features: Int32s) -> Floats:
-        """x_j . v for the given features."""
-        out = np.empty(len(features))
-        column_dots(*self, v, features, out)
+    def dots(self, v: Floats, out: Floats | None = None) -> Floats:
+        """X'v, in ``out`` where that is given."""
+        out = np.empty(len(self.indptr) - 1) if out is None else out
+        column_dots(*self, v, np.arange(len(out), dtype=np.int32), out)
         return out
+
+
+class Rows(NamedTuple):
+    """A matrix by rows, its columns as places; see :class:`Lookup`."""
+
+    indptr: Int64s
+    places: Int32s
+    data: Floats
+
+    @classmethod
+    def of(cls, X: csr_array, rank: Int32s) -> Rows:
+        """The rows of X, with ``rank`` the place of every feature."""
+        return cls(X.indptr.astype(np.int64), rank[X.indices], X.data)
 
 
 class Scaling(NamedTuple):
@@ -68,10 +90,9 @@ class Scaling(NamedTuple):
     def of(cls, problem: Problem, columns: Columns, *, center: bool, scale: bool) -> Scaling:
         """The scaling of the problem's columns; ``mean`` is zero unless they are to be centered."""
         p = problem.X.shape[1]
-        features = np.arange(p, dtype=np.int32)
         total = float(problem.weights.sum()) or 1.0
-        mean = columns.dots(problem.weights, features) / total
-        squares = columns._replace(data=columns.data**2).dots(problem.weights, features) / total
+        mean = columns.dots(problem.weights) / total
+        squares = columns._replace(data=columns.data**2).dots(problem.weights) / total
         variance = squares - mean**2 if center else squares
         varies = variance > CONSTANT * squares
         factor = np.zeros(p)
@@ -96,15 +117,21 @@ class Lookup:
         self.A, self.B, self.offset = np.zeros(len(B)), B[self.order], 0.0
         blocks = -(-len(B) // 2**SHIFT)
         self.top, self.bottom = np.zeros(blocks), np.zeros(blocks)
+        ends = np.arange(1, blocks + 1) * 2**SHIFT - 1
+        self._low = self.B[:: 2**SHIFT].copy()
+        self._high = self.B[np.minimum(ends, len(B) - 1)]
 
-    @property
-    def bounds(self) -> tuple[Floats, Floats, Floats, int]:
-        """What kernels that change A take: A itself and the bounds of its blocks."""
-        return self.A, self.top, self.bottom, SHIFT
+    def add_entries(self, places: Int32s, values: Floats, t: float) -> None:
+        """A += t values at the given places."""
+        add_entries(places, values, t, self.A, self.top, self.bottom, SHIFT)
 
-    def reset(self, A: Floats, offset: float) -> None:
-        """Take other derivatives."""
-        self.A[:], self.offset = A, offset
+    def add_rows(self, matrix: Rows, rows: Int32s, change: Floats) -> None:
+        """A += the given rows of the matrix, each times its ``change``."""
+        add_rows(*matrix, rows, change, self.A, self.top, self.bottom, SHIFT)
+
+    def reset(self, offset: float) -> None:
+        """Go on from an A that was written anew."""
+        self.offset = offset
         settle_offset(self.A, self.B, 0.0, self.top, self.bottom, SHIFT)
 
     def settle(self) -> None:
@@ -114,10 +141,9 @@ class Lookup:
 
     def strongest(self) -> int:
         """The place of the largest derivative, of the first feature among equals; -1 if none."""
-        return int(
-            strongest(
-                self.A, self.B, self.offset, self.top, self.bottom, self.order, SHIFT, TIE
-            )
+        return strongest(
+            self.A, self.B, self.offset, self._low, self._high, self.top, self.bottom, self.order,
+            SHIFT, TIE,
         )  # fmt: skip
 
     def among(self, features: NDArray[np.int64]) -> int:
@@ -133,6 +159,28 @@ class Lookup:
         return float(self.A[place] + self.offset * self.B[place])
 
 
+class Scaled:
+    """X D(gamma), its columns as places: what a change in some rows or in all does to A."""
+
+    def __init__(self, X: csr_array, factor: Floats, lookup: Lookup) -> None:
+        from scipy.sparse import csr_array
+
+        rows = Rows.of(X, lookup.rank)
+        self._rows = rows._replace(data=factor[X.indices] * X.data)
+        self._columns = Columns.of(csr_array((self._rows.data, rows.places, X.indptr), X.shape))
+        self._lookup = lookup
+
+    def add(self, rows: Int32s, change: Floats, offset: float) -> None:
+        """A += D(gamma) X'change, where ``change`` is zero but in the given rows."""
+        self._lookup.add_rows(self._rows, rows, change)
+        self._lookup.offset += offset
+
+    def reset(self, v: Floats, offset: float) -> None:
+        """A = D(gamma) X'v."""
+        self._columns.dots(v, self._lookup.A)
+        self._lookup.reset(offset)
+
+
 class Gram:
     """Columns of gamma X'CX, made when first asked for; the least recently used are dropped.
 
@@ -142,8 +190,8 @@ class Gram:
     def __init__(
         self, problem: Problem, columns: Columns, rank: Int32s, gamma: Floats, limit: float
     ) -> None:
-        X, p = problem.X, len(rank)
-        self._rows = (X.indptr.astype(np.int64), rank[X.indices], X.data)
+        p = len(rank)
+        self._rows = Rows.of(problem.X, rank)
         self._columns, self._weights, self._gamma, self._limit = (
             columns, problem.weights, gamma, limit,
         )  # fmt: skip

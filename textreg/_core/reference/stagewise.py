@@ -87,6 +87,8 @@ def strongest(
     A: Floats,
     B: Floats,
     offset: float,
+    low: Floats,
+    high: Floats,
     top: Floats,
     bottom: Floats,
     order: Int32s,
@@ -96,9 +98,7 @@ def strongest(
     """Twin of :func:`textreg._core.stagewise.strongest`."""
     if not len(A):
         return -1
-    starts = np.arange(len(top)) << shift
-    ends = np.minimum(starts + (1 << shift), len(A)) - 1
-    ranges = offset * np.stack([B[starts], B[ends]])
+    ranges = offset * np.stack([low, high])
 
     def bounds() -> Floats:
         return np.asarray(np.maximum(top + ranges.max(axis=0), bottom - ranges.min(axis=0)))

@@ -1,0 +1,97 @@
+"""Plain twins of ``textreg._core.pursuit``."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from textreg.records import Floats, Int32s, Int64s
+
+
+def ridge_descent(
+    indptr: Int64s,
+    indices: Int32s,
+    data: Floats,
+    h: Floats,
+    v: Floats,
+    features: Int32s,
+    q: Floats,
+    bend: Floats,
+    w: Floats,
+    b: float,
+    fit_intercept: bool,
+    slack: float,
+    passes: int,
+) -> float:
+    """Twin of :func:`textreg._core.pursuit.ridge_descent`."""
+
+    def intercept() -> float:
+        if not fit_intercept or not h.sum() > 0.0:
+            return b
+        shift = float(-v.sum() / h.sum())
+        v[:] += h * shift
+        return b + shift
+
+    moving = features.tolist()
+    for used in range(passes):
+        b = intercept()
+        moved = []
+        for j in moving:
+            rows, x = indices[indptr[j] : indptr[j + 1]], data[indptr[j] : indptr[j + 1]]
+            g = q[j] * w[j] + x @ v[rows]
+            if g * g <= slack * q[j]:
+                continue
+            if used == 0:
+                bend[j] = q[j] + (x * x) @ h[rows]
+            if bend[j] <= 0.0:
+                continue
+            w[j] -= g / bend[j]
+            v[rows] -= h[rows] * x * (g / bend[j])
+            moved.append(j)
+        moving = moved
+        if not moved:
+            break
+    return intercept()
+
+
+def best_column(
+    indptr: Int64s,
+    indices: Int32s,
+    data: Floats,
+    r: Floats,
+    scale: Floats,
+    reach: float,
+    drift: float,
+    radius: float,
+    tie: float,
+    floor: float,
+    floor_reach: float,
+    hint: int,
+    score: Floats,
+    seen: Floats,
+    fresh: Int32s,
+) -> tuple[int, float]:
+    """Twin of :func:`textreg._core.pursuit.best_column`."""
+
+    def look(j: int) -> float:
+        here = slice(indptr[j], indptr[j + 1])
+        score[j], seen[j] = scale[j] * abs(data[here] @ r[indices[here]]), drift
+        return float(score[j])
+
+    top = floor
+    if hint >= 0 and score[hint] > -math.inf:
+        top = max(top, look(hint))
+    near = []
+    for j in range(len(score)):
+        bound = score[j] + scale[j] * (drift - seen[j] + radius) + reach * radius
+        if bound > -math.inf and bound >= top * (1.0 - tie):
+            near.append(j)
+            top = max(top, look(j))
+    tied = [j for j in near if score[j] >= top * (1.0 - tie)]
+    best = tied[0] if tied and floor < top * (1.0 - tie) else -1
+    lead = floor_reach if best < 0 else scale[best]
+    rooms = [(top - score[j]) / (lead + scale[j]) for j in near if j not in tied]
+    return best, min(map(float, rooms), default=math.inf)
