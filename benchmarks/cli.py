@@ -2,8 +2,9 @@
 
     python benchmarks/cli.py --data DIR [--repeat 3] [--only startup train predict accuracy]
 
-DIR holds data/tasks and data/20news. Every figure is the best of --repeat runs of a fresh process: wall seconds, and
-CPU seconds (user + system, children included) in brackets. Targets stand in the last column.
+DIR holds data/tasks and data/20news. Every figure is the best of --repeat runs of a fresh process:
+wall seconds, and CPU seconds (user + system, children included) in brackets. Targets stand in the
+last column.
 """
 
 from __future__ import annotations

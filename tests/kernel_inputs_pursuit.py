@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from kernel_inputs import Arguments, Kernel, chosen, columns, some
+from kernel_inputs import Arguments, Kernel, chosen, columns, ragged, some
 
 
 def ridge_descent(rng: np.random.Generator, n: int, p: int) -> Arguments:
@@ -19,12 +19,29 @@ def best_column(rng: np.random.Generator, n: int, p: int) -> Arguments:
     scale = np.abs(some(rng, p)) + 0.1
     score = np.where(rng.random(p) < 0.7, rng.random(p), -np.inf)
     floor, floor_reach = ((-np.inf, 0.0), (rng.random(), 0.5))[int(rng.integers(2))]
-    return {
+    given = {
         **columns(rng, n, p), "r": some(rng, n), "scale": scale,
         "reach": float(scale.max(initial=0.0)), "drift": 1.0 + rng.random(),
         "radius": float(rng.choice([0.0, 0.1])), "tie": float(rng.choice([1e-12, 0.1])),
-        "floor": floor, "floor_reach": floor_reach, "hint": int(rng.integers(-1, p)),
-        "score": score, "seen": rng.random(p), "fresh": np.full(p, -1, dtype=np.int32),
+        "floor": floor, "floor_reach": floor_reach, "race": chosen(rng, p),
+        "score": score, "seen": rng.random(p),
+    }  # fmt: skip
+    return {**given, "fresh": np.full(len(given["race"]), -1, dtype=np.int32)}
+
+
+def group_scores(rng: np.random.Generator, n: int, p: int) -> Arguments:
+    group_ptr, members = ragged(rng, 4, p)
+    groups = chosen(rng, 4)
+    smoothing, rank = ((0.01, 0.0), (0.0, 1e-6))[int(rng.integers(2))]
+    return {
+        **columns(rng, n, p), "weights": rng.random(n), "r": some(rng, n),
+        "size": some(rng, p) ** 2,
+        "alive": (rng.random(p) < 0.8).astype(np.uint8), "group_ptr": group_ptr,
+        "members": members,
+        "groups": groups, "projected": bool(rng.integers(2)),
+        "smoothing": smoothing, "rank": rank, "dense": np.zeros(n), "gram": np.full((p, p), np.nan),
+        "products": np.full(p, np.nan), "left": np.full(p, -1, dtype=np.int32),
+        "out": np.full(len(groups), np.nan),
     }  # fmt: skip
 
 
@@ -33,6 +50,12 @@ KERNELS = {
         ridge_descent, "v features bend w", "h v q bend w indptr", "features"
     ),
     "pursuit.best_column": Kernel(
-        best_column, "score seen fresh", "scale score seen fresh indptr", "fresh"
+        best_column, "score seen fresh", "scale score seen race fresh indptr", "fresh"
+    ),
+    "pursuit.group_scores": Kernel(
+        group_scores,
+        "dense gram products left out",
+        "size alive weights r dense products left out indptr",
+        "gram products left",
     ),
 }

@@ -243,7 +243,7 @@ def test_graph() -> None:
         Graph(csr_array(np.array([[0, 1.0], [-1, 0]])))
     with pytest.raises(DataError, match="dissimilar: the link from feature 1 to 1 has the weight"):
         Graph(good, csr_array(np.diag([0.0, 1, 0])))
-    with pytest.raises(DataError, match="dissimilar is 2 x 2, not 3 square"):
+    with pytest.raises(DataError, match="dissimilar is 2 x 2, not 3 x 3"):
         Graph(good, csr_array((2, 2)))
     with pytest.raises(DataError, match="4 of 3 features cannot be virtual"):
         Graph(good, classes=4)

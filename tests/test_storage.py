@@ -111,13 +111,20 @@ def test_names_of_any_characters(tmp_path: Path) -> None:
     # "\ud83d" is half of a pair, as broken JSON has it.
     names = sorted(["", "\ud83d", "a", "é", "日本", "\U0001f600", "\x00", "a b"])
     labels = ("ja \U0001f44d", "nein\n", "\udc4d")
-    model = Model(labels, Encoder(Cut(), Vectorizer(weighting="log"), names), np.ones((3, 8)), np.zeros(3))
+    model = Model(
+        labels, Encoder(Cut(), Vectorizer(weighting="count"), names), np.ones((3, 8)), np.zeros(3)
+    )
     save_model(model, tmp_path / "m")
     assert same(model, load_model(tmp_path / "m"))
 
 
 def test_a_model_without_features(tmp_path: Path) -> None:
-    model = Model(("x", "y"), Encoder(Cut(), Vectorizer(weighting="log"), ["a"]), np.zeros((1, 1)), np.ones(1))
+    model = Model(
+        ("x", "y"),
+        Encoder(Cut(), Vectorizer(weighting="count"), ["a"]),
+        np.zeros((1, 1)),
+        np.ones(1),
+    )
     save_model(model, tmp_path / "m")
     assert load_model(tmp_path / "m").predict(["a"]) == ["y"]
 
@@ -136,7 +143,12 @@ def test_header_says_how_it_was_made(tmp_path: Path) -> None:
 
 def test_300_features_take_tens_of_kilobytes(tmp_path: Path) -> None:
     names = sorted(f"feature number {i}" for i in range(300))
-    model = Model(("x", "y"), Encoder(Cut(), Vectorizer(weighting="log"), names), np.ones((1, 300)), np.ones(1))
+    model = Model(
+        ("x", "y"),
+        Encoder(Cut(), Vectorizer(weighting="count"), names),
+        np.ones((1, 300)),
+        np.ones(1),
+    )
     save_model(model, tmp_path / "m")
     assert (tmp_path / "m").stat().st_size < 20_000
 

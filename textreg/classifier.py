@@ -88,8 +88,16 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X: Iterable[str], y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Iterable[str],
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        unlabeled: Iterable[str] | None = None,
+    ) -> Self:
         """Train on texts ``X`` (n,) with labels ``y`` (n,) and, if given, their importance (n,).
+
+        unlabeled: further texts, for regularizers with a graph.
 
         Raises DataError for data that no model can be learned from and UsageError for wrong
         settings, both ValueErrors; warns with ConvergenceWarning when the fit misses ``tol``.
@@ -124,7 +132,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         options = self.get_params(deep=False)
         if isinstance(self.class_weight, Mapping):
             options["class_weight"] = {str(key): it for key, it in self.class_weight.items()}
-        self.model_ = train(texts, [names[c] for c in codes], sample_weight=weights, **options)
+        more = None if unlabeled is None else self._texts(unlabeled)
+        self.model_ = train(
+            texts,
+            [names[c] for c in codes],
+            sample_weight=weights,
+            unlabeled=more,
+            **options,
+        )
         self.classes_ = classes
         self.n_iter_ = int(self.model_.summary["iterations"])
         # The model sorts its labels as texts: "10" comes before "9".

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from textreg._core.gram import gram_product
 from textreg._core.groups import ball_sweeps, group_gather, group_norms, group_scale, group_spread
 from textreg.errors import UsageError
-from textreg.records import Floats, Groups, Int32s
+from textreg.records import Floats, Groups, Int32s, Int64s
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -169,11 +170,21 @@ class GroupNorms:
         return norms
 
 
+def sparse_rows(A: csr_array) -> tuple[Int64s, Int32s, Floats]:
+    """Offsets, places and values of A's rows in the types that kernels take."""
+    return (
+        np.ascontiguousarray(A.indptr, dtype=np.int64),
+        np.ascontiguousarray(A.indices, dtype=np.int32),
+        np.ascontiguousarray(A.data, dtype=np.float64),
+    )
+
+
 class Links:
     """||R [w; v]||_2^2, the virtual features v at their best for every w: what a graph prices.
 
     rows: CSR (m, p + classes), R. Its last ``classes`` columns belong to virtual features, which no
-    document holds; they are free but for SLIGHT, which decides where the links leave them open.
+    document holds; they are free but for the share SLIGHT of their curvature, which decides where
+    the links leave them open.
     """
 
     SLIGHT = 1e-10
@@ -181,22 +192,26 @@ class Links:
     def __init__(self, rows: csr_array, classes: int = 0) -> None:
         self.p = rows.shape[1] - classes
         self.R = rows[:, : self.p].tocsr() if classes else rows
-        self.Rt = self.R.T.tocsr()
-        self.diagonal: Floats = np.asarray(self.Rt.power(2).sum(axis=1)).ravel()
+        self.diagonal: Floats = np.asarray(self.R.power(2).sum(axis=0)).ravel()
+        self._rows = sparse_rows(self.R)
+        self._ones = np.ones(rows.shape[0])
         self.S = rows[:, self.p :].tocsr() if classes else None
         if self.S is not None:
-            from scipy.sparse import identity
+            from scipy.sparse import diags
             from scipy.sparse.linalg import splu
 
             self.St = self.S.T.tocsr()
-            self._best = splu((self.St @ self.S + self.SLIGHT * identity(classes)).tocsc())
+            curvature = np.asarray(self.St.power(2).sum(axis=1)).ravel()
+            slight = np.where(curvature > 0.0, self.SLIGHT * curvature, 1.0)
+            self._best = splu((self.St @ self.S + diags(slight)).tocsc())
 
     def product(self, w: Floats) -> Floats:
         """Half the gradient in w (p,): linear in w, and w.product(w) is the value."""
-        misfit = self.R @ w
+        product = np.zeros(self.p)
+        gram_product(*self._rows, self._ones, w, 0.0, product)
         if self.S is not None:
-            misfit = misfit - self.S @ self._best.solve(self.St @ misfit)
-        product: Floats = self.Rt @ misfit
+            best = self.S @ self._best.solve(self.St @ (self.R @ w))
+            product -= best @ self.R
         return product
 
 

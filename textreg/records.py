@@ -336,7 +336,9 @@ class Graph:
                 continue
             links = csr_array(links, dtype=np.float64)
             if links.shape != (rows, rows):
-                raise DataError(f"{name} is {links.shape[0]} x {links.shape[1]}, not {rows} square.")
+                raise DataError(
+                    f"{name} is {links.shape[0]} x {links.shape[1]}, not {rows} x {rows}."
+                )
             if not links.has_canonical_format or not links.data.all():
                 links = links.copy()
                 links.sum_duplicates()

@@ -47,7 +47,8 @@ def train(
     if unlabeled is not None and not isinstance(unlabeled, Corpus):
         unlabeled = Corpus(texts=list(unlabeled))
     corpus = Corpus(texts=list(texts), labels=list(labels), weights=weights)
-    return train_corpus(corpus, TrainingSettings.from_options(reg=reg, dev=dev, unlabeled=unlabeled, **settings))
+    options = TrainingSettings.from_options(reg=reg, dev=dev, unlabeled=unlabeled, **settings)
+    return train_corpus(corpus, options)
 
 
 def train_corpus(

@@ -52,7 +52,8 @@ def ball_sweeps(const long long[::1] indptr, const int[::1] indices, const doubl
     """Choose u, ||u_g|| <= prices_g, to bring every |z_j| down to lam_j, where z = a - sum_g u_g.
 
     Block coordinate descent on 1/2 sum_j (|z_j| - lam_j)_+^2: one round over all groups that hold a
-    feature above its lam, then up to ``sweeps`` - 1 over the same groups. u: ragged, z: (p,), both changed.
+    feature above its lam, then up to ``sweeps`` - 1 over the same groups. u: ragged, z: (p,), both
+    changed.
     over: (p,) and hot: (groups,) are room to work in. Returns the number of groups met in the first
     round.
     """
@@ -73,7 +74,7 @@ cdef Py_ssize_t _sweep(const long long[::1] indptr, const int[::1] indices,
                        double[::1] z, unsigned char[::1] over, int[::1] hot,
                        int sweeps) noexcept nogil:
     cdef Py_ssize_t g, e, k, met = 0
-    cdef int sweep
+    cdef int _again
     for e in range(z.shape[0]):
         over[e] = fabs(z[e]) > lam[e]
     for g in range(prices.shape[0]):
@@ -83,7 +84,7 @@ cdef Py_ssize_t _sweep(const long long[::1] indptr, const int[::1] indices,
                 met += 1
                 _relieve(indptr[g], indptr[g + 1], indices, prices[g], lam, u, z, over)
                 break
-    for sweep in range(1, sweeps):
+    for _again in range(1, sweeps):
         for k in range(met):
             g = hot[k]
             for e in range(indptr[g], indptr[g + 1]):
@@ -162,7 +163,7 @@ def admm_copies(const long long[::1] indptr, const int[::1] indices, const doubl
         v_g = prox(m - u_g / rho), shrunk by prices[g] / rho
         u_g += rho (v_g - m)
 
-    v, u: ragged, changed. norms: (groups,), ||v_g|| written. target: (p,), target[j] += v + u / rho.
+    v, u: ragged, changed. norms: (groups,), ||v_g||, written. target: (p,), += v + u / rho.
     Returns (sum (v - w)^2, sum (v - v_old)^2, sum v^2, sum u^2).
     """
     cdef double sums[4]

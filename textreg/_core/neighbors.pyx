@@ -6,10 +6,10 @@ def nearest_cosines(const long long[::1] columns_ptr, const int[::1] columns,
                     const double[::1] length, double threshold, int most,
                     int[::1] together, int[::1] met, int[::1] found, double[::1] cosines,
                     int[::1] counts):
-    """For every column j, the columns k with cosine_jk = |j and k| / (length_j length_k) > threshold.
+    """For every column j, the columns k whose cosine |j and k| / (length_j length_k) > threshold.
 
-    The matrix twice: column j has the rows ``columns[columns_ptr[j]:columns_ptr[j + 1]]``, row i the
-    columns ``rows[rows_ptr[i]:rows_ptr[i + 1]]``. At most ``most`` of the largest cosines are kept,
+    The matrix twice: column j has the rows ``columns[columns_ptr[j]:columns_ptr[j + 1]]``, row i
+    the columns ``rows[rows_ptr[i]:rows_ptr[i + 1]]``. At most ``most`` of the largest cosines are kept,
     of equal ones those of the lowest k: ``counts[j]`` of them, the largest first, from j most on in
     ``found`` and ``cosines`` (p most,). together: (p,), zeros, and met: (p,) are room to work in.
     """

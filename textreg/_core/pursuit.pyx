@@ -3,7 +3,7 @@
 A matrix is three arrays of a CSC matrix, as in ``columns``.
 """
 
-from libc.math cimport INFINITY, fabs
+from libc.math cimport INFINITY, fabs, sqrt
 
 
 def ridge_descent(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
@@ -14,12 +14,13 @@ def ridge_descent(const long long[::1] indptr, const int[::1] indices, const dou
 
         v . (X d + d_b) + 1/2 sum_i h_i (X d + d_b)_i^2 + sum_j 1/2 q_j w_j^2
 
-    d and d_b are the changes of w_j, j in features, and of b. The first pass goes through the features
-    in the order given, past those whose derivative g is small, g^2 <= slack q_j; the others, at most
-    ``passes - 1`` of them, through those that the last one moved. b is moved before every pass and
-    after the last. ``v``: (n,), comes in as the loss's derivatives and goes out as those of the model.
-    q, w: (columns,), w changed in place. ``bend``: (columns,), becomes the second derivative in every
-    w_j that is moved. Of ``features`` nothing is kept but room to work in. Returns b.
+    d and d_b are the changes of w_j, j in features, and of b. The first pass goes through the
+    features in the order given, past those whose derivative g is small, g^2 <= slack q_j; the
+    others, at most ``passes - 1`` of them, through those that the last one moved. b is moved before
+    every pass and after the last. ``v``: (n,), comes in as the loss's derivatives and goes out as
+    those of the model. q, w: (columns,), w changed in place. ``bend``: (columns,), becomes the
+    second derivative in every w_j that is moved. Of ``features`` nothing is kept but room to work
+    in. Returns b.
     """
     if v.shape[0] != h.shape[0]:
         raise ValueError("h and v must have one entry a row")
@@ -84,50 +85,45 @@ cdef void _intercept(const double[::1] h, double[::1] v, double* b) noexcept nog
 
 def best_column(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                 const double[::1] r, const double[::1] scale, double reach, double drift,
-                double radius, double tie, double floor, double floor_reach, int hint,
+                double radius, double tie, double floor, double floor_reach, const int[::1] race,
                 double[::1] score, double[::1] seen, int[::1] fresh):
     """The column with the largest scale_j |x_j . r|, most of them known to be smaller unlooked.
 
     x_j has norm one at most, so a score rises by at most ``scale[j]`` times the way that r has gone
     since. ``score``, ``seen``: (p,), the score of every column when last computed (-inf for those
-    out of the race) and the value of ``drift``, the length of r's way, at that time. ``radius``: r may
-    lie this far from where it belongs. ``reach``: the largest of ``scale``. Every score that may be
-    the largest, or at that other r, is computed anew.
+    out of the race) and the value of ``drift``, the length of r's way, at that time. ``radius``: r
+    may lie this far from where it belongs. ``reach``: the largest of ``scale``. Every score that
+    may be the largest, here or there, is computed anew.
 
     ``floor``, ``floor_reach``: score and scale of a rival that is no column; -inf if none. ``tie``:
-    scores this much lower, relatively, are equal, and the lowest index has it. ``hint``: a column
-    likely to be good, or -1. ``fresh``: (p,), room to work in.
+    scores this much lower, relatively, are equal, and the lowest index has it. ``race``: the
+    columns to look at, best with a good one first. ``fresh``: (race,), room to work in.
 
-    Returns the column, -1 where the floor is no lower, and the radius below which its lead over every
-    column that does not tie is certain.
+    Returns the column, -1 where the floor is no lower, and the radius below which its lead over
+    every column that does not tie is certain.
     """
     cdef int best = -1
     cdef double room = 0.0
-    if not (score.shape[0] == seen.shape[0] == scale.shape[0] == fresh.shape[0]
-            == indptr.shape[0] - 1):
-        raise ValueError("scale, score, seen and fresh must have one entry a column")
+    if not score.shape[0] == seen.shape[0] == scale.shape[0] == indptr.shape[0] - 1:
+        raise ValueError("scale, score and seen must have one entry a column")
+    if fresh.shape[0] != race.shape[0]:
+        raise ValueError("race and fresh must have the same length")
     with nogil:
-        _best(indptr, indices, data, r, scale, reach, drift, radius, tie, floor, floor_reach, hint,
+        _best(indptr, indices, data, r, scale, reach, drift, radius, tie, floor, floor_reach, race,
               score, seen, fresh, &best, &room)
     return best, room
 
 
 cdef void _best(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                 const double[::1] r, const double[::1] scale, double reach, double drift,
-                double radius, double tie, double floor, double floor_reach, int hint,
-                double[::1] score, double[::1] seen, int[::1] fresh, int* best,
+                double radius, double tie, double floor, double floor_reach,
+                const int[::1] race, double[::1] score, double[::1] seen, int[::1] fresh, int* best,
                 double* room) noexcept nogil:
-    cdef Py_ssize_t k, e, j, count = 0
+    cdef Py_ssize_t k, e, count = 0
+    cdef int j
     cdef double total, top = floor, lead
-    if hint >= 0 and score[hint] > -INFINITY:
-        total = 0.0
-        for e in range(indptr[hint], indptr[hint + 1]):
-            total += data[e] * r[indices[e]]
-        score[hint] = scale[hint] * fabs(total)
-        seen[hint] = drift
-        if score[hint] > top:
-            top = score[hint]
-    for j in range(score.shape[0]):
+    for k in range(race.shape[0]):
+        j = race[k]
         total = score[j] + scale[j] * (drift - seen[j] + radius) + reach * radius
         if total < top * (1.0 - tie) or total == -INFINITY:
             continue
@@ -136,17 +132,17 @@ cdef void _best(const long long[::1] indptr, const int[::1] indices, const doubl
             total += data[e] * r[indices[e]]
         score[j] = scale[j] * fabs(total)
         seen[j] = drift
-        fresh[count] = <int> j
+        fresh[count] = j
         count += 1
         if score[j] > top:
             top = score[j]
     lead = floor_reach
     if floor < top * (1.0 - tie):
         for k in range(count):
-            if score[fresh[k]] >= top * (1.0 - tie):
-                best[0] = fresh[k]
-                lead = scale[fresh[k]]
-                break
+            j = fresh[k]
+            if score[j] >= top * (1.0 - tie) and (best[0] < 0 or j < best[0]):
+                best[0] = j
+                lead = scale[j]
     room[0] = INFINITY
     for k in range(count):
         j = fresh[k]
@@ -154,3 +150,106 @@ cdef void _best(const long long[::1] indptr, const int[::1] indices, const doubl
             total = (top - score[j]) / (lead + scale[j])
             if total < room[0]:
                 room[0] = total
+
+
+def group_scores(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
+                 const double[::1] weights, const double[::1] r, const double[::1] size,
+                 const unsigned char[::1] alive, const long long[::1] group_ptr,
+                 const int[::1] members, const int[::1] groups, bint projected, double smoothing,
+                 double rank, double[::1] dense, double[:, ::1] gram, double[::1] products,
+                 int[::1] left, double[::1] out):
+    """out[k] = ||A'r||, or where ``projected`` the root of r'A (A'A + smoothing I)^-1 A'r.
+
+    A: the columns size_j x_j, j in group ``groups[k]`` and ``alive``; A'A is weighted by the
+    ``weights`` (n,) of the rows. A column whose part beyond the span of those before it has less
+    than ``rank`` of its square adds nothing. alive, size: (p,). ``dense``: (n,), zero. ``gram``:
+    (m, m), ``products``, ``left``: (m,), room to work in for groups of m columns; without
+    ``projected``, gram is not used.
+    """
+    if not size.shape[0] == alive.shape[0] == indptr.shape[0] - 1:
+        raise ValueError("size and alive must have one entry a column")
+    if not dense.shape[0] == weights.shape[0] == r.shape[0]:
+        raise ValueError("dense, weights and r must have one entry a row")
+    if out.shape[0] != groups.shape[0]:
+        raise ValueError("out must have one entry a group")
+    if products.shape[0] != left.shape[0]:
+        raise ValueError("products and left must have the same length")
+    if projected and not gram.shape[0] == gram.shape[1] == products.shape[0]:
+        raise ValueError("gram must be square and of the same length as products")
+    with nogil:
+        _groups(indptr, indices, data, weights, r, size, alive, group_ptr, members, groups,
+                projected, smoothing, rank, dense, gram, products, left, out)
+
+
+cdef inline long long full(const long long[::1] indptr, int j) noexcept nogil:
+    return indptr[j + 1] - indptr[j]
+
+
+cdef void _groups(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
+                  const double[::1] weights, const double[::1] r, const double[::1] size,
+                  const unsigned char[::1] alive, const long long[::1] group_ptr,
+                  const int[::1] members, const int[::1] groups, bint projected,
+                  double smoothing, double rank, double[::1] dense, double[:, ::1] gram,
+                  double[::1] products, int[::1] left, double[::1] out) noexcept nogil:
+    cdef Py_ssize_t t, e, k, a, m
+    cdef int i, j, g
+    cdef double total
+    for t in range(groups.shape[0]):
+        g = groups[t]
+        m = 0
+        for k in range(group_ptr[g], group_ptr[g + 1]):
+            j = members[k]
+            if not alive[j]:
+                continue
+            a = m  # the fullest column first: products go through the emptier one of a pair
+            while a > 0 and full(indptr, left[a - 1]) < full(indptr, j):
+                left[a] = left[a - 1]
+                a -= 1
+            left[a] = j
+            m += 1
+        for k in range(m):
+            j = left[k]
+            total = 0.0
+            for e in range(indptr[j], indptr[j + 1]):
+                total += data[e] * r[indices[e]]
+            products[k] = size[j] * total
+        if projected:
+            for a in range(m):
+                j = left[a]
+                for e in range(indptr[j], indptr[j + 1]):
+                    dense[indices[e]] = size[j] * weights[indices[e]] * data[e]
+                for k in range(a, m):
+                    i = left[k]
+                    total = 0.0
+                    for e in range(indptr[i], indptr[i + 1]):
+                        total += data[e] * dense[indices[e]]
+                    gram[k, a] = size[i] * total
+                for e in range(indptr[j], indptr[j + 1]):
+                    dense[indices[e]] = 0.0
+            _solve(gram, products, m, smoothing, rank)
+        total = 0.0
+        for k in range(m):
+            total += products[k] * products[k]
+        out[t] = sqrt(total)
+
+
+cdef void _solve(double[:, ::1] gram, double[::1] products, Py_ssize_t m, double smoothing,
+                 double rank) noexcept nogil:
+    """Cholesky's L L' = gram + smoothing I, row by row, and products = L^-1 products on the way."""
+    cdef Py_ssize_t a, b, s
+    cdef double total, whole
+    for a in range(m):
+        for b in range(a):
+            total = gram[a, b]
+            for s in range(b):
+                total -= gram[a, s] * gram[b, s]
+            gram[a, b] = total / gram[b, b] if gram[b, b] > 0.0 else 0.0
+        whole = gram[a, a] + smoothing
+        total = whole
+        for s in range(a):
+            total -= gram[a, s] * gram[a, s]
+        gram[a, a] = sqrt(total) if total > rank * whole else 0.0
+        total = products[a]
+        for s in range(a):
+            total -= gram[a, s] * products[s]
+        products[a] = total / gram[a, a] if gram[a, a] > 0.0 else 0.0

@@ -59,7 +59,7 @@ class Classes(GraphBuilder):
         else:
             assert self.path is not None
             lines, source = read_groups(self.path), self.path
-            names, words = [line.name for line in lines], [line.features for line in lines]
+            names, words = [line.name for line in lines], [list(line.features) for line in lines]
             prices = np.array([line.price for line in lines])
         indptr, indices = features_of(words, tokens.vocabulary, "none")
         if not len(indices):

@@ -60,9 +60,9 @@ class Lexicon(GraphBuilder):
     neighbors: int = param(default=100, min=1, help="how many are near")
     min_df: int = param(default=10, min=1, help="fewest documents of a feature that is linked")
     distance: str = param(
-        default="euclidean",
-        choices=("euclidean", "cosine"),
-        help="between the correlations of two features",
+        default="cosine",
+        choices=("cosine", "euclidean"),
+        help="between the correlations of two features; the paper does not say which",
     )
 
     def build(self, tokens: Tokens) -> Graph:

@@ -127,7 +127,8 @@ class File(PricedBuilder):
     def _report(self, listed: list[tuple[int, str]], tokens: Tokens) -> None:
         """Warn of words that are no features; DataError where none is one."""
         known = set(tokens.vocabulary)
-        known.update(word for name in tokens.vocabulary for word in name.split(" "))
+        if self.ngrams != "none":  # a word may be part of n-grams only
+            known.update(word for name in tokens.vocabulary for word in name.split(" "))
         unknown = [(number, name) for number, name in listed if name not in known]
         if not unknown:
             return

@@ -1,4 +1,4 @@
-"""Logistic regression on a few directions of feature space, the baselines of Sandler et al. (2008)."""
+"""Logistic regression on a few directions of feature space: baselines of Sandler et al. (2008)."""
 
 from __future__ import annotations
 
@@ -151,8 +151,7 @@ def eigenvectors(
         operator = LinearOperator((size, size), matvec=product, dtype=np.float64)
         begin = np.random.default_rng(0).standard_normal(size)  # the same in every run
         side = "LA" if which == "largest" else "SA"
-        # Whole subspaces converge together: residuals end far below tol.
-        values, vectors = eigsh(operator, count, which=side, v0=begin, ncv=2 * count + 1, tol=1e-3)
+        values, vectors = eigsh(operator, count, which=side, v0=begin, ncv=2 * count + 1, tol=1e-6)
     order = np.argsort(values if which == "smallest" else -values)[:count]
     return values[order], vectors[:, order]
 

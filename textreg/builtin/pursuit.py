@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
@@ -34,7 +33,7 @@ class Omp(Regularizer):
     l2: float = param(
         default=AUTO,
         min=0,
-        search=Choices((1.0, 0.1)),
+        search=Choices((0.1, 0.01)),
         help="price of the squared weights in every fit",
     )
     budget: int = param(
@@ -91,13 +90,25 @@ class Gomp(Omp):
     that are not in the model yet; the other groups lose them. Single features compete with the
     groups unless told otherwise. The prices of groups have no part in it.
 
-    The scores ``mean`` (11) and ``sum`` (9) are the paper's, ``orthonormal`` is (10), ``projection``
-    that of the authors' code. By ``mean`` a group never beats its best single feature.
+    The scores ``mean`` (11), ``sum`` (9) and ``orthonormal`` (10) are the paper's, ``projection``
+    is that of the authors' code. By ``mean`` a group never beats its best single feature.
     """
 
     name = "gomp"
     needs = "groups"
     default_builder = "sentences"
+    l2: float = param(
+        default=AUTO,
+        min=0,
+        search=Choices((0.1, 0.01)),
+        help="price of the squared weights in every fit",
+    )
+    budget: int = param(
+        default=AUTO,
+        min=1,
+        search=Choices(BUDGETS[:7]),
+        help="features in the model at which to stop; the last group may overstep it",
+    )
     score: str = param(
         default="projection", choices=SCORES, help="how the correlation of a group is measured"
     )

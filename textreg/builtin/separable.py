@@ -13,8 +13,8 @@ from textreg.solvers.newton import newton
 class NoRegularizer(Regularizer):
     """No penalty: plain logistic regression, for comparison.
 
-    Where the classes can be told apart without error there is no optimum; the weights then stop where
-    the gradient has vanished to the tolerance.
+    Where the classes can be told apart without error there is no optimum; the weights then stop
+    where the gradient has vanished to the tolerance.
     """
 
     name = "none"
@@ -53,7 +53,7 @@ class Lasso(Regularizer):
 
 
 class Elastic(Regularizer):
-    """Elastic net (Zou & Hastie 2005): l1 ||w||_1 + l2 ||w||_2^2. Correlated features stay together."""
+    """Elastic net (Zou & Hastie 2005): l1 ||w||_1 + l2 ||w||_2^2. Features that agree stay."""
 
     name = "elastic"
     l2: float = param(

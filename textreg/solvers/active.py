@@ -3,7 +3,7 @@
     F(u, b) = sum_i c_i l(y_i, z_i) + 1/2 sum_j q_j u_j^2,    z = sum_j u_j x_j + b
 
 over columns x_j of norm one. Newton's method, each step by a few rounds of coordinate descent from
-the last fit: adding one feature changes little, and the columns are nearly orthogonal to most others.
+the last fit: one feature more changes little, and most pairs of columns are nearly orthogonal.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ NOISE = 1e-13
 """Relative rounding of the objective; a rise below it does not undo a step."""
 
 LEAST_RIDGE = 1e-3
-"""Curvature that is counted on where the ridge has less; distances are estimates then, not bounds."""
+"""Curvature that is counted on where the ridge has less; distances are estimates then."""
 
 
 class ActiveFit:
     """Weights of the active features on columns of norm one, in the order they came.
 
-    features: their indices. b: intercept. z: scores. r: derivatives of the loss there (n,), which is
-    what the next feature is chosen by. radius: r is at most this far from that of the exact fit.
+    features: their indices. b: intercept. z: scores (n,). r: derivatives of the loss there (n,), by
+    which the next feature is chosen. radius: r is at most this far from that of the exact fit.
     """
 
     def __init__(self, problem: Problem, columns: Columns, q: Floats) -> None:

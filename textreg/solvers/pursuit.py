@@ -14,17 +14,17 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from textreg.errors import ConvergenceWarning, DataError, UsageError
+from textreg.errors import ConvergenceWarning, UsageError
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.active import LEAST_RIDGE, ActiveFit
 from textreg.solvers.newton import newton
-from textreg.solvers.scores import SMOOTHING, ColumnScores, GroupScores, Leader
+from textreg.solvers.scores import ColumnScores, GroupScores, Leader
 from textreg.solvers.unit import Columns
 
 COLUMNS = ("unit", "given")
@@ -114,27 +114,18 @@ class Pursuit:
         objective of their fit on the columns that are chosen among.
         """
         callback = self.problem.callback
-        with self._one_thread():
-            while len(self.order) < budget and not self.stopped:
-                leader = self._choose()
-                value = leader.score if self._groups is None else leader.score**2
-                if not len(leader.features):
-                    self.stopped = "exhausted"
-                elif value <= self.epsilon:
-                    self.stopped = "epsilon"
-                else:
-                    self.history.append(Step(len(self.order), self.fit.objective, math.nan))
-                    self._take(leader.features, leader.group)
-                    if callback is not None and callback(self.history[-1]):
-                        self.stopped = "callback"
-
-    def _one_thread(self) -> AbstractContextManager[Any]:
-        """The matrices of groups are small: threads of BLAS would only wait for each other."""
-        if self._groups is None:
-            return nullcontext()
-        from threadpoolctl import threadpool_limits
-
-        return threadpool_limits(limits=1, user_api="blas")
+        while len(self.order) < budget and not self.stopped:
+            leader = self._choose()
+            value = leader.score if self._groups is None else leader.score**2
+            if not len(leader.features):
+                self.stopped = "exhausted"
+            elif value <= self.epsilon:
+                self.stopped = "epsilon"
+            else:
+                self.history.append(Step(len(self.order), self.fit.objective, math.nan))
+                self._take(leader.features, leader.group)
+                if callback is not None and callback(self.history[-1]):
+                    self.stopped = "callback"
 
     def _take(self, features: Int32s, group: int) -> None:
         """Make ``features`` active."""
@@ -176,7 +167,7 @@ class Pursuit:
         self._last_r = r.copy()
         leader = self._singles.leader(r, self._drift, radius, Leader.none(), TIE)
         if self._groups is not None:
-            leader = self._groups.leader(r, self._drift, radius, leader, TIE)
+            leader = self._groups.leader(r, radius, leader, TIE)
             if leader.group >= 0:
                 leader = self._singles.leader(r, self._drift, radius, leader, TIE)
         return leader
@@ -194,20 +185,8 @@ class Pursuit:
         reached = next((at for at, step in enumerate(self.steps) if step.active >= budget), None)
         steps = self.steps if reached is None else self.steps[: reached + 1]
         count = steps[-1].active if steps else 0
-        if not count:
-            raise DataError(
-                "no feature correlates with the labels (by more than epsilon), so there is nothing "
-                "to choose. Check that the documents have features, or lower epsilon."
-            )
         features = np.array(self.order[:count], dtype=np.int64)
-        refit = newton(
-            self.problem.replace(
-                X=self.problem.X_csc[:, features], groups=None, graph=None, callback=None,
-                start=self._start(count),
-            ),
-            Separable.constant(count, l2=self.l2),
-        )  # fmt: skip
-        self._models[count] = refit.w, refit.b
+        refit = self._refit(features)
         w = np.zeros(self.problem.X.shape[1])
         w[features] = refit.w
         interrupted = self.stopped == "callback" and reached is None
@@ -234,6 +213,23 @@ class Pursuit:
                 "stopped": self.stopped if reached is None else "budget",
             },
         )
+
+    def _refit(self, features: NDArray[np.int64]) -> Solution:
+        """The fit of the first features on the given columns."""
+        count = len(features)
+        if not count:
+            b, objective = self.fit.b, self.fit.value
+            return Solution(w=np.empty(0), b=b, objective=objective, residual=0.0, converged=True)
+        small = self.problem.replace(
+            X=self.problem.X_csc[:, features],
+            groups=None,
+            graph=None,
+            callback=None,
+            start=self._start(count),
+        )
+        refit = newton(small, Separable.constant(count, l2=self.l2))
+        self._models[count] = refit.w, refit.b
+        return refit
 
     def _start(self, count: int) -> tuple[Floats, float]:
         """Where the fit of the first ``count`` features begins: from the last model before."""

@@ -23,9 +23,10 @@ from collections.abc import Callable
 import numpy as np
 
 from textreg._core.columns import column_dots
+from textreg._core.gram import gram_product
 from textreg.errors import ConvergenceWarning
 from textreg.losses import intercept_at_zero
-from textreg.penalties import Quadratic
+from textreg.penalties import Quadratic, sparse_rows
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import dual_scores, dual_value, relative_gap
 from textreg.solvers.engine import NOISE, SHORTEST, SUFFICIENT, Engine
@@ -35,6 +36,12 @@ ROUNDS = 200
 
 ROUGH, FINE = 0.1, 1e-3
 """Shares of the gradient that a step may leave: at first, and at least."""
+
+UNDERFLOW = 1e-12
+"""Mean curvature of the loss below which it says nothing about where to go."""
+
+SHORT = 0.1
+"""Share of a step below which its model is mistrusted."""
 
 IDLE = 3
 """Steps in a row without a visible fall, after which the tolerance is beyond floating point."""
@@ -93,13 +100,16 @@ class _Newton:
     """An engine, the penalty at its weights, and the steps that lower both."""
 
     def __init__(self, problem: Problem, penalty: Quadratic) -> None:
-        self.engine, self.penalty = Engine(problem), penalty
-        if problem.start is None:
-            self.engine.restart(self.engine.w, intercept_at_zero(problem))
-        self.X, self.Xt = problem.X, problem.X_csc.T
-        indptr, indices, data = self.engine.columns
+        engine = self.engine = Engine(problem)
+        self.penalty = penalty
+        b = intercept_at_zero(problem)
+        nothing = engine.loss.value(np.full_like(engine.z, b), problem.y, problem.weights)
+        if not engine.value + penalty.value(engine.w) < nothing:  # also where the start is poor
+            engine.restart(np.zeros_like(engine.w), b)
+        self.X, self.Xt, self.rows = problem.X, problem.X_csc.T, sparse_rows(problem.X)
+        indptr, indices, data = engine.columns
         self.squares = (indptr, indices, data * data)
-        self.pull = penalty.product(self.engine.w)  # M w
+        self.pull = penalty.product(engine.w)  # M w
 
     def look(self) -> tuple[Floats, float]:
         """Gradient in w and value of the objective at the present weights."""
@@ -116,34 +126,37 @@ class _Newton:
         return dual_value(engine, alpha) - most
 
     def step(self, gradient: Floats, share: float) -> float:
-        """One step, the model solved down to ``share`` of its gradient; the fall of the objective."""
-        fall = self._step(gradient, share)
-        if fall == 0.0:
+        """One step, the model solved down to ``share`` of its gradient; the objective's fall."""
+        fall, length = self._step(gradient, share)
+        if length < SHORT:
             # Far out the loss is nearly straight and its curvature leads astray; a bound does not.
             self.engine.h = self.engine.loss.most_curved(self.engine.problem.weights)
-            fall = self._step(gradient, share)
+            fall += self._step(self.look()[0], share)[0]
         return fall
 
-    def _step(self, gradient: Floats, share: float) -> float:
-        """The step for the second derivatives as they stand."""
+    def _step(self, gradient: Floats, share: float) -> tuple[float, float]:
+        """The step for the second derivatives as they stand: the fall, and the share gone of it."""
         engine, h = self.engine, self.engine.h
         p, intercept = len(gradient), float(engine.problem.fit_intercept)
+        if h.sum() <= UNDERFLOW * engine.problem.weights.sum():
+            return 0.0, 0.0
         curvature = np.empty(p)
         column_dots(*self.squares, h, engine.features, curvature)
         scale = np.append(curvature + 2.0 * self.penalty.diagonal, intercept * h.sum())
-        scale[scale <= 0.0] = 1.0  # a feature that no document holds, without a price
+        scale[scale <= 0.0] = 1.0  # a feature without a price that no document holds
 
         def product(direction: Floats) -> Floats:
-            weighted = h * (self.X @ direction[:p] + intercept * direction[p])
-            inner = self.Xt @ weighted + 2.0 * self.penalty.product(direction[:p])
-            return np.append(inner, intercept * weighted.sum())
+            image = np.append(2.0 * self.penalty.product(direction[:p]), 0.0)
+            shift = intercept * direction[p]
+            image[p] = intercept * gram_product(*self.rows, h, direction[:p], shift, image[:p])
+            return image
 
         downhill = -np.append(gradient, intercept * engine.r.sum())
         change = conjugate_gradients(product, downhill, scale, share)
         return self._advance(change[:p], float(change[p]), -float(downhill @ change))
 
-    def _advance(self, change: Floats, change_b: float, slope: float) -> float:
-        """Go along the change while it helps (Armijo's rule); ``slope`` is that of the objective."""
+    def _advance(self, change: Floats, change_b: float, slope: float) -> tuple[float, float]:
+        """Go along the change while it helps (Armijo); ``slope`` is that of the objective."""
         engine, y, c = self.engine, self.engine.problem.y, self.engine.problem.weights
         pull = self.penalty.product(change)
         move = self.X @ change + change_b
@@ -156,9 +169,9 @@ class _Newton:
             if fall >= -SUFFICIENT * t * slope - noise:
                 self.pull = self.pull + t * pull
                 engine.move_to(engine.w + t * change, engine.b + t * change_b, z)
-                return max(fall, 0.0)
+                return max(fall, 0.0), t
             t *= 0.5
-        return 0.0
+        return 0.0, 0.0
 
 
 def conjugate_gradients(
@@ -176,7 +189,7 @@ def conjugate_gradients(
             break
         image = product(direction)
         bend = float(direction @ image)
-        if bend <= 0.0:  # all curvature has underflowed
+        if bend <= 0.0:  # no curvature that way
             break
         x += (size / bend) * direction
         residual -= (size / bend) * image

@@ -6,8 +6,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from textreg._core.pursuit import best_column
+from textreg._core.pursuit import best_column, group_scores
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.records import Floats, Groups, Int32s
 from textreg.solvers.unit import Columns
@@ -19,13 +20,17 @@ SMOOTHING = 0.01
 """Added to the diagonal of A'A by the score "projection", as in the authors' code."""
 
 RANK = 1e-10
-"""Eigenvalues of A'A below this share of the largest are zero."""
+"""A column adds nothing to a span that it leaves by less than this share of its square."""
 
 LARGEST = 10_000
 """Most features of a group whose score needs A'A, which then takes 0.8 GB."""
 
-HELD = 32_000_000
-"""Numbers in the roots of A'A that are kept, 256 MB; beyond, they are made anew when needed."""
+BATCH = 16
+"""Groups that are looked at together at first, in the order of what they may reach."""
+
+
+PLACES = 32
+"""Derivatives of the loss that are kept to tell how far they have gone since a score was new."""
 
 
 class Leader(NamedTuple):
@@ -51,8 +56,8 @@ class Leader(NamedTuple):
 class ColumnScores:
     """The scores scale_j |x_j . r| of single columns, computed only when they may matter.
 
-    Of columns that are parallel only the first, that of the largest scale, is in the race; when it is
-    taken, the next one has its score.
+    Of columns that are parallel only the first, that of the largest scale, is in the race; when it
+    is taken, the next one takes its place and its score.
     """
 
     def __init__(self, columns: Columns, scale: Floats) -> None:
@@ -61,23 +66,29 @@ class ColumnScores:
         self.reach = float(scale.max(initial=0.0))
         self._alive = scale > 0.0
         self._next = columns.twins(scale)
-        self.score = np.where(self._alive, 0.0, -math.inf)
-        self.score[self._next[self._next >= 0]] = -math.inf
-        self._seen = np.zeros(len(scale))
-        self._fresh = np.empty(len(scale), dtype=np.int32)
-        self._hint = -1
+        waiting = np.zeros(len(scale), dtype=bool)
+        waiting[self._next[self._next >= 0]] = True
+        self._race = np.flatnonzero(self._alive & ~waiting).astype(np.int32)
+        self._place = np.full(len(scale), -1, dtype=np.int32)
+        self._place[self._race] = np.arange(len(self._race))
+        self._score, self._seen = np.zeros(len(scale)), np.zeros(len(scale))
+        self._fresh = np.empty_like(self._race)
 
     def remove(self, features: Int32s) -> None:
         """Take columns out of the race."""
         self._alive[features] = False
         for j in features.tolist():
-            score, self.score[j] = self.score[j], -math.inf
+            place = self._place[j]
+            if place < 0:
+                continue
             heir = self._next[j]
             while heir >= 0 and not self._alive[heir]:
                 heir = self._next[heir]
-            if heir >= 0 and score > -math.inf:
-                self.score[heir] = score * self.scale[heir] / self.scale[j]
+            if heir >= 0:
+                self._race[place], self._place[heir] = heir, place
+                self._score[heir] = self._score[j] * self.scale[heir] / self.scale[j]
                 self._seen[heir] = self._seen[j]
+            self._score[j] = -math.inf
 
     def leader(self, r: Floats, drift: float, radius: float, rival: Leader, tie: float) -> Leader:
         """The best column, or ``rival`` where that is no worse, and how certain it is.
@@ -88,21 +99,16 @@ class ColumnScores:
         columns = self.columns
         j, room = best_column(
             columns.indptr, columns.indices, columns.data, r, self.scale, self.reach, drift, radius,
-            tie, rival.score, rival.reach, self._hint, self.score, self._seen, self._fresh,
+            tie, rival.score, rival.reach, self._race, self._score, self._seen, self._fresh,
         )  # fmt: skip
         if j < 0:
             return rival._replace(room=min(rival.room, room))
-        self._hint = j
+        # The first to be looked at next time: who led once is a good bar for the others.
+        first, place = self._race[0], self._place[j]
+        self._race[[0, place]] = j, first
+        self._place[j], self._place[first] = 0, place
         features = np.array([j], dtype=np.int32)
-        return Leader(float(self.score[j]), float(self.scale[j]), room, features, -1)
-
-
-class _Held(NamedTuple):
-    """What is kept of a group: its features, A'A over them, and the root M of its score ||M A'r||^2."""
-
-    features: Int32s
-    gram: Floats
-    root: Floats
+        return Leader(float(self._score[j]), float(self.scale[j]), room, features, -1)
 
 
 class GroupScores:
@@ -115,8 +121,8 @@ class GroupScores:
     - "sum": ||A'r||^2, eq. (9);
     - "orthonormal": r'A (A'A)^-1 A'r, eq. (10), with the pseudo-inverse.
 
-    None of them rises when a group loses a feature, but for the division by |A|; so an old score still
-    bounds the new one.
+    None of them rises when a group loses a feature, but for the division by |A|; so an old score
+    still bounds the new one.
     """
 
     def __init__(self, groups: Groups, columns: Columns, size: Floats, score: str) -> None:
@@ -127,26 +133,31 @@ class GroupScores:
                 f"{did_you_mean(score, SCORES)}"
             )
         self.groups, self.columns, self.size, self.score = groups, columns, size, score
-        self._needs_gram = score in ("projection", "orthonormal")
-        self._alive = size > 0.0
+        self._projected = score in ("projection", "orthonormal")
+        self._averaged = score in ("projection", "mean")
+        self._smoothing, self._rank = (SMOOTHING, 0.0) if score == "projection" else (0.0, RANK)
+        self._alive = (size > 0.0).astype(np.uint8)
         self._of = np.repeat(np.arange(len(groups)), np.diff(groups.indptr))
-        self._left = np.bincount(
-            self._of, weights=self._alive[groups.indices], minlength=len(groups)
-        )
-        if self._needs_gram and self._left.max(initial=0) > LARGEST:
-            worst = int(self._left.argmax())
+        alive = self._alive[groups.indices]
+        self._left = np.bincount(self._of, weights=alive, minlength=len(groups))
+        largest = int(self._left.max(initial=0))
+        if self._projected and largest > LARGEST:
             raise DataError(
-                f"{groups.name(worst)} has {int(self._left[worst]):,} features, too many for the "
-                f"score '{score}' (at most {LARGEST:,}). Use smaller groups, or score=mean."
+                f"{groups.name(int(self._left.argmax()))} has {largest:,} features, too many for "
+                f"the score '{score}' (at most {LARGEST:,}). Use smaller groups, or score=mean."
             )
         self._by_feature = np.argsort(groups.indices, kind="stable")
         self._ends = np.searchsorted(groups.indices[self._by_feature], np.arange(len(size) + 1))
-        # Of the roots of the scores before the division: value when computed, way gone then, constant.
-        self._value, self._seen = np.zeros(len(groups)), np.zeros(len(groups))
+        # The root of each score before the division: a bound on it at some r, which of the places
+        # where r was, and its constant. Where r = 0, all scores are.
+        self._value, self._where = np.zeros(len(groups)), np.zeros(len(groups), dtype=np.intp)
+        self._places = np.zeros((PLACES, columns.shape[0]))
+        self._known = 1
         squares = np.bincount(self._of, weights=size[groups.indices] ** 2, minlength=len(groups))
-        self._lipschitz = np.ones(len(groups)) if self._needs_gram else np.sqrt(squares)
-        self._held: dict[int, _Held] = {}
-        self._numbers = 0
+        self._lipschitz = np.ones(len(groups)) if self._projected else np.sqrt(squares)
+        self._dense = np.zeros(columns.shape[0])
+        self._gram = np.empty((largest, largest) if self._projected else (0, 0))
+        self._products, self._members = np.empty(largest), np.empty(largest, dtype=np.int32)
 
     def of_singles(self, size: Floats) -> Floats:
         """What the root of the score of column j alone is to |x_j . r|; size: (p,), as above."""
@@ -158,83 +169,67 @@ class GroupScores:
         """Take features out of all groups."""
         for j in features.tolist():
             if self._alive[j]:
-                self._alive[j] = False
+                self._alive[j] = 0
                 entries = self._by_feature[self._ends[j] : self._ends[j + 1]]
                 self._left[self._of[entries]] -= 1
 
-    def leader(self, r: Floats, drift: float, radius: float, rival: Leader, tie: float) -> Leader:
+    def leader(self, r: Floats, radius: float, rival: Leader, tie: float) -> Leader:
         """The best group, or ``rival`` where it is better, and how certain that is.
 
-        drift: the way that r (n,) has gone so far. radius: how far it may be from where it belongs.
-        tie: scores this much lower, relatively, are equal; then groups go before columns, and the
-        lower index before the higher.
+        radius: how far r (n,) may be from where it belongs. tie: scores this much lower,
+        relatively, are equal; then groups go before columns, and the lower index before the higher.
         """
-        averaged = self.score in ("projection", "mean")
-        divisor = np.sqrt(self._left) if averaged else np.ones(len(self._left))
+        divisor = np.sqrt(self._left) if self._averaged else np.ones(len(self._left))
         divisor[self._left == 0.0] = math.inf
         reach = self._lipschitz / divisor
-        bound = (self._value + self._lipschitz * (drift - self._seen)) / divisor
+        bound = self._bounds(r) / divisor
         bound += (reach + max(reach.max(initial=0.0), rival.reach)) * radius
         bound[self._left == 0.0] = -math.inf
-        top, fresh = rival.score, {}
-        near = np.flatnonzero(bound >= top * (1.0 - tie))
-        for g in near[np.argsort(-bound[near])].tolist():
-            if bound[g] < top * (1.0 - tie):
-                break
-            self._value[g], self._seen[g] = self._root_score(g, r), drift
-            fresh[g] = self._value[g] / divisor[g]
-            top = max(top, fresh[g])
-        best = min((g for g, value in fresh.items() if value >= top * (1.0 - tie)), default=-1)
+        near = np.flatnonzero(bound >= rival.score * (1.0 - tie))
+        near = near[np.argsort(-bound[near], kind="stable")]
+        top, done, size = rival.score, 0, BATCH
+        while done < len(near) and bound[near[done]] >= top * (1.0 - tie):
+            batch = near[done : done + size]
+            self._value[batch], self._where[batch] = self._root_scores(batch, r), self._known - 1
+            top = max(top, float((self._value[batch] / divisor[batch]).max()))
+            done, size = done + len(batch), 2 * size
+        fresh = np.sort(near[:done])
+        values = self._value[fresh] / divisor[fresh]
+        tied = values >= top * (1.0 - tie)
+        best = int(fresh[tied][0]) if tied.any() else -1
         lead = rival.reach if best < 0 else reach[best]
-        room = min(
-            ((top - value) / (lead + reach[g]) for g, value in fresh.items()
-             if value < top * (1.0 - tie)),
-            default=math.inf,
-        )  # fmt: skip
+        rooms = (top - values[~tied]) / (lead + reach[fresh[~tied]])
+        room = float(rooms.min(initial=math.inf))
         if best < 0:
             return rival._replace(room=min(rival.room, room))
-        return Leader(fresh[best], float(reach[best]), room, self._features(best), best)
+        value = float(self._value[best] / divisor[best])
+        return Leader(value, float(reach[best]), room, self._features(best), best)
+
+    def _bounds(self, r: Floats) -> Floats:
+        """Bounds on the roots before the division; r is the last of the places from now on."""
+        length = self.columns.length
+        if self._known == PLACES:  # begin anew, all groups from here
+            gone = np.array([length(r - place) for place in self._places])
+            self._value += self._lipschitz * gone[self._where]
+            self._where[:], self._known = 0, 0
+        self._places[self._known] = r
+        self._known += 1
+        gone = np.array([length(r - place) for place in self._places[: self._known]])
+        bound = self._value + self._lipschitz * gone[self._where]
+        return np.asarray(np.minimum(bound, self._lipschitz * length(r)), dtype=np.float64)
 
     def _features(self, g: int) -> Int32s:
         """What is left of a group."""
         features = self.groups.indices[self.groups.indptr[g] : self.groups.indptr[g + 1]]
-        return features[self._alive[features]]
+        return features[self._alive[features] > 0]
 
-    def _root_score(self, g: int, r: Floats) -> float:
-        """The root of the score before the division."""
-        if not self._needs_gram:
-            features = self._features(g)
-            return float(np.linalg.norm(self.columns.dots(r, features) * self.size[features]))
-        held = self._hold(g)
-        products = self.columns.dots(r, held.features) * self.size[held.features]
-        return float(np.linalg.norm(held.root @ products))
-
-    def _hold(self, g: int) -> _Held:
-        """A'A of what is left of a group, and the root of its inverse."""
-        held = self._held.get(g)
-        if held is not None:
-            keep = self._alive[held.features]
-            if keep.all():
-                return held
-            self._numbers -= 2 * held.gram.size
-            features, gram = held.features[keep], held.gram[np.ix_(keep, keep)]
-        else:
-            features = self._features(g)
-            gram = self.columns.products(features) * np.outer(
-                self.size[features], self.size[features]
-            )
-        if self._numbers + 2 * gram.size > HELD:
-            self._held.clear()
-            self._numbers = 0
-        self._numbers += 2 * gram.size
-        self._held[g] = _Held(features, gram, self._inverse_root(gram))
-        return self._held[g]
-
-    def _inverse_root(self, gram: Floats) -> Floats:
-        """M with M'M = (A'A + 0.01 I)^-1, or the pseudo-inverse of A'A."""
-        if self.score == "projection":
-            lower = np.linalg.cholesky(gram + SMOOTHING * np.eye(len(gram)))
-            return np.asarray(np.linalg.inv(lower), dtype=np.float64)
-        values, vectors = np.linalg.eigh(gram)
-        kept = values > RANK * values.max()
-        return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T, dtype=np.float64)
+    def _root_scores(self, which: NDArray[np.intp], r: Floats) -> Floats:
+        """The roots of the scores before the division."""
+        columns, groups, out = self.columns, self.groups, np.empty(len(which))
+        group_scores(
+            columns.indptr, columns.indices, columns.data, columns.weights, r, self.size,
+            self._alive, groups.indptr, groups.indices, which.astype(np.int32), self._projected,
+            self._smoothing, self._rank, self._dense, self._gram, self._products, self._members,
+            out,
+        )  # fmt: skip
+        return out

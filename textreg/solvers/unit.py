@@ -30,7 +30,7 @@ class Columns:
         squares = c[self.indices] * X.data * X.data
         self.norms = np.sqrt(np.bincount(of, weights=squares, minlength=X.shape[1]))
         self.data = X.data / np.where(self.norms > 0.0, self.norms, 1.0)[of]
-        self._weights = c
+        self.weights = c
         with np.errstate(divide="ignore"):
             self._inverse = np.where(c > 0.0, 1.0 / c, 0.0)
 
@@ -39,14 +39,6 @@ class Columns:
         out = np.empty(len(features))
         column_dots(self.indptr, self.indices, self.data, v, features, out)
         return out
-
-    def products(self, features: Int32s) -> Floats:
-        """sum_i c_i x_ij x_ik for all pairs of ``features``, columns of norm one."""
-        spread = np.zeros((len(features), self.shape[0]))
-        for k, j in enumerate(features.tolist()):
-            rows = self.indices[self.indptr[j] : self.indptr[j + 1]]
-            spread[k, rows] = self.data[self.indptr[j] : self.indptr[j + 1]]
-        return np.asarray((spread * self._weights) @ spread.T, dtype=np.float64)
 
     def length(self, v: Floats) -> float:
         """The norm of v (n,), derivatives in the scores, for which |x_j . v| <= length(v)."""

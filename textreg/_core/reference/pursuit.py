@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from textreg.records import Floats, Int32s, Int64s
 
 
@@ -69,7 +71,7 @@ def best_column(
     tie: float,
     floor: float,
     floor_reach: float,
-    hint: int,
+    race: Int32s,
     score: Floats,
     seen: Floats,
     fresh: Int32s,
@@ -81,17 +83,56 @@ def best_column(
         score[j], seen[j] = scale[j] * abs(data[here] @ r[indices[here]]), drift
         return float(score[j])
 
-    top = floor
-    if hint >= 0 and score[hint] > -math.inf:
-        top = max(top, look(hint))
-    near = []
-    for j in range(len(score)):
+    top, near = floor, []
+    for j in race.tolist():
         bound = score[j] + scale[j] * (drift - seen[j] + radius) + reach * radius
         if bound > -math.inf and bound >= top * (1.0 - tie):
             near.append(j)
             top = max(top, look(j))
     tied = [j for j in near if score[j] >= top * (1.0 - tie)]
-    best = tied[0] if tied and floor < top * (1.0 - tie) else -1
+    best = min(tied) if tied and floor < top * (1.0 - tie) else -1
     lead = floor_reach if best < 0 else scale[best]
     rooms = [(top - score[j]) / (lead + scale[j]) for j in near if j not in tied]
     return best, min(map(float, rooms), default=math.inf)
+
+
+def group_scores(
+    indptr: Int64s,
+    indices: Int32s,
+    data: Floats,
+    weights: Floats,
+    r: Floats,
+    size: Floats,
+    alive: NDArray[np.uint8],
+    group_ptr: Int64s,
+    members: Int32s,
+    groups: Int32s,
+    projected: bool,
+    smoothing: float,
+    rank: float,
+    dense: Floats,
+    gram: Floats,
+    products: Floats,
+    left: Int32s,
+    out: Floats,
+) -> None:
+    """Twin of :func:`textreg._core.pursuit.group_scores`."""
+    for k, g in enumerate(groups.tolist()):
+        features = [j for j in members[group_ptr[g] : group_ptr[g + 1]].tolist() if alive[j]]
+        features.sort(key=lambda j: int(indptr[j] - indptr[j + 1]))
+        A = np.zeros((len(weights), len(features)))
+        for a, j in enumerate(features):
+            here = slice(indptr[j], indptr[j + 1])
+            A[indices[here], a] = size[j] * data[here]
+        u = A.T @ r
+        if not projected:
+            out[k] = math.sqrt(u @ u)
+            continue
+        whole = (A.T * weights) @ A + smoothing * np.eye(len(features))
+        kept: list[int] = []
+        for a in range(len(features)):
+            span = whole[np.ix_(kept, kept)]
+            part = whole[a, a] - whole[a, kept] @ np.linalg.solve(span, whole[kept, a])
+            if part > rank * whole[a, a]:
+                kept.append(a)
+        out[k] = math.sqrt(u[kept] @ np.linalg.solve(whole[np.ix_(kept, kept)], u[kept]))

@@ -1,0 +1,327 @@
+"""Builders of graphs: neighbors by brute force, classes, edges, bad files, and models of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Cli
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from textreg import TextClassifier, linking, registry, train
+from textreg.builtin.graph_files import Classes, EdgeFile
+from textreg.builtin.graphs import Cooccurrence, Lexicon
+from textreg.builtin.network import Network
+from textreg.errors import DataError, UsageError
+from textreg.kinds import GraphBuilder
+from textreg.linking import (
+    correlations,
+    listed_words,
+    mutual,
+    nearest_by_cosine,
+    nearest_by_distance,
+    presence,
+)
+from textreg.records import Groups, Tokens
+from textreg.settings import TrainingSettings
+
+TEXTS = [
+    "good great fine",
+    "good great film",
+    "bad awful film",
+    "bad awful plot",
+    "good great plot fine fine",
+    "bad awful mess",
+]
+
+
+def tokens(texts: list[str] = TEXTS) -> Tokens:
+    return registry.create("tokenizer", "words").encode(texts)
+
+
+def links_of(graph: Any, names: list[str], which: str = "similar") -> set[tuple[str, str]]:
+    pairs = getattr(graph, which).tocoo()
+    return {(names[i], names[j]) for i, j in zip(pairs.row, pairs.col, strict=True)}
+
+
+@given(seed=st.integers(0, 2**32 - 1), neighbors=st.integers(1, 4), threshold=st.floats(0.0, 0.99))
+def test_cosines_by_brute_force(seed: int, neighbors: int, threshold: float) -> None:
+    rng = np.random.default_rng(seed)
+    B = (rng.random((8, 6)) < 0.4).astype(float)
+    B[:, 2] = 0.0
+    found = nearest_by_cosine(csr_array(B), neighbors, threshold).toarray()
+    length = np.sqrt(B.sum(axis=0))
+    expected = np.zeros((6, 6))
+    for j in range(6):
+        cosine = {
+            k: (B[:, j] @ B[:, k]) / (length[j] * length[k])
+            for k in range(6)
+            if k != j and B[:, j] @ B[:, k] > 0
+        }
+        near = [k for k in sorted(cosine, key=lambda k: (-cosine[k], k)) if cosine[k] > threshold]
+        for k in near[:neighbors]:
+            expected[j, k] = cosine[k]
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_cooccurrence() -> None:
+    made = tokens()
+    names = list(made.vocabulary)
+    graph = Cooccurrence(min_df=2, neighbors=1).build(made)
+    assert {("good", "great"), ("great", "good"), ("bad", "awful"), ("awful", "bad")} <= links_of(
+        graph, names
+    )
+    good, great = names.index("good"), names.index("great")
+    assert graph.similar[good, great] == pytest.approx(1.0)
+    mess = names.index("mess")  # in one document
+    assert graph.similar[[mess]].nnz == 0
+    assert graph.similar[:, [mess]].nnz == 0
+    wide = Cooccurrence(min_df=1, neighbors=25, threshold=0.0).build(made)
+    assert wide.similar[[mess]].nnz == 2
+    fine, film = names.index("fine"), names.index("film")
+    assert wide.similar[fine, good] == pytest.approx(2 / np.sqrt(2 * 3))  # binary: fine fine is one
+    assert wide.similar[fine, film] == 0.0
+
+
+def test_presence() -> None:
+    made = tokens()
+    B = presence(made, 2)
+    frequency = np.bincount(B.indices, minlength=B.shape[1])
+    assert set(B.data) == {1.0}
+    kept = {made.vocabulary[j] for j in np.flatnonzero(frequency)}
+    assert kept == set(made.vocabulary) - {"mess"}
+
+
+def test_correlations_are_pearsons() -> None:
+    rng = np.random.default_rng(0)
+    B = (rng.random((40, 6)) < 0.4).astype(float)
+    seeds = np.array([1, 4])
+    expected = np.corrcoef(B.T)[:, seeds]
+    np.testing.assert_allclose(correlations(csr_array(B), seeds), expected, atol=1e-12)
+    B[:, 0] = 1.0
+    assert not correlations(csr_array(B), seeds)[0].any()
+
+
+def test_nearest_by_distance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linking, "BLOCK", 50)  # several rounds
+    V = np.random.default_rng(1).normal(size=(30, 4))
+    distance = np.linalg.norm(V[:, None] - V[None], axis=2)
+    np.fill_diagonal(distance, np.inf)
+    expected = np.argsort(distance, axis=1)[:, :5]
+    found = nearest_by_distance(V, 5)
+    assert [set(row) for row in found] == [set(row) for row in expected]
+    links = mutual(found).toarray()
+    near = np.zeros((30, 30))
+    np.put_along_axis(near, expected, 1.0, axis=1)
+    np.testing.assert_array_equal(links, near * near.T)
+    assert nearest_by_distance(V[:1], 5).shape == (1, 0)
+
+
+def test_lexicon(tmp_path: Path) -> None:
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text("; words of feeling\n\ngood\nbad\nnever-seen\n")
+    made = tokens()
+    for distance in ("cosine", "euclidean"):
+        builder = Lexicon(seeds=str(seeds), min_seed_df=3, min_df=2, neighbors=2, distance=distance)
+        links = links_of(builder.build(made), list(made.vocabulary))
+        assert {("good", "great"), ("bad", "awful")} <= links
+        assert not {("good", "bad"), ("good", "awful"), ("great", "awful")} & links
+        assert all((other, one) in links for one, other in links)
+    with pytest.raises(DataError, match=r"no seed is in 50 documents or more; the most frequent"):
+        Lexicon(seeds=str(seeds), min_seed_df=50).build(made)
+    with pytest.raises(UsageError, match="--graph-seeds"):
+        Lexicon().build(made)
+    seeds.write_text("Good\n")
+    with pytest.raises(
+        DataError, match=r"none of 1 words is a feature of the texts, such as 'Good"
+    ):
+        Lexicon(seeds=str(seeds)).build(made)
+
+
+def test_listed_words(tmp_path: Path) -> None:
+    one, other = tmp_path / "good.txt", tmp_path / "bad.words.txt"
+    one.write_text("\ufeffgreat\n# no\nvery good\n", encoding="utf-8")
+    other.write_text("awful\n")
+    lists = listed_words(f"{one}, {other}")
+    assert lists == {"good": ["great", "very good"], "bad": ["awful"]}
+    with pytest.raises(UsageError, match="two word lists are called 'good'"):
+        listed_words(f"{one},{one}")
+    one.write_text("; nothing\n")
+    with pytest.raises(DataError, match=r"good\.txt: there is no word in it"):
+        listed_words(str(one))
+
+
+def test_classes_of_lists(tmp_path: Path) -> None:
+    for name, words in (("plus", "good great fine nowhere"), ("minus", "bad awful")):
+        (tmp_path / f"{name}.txt").write_text("\n".join(words.split()))
+    lists = f"{tmp_path}/plus.txt,{tmp_path}/minus.txt"
+    made = tokens()
+    names = [*made.vocabulary, "PLUS", "MINUS"]
+    graph = Classes(lists=lists, opposite="plus:minus").build(made)
+    assert (graph.classes, graph.n_features) == (2, len(made.vocabulary))
+    assert links_of(graph, names) == {
+        ("good", "PLUS"), ("great", "PLUS"), ("fine", "PLUS"), ("bad", "MINUS"), ("awful", "MINUS")
+    }  # fmt: skip
+    assert links_of(graph, names, "dissimilar") == {("PLUS", "MINUS"), ("MINUS", "PLUS")}
+    assert Classes(lists=lists).build(made).dissimilar is None
+    with pytest.raises(UsageError, match=r"opposite names 'mins', which is no class.*'minus'"):
+        Classes(lists=lists, opposite="plus:mins").build(made)
+    with pytest.raises(UsageError, match="must name two classes"):
+        Classes(lists=lists, opposite="plus").build(made)
+    with pytest.raises(UsageError, match="one of them"):
+        Classes().build(made)
+    (tmp_path / "minus.txt").write_text("nowhere")
+    with pytest.raises(DataError, match="none of the words is a feature"):
+        Classes(lists=f"{tmp_path}/minus.txt").build(made)
+
+
+def test_classes_of_a_file_of_groups_mix(tmp_path: Path) -> None:
+    path = tmp_path / "classes.tsv"
+    path.write_text("praise\t3\tgood\tgreat\nrest\t1\tgood\tplot\n")
+    made = tokens()
+    graph = Classes(path=str(path)).build(made)
+    good, p = list(made.vocabulary).index("good"), len(made.vocabulary)
+    np.testing.assert_allclose(graph.similar[[good], p:].toarray(), [[3.0, 1.0]])
+
+
+def test_classes_of_groups() -> None:
+    made = tokens()
+    p = len(made.vocabulary)
+    groups = Groups(
+        indptr=np.array([0, 2, 3]),
+        indices=np.array([0, 3, 3], dtype=np.int32),
+        weights=np.array([1.0, 2.0]),
+        n_features=p,
+    )
+    graph = Classes().build_from(made, groups)
+    assert graph.classes == 2
+    np.testing.assert_allclose(graph.similar[[3], p:].toarray(), [[1.0, 2.0]])
+    with pytest.raises(UsageError, match="not from both"):
+        Classes(lists="x.txt").build_from(made, groups)
+    with pytest.raises(UsageError, match="makes no use of groups"):
+        Cooccurrence().build_from(made, groups)
+
+
+def test_edges(tmp_path: Path) -> None:
+    path = tmp_path / "edges.tsv"
+    path.write_text("# a, b, weight\ngood\tgreat\t2\ngood bad -1\n\nfilm\tnowhere\nfilm plot\n")
+    made = tokens()
+    names = list(made.vocabulary)
+    graph = EdgeFile(path=str(path)).build(made)
+    assert links_of(graph, names) == {
+        ("good", "great"), ("great", "good"), ("film", "plot"), ("plot", "film")
+    }  # fmt: skip
+    assert graph.similar[names.index("good"), names.index("great")] == 2.0
+    assert links_of(graph, names, "dissimilar") == {("good", "bad"), ("bad", "good")}
+    directed = EdgeFile(path=str(path), directed=True).build(made)
+    assert links_of(directed, names) == {("good", "great"), ("film", "plot")}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("good\tgreat\tbest\n", r"edges\.tsv:1: the weight 'best' is no number"),
+        ("good great\ngood bad 0\n", r"edges\.tsv:2: the weight '0' is no number, or zero"),
+        ("good great nan\n", r"edges\.tsv:1: the weight 'nan'"),
+        ("\ngood\n", r"edges\.tsv:2: this is no edge: 'good'"),
+        ("good good\n", r"edges\.tsv:1: 'good' is linked to itself"),
+        ("# only\n", r"edges\.tsv: there is no edge in it"),
+        ("Good Great\n", r"edges\.tsv:1: 'Good' and 'Great' are not both features"),
+    ],
+)
+def test_bad_edges(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "edges.tsv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message):
+        EdgeFile(path=str(path)).build(tokens())
+
+
+def test_a_file_must_be_named() -> None:
+    with pytest.raises(UsageError, match="--graph-path"):
+        EdgeFile().build(tokens())
+    with pytest.raises(UsageError, match=r"nowhere\.tsv cannot be read"):
+        EdgeFile(path="nowhere.tsv").build(tokens())
+
+
+def test_unlabeled_words_get_weights() -> None:
+    """ "great" is in no labeled text, but beside "good" in unlabeled ones."""
+    texts, labels = ["good film", "bad film"] * 4, ["plus", "minus"] * 4
+    unlabeled = ["good great", "good great", "bad awful", "bad awful"]
+    options: dict[str, Any] = {
+        "reg": "network", "reg_alpha": 1.0, "reg_beta": 0.01, "graph_min_df": 1, "ngrams": 1,
+        "graph_threshold": 0.3,
+    }  # fmt: skip
+    model = train(texts, labels, unlabeled=unlabeled, **options)
+    assert model.predict(["great", "awful"]) == ["plus", "minus"]
+    assert model.summary["documents"] == 8
+    assert model.summary["graph"]["links"] >= 4
+    network = Network(alpha=1.0, beta=0.01)
+    graph = Cooccurrence(min_df=1, threshold=0.3)
+    classifier = TextClassifier(reg=network, graph=graph, ngrams=1)
+    classifier.fit(texts, labels, unlabeled=unlabeled)
+    np.testing.assert_allclose(classifier.model_.weights, model.weights)
+    plain = train(texts, labels, **options)
+    assert plain.decision_function(["great"]) == plain.decision_function(["awful"])
+
+
+def test_unlabeled_is_for_graphs_only() -> None:
+    with pytest.raises(UsageError, match="ridge makes no use of unlabeled documents"):
+        train(["a", "b"], ["x", "y"], reg="ridge", unlabeled=["c"])
+
+
+def test_groups_beside_a_graph() -> None:
+    settings = TrainingSettings.from_options(reg="network", graph="classes", groups="sentences")
+    assert settings.groups is not None
+    with pytest.raises(UsageError, match="network makes no use of groups"):
+        TrainingSettings.from_options(reg="network", graph="cooccurrence", groups="sentences")
+
+
+@pytest.mark.parametrize("name", ["network", "laplacian", "lle"])
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_training_is_the_same_for_any_number_of_jobs(name: str, jobs: int) -> None:
+    rng = np.random.default_rng(0)
+    topics = ["red green blue sky sea", "one two three four five", "cat dog cow hen pig"]
+    texts = [" ".join(rng.choice(topics[k % 3].split(), 4)) for k in range(45)]
+    labels = [str(k % 3) for k in range(45)]
+    options: dict[str, Any] = {"graph_min_df": 2, "cv": 3, "ngrams": 1}
+    model = train(texts, labels, reg=name, jobs=jobs, **options)
+    once = train(texts, labels, reg=name, jobs=1, **options)
+    np.testing.assert_array_equal(model.weights, once.weights)
+    assert model.summary["dev"]["accuracy"] > 0.9
+    assert model.summary["converged"]
+
+
+def test_from_the_command_line(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [{"text": text, "label": "plus" if "good" in text else "minus"} for text in TEXTS * 4]
+    Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    Path("more.txt").write_text("great lovely\ngreat lovely\nawful dreadful\nawful dreadful\n")
+    options = ("--reg", "network", "--unlabeled", "more.txt", "--graph-min-df", 2, "--ngrams", 1)
+    result = cli("train", "rows.jsonl", *options, "-o", "m.textreg")
+    assert result.code == 0, result.err
+    assert "more.txt: 4 documents" in result.out
+    assert "links of cooccurrence" in result.out
+    predicted = cli("train", "rows.jsonl", *options, "--json", "-o", "m.textreg")
+    document = json.loads(predicted.out)
+    assert document["graph"]["name"] == "cooccurrence"
+    assert document["features"] == 10
+    classes = ("--reg", "network", "--graph", "classes", "--groups", "sentences")
+    mixed = cli("train", "rows.jsonl", *classes, "--ngrams", 1, "--json")
+    assert json.loads(mixed.out)["graph"]["classes"] > 1
+    wrong = cli("train", "rows.jsonl", "--reg", "ridge", "--unlabeled", "more.txt")
+    assert wrong.code == 2
+    assert "makes no use of unlabeled" in wrong.err
+
+
+def test_every_builder_says_what_it_needs() -> None:
+    for name in registry.names("graph"):
+        part = registry.find("graph", name)
+        assert issubclass(part, GraphBuilder)
+        assert part.__doc__
+        for declared in part.declared().values():
+            assert declared.help

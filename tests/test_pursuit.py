@@ -1,0 +1,487 @@
+"""Greedy pursuits: the reference runs, a plain version with exact fits, and identities."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array, diags_array, hstack
+
+from textreg.builtin.pursuit import Gomp, Omp
+from textreg.errors import ConvergenceWarning, DataError, UsageError
+from textreg.kinds import Regularizer
+from textreg.records import Groups, Problem, Step
+from textreg.selection import Fold, search
+from textreg.solvers import scores
+from textreg.solvers.active import ActiveFit
+from textreg.solvers.pursuit import Pursuit
+from textreg.solvers.scores import SCORES
+from textreg.solvers.unit import Columns
+
+RUNS = ["lam1", "lam0p1"]
+GROUP_RUNS = [f"{kind}_{run}" for kind in ("rand", "clus", "freq") for run in RUNS]
+
+
+class Known:
+    """A file of reference runs: the authors' code, and exact fits beside it.
+
+    Their first column is the intercept, of ones, not normed and under the ridge like any other: so
+    we give it as a column too, and fit no intercept of our own.
+    """
+
+    def __init__(self, path: Path) -> None:
+        with np.load(path, allow_pickle=False) as arrays:
+            self.stored = dict(arrays)
+        shape = tuple(self["train_shape"])
+        parts = (self["train_data"].astype(float), self["train_indices"], self["train_indptr"])
+        X = csr_array(parts, shape=shape)
+        ones = csr_array(np.ones((shape[0], 1)))
+        self.raw = csr_array(hstack([ones, X]))
+        self.normed = csr_array(hstack([ones, X @ diags_array(1.0 / self["col_norm"])]))
+
+    def __getitem__(self, key: str) -> Any:
+        return self.stored[key]
+
+    def problem(self, X: csr_array, **options: Any) -> Problem:
+        y = self["train_y"].astype(float)
+        return Problem(X, y, fit_intercept=False, max_iter=5000, **options)
+
+    def groups(self, kind: str) -> Groups:
+        indptr = self[f"groups_{kind}_indptr"].astype(np.int64)
+        return Groups(
+            indptr=indptr,
+            indices=self[f"groups_{kind}_indices"].astype(np.int32) + 1,
+            weights=np.ones(len(indptr) - 1),
+            n_features=self.raw.shape[1],
+        )
+
+
+@pytest.fixture(scope="module")
+def omp_known(data_dir: Path) -> Known:
+    return Known(data_dir / "golden" / "omp_religion.npz")
+
+
+@pytest.fixture(scope="module")
+def gomp_known(data_dir: Path) -> Known:
+    return Known(data_dir / "golden" / "gomp_religion.npz")
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_omp_takes_the_features_of_the_reference(omp_known: Known, name: str) -> None:
+    known, l2 = omp_known, float(omp_known[f"{name}_lambda"])
+    run = Pursuit(known.problem(known.normed), l2=l2, columns="given", first=[0])
+    run.grow(301)
+    assert run.doubtful == 0
+    assert run.order == (known[f"{name}_exact_order"] + 1).tolist()
+    theirs = known[f"{name}_order"] + 1
+    differ = np.flatnonzero(np.array(run.order) != theirs)
+    if len(differ):  # where the two leaders are closer than their fit was to an exact one
+        assert known[f"{name}_gap"][differ[0] - 1] < 1e-5
+        assert sorted(theirs[differ]) == sorted(np.array(run.order)[differ])
+
+
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("count", [50, 101, 300])
+def test_omp_has_the_weights_of_the_reference(omp_known: Known, name: str, count: int) -> None:
+    known, l2 = omp_known, float(omp_known[f"{name}_lambda"])
+    order = (known[f"{name}_order"] + 1)[:count]
+    for X, columns, kind in ((known.normed, "given", "path"), (known.raw, "unit", "raw")):
+        problem = known.problem(X, tol=1e-14)
+        solution = Pursuit(problem, l2=l2, columns=columns, first=order.tolist()).solution(count)
+        expected = known[f"{name}_w_{kind}_exact_{count}"]
+        np.testing.assert_allclose(solution.w[order], expected, atol=1e-6)
+        objective = known[f"{name}_objective"][known[f"{name}_checkpoints"] == count]
+        assert solution.objective == pytest.approx(objective[0, 1 if kind == "path" else 3])
+
+
+@pytest.mark.parametrize("name", GROUP_RUNS)
+def test_gomp_takes_the_groups_of_the_reference(gomp_known: Known, name: str) -> None:
+    known, groups = gomp_known, gomp_known.groups(name.partition("_")[0])
+    problem = known.problem(known.normed, groups=groups)
+    l2 = float(known[f"{name}_lambda"])
+    run = Pursuit(problem, l2=l2, columns="given", score="projection")
+    run.grow(200)
+    assert run.order == (known[f"{name}_order"] + 1).tolist()
+    steps = known[f"{name}_steps"]
+    taken = [step.group for step in run.steps]
+    assert np.diff([0, *(step.active for step in run.steps)]).tolist() == steps[:, 1].tolist()
+    # A group with one feature left ties with that feature: either name is right.
+    several = steps[:, 1] > 1
+    named = np.where(steps[:, 0] < len(groups), steps[:, 0], -1)
+    assert np.array_equal(np.array(taken)[several], named[several])
+
+
+# The plain version: dense, every fit exact, every score from its formula.
+
+
+def exact_fit(A: Any, y: Any, c: Any, q: Any, intercept: bool) -> tuple[Any, Any]:
+    """Weights, the intercept last, and the derivatives of the loss, by Newton to the last digit."""
+    X = np.column_stack([A, np.ones(len(y)) * intercept])
+    ridge, w = np.append(q, 0.0 if intercept else 1.0), np.zeros(A.shape[1] + 1)
+
+    def objective(w: Any) -> float:
+        return float(c @ np.logaddexp(0.0, -y * (X @ w)) + 0.5 * ridge @ (w * w))
+
+    for _ in range(100):
+        s = 1.0 / (1.0 + np.exp(y * (X @ w)))
+        gradient = X.T @ (-c * y * s) + ridge * w
+        step = np.linalg.solve((X.T * (c * s * (1.0 - s))) @ X + np.diag(ridge), -gradient)
+        t = 1.0
+        while objective(w + t * step) > objective(w) + 1e-12 and t > 1e-6:
+            t /= 2.0
+        w = w + t * step
+        if np.abs(step).max() < 1e-13:
+            break
+    return w, -c * y / (1.0 + np.exp(y * (X @ w)))
+
+
+def score_of(A: Any, c: Any, r: Any, kind: str) -> float:
+    """The formulas of the four scores for the columns A (n, m)."""
+    products, gram, m = A.T @ r, (A.T * c) @ A, A.shape[1]
+    if kind == "projection":
+        return float(products @ np.linalg.solve(gram + 0.01 * np.eye(m), products) / m)
+    if kind == "orthonormal":
+        return float(products @ np.linalg.pinv(gram, rcond=1e-10) @ products)
+    return float(products @ products) / (m if kind == "mean" else 1)
+
+
+def plain(
+    problem: Problem, l2: float, budget: int, columns: str, kind: str = "mean", groups: Any = ()
+) -> list[int]:
+    """The order in which features come."""
+    X, c = problem.X.toarray(), problem.weights
+    norms = np.sqrt(c @ (X * X))
+    A = X / np.where(norms > 0.0, norms, 1.0) if columns == "unit" else X
+    left = [[j for j in group if norms[j] > 0.0] for group in groups]
+    left += [[j] for j in range(X.shape[1]) if norms[j] > 0.0]
+    order: list[int] = []
+    while len(order) < budget:
+        q = np.full(len(order), 2.0 * l2)
+        _, r = exact_fit(A[:, order], problem.y, c, q, problem.fit_intercept)
+        values = [score_of(A[:, group], c, r, kind) if group else -1.0 for group in left]
+        top = max(values)
+        if top < 0.0:
+            break
+        best = next(g for g, value in enumerate(values) if value >= top * (1.0 - 1e-9))
+        order += left[best]
+        left = [[j for j in group if j not in order] for group in left]
+    return order
+
+
+def small(seed: int, n: int = 40, p: int = 25, **options: Any) -> Problem:
+    """Counts, some columns parallel, some empty, and labels that hang on some of them."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(1, 4, (n, p)) * (rng.random((n, p)) < 0.25).astype(float)
+    X[:, p - 1], X[:, p // 2], X[:, 3] = 0.0, 2.0 * X[:, 1], X[:, 2]
+    y = np.where(X[:, :6] @ rng.normal(size=6) + rng.normal(size=n) > 0.0, 1.0, -1.0)
+    return Problem(csr_array(X), y, **options)
+
+
+def some_groups(seed: int, p: int = 25, count: int = 8) -> Groups:
+    rng = np.random.default_rng(seed)
+    rows = [np.sort(rng.permutation(p)[: rng.integers(0, 7)]) for _ in range(count)]
+    rows.append(rows[0])
+    return Groups(
+        indptr=np.cumsum([0, *map(len, rows)], dtype=np.int64),
+        indices=np.concatenate(rows).astype(np.int32),
+        weights=np.ones(len(rows)),
+        n_features=p,
+    )
+
+
+@pytest.mark.parametrize("columns", ["unit", "given"])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_omp_is_the_plain_version(seed: int, intercept: bool, columns: str) -> None:
+    weights = np.random.default_rng(seed).integers(0, 3, 40).astype(float)
+    problem = small(seed, fit_intercept=intercept, weights=weights)
+    run = Pursuit(problem, l2=0.3, columns=columns)
+    run.grow(25)
+    assert run.order == plain(problem, 0.3, 25, columns)
+    assert run.stopped == "exhausted"
+    assert run.doubtful == 0
+
+
+@pytest.mark.parametrize("kind", SCORES)
+@pytest.mark.parametrize("columns", ["unit", "given"])
+@pytest.mark.parametrize("seed", range(4))
+def test_gomp_is_the_plain_version(seed: int, columns: str, kind: str) -> None:
+    groups = some_groups(seed)
+    problem = small(seed, groups=groups)
+    members = [
+        groups.indices[groups.indptr[g] : groups.indptr[g + 1]].tolist() for g in range(len(groups))
+    ]
+    run = Pursuit(problem, l2=0.3, columns=columns, score=kind)
+    run.grow(15)
+    assert run.order == plain(problem, 0.3, 15, columns, kind, members)
+    assert run.doubtful == 0
+
+
+def test_groups_are_really_taken() -> None:
+    run = Pursuit(small(1, groups=some_groups(1)), l2=0.3, score="sum")
+    run.grow(20)
+    assert max(np.diff([0, *(step.active for step in run.steps)])) > 1
+
+
+def test_by_their_mean_no_group_comes_before_its_best_feature() -> None:
+    run = Pursuit(small(2, groups=some_groups(2)), l2=0.3, score="mean")
+    run.grow(25)
+    assert [step.active for step in run.steps] == list(range(1, 25))
+
+
+def test_groups_of_one_feature_are_omp() -> None:
+    p = 25
+    one = Groups(np.arange(p + 1), np.arange(p, dtype=np.int32), np.ones(p), p)
+    alone, together = (
+        Pursuit(small(3), l2=1.0),
+        Pursuit(small(3, groups=one), l2=1.0, score="sum", singletons=False),
+    )
+    alone.grow(p)
+    together.grow(p)
+    assert together.order == alone.order
+    assert [step.group for step in together.steps] == together.order
+
+
+def test_without_singletons_only_groups_are_taken() -> None:
+    groups = some_groups(4)
+    run = Pursuit(small(4, groups=groups), l2=1.0, score="projection", singletons=False)
+    run.grow(1000)
+    assert run.stopped == "exhausted"
+    assert sorted(run.order) == sorted(set(groups.indices.tolist()) - {24})
+    assert all(step.group >= 0 for step in run.steps)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10**6), st.floats(0.01, 10.0), st.booleans())
+def test_the_radius_is_a_bound(seed: int, l2: float, intercept: bool) -> None:
+    rng = np.random.default_rng(seed)
+    problem = small(seed, fit_intercept=intercept, weights=rng.random(40))
+    columns = Columns(problem)
+    fit = ActiveFit(problem, columns, np.full(25, 2.0 * l2))
+    fit.add(rng.permutation(24)[: rng.integers(1, 20)].astype(np.int32))
+    c, norms = problem.weights, columns.norms
+    A = problem.X.toarray()[:, fit.features] / norms[fit.features]
+    _, r = exact_fit(A, problem.y, c, np.full(A.shape[1], 2.0 * l2), intercept)
+    for wanted in (1.0, 0.1, 1e-3, 1e-6):
+        fit.improve(wanted)
+        assert columns.length(fit.r - r) <= 1.001 * fit.radius + 1e-9
+    for _ in range(50):
+        fit.improve(0.0)
+    assert fit.radius < 1e-6
+
+
+@given(st.integers(0, 10**6))
+def test_parallel_columns_are_found(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-1, 2, (3, 20)).astype(float) * rng.integers(1, 5, 20)
+    columns = Columns(Problem(csr_array(X), np.array([1.0, -1.0, 1.0])))
+    scale = rng.integers(1, 3, 20).astype(float)
+    following = columns.twins(scale)
+    unit = X / np.where(columns.norms > 0.0, columns.norms, 1.0)
+    for j in range(20):
+        alike = [k for k in range(20) if abs(unit[:, j] @ unit[:, k]) > 1.0 - 1e-9]
+        alike.sort(key=lambda k: (-scale[k], k))
+        expected = alike[alike.index(j) + 1 :] if j in alike else []
+        assert following[j] == (expected[0] if expected else -1)
+
+
+def test_of_parallel_columns_the_lowest_comes_first() -> None:
+    problem = small(5)
+    run = Pursuit(problem, l2=0.1)
+    run.grow(24)
+    assert run.order.index(1) < run.order.index(12)  # column 12 is twice column 1
+    assert run.order.index(2) < run.order.index(3)
+    given = Pursuit(problem, l2=0.1, columns="given")
+    given.grow(24)
+    assert given.order.index(12) < given.order.index(1)
+
+
+def test_empty_columns_are_never_chosen() -> None:
+    solution = Omp(l2=1.0, budget=25).solve(small(6))
+    assert solution.info["stopped"] == "exhausted"
+    assert sorted(solution.info["order"]) == list(range(24))
+    assert solution.converged
+
+
+def test_no_features_make_a_model_of_the_intercept() -> None:
+    y = np.array([1.0, 1.0, 1.0, -1.0])
+    solution = Omp(l2=1.0, budget=3).solve(Problem(csr_array((4, 5)), y))
+    assert solution.nonzero == 0
+    assert solution.b == pytest.approx(math.log(3.0))
+    assert solution.converged
+
+
+def test_a_document_of_weight_two_is_that_document_twice() -> None:
+    problem = small(7)
+    weights = np.random.default_rng(7).integers(0, 4, 40)
+    twice = np.repeat(np.arange(40), weights)
+    groups = some_groups(7)
+    for reg in (Omp(l2=0.5, budget=12), Gomp(l2=0.5, budget=12)):
+        weighted = reg.solve(
+            Problem(problem.X, problem.y, weights=weights, groups=groups, tol=1e-10)
+        )
+        repeated = reg.solve(Problem(problem.X[twice], problem.y[twice], groups=groups, tol=1e-10))
+        assert weighted.info["order"] == repeated.info["order"]
+        np.testing.assert_allclose(weighted.w, repeated.w, atol=1e-4)
+
+
+def test_the_order_of_documents_does_not_matter() -> None:
+    problem = small(8)
+    shuffled = np.random.default_rng(8).permutation(40)
+    other = Problem(problem.X[shuffled], problem.y[shuffled])
+    reg = Omp(l2=0.5, budget=15)
+    assert reg.solve(other).info["order"] == reg.solve(problem).info["order"]
+
+
+def test_scaling_columns_changes_no_choice_among_unit_columns() -> None:
+    problem = small(9)
+    factors = np.random.default_rng(9).choice([0.25, 0.5, 2.0, 8.0], 25)
+    scaled = Problem(problem.X @ diags_array(factors), problem.y)
+    reg = Omp(l2=0.5, budget=15)
+    assert reg.solve(scaled).info["order"] == reg.solve(problem).info["order"]
+
+
+def test_the_given_ridge_is_that_of_the_last_fit() -> None:
+    solution = Omp(l2=0.7, budget=6).solve(small(10, tol=1e-12))
+    problem, features = small(10), solution.info["order"]
+    A = problem.X.toarray()[:, features]
+    w, _ = exact_fit(A, problem.y, problem.weights, np.full(6, 1.4), True)
+    np.testing.assert_allclose(solution.w[features], w[:-1], atol=1e-5)
+    assert solution.b == pytest.approx(w[-1], abs=1e-5)
+    assert math.isnan(solution.gap)
+
+
+@pytest.mark.parametrize("reg", [Omp(l2=0.5), Gomp(l2=0.5, score="sum")])
+def test_the_path_is_one_run_with_the_models_of_many(reg: Omp) -> None:
+    problem = small(11, groups=some_groups(11), tol=1e-10)
+    parts = [reg.replace(budget=budget) for budget in (2, 5, 9, 4)]
+    for part, solution in reg.path(problem, parts):
+        alone = part.solve(problem)
+        assert solution.info["order"] == alone.info["order"]
+        assert solution.info["steps"] == alone.info["steps"]
+        assert len(solution.info["order"]) >= part.budget
+        np.testing.assert_allclose(solution.w, alone.w, atol=1e-4)
+
+
+def test_a_search_runs_once_for_all_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[Omp] = []
+    begin = Omp._run
+
+    def counted(self: Omp, problem: Problem) -> Pursuit:
+        runs.append(self)
+        return begin(self, problem)
+
+    monkeypatch.setattr(Omp, "_run", counted)
+    problem = small(12)
+    X, codes = problem.X[30:], (problem.y[30:] > 0).astype(np.int64)
+    part = Problem(problem.X[:30], problem.y[:30])
+    fold = Fold(problem=part, signs=part.y[None], X_held=X, codes_held=codes)
+    points = search(Omp(), [fold])
+    assert [point.part for point in points] == Omp().candidates(part)
+    assert len(runs) == 2  # one for every ridge
+    assert [point.nonzero for point in points] == [24.0] * 2
+    assert len(search(Omp(l2=1.0), [fold], jobs=2)) == 1
+
+
+def test_candidates_end_with_the_features() -> None:
+    problem = Problem(csr_array(np.eye(120)), np.tile([1.0, -1.0], 60))
+    assert [part.params()["budget"] for part in Omp(l2=1.0).candidates(problem)] == [
+        25,
+        50,
+        100,
+        120,
+    ]
+    assert Omp(l2=1.0, budget=500).candidates(problem) == [Omp(l2=1.0, budget=500)]
+
+
+def test_a_callback_stops_with_the_best_so_far() -> None:
+    seen: list[Step] = []
+
+    def stop(step: Step) -> bool:
+        seen.append(step)
+        return len(seen) == 4
+
+    solution = Omp(l2=1.0, budget=20).solve(small(13, callback=stop))
+    assert solution.nonzero == 4
+    assert not solution.converged
+    assert solution.info["stopped"] == "callback"
+    assert solution.history == tuple(seen)
+    objectives = [step.objective for step in seen]
+    assert objectives == sorted(objectives, reverse=True)
+    assert solution.info["order"] == Omp(l2=1.0, budget=4).solve(small(13)).info["order"]
+
+
+@pytest.mark.parametrize(("reg", "power"), [(Omp(), 1), (Gomp(score="sum"), 2)])
+def test_epsilon_ends_a_run(reg: Omp, power: int) -> None:
+    nothing = Groups(np.zeros(1, dtype=np.int64), np.empty(0, np.int32), np.empty(0), 25)
+    problem, columns = small(14, groups=nothing), Columns(small(14))
+    part = reg.replace(l2=1.0, budget=10)
+    order = part.solve(problem).info["order"]
+    A = problem.X.toarray()[:, order[:5]] / columns.norms[order[:5]]
+    _, r = exact_fit(A, problem.y, problem.weights, np.full(5, 2.0), True)
+    best = np.abs(columns.dots(r, np.array(order[5:], dtype=np.int32))).max()
+    for factor, count in ((1.001, 5), (0.999, 6)):
+        ended = part.replace(epsilon=factor * best**power).solve(problem)
+        assert ended.info["order"][:count] == order[:count]
+        assert (ended.nonzero == 5) == (count == 5)
+        if count == 5:
+            assert ended.info["stopped"] == "epsilon"
+
+
+def test_without_a_ridge_nothing_is_said_to_be_proven() -> None:
+    problem = small(20)
+    solution = Omp(l2=0.0, budget=4).solve(problem)
+    assert not solution.info["proven"]
+    assert solution.nonzero == 4
+    assert solution.converged
+    assert Omp(l2=1.0, budget=4).solve(problem).info["proven"]
+
+
+def test_doubtful_choices_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("textreg.solvers.pursuit.ROUNDS", 0)
+    with pytest.warns(ConvergenceWarning, match="5 of 6 choices of the pursuit are doubtful"):
+        solution = Omp(l2=1.0, budget=6).solve(small(15))
+    assert not solution.converged
+
+
+def test_too_large_a_group_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scores, "LARGEST", 3)
+    groups = Groups(
+        np.array([0, 2, 7]), np.array([0, 1, 0, 2, 4, 5, 6], np.int32), np.ones(2), 25,
+        names=["few", "many"],
+    )  # fmt: skip
+    problem = small(16, groups=groups)
+    with pytest.raises(DataError, match="group 'many' has 5 features, too many"):
+        Gomp(l2=1.0, budget=5).solve(problem)
+    assert Gomp(l2=1.0, budget=5, score="mean").solve(problem).nonzero == 5
+
+
+@pytest.mark.parametrize(
+    ("reg", "message"),
+    [
+        (Omp(), "omp: l2 and budget not chosen yet"),
+        (Gomp(l2=1.0, budget=5), "gomp: the problem has no groups"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(reg: Regularizer, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        reg.solve(small(18))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": "raw"}, "columns must be one of unit, given"),
+        ({"score": "sums"}, "Did you mean 'sum'"),
+        ({"score": "sum", "groups": None}, "a pursuit of groups needs groups"),
+    ],
+)
+def test_wrong_settings_of_a_run(options: dict[str, Any], message: str) -> None:
+    groups = options.pop("groups", some_groups(19))
+    with pytest.raises(UsageError, match=message):
+        Pursuit(small(19, groups=groups), l2=1.0, **options)
