@@ -50,6 +50,7 @@ def problem(seed: int = 0, n: int = 40, p: int = 12, **options: Any) -> Problem:
     y = np.where(X @ rng.normal(size=p) + rng.normal(size=n) > 0.0, 1.0, -1.0)
     y[:2] = [-1.0, 1.0]
     weights = rng.choice([0.0, 1.0, 2.0], n)
+    weights[:2] = 1.0  # without weight on both sides the intercept has no optimum
     return Problem(X, y, **{"weights": weights, "tol": 1e-7, "max_iter": 20_000, **options})
 
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from textreg._core.gram import gram_product
 from textreg._core.groups import ball_sweeps, group_gather, group_norms, group_scale, group_spread
 from textreg.errors import UsageError
-from textreg.records import Floats, Groups, Int32s, Int64s
+from textreg.records import Floats, Groups, Int32s
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -170,15 +169,6 @@ class GroupNorms:
         return norms
 
 
-def sparse_rows(A: csr_array) -> tuple[Int64s, Int32s, Floats]:
-    """Offsets, places and values of A's rows in the types that kernels take."""
-    return (
-        np.ascontiguousarray(A.indptr, dtype=np.int64),
-        np.ascontiguousarray(A.indices, dtype=np.int32),
-        np.ascontiguousarray(A.data, dtype=np.float64),
-    )
-
-
 class Links:
     """||R [w; v]||_2^2, the virtual features v at their best for every w: what a graph prices.
 
@@ -192,9 +182,8 @@ class Links:
     def __init__(self, rows: csr_array, classes: int = 0) -> None:
         self.p = rows.shape[1] - classes
         self.R = rows[:, : self.p].tocsr() if classes else rows
-        self.diagonal: Floats = np.asarray(self.R.power(2).sum(axis=0)).ravel()
-        self._rows = sparse_rows(self.R)
-        self._ones = np.ones(rows.shape[0])
+        self.Rt = self.R.T.tocsr()
+        self.diagonal: Floats = np.asarray(self.Rt.power(2).sum(axis=1)).ravel()
         self.S = rows[:, self.p :].tocsr() if classes else None
         if self.S is not None:
             from scipy.sparse import diags
@@ -207,11 +196,10 @@ class Links:
 
     def product(self, w: Floats) -> Floats:
         """Half the gradient in w (p,): linear in w, and w.product(w) is the value."""
-        product = np.zeros(self.p)
-        gram_product(*self._rows, self._ones, w, 0.0, product)
+        misfit = self.R @ w
         if self.S is not None:
-            best = self.S @ self._best.solve(self.St @ (self.R @ w))
-            product -= best @ self.R
+            misfit = misfit - self.S @ self._best.solve(self.St @ misfit)
+        product: Floats = self.Rt @ misfit
         return product
 
 

@@ -9,9 +9,10 @@ def nearest_cosines(const long long[::1] columns_ptr, const int[::1] columns,
     """For every column j, the columns k whose cosine |j and k| / (length_j length_k) > threshold.
 
     The matrix twice: column j has the rows ``columns[columns_ptr[j]:columns_ptr[j + 1]]``, row i
-    the columns ``rows[rows_ptr[i]:rows_ptr[i + 1]]``. At most ``most`` of the largest cosines are kept,
-    of equal ones those of the lowest k: ``counts[j]`` of them, the largest first, from j most on in
-    ``found`` and ``cosines`` (p most,). together: (p,), zeros, and met: (p,) are room to work in.
+    the columns ``rows[rows_ptr[i]:rows_ptr[i + 1]]``. At most ``most`` of the largest cosines are
+    kept, of equal ones those of the lowest k: ``counts[j]`` of them, the largest first, from j most
+    on in ``found`` and ``cosines`` (p most,). together: (p,), zeros, and met: (p,) are room to
+    work in.
     """
     cdef Py_ssize_t p = length.shape[0]
     if columns_ptr.shape[0] != p + 1:

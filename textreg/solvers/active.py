@@ -30,7 +30,7 @@ SETTLED = 0.2
 SETTLE_ROUNDS = 20
 """Most Newton steps on the intercept alone."""
 
-NOISE = 1e-13
+NOISE = 1e-11
 """Relative rounding of the objective; a rise below it does not undo a step."""
 
 LEAST_RIDGE = 1e-3

@@ -25,6 +25,9 @@ from textreg.solvers.engine import Engine
 SHRINK, GROW = 0.5, 1.1
 """Factors of the step s: when its bound fails, and after every iteration."""
 
+LONGEST = 1e100
+"""Greatest s: where all moves are rounding, every bound holds and s would grow without end."""
+
 NOISE = 1e-12
 """Relative rounding of the loss, which the test of s has to allow for."""
 
@@ -120,7 +123,7 @@ def _forward(
     engine.move_to(*at)
     gradient = engine.gradient(engine.features)
     slope = float(engine.r.sum()) if engine.problem.fit_intercept else 0.0
-    length *= GROW
+    length = min(GROW * length, LONGEST)
     while True:
         w = np.asarray(penalty.prox(at.w - length * gradient, length), dtype=np.float64)
         if w.shape != at.w.shape or not np.isfinite(w).all():

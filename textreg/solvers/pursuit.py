@@ -146,10 +146,13 @@ class Pursuit:
             while gone < leader.room:
                 # An exact fit's r lies no farther than this from where the scores were looked at.
                 certain = gone + fit.radius < leader.room
-                if certain or not moving or rounds >= ROUNDS:
+                stuck = not moving or rounds >= ROUNDS
+                if certain or (stuck and gone == 0.0):
                     self.doubtful += not certain
                     self._expect(leader)
                     return leader
+                if stuck:  # the last look is the best that can be had
+                    break
                 moving = fit.improve(HALF * (leader.room - gone))
                 rounds += 1
                 gone = self.columns.length(fit.r - self._last_r)

@@ -23,10 +23,9 @@ from collections.abc import Callable
 import numpy as np
 
 from textreg._core.columns import column_dots
-from textreg._core.gram import gram_product
 from textreg.errors import ConvergenceWarning
 from textreg.losses import intercept_at_zero
-from textreg.penalties import Quadratic, sparse_rows
+from textreg.penalties import Quadratic
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import dual_scores, dual_value, relative_gap
 from textreg.solvers.engine import NOISE, SHORTEST, SUFFICIENT, Engine
@@ -106,7 +105,7 @@ class _Newton:
         nothing = engine.loss.value(np.full_like(engine.z, b), problem.y, problem.weights)
         if not engine.value + penalty.value(engine.w) < nothing:  # also where the start is poor
             engine.restart(np.zeros_like(engine.w), b)
-        self.X, self.Xt, self.rows = problem.X, problem.X_csc.T, sparse_rows(problem.X)
+        self.X, self.Xt = problem.X, problem.X_csc.T
         indptr, indices, data = engine.columns
         self.squares = (indptr, indices, data * data)
         self.pull = penalty.product(engine.w)  # M w
@@ -146,10 +145,9 @@ class _Newton:
         scale[scale <= 0.0] = 1.0  # a feature without a price that no document holds
 
         def product(direction: Floats) -> Floats:
-            image = np.append(2.0 * self.penalty.product(direction[:p]), 0.0)
-            shift = intercept * direction[p]
-            image[p] = intercept * gram_product(*self.rows, h, direction[:p], shift, image[:p])
-            return image
+            weighted = h * (self.X @ direction[:p] + intercept * direction[p])
+            inner = self.Xt @ weighted + 2.0 * self.penalty.product(direction[:p])
+            return np.append(inner, intercept * weighted.sum())
 
         downhill = -np.append(gradient, intercept * engine.r.sum())
         change = conjugate_gradients(product, downhill, scale, share)
