@@ -33,8 +33,19 @@ def group_scores(rng: np.random.Generator, n: int, p: int) -> Arguments:
     group_ptr, members = ragged(rng, 4, p)
     groups = chosen(rng, 4)
     smoothing, rank = ((0.01, 0.0), (0.0, 1e-6))[int(rng.integers(2))]
+    given = columns(rng, n, p)
+    weights, whole = rng.random(n), np.zeros((p, n))
+    for j in range(p):
+        here = slice(given["indptr"][j], given["indptr"][j + 1])
+        whole[j, given["indices"][here]] = given["data"][here]
+    # The fullest columns stand in common; the kernel goes from full columns to emptier ones.
+    order = np.argsort(-np.diff(given["indptr"]), kind="stable")
+    full = order[: rng.integers(0, p + 1)]
+    place = np.full(p, -1, dtype=np.int32)
+    place[full] = np.arange(len(full))
     return {
-        **columns(rng, n, p), "weights": rng.random(n), "r": some(rng, n),
+        **given, "place": place, "common": whole[full] * weights,
+        "shared": (whole[full] * weights) @ whole[full].T, "weights": weights, "r": some(rng, n),
         "size": some(rng, p) ** 2,
         "alive": (rng.random(p) < 0.8).astype(np.uint8), "group_ptr": group_ptr,
         "members": members,
@@ -55,7 +66,7 @@ KERNELS = {
     "pursuit.group_scores": Kernel(
         group_scores,
         "dense gram products left out",
-        "size alive weights r dense products left out indptr",
+        "size alive place weights r dense products left out indptr",
         "gram products left",
     ),
 }

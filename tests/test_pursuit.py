@@ -22,6 +22,7 @@ from textreg.solvers.active import ActiveFit
 from textreg.solvers.pursuit import Pursuit
 from textreg.solvers.scores import SCORES
 from textreg.solvers.unit import Columns
+from textreg.training import train
 
 RUNS = ["lam1", "lam0p1"]
 GROUP_RUNS = [f"{kind}_{run}" for kind in ("rand", "clus", "freq") for run in RUNS]
@@ -485,3 +486,13 @@ def test_wrong_settings_of_a_run(options: dict[str, Any], message: str) -> None:
     groups = options.pop("groups", some_groups(19))
     with pytest.raises(UsageError, match=message):
         Pursuit(small(19, groups=groups), l2=1.0, **options)
+
+
+@pytest.mark.parametrize("reg", [Omp(l2=0.1, budget=3), Gomp(l2=0.1, budget=3)])
+def test_a_model_says_in_what_order_features_came(reg: Omp) -> None:
+    texts = ["good good film", "good plot", "fine good", "bad film", "dull bad plot", "bad bad"]
+    model = train(texts, ["pos"] * 3 + ["neg"] * 3, reg=reg, min_df=1)
+    (order,) = model.summary["order"]
+    assert set(order[:2]) == {"good", "bad"}
+    assert len(order) >= 3
+    assert model.predict(texts) == ["pos"] * 3 + ["neg"] * 3

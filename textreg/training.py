@@ -21,6 +21,9 @@ from textreg.settings import TrainingSettings
 if TYPE_CHECKING:
     from textreg.records import Floats
 
+FIRST = 100
+"""Features of which a summary says in what order a pursuit took them."""
+
 
 def train(
     texts: Sequence[str],
@@ -100,6 +103,10 @@ def train_corpus(
         **_search_summary(settings, splits, points, best),
         "seconds": dict(zip(("features", "search", "fit"), spent, strict=True)),
     }
+    orders = [solution.info["order"] for solution in solutions if "order" in solution.info]
+    if orders:  # of a pursuit: who came first, for every weight vector
+        names = data.encoder.names
+        summary["order"] = [[names[j] for j in order[:FIRST]] for order in orders]
     _warn_unless_converged(summary, settings)
     return Model(
         labels=labels,

@@ -156,18 +156,23 @@ def group_scores(const long long[::1] indptr, const int[::1] indices, const doub
                  const double[::1] weights, const double[::1] r, const double[::1] size,
                  const unsigned char[::1] alive, const long long[::1] group_ptr,
                  const int[::1] members, const int[::1] groups, bint projected, double smoothing,
-                 double rank, double[::1] dense, double[:, ::1] gram, double[::1] products,
-                 int[::1] left, double[::1] out):
+                 double rank, const int[::1] place, const double[:, ::1] common,
+                 const double[:, ::1] shared, double[::1] dense, double[:, ::1] gram,
+                 double[::1] products, int[::1] left, double[::1] out):
     """out[k] = ||A'r||, or where ``projected`` the root of r'A (A'A + smoothing I)^-1 A'r.
 
     A: the columns size_j x_j, j in group ``groups[k]`` and ``alive``; A'A is weighted by the
     ``weights`` (n,) of the rows. A column whose part beyond the span of those before it has less
-    than ``rank`` of its square adds nothing. alive, size: (p,). ``dense``: (n,), zero. ``gram``:
+    than ``rank`` of its square adds nothing. alive, size: (p,).
+
+    ``place``: (p,), the row of a column in ``common`` (columns, n), where some of the fullest stand
+    times the weights with all their zeros, and in ``shared``, their products with each other; -1
+    for the others. ``dense``: (n,), zero. ``gram``:
     (m, m), ``products``, ``left``: (m,), room to work in for groups of m columns; without
     ``projected``, gram is not used.
     """
-    if not size.shape[0] == alive.shape[0] == indptr.shape[0] - 1:
-        raise ValueError("size and alive must have one entry a column")
+    if not size.shape[0] == alive.shape[0] == place.shape[0] == indptr.shape[0] - 1:
+        raise ValueError("size, alive and place must have one entry a column")
     if not dense.shape[0] == weights.shape[0] == r.shape[0]:
         raise ValueError("dense, weights and r must have one entry a row")
     if out.shape[0] != groups.shape[0]:
@@ -178,7 +183,7 @@ def group_scores(const long long[::1] indptr, const int[::1] indices, const doub
         raise ValueError("gram must be square and of the same length as products")
     with nogil:
         _groups(indptr, indices, data, weights, r, size, alive, group_ptr, members, groups,
-                projected, smoothing, rank, dense, gram, products, left, out)
+                projected, smoothing, rank, place, common, shared, dense, gram, products, left, out)
 
 
 cdef inline long long full(const long long[::1] indptr, int j) noexcept nogil:
@@ -189,10 +194,12 @@ cdef void _groups(const long long[::1] indptr, const int[::1] indices, const dou
                   const double[::1] weights, const double[::1] r, const double[::1] size,
                   const unsigned char[::1] alive, const long long[::1] group_ptr,
                   const int[::1] members, const int[::1] groups, bint projected,
-                  double smoothing, double rank, double[::1] dense, double[:, ::1] gram,
-                  double[::1] products, int[::1] left, double[::1] out) noexcept nogil:
+                  double smoothing, double rank, const int[::1] place,
+                  const double[:, ::1] common, const double[:, ::1] shared, double[::1] dense,
+                  double[:, ::1] gram, double[::1] products, int[::1] left,
+                  double[::1] out) noexcept nogil:
     cdef Py_ssize_t t, e, k, a, m
-    cdef int i, j, g
+    cdef int i, j, g, at
     cdef double total
     for t in range(groups.shape[0]):
         g = groups[t]
@@ -216,16 +223,25 @@ cdef void _groups(const long long[::1] indptr, const int[::1] indices, const dou
         if projected:
             for a in range(m):
                 j = left[a]
-                for e in range(indptr[j], indptr[j + 1]):
-                    dense[indices[e]] = size[j] * weights[indices[e]] * data[e]
+                at = place[j]
+                if at < 0:
+                    for e in range(indptr[j], indptr[j + 1]):
+                        dense[indices[e]] = weights[indices[e]] * data[e]
                 for k in range(a, m):
                     i = left[k]
                     total = 0.0
-                    for e in range(indptr[i], indptr[i + 1]):
-                        total += data[e] * dense[indices[e]]
-                    gram[k, a] = size[i] * total
-                for e in range(indptr[j], indptr[j + 1]):
-                    dense[indices[e]] = 0.0
+                    if at >= 0 and place[i] >= 0:
+                        total = shared[at, place[i]]
+                    elif at >= 0:
+                        for e in range(indptr[i], indptr[i + 1]):
+                            total += data[e] * common[at, indices[e]]
+                    else:
+                        for e in range(indptr[i], indptr[i + 1]):
+                            total += data[e] * dense[indices[e]]
+                    gram[k, a] = size[i] * size[j] * total
+                if at < 0:
+                    for e in range(indptr[j], indptr[j + 1]):
+                        dense[indices[e]] = 0.0
             _solve(gram, products, m, smoothing, rank)
         total = 0.0
         for k in range(m):

@@ -106,7 +106,7 @@ class Gomp(Omp):
     budget: int = param(
         default=AUTO,
         min=1,
-        search=Choices(BUDGETS[:7]),
+        search=Choices(BUDGETS[:5]),
         help="features in the model at which to stop; the last group may overstep it",
     )
     score: str = param(

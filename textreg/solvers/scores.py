@@ -29,7 +29,10 @@ BATCH = 16
 """Groups that are looked at together at first, in the order of what they may reach."""
 
 
-PLACES = 32
+MOST_COMMON, ROOM = 1000, 8_000_000
+"""Columns that are kept with all their zeros, and the numbers that they may take, 64 MB."""
+
+PLACES = 64
 """Derivatives of the loss that are kept to tell how far they have gone since a score was new."""
 
 
@@ -157,6 +160,8 @@ class GroupScores:
         self._lipschitz = np.ones(len(groups)) if self._projected else np.sqrt(squares)
         self._dense = np.zeros(columns.shape[0])
         self._gram = np.empty((largest, largest) if self._projected else (0, 0))
+        count = min(MOST_COMMON, ROOM // columns.shape[0]) if self._projected else 0
+        self._place, self._common, self._shared = columns.fullest(count)
         self._products, self._members = np.empty(largest), np.empty(largest, dtype=np.int32)
 
     def of_singles(self, size: Floats) -> Floats:
@@ -229,7 +234,7 @@ class GroupScores:
         group_scores(
             columns.indptr, columns.indices, columns.data, columns.weights, r, self.size,
             self._alive, groups.indptr, groups.indices, which.astype(np.int32), self._projected,
-            self._smoothing, self._rank, self._dense, self._gram, self._products, self._members,
-            out,
+            self._smoothing, self._rank, self._place, self._common, self._shared,
+            self._dense, self._gram, self._products, self._members, out,
         )  # fmt: skip
         return out

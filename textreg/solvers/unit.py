@@ -40,6 +40,23 @@ class Columns:
         column_dots(self.indptr, self.indices, self.data, v, features, out)
         return out
 
+    def fullest(self, count: int) -> tuple[Int32s, Floats, Floats]:
+        """The ``count`` columns with most entries, or all.
+
+        Returns where a column stands among them, (p,), -1 for the others; the columns times the
+        weights of the documents, with all their zeros, (count, n); and their products with each
+        other, weighted, (count, count).
+        """
+        full = np.argsort(np.diff(-self.indptr), kind="stable")[:count]
+        place = np.full(self.shape[1], -1, dtype=np.int32)
+        place[full] = np.arange(len(full))
+        whole = np.zeros((len(full), self.shape[0]))
+        for k, j in enumerate(full.tolist()):
+            here = slice(self.indptr[j], self.indptr[j + 1])
+            whole[k, self.indices[here]] = self.data[here]
+        common = whole * self.weights
+        return place, common, np.asarray(common @ whole.T, dtype=np.float64)
+
     def length(self, v: Floats) -> float:
         """The norm of v (n,), derivatives in the scores, for which |x_j . v| <= length(v)."""
         return math.sqrt(float((v * v) @ self._inverse))
