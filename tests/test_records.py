@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.sparse import coo_array, csr_array
 
-from textreg import records
 from textreg.errors import DataError, UsageError
 from textreg.records import Corpus, Graph, Groups, Problem, Solution, Tokens
 
@@ -81,7 +80,7 @@ def test_merging_survives_a_hash_that_always_collides(sets: list[list[int]]) -> 
     groups = make_groups(sets)
     expected = groups.merged
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(records.np.random, "default_rng", lambda *_: Constant())
+        patch.setattr(np.random, "default_rng", lambda *_: Constant())
         actual = make_groups(sets).merged
     for name in ("indptr", "indices", "weights"):
         np.testing.assert_array_equal(getattr(actual.groups, name), getattr(expected.groups, name))

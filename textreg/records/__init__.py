@@ -1,0 +1,24 @@
+"""The records that cross the borders between modules: frozen, and checked once when made.
+
+Ragged data has one layout everywhere: a flat array and the offsets into it, so item ``i`` is
+``flat[ptr[i]:ptr[i + 1]]``.
+"""
+
+from textreg.records.fit import Problem, Solution, Step
+from textreg.records.ragged import Floats, Int32s, Int64s
+from textreg.records.structure import Graph, Groups, MergedGroups
+from textreg.records.text import Corpus, Tokens
+
+__all__ = [
+    "Corpus",
+    "Floats",
+    "Graph",
+    "Groups",
+    "Int32s",
+    "Int64s",
+    "MergedGroups",
+    "Problem",
+    "Solution",
+    "Step",
+    "Tokens",
+]

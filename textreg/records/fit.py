@@ -1,0 +1,141 @@
+"""What a regularizer is given, and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from textreg.errors import DataError, UsageError
+from textreg.records.ragged import Floats
+from textreg.records.structure import Graph, Groups
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array, csr_array
+
+
+class Step(NamedTuple):
+    """What a solver reports to ``Problem.callback`` and keeps as ``Solution.history``."""
+
+    iteration: int
+    objective: float
+    gap: float
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything a regularizer needs to find weights.
+
+    X: (n, p) sparse or dense, documents by features; kept as CSR float64. y: (n,) of -1 and +1, or
+    of any numbers where the loss is "squared".
+    weights: (n,) importance of every document, default 1. groups, graph: structure of the features.
+    tol: relative duality gap at which to stop. start: (w, b) to begin from.
+    validation: (X, y) held out, for procedures that stop by it. callback: called with a Step; when
+    it returns True the solver stops and gives the best it has.
+    """
+
+    X: csr_array
+    y: Floats
+    weights: Floats = None  # type: ignore[assignment]  # ones, once it is made
+    loss: str = "logistic"
+    groups: Groups | None = None
+    graph: Graph | None = None
+    fit_intercept: bool = True
+    tol: float = 1e-4
+    max_iter: int = 1000
+    threads: int = 1
+    start: tuple[Floats, float] | None = None
+    validation: tuple[Any, Floats] | None = None
+    callback: Callable[[Step], bool | None] | None = None
+
+    def __post_init__(self) -> None:
+        from scipy.sparse import csr_array
+
+        X = csr_array(self.X, dtype=np.float64)
+        if not X.has_canonical_format:
+            X = X.copy()  # summing duplicates in place would change the caller's matrix
+            X.sum_duplicates()
+        n, p = X.shape
+        if not np.isfinite(X.data).all():
+            row = int(np.searchsorted(X.indptr, np.argmin(np.isfinite(X.data)), side="right")) - 1
+            raise DataError(f"X has a value that is not finite in row {row}.")
+        y = np.ascontiguousarray(self.y, dtype=np.float64)
+        if y.shape != (n,):
+            raise DataError(f"X has {n} rows but y has the shape {y.shape}.")
+        if self.loss == "squared":
+            if not np.isfinite(y).all():
+                raise DataError("y must hold finite numbers only.")
+        elif not np.isin(y, (-1.0, 1.0)).all():
+            raise DataError("y must hold -1 and +1 only.")
+        c = np.ones(n) if self.weights is None else np.array(self.weights, dtype=np.float64)
+        if c.shape != (n,) or not np.isfinite(c).all() or (c < 0).any():
+            raise DataError(f"weights must be {n} finite numbers, 0 or more.")
+        if not self.tol > 0:
+            raise UsageError(f"tol must be above 0, not {self.tol}.")
+        if self.max_iter < 1:
+            raise UsageError(f"max_iter must be at least 1, not {self.max_iter}.")
+        if self.groups is not None and self.groups.n_features != p:
+            raise DataError(
+                f"X has {p} features, but the groups are over {self.groups.n_features}."
+            )
+        if self.graph is not None and self.graph.n_features != p:
+            raise DataError(f"X has {p} features, but the graph is over {self.graph.n_features}.")
+        for name, value in (("X", X), ("y", y), ("weights", c)):
+            object.__setattr__(self, name, value)
+        self._check_start()
+
+    def _check_start(self) -> None:
+        if self.start is not None and np.shape(self.start[0]) != self.X.shape[1:]:
+            raise DataError(
+                f"start has {np.shape(self.start[0])} weights, X has {self.X.shape[1]} features."
+            )
+
+    @cached_property
+    def X_csc(self) -> csc_array:
+        """The column-wise twin of X, made once and shared by :meth:`replace`."""
+        return self.X.tocsc()
+
+    def replace(self, **changes: Any) -> Problem:
+        """A copy with some fields changed; what was derived from X is kept when X is."""
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        other = object.__new__(Problem)
+        for name, value in {**values, **changes}.items():
+            object.__setattr__(other, name, value)
+        if changes.keys() & {"X", "y", "weights", "groups", "graph", "tol", "max_iter"}:
+            other.__post_init__()
+        elif "start" in changes:
+            other._check_start()
+        if "X" not in changes and "X_csc" in self.__dict__:
+            other.__dict__["X_csc"] = self.__dict__["X_csc"]
+        return other
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What a solver found.
+
+    w: (p,) weights. b: intercept. objective: loss plus penalty there. gap: how far, at most, the
+    objective lies above its minimum, relative to the objective (a proof, from the dual); NaN for
+    procedures that have none. residual: largest violation of the optimality conditions. history: a
+    Step for every check. group_norms: (groups,) norm of the solver's copy of every *original*
+    group; exactly 0 where it was left out. info: further figures by name.
+    """
+
+    w: Floats
+    b: float
+    objective: float
+    gap: float = float("nan")
+    residual: float = float("nan")
+    iterations: int = 0
+    converged: bool = False
+    history: tuple[Step, ...] = ()
+    group_norms: Floats | None = None
+    info: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def nonzero(self) -> int:
+        """Number of features with a weight."""
+        return int(np.count_nonzero(self.w))

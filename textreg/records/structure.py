@@ -1,0 +1,174 @@
+"""What is known of features beforehand: groups of them, and links between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textreg.errors import DataError
+from textreg.records.ragged import (
+    Floats,
+    Int32s,
+    Int64s,
+    distinct_rows,
+    offsets,
+    sums,
+    take_rows,
+)
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Overlapping sets of features, each with a price.
+
+    indptr: int64, indices: int32, group g is ``indices[indptr[g]:indptr[g + 1]]``, sorted and
+    distinct. weights: float64, the relative price of each group (the regularizer multiplies it by
+    its own). names: one a group, or None. n_features: columns of X.
+    """
+
+    indptr: Int64s
+    indices: Int32s
+    weights: Floats
+    n_features: int
+    names: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        offsets("groups.indptr", self.indptr, len(self.indices))
+        if len(self.weights) != len(self):
+            raise DataError(
+                f"{len(self)} groups but {len(self.weights)} weights: give one a group."
+            )
+        if self.names is not None and len(self.names) != len(self):
+            raise DataError(f"{len(self)} groups but {len(self.names)} names: give one a group.")
+        bad = np.flatnonzero(~(np.isfinite(self.weights) & (self.weights >= 0)))
+        if len(bad):
+            raise DataError(
+                f"{self.name(bad[0])} has the weight {self.weights[bad[0]]}: "
+                f"weights are finite, 0 or more."
+            )
+        if len(self.indices):
+            wrong = (self.indices < 0) | (self.indices >= self.n_features)
+            if wrong.any():
+                entry = int(np.argmax(wrong))
+                raise DataError(
+                    f"{self.name(self._group_of(entry))} holds feature {self.indices[entry]}, but "
+                    f"features run from 0 to {self.n_features - 1}."
+                )
+            rises = np.ones(len(self.indices), dtype=bool)
+            rises[1:] = self.indices[1:] > self.indices[:-1]
+            starts = self.indptr[:-1]
+            rises[starts[starts < len(self.indices)]] = True
+            if not rises.all():
+                entry = int(np.argmin(rises))
+                raise DataError(
+                    f"{self.name(self._group_of(entry))} must list its features sorted and once "
+                    f"each; feature {self.indices[entry]} comes after {self.indices[entry - 1]}."
+                )
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def _group_of(self, entry: int) -> int:
+        return int(np.searchsorted(self.indptr, entry, side="right")) - 1
+
+    def name(self, group: int) -> str:
+        """What to call a group in a message."""
+        return f"group {group}" if self.names is None else f"group '{self.names[group]}'"
+
+    @cached_property
+    def merged(self) -> MergedGroups:
+        """The same penalty with fewer groups: see :class:`MergedGroups`."""
+        sizes = np.diff(self.indptr)
+        origin = np.full(len(self), -1, dtype=np.int64)
+        single = np.flatnonzero(sizes == 1)
+        feature = self.indices[self.indptr[single]].astype(np.int64)
+        origin[single] = -2 - feature
+        l1 = sums(feature, self.weights[single], self.n_features)
+
+        several = np.flatnonzero(sizes > 1)
+        first, same_as = distinct_rows(self.indptr, self.indices, several)
+        origin[several] = same_as
+        weights = sums(same_as, self.weights[several], len(first))
+        indptr, indices = take_rows(self.indptr, self.indices, several[first])
+        return MergedGroups(
+            groups=Groups(indptr, indices, weights, self.n_features), l1=l1, origin=origin
+        )
+
+
+@dataclass(frozen=True)
+class MergedGroups:
+    """Groups after the two exact simplifications.
+
+    Identical groups become one with the sum of their weights; a group of one feature becomes an l1
+    price on it. groups: what remains, sizes 2 and up. l1: float64, one a feature, the weights of
+    its groups of one. origin: int64, one an original group: its index in ``groups``, -1 if it was
+    empty, or -2 - j if it was the single feature j.
+    """
+
+    groups: Groups
+    l1: Floats
+    origin: Int64s
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Weighted links between features (Sandler et al. 2008).
+
+    similar: CSR (p + classes, p + classes), the weight, 0 or more, of the link from row to column,
+    section 2. dissimilar: the same between features that should have opposite weights, section 3.2,
+    or None. classes: number of virtual features after the p real ones, section 3.1. A link from a
+    feature to itself says nothing and is refused.
+    """
+
+    similar: csr_array
+    dissimilar: csr_array | None = None
+    classes: int = 0
+
+    def __post_init__(self) -> None:
+        from scipy.sparse import csr_array
+
+        rows, columns = self.similar.shape
+        if rows != columns:
+            raise DataError(f"a feature graph is square, not {rows} x {columns}.")
+        if not 0 <= self.classes <= rows:
+            raise DataError(f"{self.classes} of {rows} features cannot be virtual.")
+        for name in ("similar", "dissimilar"):
+            links = getattr(self, name)
+            if links is None:
+                continue
+            links = csr_array(links, dtype=np.float64)
+            if links.shape != (rows, rows):
+                raise DataError(
+                    f"{name} is {links.shape[0]} x {links.shape[1]}, not {rows} x {rows}."
+                )
+            if not links.has_canonical_format or not links.data.all():
+                links = links.copy()
+                links.sum_duplicates()
+                links.eliminate_zeros()
+            source = np.repeat(np.arange(rows), np.diff(links.indptr))
+            bad = ~(np.isfinite(links.data) & (links.data >= 0)) | (source == links.indices)
+            if bad.any():
+                at = int(np.argmax(bad))
+                raise DataError(
+                    f"{name}: the link from feature {source[at]} to {links.indices[at]} has the "
+                    f"weight {links.data[at]}; links join two features, with finite weights of 0 "
+                    f"or more."
+                )
+            object.__setattr__(self, name, links)
+
+    @property
+    def n_features(self) -> int:
+        """Number of real features, the columns of X."""
+        return int(self.similar.shape[0]) - self.classes
+
+    @property
+    def n_links(self) -> int:
+        """Number of directed links of both sorts."""
+        return int(self.similar.nnz) + (0 if self.dissimilar is None else int(self.dissimilar.nnz))
