@@ -36,8 +36,11 @@ HALVINGS = 40
 UNSETTLED = 1e-8
 """Relative sum of the loss's derivatives above which the intercept is not at its optimum."""
 
-SWEEPS, SPELLS = 2, 4
+SWEEPS, SPELLS = 2, 16
 """Rounds over the groups concerned that choose u, and how often they are repeated in a repair."""
+
+HOPELESS = 2.0
+"""Multiple of the tolerance that alpha alone may leave for u to be worth the improving."""
 
 GAIN = 0.1
 """Share of the remaining gap that such rounds must close to be repeated."""
@@ -111,7 +114,7 @@ def conjugate_bound(engine: Engine, conjugate: Callable[[Floats], float]) -> flo
 def group_bound(
     engine: Engine, penalty: GroupNorms, u: Floats, tol: float, objective: float
 ) -> tuple[float, Floats]:
-    """Lower bound for overlapping groups, and the dual variables u (ragged) that gave it.
+    """Lower bound for overlapping groups, and the last dual variables u (ragged) on the way to it.
 
     u: where to begin, ||u_g|| <= price_g; changed in place. tol: relative accuracy that is asked
     for. objective: the value to be certified; there is no use in a better bound than it asks for.
@@ -126,10 +129,11 @@ def group_bound(
     slack = SLACK * tol * penalty.floor
     # What the ridge takes at the optimum may stay.
     near = penalty.lam + 2.0 * penalty.l2 * np.abs(engine.w) + 0.5 * slack
-    best, best_scale = -np.inf, 1.0
-    for _ in range(REPAIRS):
-        pull = engine.dots(alpha, engine.features)
-        t = pull - held
+    pull = engine.dots(alpha, engine.features)
+    best, best_scale = _scaled_bound(engine, penalty, alpha, np.abs(pull - held))
+    hopeless = relative_gap(objective, dual_value(engine, alpha)) > HOPELESS * tol
+    for _ in range(0 if hopeless else REPAIRS):
+        before, t = best, pull - held
         for _ in range(SPELLS):
             penalty.relieve(u, t, near, SWEEPS)
             bound, scale = _scaled_bound(engine, penalty, alpha, np.abs(t))
@@ -141,7 +145,7 @@ def group_bound(
         held = pull - t
         excess = np.abs(t) - near
         over = np.flatnonzero(excess > 0.5 * slack).astype(np.int32)
-        if len(over) == 0 or relative_gap(objective, best) <= tol:
+        if len(over) == 0 or relative_gap(objective, best) <= tol or best <= before:
             break
         if relative_gap(objective, dual_value(engine, alpha)) > tol:
             break  # even unscaled alpha would not do: the primal has to come closer first
@@ -150,6 +154,7 @@ def group_bound(
         column_damping(*engine.columns, alpha, over, asked, factor)
         alpha *= factor
         balance(engine, alpha)
+        pull = engine.dots(alpha, engine.features)
     u *= best_scale
     return best, u
 
