@@ -299,7 +299,8 @@ def test_all_components_are_ridge() -> None:
 def test_principal_components() -> None:
     """Singular vectors from numpy, and their combinations."""
     problem = random_problem(10, n=30)
-    V = np.linalg.svd(problem.X.toarray(), full_matrices=False)[2][:3].T
+    weighted = np.sqrt(problem.weights)[:, None] * problem.X.toarray()
+    V = np.linalg.svd(weighted, full_matrices=False)[2][:3].T
     inner = Ridge(l2=0.5).solve(problem.replace(X=csr_array(problem.X @ V)))
     solution = PrincipalComponents(components=3, l2=0.5).solve(problem)
     np.testing.assert_allclose(solution.w, V @ inner.w, atol=1e-4)

@@ -123,7 +123,7 @@ def test_callback_sees_every_step_and_may_stop() -> None:
 
 
 def test_too_few_iterations_are_told() -> None:
-    with pytest.warns(ConvergenceWarning, match="stopped after 2 iterations"):
+    with pytest.warns(ConvergenceWarning, match="stopped after 2 steps of proximal gradient"):
         found = proximal(problem(max_iter=2), Mine(l1=0.8))
     assert not found.converged
     assert found.residual > 0.0

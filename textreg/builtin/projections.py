@@ -55,7 +55,7 @@ class Projection(Regularizer):
     def solve(self, problem: Problem) -> Solution:
         """Minimise the objective over the combinations; the gap is that of this problem."""
         check_prices(self.name, l2=self.l2)
-        key = (self.name, self.components, problem.graph)
+        key = (self.name, self.components, problem.graph, problem.weights.tobytes())
         basis = remember(problem.X_csc, key, lambda: self.basis(problem))
         start = problem.start and (basis.fold(problem.start[0]), problem.start[1])
         inner = problem.replace(X=basis.scores, groups=None, graph=None, start=start)
@@ -68,21 +68,26 @@ class PrincipalComponents(Projection):
 
         loss + l2 ||w||_2^2,    w = V u
 
-    with V the vectors of the ``components`` largest singular values (section 4.1). Assumes that
-    what tells documents apart most also tells the labels apart.
+    with V the vectors of the ``components`` largest singular values (section 4.1), every document
+    counted as often as its weight says. Assumes that what tells documents apart most also tells the
+    labels apart.
     """
 
     name = "pcr"
 
     def basis(self, problem: Problem) -> Basis:
-        """X V = U S, and V = X'U / S, from the eigenvectors U of X X'."""
-        X, n = problem.X, problem.X.shape[0]
+        """V = X'C U / S, from the eigenvectors U of C XX' C, C the roots of the weights."""
+        n, root = problem.X.shape[0], np.sqrt(problem.weights)
         # The closures below must not hold the matrix that the basis is kept with.
-        columns = X.T.tocsr()
-        squares, U = eigenvectors(lambda v: X @ (columns @ v), n, self.components, "largest")
+        columns = problem.X.multiply(root[:, None]).T.tocsr()
+        rows = columns.T.tocsr()
+        squares, U = eigenvectors(lambda v: rows @ (columns @ v), n, self.components, "largest")
         kept = squares > max(float(squares.max(initial=0.0)), 1e-300) * TINY**2 * n
         S, U = np.sqrt(squares[kept]), U[:, kept]
-        return Basis(_rows(U * S), lambda u: columns @ (U @ (u / S)), lambda w: U.T @ (X @ w) / S)
+        scores = problem.X @ (columns @ (U / S))
+        return Basis(
+            _rows(scores), lambda u: columns @ (U @ (u / S)), lambda w: U.T @ (rows @ w) / S
+        )
 
 
 class LocallyLinear(Projection):

@@ -65,11 +65,10 @@ class Problem:
         y = np.ascontiguousarray(self.y, dtype=np.float64)
         if y.shape != (n,):
             raise DataError(f"X has {n} rows but y has the shape {y.shape}.")
-        if self.loss == "squared":
-            if not np.isfinite(y).all():
-                raise DataError("y must hold finite numbers only.")
-        elif not np.isin(y, (-1.0, 1.0)).all():
-            raise DataError("y must hold -1 and +1 only.")
+        if not np.isfinite(y).all():
+            raise DataError("y must hold finite numbers only.")
+        if self.loss != "squared" and not np.isin(y, (-1.0, 1.0)).all():
+            raise DataError("y must hold -1 and +1 only, but for the loss 'squared'.")
         c = np.ones(n) if self.weights is None else np.array(self.weights, dtype=np.float64)
         if c.shape != (n,) or not np.isfinite(c).all() or (c < 0).any():
             raise DataError(f"weights must be {n} finite numbers, 0 or more.")
@@ -104,7 +103,7 @@ class Problem:
         other = object.__new__(Problem)
         for name, value in {**values, **changes}.items():
             object.__setattr__(other, name, value)
-        if changes.keys() & {"X", "y", "weights", "groups", "graph", "tol", "max_iter"}:
+        if changes.keys() & {"X", "y", "weights", "loss", "groups", "graph", "tol", "max_iter"}:
             other.__post_init__()
         elif "start" in changes:
             other._check_start()

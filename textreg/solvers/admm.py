@@ -10,17 +10,16 @@ Every group owns a copy v_g of its weights, tied to them by multipliers u_g. In 
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
 from textreg._core.groups import admm_copies
-from textreg.errors import ConvergenceWarning
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import group_bound, relative_gap
 from textreg.solvers.dust import without_dust
 from textreg.solvers.engine import Engine
+from textreg.solvers.outcome import outcome
 
 PAPER_ITERATIONS = 100
 """The paper's limit (section 4)."""
@@ -115,14 +114,10 @@ def admm(
                 target += penalty.gather(u) * (1.0 / (scale * rho) - 1.0 / rho)
                 rho *= scale
 
-    if stop == "gap" and not met and not stopped:
-        warnings.warn(
-            f"ADMM stopped after {iteration} iterations at a relative gap of {gap:.1e}, above the "
-            f"tolerance of {problem.tol:.1e}; raise max_iter or the tolerance.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-    return Solution(
+    return outcome(
+        problem,
+        "iterations of ADMM",
+        history,
         w=best_w,
         b=best_b,
         objective=best,
@@ -130,7 +125,7 @@ def admm(
         residual=residual,
         iterations=iteration,
         converged=met,
-        history=tuple(history),
+        stopped=stopped or stop == "paper",
         group_norms=penalty.original_norms(best_norms, best_w),
         info={"rho": rho},
     )

@@ -54,15 +54,9 @@ def dual_scores(engine: Engine) -> Floats:
 
 
 def balance(engine: Engine, alpha: Floats) -> None:
-    """Scale the heavier sign of ``alpha`` down in place, so that it sums to zero."""
-    if not engine.problem.fit_intercept:
-        return
-    up = alpha > 0.0
-    rise, drop = float(alpha[up].sum()), -float(alpha[~up].sum())
-    if rise > drop:
-        alpha[up] *= drop / rise
-    elif drop > 0.0:
-        alpha[~up] *= rise / drop
+    """Make ``alpha`` sum to zero in place where there is an intercept."""
+    if engine.problem.fit_intercept:
+        engine.loss.balance(alpha, engine.problem.weights)
 
 
 def dual_value(engine: Engine, alpha: Floats) -> float:

@@ -16,16 +16,15 @@ Newton step lowers the objective; then s_g follows the new norms. Three things m
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
-from textreg.errors import ConvergenceWarning
 from textreg.penalties import GroupNorms
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import group_bound, relative_gap
 from textreg.solvers.dust import without_dust
 from textreg.solvers.engine import Engine
+from textreg.solvers.outcome import outcome
 
 ABOVE = 10.0
 """Where every s_g starts: above the norms that text brings."""
@@ -139,22 +138,17 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
         least = min(least, value)
         s = _next(extrapolation, s, norms, penalty.price, iteration > FIRST_CHECK)
 
-    converged = gap <= problem.tol
-    if not converged and not (ended and not stuck):
-        warnings.warn(
-            f"overlapping groups: stopped after {iteration} rounds at a relative gap of {gap:.1e}, "
-            f"above the tolerance of {problem.tol:.1e}; raise max_iter or the tolerance.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-    return Solution(
+    return outcome(
+        problem,
+        "rounds of reweighting",
+        history,
         w=best_w,
         b=best_b,
         objective=best,
         gap=gap,
         iterations=iteration,
-        converged=converged,
-        history=tuple(history),
+        converged=gap <= problem.tol,
+        stopped=ended and not stuck,
         group_norms=penalty.copies(best_w, u),
     )
 

@@ -11,16 +11,15 @@ for the weights that stay.
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
-from textreg.errors import ConvergenceWarning
 from textreg.losses import intercept_at_zero
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import relative_gap, separable_bound
 from textreg.solvers.engine import NOISE, Engine
+from textreg.solvers.outcome import outcome
 
 PASSES, POLISH = 5, 10
 """Rounds of coordinate descent and of conjugate gradients in a step."""
@@ -83,14 +82,10 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
         slow = SLOW * before < fall < NEAR * objective
         effort = min(2 * effort, MOST) if slow else max(effort // 2, 1)
 
-    if not converged and not stopped:
-        warnings.warn(
-            f"stopped after {iteration} Newton steps at a relative gap of {gap:.1e} and a largest "
-            f"violation of {residual:.1e}; raise max_iter or the tolerance ({problem.tol:.1e}).",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-    return Solution(
+    return outcome(
+        problem,
+        "Newton steps",
+        history,
         w=engine.w,
         b=engine.b,
         objective=objective,
@@ -98,7 +93,7 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
         residual=residual,
         iterations=iteration,
         converged=converged,
-        history=tuple(history),
+        stopped=stopped,
     )
 
 

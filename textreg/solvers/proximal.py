@@ -10,17 +10,17 @@ points uphill (O'Donoghue & Candes 2015, the gradient scheme). A penalty that al
 from __future__ import annotations
 
 import math
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 
-from textreg.errors import ConvergenceWarning, PluginError
+from textreg.errors import PluginError
 from textreg.losses import intercept_at_zero, largest_gradient_at_zero
 from textreg.penalties import Penalty
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import conjugate_bound, relative_gap
 from textreg.solvers.engine import Engine
+from textreg.solvers.outcome import outcome
 
 SHRINK, GROW = 0.5, 1.1
 """Factors of the step s: when its bound fails, and after every iteration."""
@@ -91,15 +91,10 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
         )
         here = new
 
-    if not met and not stopped:
-        warnings.warn(
-            f"proximal gradient stopped after {len(history)} iterations at a largest entry of "
-            f"{residual:.1e} and a relative gap of {gap:.1e}; raise max_iter or the tolerance "
-            f"({problem.tol:.1e}).",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-    return Solution(
+    return outcome(
+        problem,
+        "steps of proximal gradient",
+        history,
         w=here.w,
         b=here.b,
         objective=objective,
@@ -107,7 +102,7 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
         residual=residual,
         iterations=len(history),
         converged=met,
-        history=tuple(history),
+        stopped=stopped,
     )
 
 

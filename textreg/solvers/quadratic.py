@@ -17,18 +17,17 @@ term more.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 
 from textreg._core.columns import column_dots
-from textreg.errors import ConvergenceWarning
 from textreg.losses import intercept_at_zero
 from textreg.penalties import Quadratic
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import dual_scores, dual_value, relative_gap
 from textreg.solvers.engine import NOISE, SHORTEST, SUFFICIENT, Engine
+from textreg.solvers.outcome import outcome
 
 ROUNDS = 200
 """Most conjugate gradients in a step."""
@@ -76,14 +75,10 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
         share = min(ROUGH, max(FINE, math.sqrt(residual / first)))
         idle = idle + 1 if newton.step(gradient, share) <= NOISE * objective else 0
 
-    if not converged and not stopped:
-        warnings.warn(
-            f"stopped after {iteration} Newton steps at a relative gap of {gap:.1e} and a largest "
-            f"gradient of {residual:.1e}; raise max_iter or the tolerance ({problem.tol:.1e}).",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-    return Solution(
+    return outcome(
+        problem,
+        "Newton steps",
+        history,
         w=engine.w,
         b=engine.b,
         objective=objective,
@@ -91,7 +86,7 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
         residual=residual,
         iterations=iteration,
         converged=converged,
-        history=tuple(history),
+        stopped=stopped,
     )
 
 

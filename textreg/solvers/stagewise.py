@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from textreg._core.columns import column_sums
-from textreg.errors import ConvergenceWarning, DataError
+from textreg.errors import ConvergenceWarning, DataError, UsageError
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.stagewise_likelihood import Exponential, General, Likelihood, Linear
 from textreg.solvers.stagewise_lookup import Columns, Scaling
@@ -260,6 +260,10 @@ def _likelihood(
     problem: Problem, rules: StepRules, columns: Columns, scaling: Scaling
 ) -> Likelihood:
     if rules.likelihood == "exponential":
+        if not np.isin(problem.y, (-1.0, 1.0)).all():
+            raise UsageError(
+                "likelihood 'exponential' is for labels of -1 and +1, not for numbers."
+            )
         return Exponential(problem, columns, scaling)
     if rules.likelihood == "linear" or problem.loss == "squared":
         limit = MEGABYTE * rules.cache

@@ -1,0 +1,165 @@
+"""Every loss under every regularizer: against scikit-learn, by identities, with its proof."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.sparse import csr_array, random_array
+from sklearn.linear_model import Lasso as SklearnLasso
+from sklearn.linear_model import Ridge as SklearnRidge
+from sklearn.svm import LinearSVC
+
+from textreg import registry
+from textreg.errors import DataError, UsageError
+from textreg.losses import LOSSES, find_loss, intercept_at_zero
+from textreg.records import Graph, Groups, Problem, Solution
+
+N, P = 60, 25
+
+
+def problem(loss: str, seed: int = 0, **changes: Any) -> Problem:
+    """A small problem with groups, a graph and weights; numbers as labels for the squared loss."""
+    rng = np.random.default_rng(seed)
+    X = csr_array(random_array((N, P), density=0.3, rng=rng, data_sampler=rng.standard_normal))
+    score = X @ np.where(np.arange(P) < 6, 1.5, 0.0) + 0.4 * rng.standard_normal(N) - 0.3
+    y = np.where(score > 0, 1.0, -1.0) if LOSSES[loss].binary else 3.0 * score + 7.0
+    rows = [sorted(rng.choice(P, size=size, replace=False)) for size in rng.integers(2, 6, 30)]
+    groups = Groups(
+        np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64),
+        np.concatenate(rows).astype(np.int32),
+        np.ones(len(rows)),
+        P,
+    )
+    links = random_array((P, P), density=0.1, rng=rng).toarray()
+    np.fill_diagonal(links, 0.0)
+    values: dict[str, Any] = {
+        "X": X,
+        "y": y,
+        "weights": rng.integers(1, 4, N).astype(float),
+        "loss": loss,
+        "groups": groups,
+        "graph": Graph(csr_array(links)),
+        "tol": 1e-7,
+        "max_iter": 20_000,
+    }
+    return Problem(**{**values, **changes})
+
+
+CONVEX = [
+    ("ridge", {"l2": 0.5}),
+    ("lasso", {"l1": 0.8}),
+    ("elastic", {"l1": 0.5, "l2": 0.3}),
+    ("sentence", {"group": 0.3, "l1": 0.2}),
+    ("sentence", {"group": 0.3, "l1": 0.2, "solver": "admm"}),
+    ("group", {"group": 0.3, "l1": 0.1, "l2": 0.1}),
+    ("network", {"alpha": 0.5, "beta": 0.2}),
+    ("laplacian", {"alpha": 0.5, "beta": 0.2}),
+]
+PATHS = [
+    ("none", {}),
+    ("omp", {"budget": 6, "l2": 0.1}),
+    ("gomp", {"budget": 6, "l2": 0.1}),
+    ("stagewise", {"steps": 60}),
+    ("pcr", {"l2": 0.1, "components": 5}),
+    ("lle", {"l2": 0.1, "components": 5}),
+]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("reg", "params"), CONVEX, ids=lambda case: str(case)[:40])
+def test_every_convex_fit_has_a_proof(loss: str, reg: str, params: dict[str, Any]) -> None:
+    """The gap closes, and no other point found lies below the bound."""
+    part = registry.create("regularizer", reg, **params)
+    tight = part.solve(problem(loss))
+    loose = part.solve(problem(loss, tol=1e-2))
+    assert tight.converged
+    assert 0 <= tight.gap <= 1e-7
+    assert loose.objective * (1 - loose.gap) <= tight.objective * (1 + 1e-12)
+    assert loose.objective >= tight.objective * (1 - 1e-7)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("reg", "params"), CONVEX + PATHS, ids=lambda case: str(case)[:40])
+def test_repeating_documents_is_weighting_them(loss: str, reg: str, params: dict[str, Any]) -> None:
+    part = registry.create("regularizer", reg, **params)
+    weighted = problem(loss, tol=1e-8)
+    rows = np.repeat(np.arange(N), weighted.weights.astype(int))
+    repeated = weighted.replace(X=weighted.X[rows], y=weighted.y[rows], weights=np.ones(len(rows)))
+    one, other = part.solve(weighted), part.solve(repeated)
+    assert np.count_nonzero(one.w)
+    scale = np.abs(one.w).max()
+    np.testing.assert_allclose(one.w, other.w, atol=2e-3 * scale, rtol=0)
+    assert one.b == pytest.approx(other.b, abs=2e-3 * scale)
+
+
+def fitted(reg: str, given: Problem, **params: Any) -> Solution:
+    solution: Solution = registry.create("regularizer", reg, **params).solve(given)
+    return solution
+
+
+def test_squared_lasso_and_ridge_are_those_of_scikit_learn() -> None:
+    """Theirs has a mean where ours has a sum."""
+    given = problem("squared", tol=1e-12, weights=np.ones(N))
+    X = given.X.toarray()
+    lasso = SklearnLasso(alpha=2.0 / N, tol=1e-12, max_iter=100_000).fit(X, given.y)
+    ours = fitted("lasso", given, l1=2.0)
+    np.testing.assert_allclose(ours.w, lasso.coef_, atol=1e-5)
+    assert ours.b == pytest.approx(lasso.intercept_, abs=1e-5)
+    ridge = SklearnRidge(alpha=2.0, tol=1e-12).fit(X, given.y)
+    np.testing.assert_allclose(fitted("ridge", given, l2=1.0).w, ridge.coef_, atol=1e-5)
+
+
+def test_squared_hinge_ridge_is_that_of_liblinear() -> None:
+    given = problem("squared-hinge", tol=1e-12, weights=np.ones(N), fit_intercept=False)
+    theirs = LinearSVC(C=1.0, fit_intercept=False, tol=1e-10, max_iter=1_000_000)
+    theirs.fit(given.X, given.y)
+    np.testing.assert_allclose(fitted("ridge", given, l2=0.5).w, theirs.coef_[0], atol=1e-4)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@given(seed=st.integers(0, 10**6))
+def test_derivatives_conjugate_and_constant(loss: str, seed: int) -> None:
+    """Derivatives are those of the value; Fenchel's inequality is an equality at them."""
+    rng = np.random.default_rng(seed)
+    part, n = find_loss(loss), 7
+    y = np.sign(rng.standard_normal(n)) if part.binary else 5 * rng.standard_normal(n)
+    z, c = 2 * rng.standard_normal(n), rng.uniform(0.1, 3, n)
+    r, h, step = np.empty(n), np.empty(n), 1e-6
+    assert part.derivatives(z, y, c, r, h) == pytest.approx(part.value(z, y, c))
+    for i in range(n):
+        e = step * np.eye(n)[i]
+        slope = (part.value(z + e, y, c) - part.value(z - e, y, c)) / (2 * step)
+        assert r[i] == pytest.approx(slope, abs=1e-4)
+    assert (h <= part.most_curved(c) + 1e-12).all()
+    # value(z) >= dual_value(alpha) - alpha.z for all alpha, equal at alpha = -r.
+    assert part.dual_value(-r, y, c) + r @ z == pytest.approx(part.value(z, y, c), abs=1e-9)
+    shrunk = -r * rng.uniform(0, 1, n)
+    assert part.dual_value(shrunk, y, c) - shrunk @ z <= part.value(z, y, c) + 1e-9
+    best = part.constant(y, c)
+    found = minimize(lambda b: part.value(np.full(n, b[0]), y, c), [0.0]).fun
+    if len(set(np.sign(y))) == 2:
+        assert part.value(np.full(n, best), y, c) <= found * (1 + 1e-6) + 1e-9
+    shrunk = shrunk.copy()
+    part.balance(shrunk, c)
+    if not part.binary or len(set(y)) == 2:
+        assert shrunk.sum() == pytest.approx(0.0, abs=1e-9)
+
+
+def test_the_first_intercept_ignores_documents_without_weight() -> None:
+    given = problem("squared", weights=np.r_[np.ones(N - 1), 0.0])
+    given = given.replace(y=np.r_[given.y[:-1], 1e9])
+    assert intercept_at_zero(given) == pytest.approx(given.y[:-1].mean())
+
+
+def test_labels_that_a_loss_cannot_take() -> None:
+    with pytest.raises(DataError, match=r"-1 and \+1 only"):
+        problem("squared").replace(loss="squared-hinge")
+    with pytest.raises(DataError, match="finite"):
+        problem("squared", y=np.full(N, np.nan))
+    with pytest.raises(UsageError, match="Did you mean"):
+        find_loss("squard")
