@@ -134,7 +134,7 @@ def test_defaults_are_those_of_the_parts() -> None:
     rest = given.keys() - declared.keys() - {"reg", "tokenizer", "groups"}
     assert {name: given[name] for name in rest} == {name: getattr(default, name) for name in rest}
     own = set(TrainingSettings.__dataclass_fields__)
-    assert own - {"vectorizer", "dev", "unlabeled"} == given.keys() - declared.keys()
+    assert own - {"vectorizer", "dev", "unlabeled", "task"} == given.keys() - declared.keys()
     assert default.reg.name == given["reg"]
     assert default.tokenizer.name == given["tokenizer"]
 

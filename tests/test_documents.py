@@ -24,7 +24,9 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tour.md", "docs/networks.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/tour.md", "docs/networks.md", "docs/losses.md"]
+)
 def test_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All Python blocks of a page run, one after the other, in one namespace."""
     monkeypatch.chdir(tmp_path)

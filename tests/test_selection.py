@@ -147,7 +147,7 @@ def fold(seed: int, n_classes: int = 1) -> Fold:
     positives = [1] if n_classes == 1 else range(n_classes)
     signs = np.array([np.where(codes == c, 1.0, -1.0) for c in positives])
     problem = Problem(X=X[:20], y=signs[0, :20])
-    return Fold(problem=problem, signs=signs[:, :20], X_held=X[20:], codes_held=codes[20:])
+    return Fold(problem=problem, targets=signs[:, :20], X_held=X[20:], truth_held=codes[20:])
 
 
 def as_tuple(points: list[Point]) -> list[object]:
@@ -178,7 +178,7 @@ def test_search_measures_what_solve_finds() -> None:
     at = points[4]
     w, b = at.starts[0].dense(12)
     assert np.array_equal(w, at.part.solve(cut.problem).w)
-    assert at.metrics == measure((cut.X_held @ w + b)[:, None], cut.codes_held)
+    assert at.metrics == measure((cut.X_held @ w + b)[:, None], cut.truth_held)
     assert at.nonzero == np.count_nonzero(w)
 
 
@@ -213,7 +213,7 @@ def test_a_regularizer_may_bring_its_own_path() -> None:
 
 def test_classes_share_the_grid_of_the_one_hardest_to_empty() -> None:
     cut = fold(2, 3)
-    grids = [Shrunk().candidates(cut.problem.replace(y=y)) for y in cut.signs]
+    grids = [Shrunk().candidates(cut.problem.replace(y=y)) for y in cut.targets]
     grid = max(grids, key=lambda parts: parts[0].l1)
     assert [point.part for point in search(Shrunk(), [cut])] == grid
 

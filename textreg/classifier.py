@@ -61,6 +61,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         holdout: float | None = None,
         cv: int | None = None,
         metric: str = "accuracy",
+        loss: str = "logistic",
         refit: bool = True,
         class_weight: str | Mapping[Any, float] | None = None,
         jobs: int = 1,
@@ -81,6 +82,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.holdout = holdout
         self.cv = cv
         self.metric = metric
+        self.loss = loss
         self.refit = refit
         self.class_weight = class_weight
         self.jobs = jobs

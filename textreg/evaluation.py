@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from textreg.errors import DataError, UsageError, did_you_mean
-from textreg.selection import wilson
+from textreg.selection import measure_numbers, wilson
 
 if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
@@ -56,6 +56,41 @@ class Evaluation:
             "classes": [score._asdict() for score in self.classes],
             "confusion": self.confusion.tolist(),
         }
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Predicted numbers measured against the truth.
+
+    documents: how many. r2: share of the truth's variance that is explained; 0 where it does not
+    vary. mse: mean squared error. mae: mean absolute error.
+    """
+
+    documents: int
+    r2: float
+    mse: float
+    mae: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain numbers, ready for JSON."""
+        return asdict(self)
+
+
+def evaluate_numbers(truth: Sequence[float] | Floats, predicted: Sequence[float] | Floats) -> Fit:
+    """Measure the predictions of a regression; both arguments (n,).
+
+    Raises DataError if there is nothing to measure, UsageError if the lengths disagree.
+    """
+    y, z = np.asarray(truth, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
+    if y.shape != z.shape or y.ndim != 1:
+        raise UsageError(
+            f"true numbers of the shape {y.shape} but predictions of the shape {z.shape}: give one "
+            "prediction for each document."
+        )
+    if not len(y):
+        raise DataError("There are no documents to evaluate: give a file with labelled rows.")
+    measured = measure_numbers(z, y)
+    return Fit(len(y), measured["r2"], measured["mse"], float(np.mean(np.abs(y - z))))
 
 
 def evaluate(

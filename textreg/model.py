@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 class Model:
     """A linear text classifier over the features that have a weight.
 
-    labels: two or more, distinct. encoder: texts to features. weights: (k, p) over the encoder's p
-    features, intercepts: (k,). With two labels k is 1 and a positive score speaks for
-    ``labels[1]``; with more there is one row for each label (one against the rest). summary: how
-    the model was made, as JSON-able values.
+    labels: two or more, distinct; none for a regression, whose scores are its predictions.
+    encoder: texts to features. weights: (k, p) over the encoder's p features, intercepts: (k,).
+    With two labels or none k is 1, and a positive score speaks for ``labels[1]``; with more there
+    is one row for each label (one against the rest). summary: how the model was made, as JSON-able
+    values. loss: what was minimised; only the logistic one gives probabilities.
 
     Features without any weight are left out at once: :attr:`n_features` counts those that remain.
     """
@@ -34,12 +35,14 @@ class Model:
         weights: Floats,
         intercepts: Floats,
         summary: dict[str, Any] | None = None,
+        *,
+        loss: str = "logistic",
     ) -> None:
         weights = np.ascontiguousarray(weights, dtype=np.float64)
         intercepts = np.ascontiguousarray(intercepts, dtype=np.float64)
-        if len(labels) < 2 or len(set(labels)) != len(labels):
+        if len(labels) == 1 or len(set(labels)) != len(labels):
             raise UsageError(f"a model needs two or more distinct labels, not {list(labels)}.")
-        rows = 1 if len(labels) == 2 else len(labels)
+        rows = len(labels) if len(labels) > 2 else 1
         if weights.shape != (rows, len(encoder.names)) or intercepts.shape != (rows,):
             raise UsageError(
                 f"{len(labels)} labels and {len(encoder.names)} features need weights of the shape "
@@ -53,10 +56,16 @@ class Model:
             encoder = encoder.restrict(used)
             weights = np.ascontiguousarray(weights[:, used])
         self.labels = tuple(labels)
+        self.loss = loss
         self.encoder = encoder
         self.weights = weights
         self.intercepts = intercepts
         self.summary = {} if summary is None else summary
+
+    @property
+    def task(self) -> str:
+        """ "classification" or "regression"."""
+        return "classification" if self.labels else "regression"
 
     @property
     def n_features(self) -> int:
@@ -81,16 +90,20 @@ class Model:
         scores += self.intercepts[:, None]
         return scores[0] if len(scores) == 1 else np.ascontiguousarray(scores.T)
 
-    def predict(self, texts: Sequence[str]) -> list[str]:
-        """The label of every text: that of the highest score, the first one in a tie."""
+    def predict(self, texts: Sequence[str]) -> list[str] | list[float]:
+        """The label of every text, that of the highest score, the first one in a tie; or its number
+        where the model is a regression.
+        """
         return self.choose(self.decision_function(texts))
 
     def predict_proba(self, texts: Sequence[str]) -> Floats:
         """(n, labels) probabilities, each row summing to one: see :meth:`probabilities`."""
         return self.probabilities(self.decision_function(texts))
 
-    def choose(self, scores: Floats) -> list[str]:
-        """The labels that :meth:`decision_function`'s ``scores`` stand for."""
+    def choose(self, scores: Floats) -> list[str] | list[float]:
+        """The labels, or numbers, that :meth:`decision_function`'s ``scores`` stand for."""
+        if not self.labels:
+            return [float(score) for score in scores]
         codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return [self.labels[code] for code in codes]
 
@@ -99,7 +112,10 @@ class Model:
 
         1 / (1 + exp(-score)) for two labels; with more, the same for every label and then divided
         by the sum over the labels, as scikit-learn does for one against the rest.
+
+        UsageError where the loss says nothing of chances.
         """
+        self.require_probabilities()
         from scipy.special import expit, log_expit, softmax
 
         if scores.ndim == 1:
@@ -107,17 +123,31 @@ class Model:
         # In logarithms, for all of them may be too small for a float.
         return np.asarray(softmax(log_expit(scores), axis=1))
 
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether scores stand for chances."""
+        return bool(self.labels) and self.loss == "logistic"
+
+    def require_probabilities(self) -> None:
+        """UsageError unless :attr:`has_probabilities`."""
+        if not self.has_probabilities:
+            raise UsageError(
+                f"a {self.task} with the {self.loss} loss has no probabilities: use "
+                "decision_function, or train with the logistic loss."
+            )
+
     def top_features(self, n: int = 10) -> dict[str, list[tuple[str, float]]]:
         """For every label the ``n`` features that speak most for it, the strongest first.
 
         The numbers are what one unit of the feature adds to the score of the label (with two
         labels, the score against the other one); only features that add something are listed.
+        In a regression, those that make the number "lower" and "higher".
         """
-        rows = self.weights
+        rows, labels = self.weights, self.labels
         if len(rows) == 1:
             rows = np.concatenate([-rows, rows])
         top = {}
-        for label, row in zip(self.labels, rows, strict=True):
+        for label, row in zip(labels or ("lower", "higher"), rows, strict=True):
             order = np.argsort(-row, kind="stable")[:n]
             top[label] = [(self.encoder.names[j], float(row[j])) for j in order if row[j] > 0]
         return top

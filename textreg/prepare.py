@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,43 @@ HOLDOUT = 0.1
 
 SEARCH_TOL = 3e-3
 """Relative duality gap of the fits that are only compared with each other."""
+
+
+class Target(NamedTuple):
+    """What is to be learned.
+
+    labels: sorted, or none in a regression. truth: (n,) the index of every document's label, or its
+    number.
+    """
+
+    labels: tuple[str, ...]
+    truth: Int64s | Floats
+
+    @classmethod
+    def of(cls, corpus: Corpus, task: str) -> Target:
+        """Read from a corpus; DataError where nothing can be learned from its labels."""
+        return cls((), numbers(corpus)) if task == "regression" else cls(*classes(corpus))
+
+    def rows(self) -> Floats:
+        """(k, n), the y of each weight vector to find."""
+        if not self.labels:
+            return np.asarray(self.truth, dtype=np.float64)[None]
+        positives = [1] if len(self.labels) == 2 else range(len(self.labels))
+        return np.array([np.where(self.truth == code, 1.0, -1.0) for code in positives])
+
+    def strata(self) -> tuple[Int64s, Sequence[str]]:
+        """Which kind of document each is, where kinds are to be spread evenly, and their names."""
+        if not self.labels:
+            return np.zeros(len(self.truth), dtype=np.int64), ("all",)
+        return self.truth.astype(np.int64), self.labels
+
+    def more(self, dev: Corpus) -> Int64s | Floats:
+        """The truth of documents to measure on; DataError for labels that are not known."""
+        if not len(dev) or dev.labels is None:
+            raise DataError(
+                "There are no labelled documents in dev: give some to choose the prices by (--dev)."
+            )
+        return _known_codes(dev, self.labels) if self.labels else numbers(dev)
 
 
 def classes(corpus: Corpus) -> tuple[tuple[str, ...], Int64s]:
@@ -53,21 +90,38 @@ def classes(corpus: Corpus) -> tuple[tuple[str, ...], Int64s]:
     return labels, np.array([code_of[label] for label in corpus.labels], dtype=np.int64)
 
 
-def _dev_codes(dev: Corpus, labels: Sequence[str]) -> Int64s:
-    """Like :func:`classes`, for documents to measure on."""
-    if not len(dev) or dev.labels is None:
+def numbers(corpus: Corpus) -> Floats:
+    """The labels of a regression as numbers; DataError for one that is none."""
+    if corpus.labels is None or not len(corpus):
         raise DataError(
-            "There are no labelled documents in dev: give some to choose the prices by (--dev)."
+            "There are no documents with numbers to learn: give a file with texts and labels "
+            "(--label-col)."
         )
+    values = np.empty(len(corpus))
+    for row, label in enumerate(corpus.labels):
+        try:
+            values[row] = float(label)
+        except ValueError:
+            values[row] = np.nan
+        if not np.isfinite(values[row]):
+            raise DataError(
+                f"{corpus.where(row)}: the label is '{label}', but a regression needs finite "
+                "numbers. Correct it, or leave out --task regression."
+            )
+    return values
+
+
+def _known_codes(dev: Corpus, labels: Sequence[str]) -> Int64s:
+    """Like :func:`classes`, for documents to measure on."""
     code_of = {label: code for code, label in enumerate(labels)}
-    for row, label in enumerate(dev.labels):
+    for row, label in enumerate(dev.labels or ()):
         if label not in code_of:
             raise DataError(
                 f"{dev.where(row)}: no training document has the label '{label}'."
                 f"{did_you_mean(str(label), labels)} Those that have one are: {', '.join(labels)}. "
                 "Correct it, or add such documents to the training data."
             )
-    return np.array([code_of[label] for label in dev.labels], dtype=np.int64)
+    return np.array([code_of[label] for label in dev.labels or ()], dtype=np.int64)
 
 
 def _weights(corpus: Corpus) -> Floats:
@@ -87,6 +141,8 @@ def _class_factors(
     labels: Sequence[str], codes: Int64s, weights: Floats, settings: TrainingSettings
 ) -> Floats:
     """The factor on the weights of each label's documents."""
+    if not labels:
+        return np.ones(1)
     given = settings.class_weight
     total = np.bincount(codes, weights=weights, minlength=len(labels))
     if not total.all():
@@ -110,12 +166,11 @@ def _class_factors(
     return np.array([float(given.get(label, 1.0)) for label in labels])
 
 
-def splits_of(
-    corpus: Corpus, labels: Sequence[str], codes: Int64s, settings: TrainingSettings
-) -> list[Split]:
+def splits_of(target: Target, settings: TrainingSettings) -> list[Split]:
     """What to fit and measure on; rows of ``dev`` come after those of the corpus."""
+    codes, labels = target.strata()
     if settings.dev is not None:
-        n = len(corpus)
+        n = len(codes)
         return [Split(np.arange(n), np.arange(n, n + len(settings.dev)))]
     if settings.cv is not None:
         if not settings.refit:
@@ -131,16 +186,17 @@ def splits_of(
 class Prepared:
     """All documents as numbers, those of ``dev`` after those of the corpus.
 
-    signs: (classes, n) of -1 and +1, one row for each weight vector to find. unlabeled: number of
-    documents at the end of ``tokens`` that are nowhere else.
+    truth: index of every document's label, or its number in a regression. targets: (k, n), the y
+    of each weight vector to find. unlabeled: number of documents at the end of ``tokens`` that are
+    nowhere else.
     """
 
     encoder: Encoder
     tokens: Tokens
     X: csr_array
-    codes: Int64s
+    truth: Int64s | Floats
     weights: Floats
-    signs: Floats
+    targets: Floats
     settings: TrainingSettings
     unlabeled: int = 0
 
@@ -159,8 +215,9 @@ class Prepared:
                 graph = settings.graph.build_from(more, groups)
         problem = Problem(
             X=self.X if len(rows) == self.X.shape[0] else self.X[rows],
-            y=self.signs[0][rows],
+            y=self.targets[0][rows],
             weights=self.weights[rows],
+            loss=settings.loss,
             groups=groups,
             graph=graph,
             tol=tol,
@@ -179,15 +236,13 @@ class Prepared:
         """A split made ready for the search."""
         return Fold(
             problem=self.problem(split.train, max(self.settings.tol, SEARCH_TOL)),
-            signs=self.signs[:, split.train],
+            targets=self.targets[:, split.train],
             X_held=self.X[split.held],
-            codes_held=self.codes[split.held],
+            truth_held=self.truth[split.held],
         )
 
 
-def prepare(
-    corpus: Corpus, labels: Sequence[str], codes: Int64s, settings: TrainingSettings
-) -> Prepared:
+def prepare(corpus: Corpus, target: Target, settings: TrainingSettings) -> Prepared:
     """Make features of all the documents that the settings ask for.
 
     Raises DataError for wrong weights or labels, and when no feature is left.
@@ -196,10 +251,11 @@ def prepare(
 
     dev = settings.dev
     weights = _weights(corpus)
-    factors = _class_factors(labels, codes, weights, settings)
+    codes, _ = target.strata()
+    factors = _class_factors(target.labels, codes, weights, settings)
     texts = corpus.texts
     if dev is not None:
-        codes = np.concatenate([codes, _dev_codes(dev, labels)])
+        target = target._replace(truth=np.concatenate([target.truth, target.more(dev)]))
         weights = np.concatenate([weights, _weights(dev)])
         if settings.refit:
             texts = [*texts, *dev.texts]
@@ -210,14 +266,13 @@ def prepare(
     X = features.X if labeled == len(texts) else features.X[:labeled]
     if dev is not None and not settings.refit:
         X = vstack([X, features.encoder.transform(dev.texts)], format="csr")
-    positives = [1] if len(labels) == 2 else range(len(labels))
     return Prepared(
         encoder=features.encoder,
         tokens=features.tokens,
         X=X,
-        codes=codes,
-        weights=weights * factors[codes],
-        signs=np.array([np.where(codes == code, 1.0, -1.0) for code in positives]),
+        truth=target.truth,
+        weights=weights * factors[target.strata()[0]],
+        targets=target.rows(),
         settings=settings,
         unlabeled=len(texts) - labeled,
     )

@@ -29,8 +29,14 @@ if TYPE_CHECKING:
 
     from textreg.records import Floats, Int64s
 
-METRICS = ("accuracy", "macro-f1", "log-loss")
-"""What the winner of a search may be chosen by; log-loss is better when smaller."""
+METRICS = {
+    "classification": ("accuracy", "macro-f1", "log-loss"),
+    "regression": ("r2", "mse"),
+}
+"""What the winner of a search may be chosen by, for each task; the first is the default."""
+
+SMALLER = {"log-loss", "mse"}
+"""Metrics that are better when smaller."""
 
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(stage, done, total)``, from any thread but never from two at once."""
@@ -92,14 +98,15 @@ def _shuffled_classes(
 class Fold:
     """One split, ready to be fitted and measured.
 
-    problem: the training part; its ``y`` is for the first class. signs: (classes, n_train) of -1
-    and +1, one row a weight vector to find. X_held, codes_held: the part to measure on.
+    problem: the training part; its ``y`` is for the first weight vector. targets: (k, n_train), one
+    row of ``y`` for each weight vector to find. X_held, truth_held: the part to measure on; the
+    truth are indices of classes, or numbers in a regression.
     """
 
     problem: Problem
-    signs: Floats
+    targets: Floats
     X_held: csr_array
-    codes_held: Int64s
+    truth_held: Int64s | Floats
 
 
 class Start(NamedTuple):
@@ -183,14 +190,14 @@ def search(
     that one number says what was chosen: the grid of the class that takes the most to empty.
     """
     first = folds[0]
-    problems = [first.problem.replace(y=signs) for signs in first.signs]
+    problems = [first.problem.replace(y=y) for y in first.targets]
     grid = regularizer.candidates(max(problems, key=largest_gradient_at_zero))
     chains = _chains(regularizer, grid)
     run = Run("search", len(grid) * len(problems) * len(folds), progress)
     pieces = [
-        (fold, signs, [grid[at] for at in chain], run)
+        (fold, y, [grid[at] for at in chain], run)
         for fold in folds
-        for signs in fold.signs
+        for y in fold.targets
         for chain in chains
     ]
     results = iter(run.map(jobs, _solve_chain, pieces))
@@ -199,7 +206,7 @@ def search(
         [list(itertools.chain.from_iterable(next(results) for _ in chains)) for _ in problems]
         for _ in folds
     ]
-    codes = np.concatenate([fold.codes_held for fold in folds])
+    truth = np.concatenate([fold.truth_held for fold in folds])
     points = []
     for at, part in enumerate(grid):
         here = [[by_class[at] for by_class in by_fold] for by_fold in trials]
@@ -208,7 +215,7 @@ def search(
         points.append(
             Point(
                 part=part,
-                metrics=measure(scores, codes),
+                metrics=measure(scores, truth, first.problem.loss),
                 nonzero=float(np.mean(sizes)),
                 starts=tuple(trial.start for trial in here[0]),
             )
@@ -218,12 +225,13 @@ def search(
 
 def choose(points: Sequence[Point], metric: str) -> int:
     """Index of the best point; among equals the smallest model, then the strongest prices."""
-    if metric not in METRICS:
+    known = points[0].metrics
+    if metric not in known:
         raise UsageError(
-            f"metric must be one of {', '.join(METRICS)}, not {metric!r}."
-            f"{did_you_mean(metric, METRICS)}"
+            f"metric must be one of {', '.join(known)}, not {metric!r}."
+            f"{did_you_mean(metric, known)}"
         )
-    sign = 1.0 if metric == "log-loss" else -1.0
+    sign = 1.0 if metric in SMALLER else -1.0
 
     def rank(at: int) -> tuple[float, float, int]:
         # Twelve digits: equal counts of right answers must compare equal.
@@ -259,8 +267,15 @@ def _solve_chain(fold: Fold, y: Floats, chain: Sequence[Regularizer], run: Run) 
     return trials
 
 
-def measure(scores: Floats, codes: Int64s) -> dict[str, float]:
-    """Values of all METRICS for scores (n, 1) of the second of two classes or (n, classes)."""
+def measure(scores: Floats, truth: Int64s | Floats, loss: str = "logistic") -> dict[str, float]:
+    """Values of all METRICS for scores (n, 1) of the second of two classes or (n, classes).
+
+    truth: (n,) indices of classes; or numbers, which make it a regression. loss: what was fitted;
+    only the logistic one gives probabilities, and so a log-loss.
+    """
+    if not np.issubdtype(truth.dtype, np.integer):
+        return measure_numbers(scores[:, 0], np.asarray(truth, dtype=np.float64))
+    codes = truth.astype(np.int64)
     n, columns = scores.shape
     if columns == 1:
         predicted = (scores[:, 0] > 0).astype(np.int64)
@@ -275,11 +290,20 @@ def measure(scores: Floats, codes: Int64s) -> dict[str, float]:
     n_classes = max(2, columns)
     right = np.bincount(codes[predicted == codes], minlength=n_classes)
     seen = np.bincount(codes, minlength=n_classes) + np.bincount(predicted, minlength=n_classes)
-    return {
+    values = {
         "accuracy": float(right.sum() / n),
         "macro-f1": float(np.mean(2 * right[seen > 0] / seen[seen > 0])),
-        "log-loss": float(losses.mean()),
     }
+    return {**values, "log-loss": float(losses.mean())} if loss == "logistic" else values
+
+
+def measure_numbers(predicted: Floats, truth: Floats) -> dict[str, float]:
+    """r2: share of the truth's variance that is explained, below 0 where the mean does better (and
+    0 where the truth does not vary); mse: mean squared error. Both arguments (n,).
+    """
+    mse = float(np.mean((truth - predicted) ** 2))
+    variance = float(np.var(truth))
+    return {"r2": 1.0 - mse / variance if variance > 0.0 else 0.0, "mse": mse}
 
 
 def wilson(right: int, total: int) -> tuple[float, float]:

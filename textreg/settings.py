@@ -9,6 +9,7 @@ from typing import Any
 from textreg import registry
 from textreg.errors import UsageError, did_you_mean
 from textreg.kinds import GraphBuilder, GroupBuilder, Regularizer, Tokenizer
+from textreg.losses import find_loss
 from textreg.records import Corpus
 from textreg.selection import METRICS
 from textreg.vectorize import Vectorizer
@@ -25,8 +26,10 @@ class TrainingSettings:
     features and which the graph is built from as well. dev: documents to choose the prices by.
     holdout: share of the training documents to hold out for that instead (default 0.1 when there
     are prices to choose, else none). cv: number of parts of a cross-validation instead. metric:
-    what the winner is chosen by. refit: fit the winner once more on all documents, those held out
-    and ``dev`` included. class_weight: "balanced", or a factor for the documents of each label.
+    what the winner is chosen by. task: "classification", or "regression" where labels are numbers.
+    loss: what it costs to be wrong; the squared loss for a regression. refit: fit the winner once
+    more on all documents, those held out and ``dev`` included. class_weight: "balanced", or a
+    factor for the documents of each label.
     jobs: pieces of work side by side, -1 for one a core; results do not depend on it. seed: of the
     splits. tol: relative duality gap at which a fit is done. max_iter: iterations after which it
     stops without.
@@ -42,6 +45,8 @@ class TrainingSettings:
     holdout: float | None = None
     cv: int | None = None
     metric: str = "accuracy"
+    task: str = "classification"
+    loss: str = "logistic"
     refit: bool = True
     class_weight: str | Mapping[str, float] | None = None
     jobs: int = 1
@@ -56,11 +61,7 @@ class TrainingSettings:
                 f"{given[0]} and {given[1]} both say which documents to choose the prices by: "
                 "give one of them."
             )
-        if self.metric not in METRICS:
-            raise UsageError(
-                f"metric must be one of {', '.join(METRICS)}, not '{self.metric}'."
-                f"{did_you_mean(self.metric, METRICS)}"
-            )
+        self._check_task()
         if self.unlabeled is not None and self.reg.needs != "graph":
             raise UsageError(
                 f"{self.reg.label()} makes no use of unlabeled documents; regularizers with a "
@@ -89,6 +90,33 @@ class TrainingSettings:
             if not welcome and getattr(self, kind) is not None:
                 raise UsageError(f"{self.reg.label()} makes no use of {kind}: leave them out.")
 
+    def _check_task(self) -> None:
+        """Refuse what does not go together with the task."""
+        if self.task not in METRICS:
+            raise UsageError(
+                f"task must be one of {', '.join(METRICS)}, not '{self.task}'."
+                f"{did_you_mean(self.task, METRICS)}"
+            )
+        find_loss(self.loss)
+        metrics = METRICS[self.task]
+        if self.metric not in metrics:
+            raise UsageError(
+                f"metric must be one of {', '.join(metrics)} for {self.task}, not '{self.metric}'."
+                f"{did_you_mean(self.metric, metrics)}"
+            )
+        if self.task == "regression":
+            if self.loss != "squared":
+                raise UsageError(
+                    f"the loss of a regression is squared, not {self.loss}: leave it out."
+                )
+            if self.class_weight is not None:
+                raise UsageError("a regression has no classes to weigh: leave out class_weight.")
+        elif self.metric == "log-loss" and self.loss != "logistic":
+            raise UsageError(
+                f"the loss '{self.loss}' gives no probabilities, so there is no log-loss to choose "
+                "by: take another metric, or the logistic loss."
+            )
+
     @classmethod
     def from_options(cls, **options: Any) -> TrainingSettings:
         """Settings from flat keywords, named like the options of ``textreg train``.
@@ -114,6 +142,8 @@ class TrainingSettings:
                 raise UsageError(
                     f"no option '{key}'.{did_you_mean(key, own | Vectorizer.declared().keys())}"
                 )
+        if values.get("task") == "regression":
+            values = {"loss": "squared", "metric": METRICS["regression"][0], **values}
         reg = registry.resolve("regularizer", values.pop("reg", "sentence"), parts.pop("reg"))
         tokenizer = values.pop("tokenizer", "words")
         values["tokenizer"] = registry.resolve("tokenizer", tokenizer, parts.pop("tokenizer"))

@@ -5,7 +5,8 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 ==============  ====================================================================================
 ``format``      version of this format, a whole number; looked at before anything else
 ``textreg``     version of textreg that wrote the file
-``labels``      labels of the model, in order
+``labels``      labels of the model, in order; none for a regression
+``loss``        what was minimised; "logistic" where it is missing
 ``tokenizer``   name, params, and the distribution and version it came from
 ``vectorizer``  parameters of the vectorizer
 ``stop_words``  words that n-grams pass over
@@ -47,6 +48,7 @@ from textreg.container import FaultError, blaming, field, pack, unpack, write_at
 from textreg.encoder import Encoder
 from textreg.errors import ModelError, PluginError, UsageError
 from textreg.kinds import Tokenizer
+from textreg.losses import LOSSES
 from textreg.model import Model
 from textreg.vectorize import Vectorizer
 
@@ -104,7 +106,14 @@ def load_model(path: str | os.PathLike[str], *, tokenizer: bool = True) -> Model
         weights = _weights(arrays, len(header["labels"]), len(encoder.names))
     if tokenizer:
         encoder.tokenizer = _find(path, header["tokenizer"])
-    return Model(header["labels"], encoder, weights, arrays["intercepts"], header["summary"])
+    return Model(
+        header["labels"],
+        encoder,
+        weights,
+        arrays["intercepts"],
+        header["summary"],
+        loss=header.get("loss", "logistic"),
+    )
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -124,6 +133,7 @@ def _header_of(model: Model) -> dict[str, Any]:
     return {
         "textreg": metadata.version("textreg"),
         "labels": list(model.labels),
+        "loss": model.loss,
         "tokenizer": _describe(encoder.tokenizer),
         "vectorizer": encoder.vectorizer.params(),
         "stop_words": list(encoder.stop_words),
@@ -179,7 +189,10 @@ def _check_header(header: Mapping[str, Any]) -> None:
     labels = field(header, "labels", list)
     if not all(isinstance(label, str) for label in labels) or len(set(labels)) != len(labels):
         raise FaultError("its labels are not distinct texts")
-    if len(labels) < 2:
+    loss = header.get("loss", "logistic")  # which older files did not say
+    if loss not in LOSSES:
+        raise FaultError(f"it has a loss {loss!r}, and there is none of that name")
+    if len(labels) < 2 and (labels or loss != "squared"):
         raise FaultError(f"it has {len(labels)} labels, where two are the least")
     field(header, "textreg", str)
     field(header, "vectorizer", dict)
@@ -237,7 +250,7 @@ def _names(arrays: Arrays, ngrams: int) -> list[str]:
 
 
 def _weights(arrays: Arrays, n_labels: int, n_features: int) -> Floats:
-    rows = 1 if n_labels == 2 else n_labels
+    rows = n_labels if n_labels > 2 else 1
     values, columns = arrays["weights"], arrays["weight_columns"]
     if len(arrays["intercepts"]) != rows:
         raise FaultError(f"it has {len(arrays['intercepts'])} intercepts, not {rows}")

@@ -13,12 +13,14 @@ import numpy as np
 from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer
 from textreg.model import Model
-from textreg.prepare import classes, prepare, splits_of
+from textreg.prepare import Target, prepare, splits_of
 from textreg.records import Corpus, Problem, Solution
 from textreg.selection import Point, Progress, Run, Split, choose, search, wilson
 from textreg.settings import TrainingSettings
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from textreg.records import Floats
 
 FIRST = 100
@@ -67,10 +69,10 @@ def train_corpus(
     """
     clock = [time.perf_counter()]
     report = progress or _silent
-    labels, codes = classes(corpus)
-    splits = splits_of(corpus, labels, codes, settings)
+    target = Target.of(corpus, settings.task)
+    splits = splits_of(target, settings)
     report("features", 0, len(corpus))
-    data = prepare(corpus, labels, codes, settings)
+    data = prepare(corpus, target, settings)
     report("features", len(corpus), len(corpus))
     clock.append(time.perf_counter())
 
@@ -87,18 +89,19 @@ def train_corpus(
         problem = data.problem(rows, settings.tol)
     part = best.part if best else settings.reg
     starts = [start.dense(data.X.shape[1]) for start in best.starts] if best else [None]
-    run = Run("fit", len(data.signs), progress)
+    run = Run("fit", len(data.targets), progress)
     pieces = [
-        (part, problem.replace(y=signs[rows], start=start), run)
-        for signs, start in zip(data.signs, itertools.cycle(starts), strict=False)
+        (part, problem.replace(y=y[rows], start=start), run)
+        for y, start in zip(data.targets, itertools.cycle(starts), strict=False)
     ]
     solutions: list[Solution] = run.map(settings.jobs, _fit, pieces)
     clock.append(time.perf_counter())
 
-    counts = np.bincount(data.codes[rows], minlength=len(labels)).tolist()
     spent = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
     summary = {
-        "labels": dict(zip(labels, counts, strict=True)),
+        "task": settings.task,
+        "loss": settings.loss,
+        "labels": _label_summary(target.labels, data.truth[rows]),
         **_fit_summary(settings, part, problem, solutions),
         **_search_summary(settings, splits, points, best),
         "seconds": dict(zip(("features", "search", "fit"), spent, strict=True)),
@@ -109,12 +112,21 @@ def train_corpus(
         summary["order"] = [[names[j] for j in order[:FIRST]] for order in orders]
     _warn_unless_converged(summary, settings)
     return Model(
-        labels=labels,
+        labels=target.labels,
+        loss=settings.loss,
         encoder=data.encoder,
         weights=np.vstack([solution.w for solution in solutions]),
         intercepts=np.array([solution.b for solution in solutions]),
         summary=summary,
     )
+
+
+def _label_summary(labels: Sequence[str], truth: NDArray[Any]) -> dict[str, float]:
+    """How often each label occurs; of the numbers of a regression their mean and spread."""
+    if not labels:
+        return {"mean": float(truth.mean()), "standard_deviation": float(truth.std())}
+    counts = np.bincount(truth, minlength=len(labels)).tolist()
+    return dict(zip(labels, counts, strict=True))
 
 
 def _silent(stage: str, done: int, total: int) -> None:
@@ -183,15 +195,13 @@ def _search_summary(
         return {"split": None, "dev": None, "search": [], "refit": False}
     kind = "dev" if settings.dev is not None else "cv" if settings.cv is not None else "holdout"
     held = sum(len(split.held) for split in splits)
-    right = round(best.metrics["accuracy"] * held)
+    dev: dict[str, Any] = {"documents": held, **_json_names(best.metrics)}
+    if "accuracy" in best.metrics:
+        dev["accuracy_interval"] = list(wilson(round(best.metrics["accuracy"] * held), held))
     return {
         "split": {"kind": kind, "parts": len(splits), "seed": settings.seed},
         "metric": settings.metric,
-        "dev": {
-            "documents": held,
-            **_json_names(best.metrics),
-            "accuracy_interval": list(wilson(right, held)),
-        },
+        "dev": dev,
         "search": [
             {
                 "params": {key: point.part.params()[key] for key in settings.reg.undecided()},

@@ -5,9 +5,12 @@ from __future__ import annotations
 import click
 
 from textreg.cli.inputs import describe, reading
-from textreg.cli.output import print_json, print_table
+from textreg.cli.output import measures, print_json, print_table
 from textreg.corpus import read_corpus
-from textreg.evaluation import Evaluation, evaluate
+from textreg.evaluation import Evaluation, Fit, evaluate, evaluate_numbers
+from textreg.model import Model
+from textreg.prepare import numbers
+from textreg.records import Corpus
 from textreg.storage import load_model
 
 MAX_CONFUSION = 12
@@ -36,14 +39,7 @@ def command(
     corpus = read_corpus(
         files, text_col=text_col, label_col=label_col, encoding=encoding, on_error=on_error
     )
-    scores = loaded.decision_function(corpus.texts)
-    result = evaluate(
-        corpus.labels or [None] * len(corpus),
-        loaded.choose(scores),
-        loaded.labels,
-        loaded.probabilities(scores),
-        where=corpus.where,
-    )
+    result = _measure(loaded, corpus)
     if as_json:
         print_json({**result.to_dict(), "model": model, "skipped": corpus.skipped})
         return
@@ -51,12 +47,25 @@ def command(
     _tell(result)
 
 
-def _tell(result: Evaluation) -> None:
-    low, high = result.accuracy_interval
-    click.echo(
-        f"accuracy {result.accuracy:.3f} (95 % CI {low:.3f}..{high:.3f})  "
-        f"macro-F1 {result.macro_f1:.3f}  log-loss {result.log_loss:.3f}\n"
+def _measure(model: Model, corpus: Corpus) -> Evaluation | Fit:
+    """The model's answers beside the truth."""
+    scores = model.decision_function(corpus.texts)
+    if model.task == "regression":
+        return evaluate_numbers(numbers(corpus), scores)
+    return evaluate(
+        corpus.labels or [None] * len(corpus),
+        [str(label) for label in model.choose(scores)],
+        model.labels,
+        model.probabilities(scores) if model.has_probabilities else None,
+        where=corpus.where,
     )
+
+
+def _tell(result: Evaluation | Fit) -> None:
+    click.echo(measures(result.to_dict()))
+    if isinstance(result, Fit):
+        return
+    click.echo()
     print_table(
         [
             ("label", "precision", "recall", "F1", "documents"),

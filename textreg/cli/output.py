@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,31 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+MEASURES = {
+    "accuracy": "accuracy",
+    "macro_f1": "macro-F1",
+    "log_loss": "log-loss",
+    "r2": "R²",
+    "mse": "MSE",
+    "mae": "MAE",
+}
+
+
+def measures(values: Mapping[str, Any]) -> str:
+    """Those that ``values`` has, on one line; the accuracy with its interval."""
+    parts = []
+    for key, title in MEASURES.items():
+        if values.get(key) is None:
+            continue
+        value = values[key]
+        text = f"{title} {value:.3f}" if abs(value) < 1e4 else f"{title} {value:.4g}"
+        if key == "accuracy":
+            low, high = values["accuracy_interval"]
+            text += f" (95 % CI {low:.3f}..{high:.3f})"
+        parts.append(text)
+    return "  ".join(parts)
 
 
 def size(n_bytes: int) -> str:

@@ -48,6 +48,8 @@ def command(
     label a line, in the order of the texts; --proba adds a first line that names the columns.
     """
     loaded = load_model(model)
+    if proba:
+        loaded.require_probabilities()
     batches = stream_documents(
         files or ["-"], text_col=text_col, encoding=encoding, on_error=on_error
     )
@@ -82,4 +84,6 @@ def _as_json(row: dict[str, Any]) -> str:
 
 
 def _as_tsv(row: dict[str, Any]) -> str:
-    return "\t".join([row["label"], *(f"{value:.6f}" for value in row.get("proba", {}).values())])
+    return "\t".join(
+        [str(row["label"]), *(f"{value:.6f}" for value in row.get("proba", {}).values())]
+    )

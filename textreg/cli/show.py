@@ -46,6 +46,8 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "model": path,
         "bytes": os.path.getsize(path),
+        "task": model.task,
+        "loss": model.loss,
         "labels": list(model.labels),
         "features": model.n_features,
         "tokenizer": {"name": encoder.tokenizer.name, **encoder.tokenizer.params()},

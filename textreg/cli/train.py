@@ -14,9 +14,10 @@ import click
 
 from textreg.cli.inputs import describe, reading
 from textreg.cli.options import PartsCommand
-from textreg.cli.output import percent, print_json, progress_bar, size
+from textreg.cli.output import measures, percent, print_json, progress_bar, size
 from textreg.corpus import read_corpus
 from textreg.errors import UsageError
+from textreg.losses import LOSSES
 from textreg.selection import METRICS
 from textreg.settings import TrainingSettings
 from textreg.training import train_corpus
@@ -48,10 +49,21 @@ from textreg.training import train_corpus
 @click.option("--cv", type=int, metavar="K", help="Choose the prices by K-fold cross-validation.")
 @click.option(
     "--metric",
-    type=click.Choice(METRICS),
-    default="accuracy",
+    type=click.Choice([metric for metrics in METRICS.values() for metric in metrics]),
+    help="What the prices are chosen by; among equals the smaller model wins. "
+    "[default: accuracy, or r2 in a regression]",
+)
+@click.option(
+    "--task",
+    type=click.Choice(list(METRICS)),
+    default="classification",
     show_default=True,
-    help="What the prices are chosen by; among equals the smaller model wins.",
+    help="What the labels are: names of classes, or numbers.",
+)
+@click.option(
+    "--loss",
+    type=click.Choice(list(LOSSES)),
+    help="What it costs to be wrong. [default: logistic, or squared in a regression]",
 )
 @click.option(
     "--no-refit", is_flag=True, help="Leave out what was held out when fitting the final model."
@@ -140,9 +152,9 @@ def command(
     elif talk:
         _tell(result, str(target))
     if not model.n_features:
-        label = max(result["labels"], key=result["labels"].__getitem__)
+        (answer,) = model.predict([""])
         click.echo(
-            f"Warning: no feature has a weight, so the answer is always '{label}'. Smaller prices "
+            f"Warning: no feature has a weight, so the answer is always '{answer}'. Smaller prices "
             "leave more features; or the texts may not tell the labels apart.",
             err=True,
         )
@@ -192,7 +204,7 @@ def _class_weight(given: Sequence[str]) -> str | Mapping[str, float] | None:
 
 def _tell(result: Mapping[str, Any], target: str) -> None:
     """The result for people."""
-    labels = [f"{label} {count:,}" for label, count in result["labels"].items()]
+    labels = [f"{label} {_number(count)}" for label, count in result["labels"].items()]
     more = f" and {len(labels) - 8} more" if len(labels) > 8 else ""
     click.echo(f"labels: {', '.join(labels[:8])}{more}")
     click.echo(f"features: {result['features']:,} ({result['seconds']['features']:.1f} s)")
@@ -213,11 +225,14 @@ def _tell(result: Mapping[str, Any], target: str) -> None:
     click.echo(f"next: textreg evaluate {target} TEST_FILE, or textreg show {target}")
 
 
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+
+
 def _tell_search(result: Mapping[str, Any]) -> None:
     kind = {"dev": "--dev", "holdout": "documents held out", "cv": "cross-validation"}
     dev, split = result["dev"], result["split"]
     name = kind[split["kind"]] + (f", {split['parts']} parts" if split["kind"] == "cv" else "")
-    low, high = dev["accuracy_interval"]
     if len(result["search"]) > 1:
         click.echo(
             f"search: {len(result['search'])} settings of {result['reg']['name']} on "
@@ -231,7 +246,4 @@ def _tell_search(result: Mapping[str, Any]) -> None:
     )
     if prices:
         click.echo(f"chosen: {prices}")
-    click.echo(
-        f"{split['kind']}: accuracy {dev['accuracy']:.3f} (95 % CI {low:.3f}..{high:.3f})  "
-        f"macro-F1 {dev['macro_f1']:.3f}  log-loss {dev['log_loss']:.3f}"
-    )
+    click.echo(f"{split['kind']}: {measures(dev)}")

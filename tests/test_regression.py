@@ -1,0 +1,171 @@
+"""Numbers as labels, and losses other than the logistic one, the whole way from text to model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Cli
+from sklearn.metrics import mean_squared_error, r2_score
+
+import textreg
+from textreg.errors import DataError, ModelError, UsageError
+from textreg.evaluation import evaluate_numbers
+from textreg.selection import holdout, measure
+
+STARS = {"awful": -2.0, "poor": -1.0, "decent": 1.0, "superb": 2.0}
+FILLER = "the a kettle lamp chair arrived box on monday we bought it for home".split()
+
+
+def reviews(n: int, seed: int = 0) -> tuple[list[str], list[str]]:
+    """Texts whose words add up to a number of stars."""
+    rng = np.random.default_rng(seed)
+    texts, labels = [], []
+    for _ in range(n):
+        words = rng.choice(list(STARS), size=3).tolist()
+        rest = [" ".join(rng.choice(FILLER, size=4)) for _ in words]
+        texts.append(". ".join(f"{a} {b}" for a, b in zip(words, rest, strict=True)) + ".")
+        noise = 0.1 * rng.standard_normal()
+        labels.append(f"{5 + sum(STARS[word] for word in words) + noise:.3f}")
+    return texts, labels
+
+
+def write(path: Path, texts: list[str], labels: list[str]) -> str:
+    rows = [{"text": t, "label": y} for t, y in zip(texts, labels, strict=True)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "reg", ["ridge", "lasso", "elastic", "sentence", "omp", "stagewise", "pcr"]
+)
+def test_the_words_and_their_stars_are_found(reg: str, tmp_path: Path) -> None:
+    texts, labels = reviews(300)
+    options = {"reg_budget": 4} if reg == "omp" else {"metric": "mse"}
+    model = textreg.train(
+        texts, labels, reg=reg, task="regression", weighting="count", ngrams=1, **options
+    )
+    more, truth = reviews(100, seed=1)
+    fit = evaluate_numbers([float(y) for y in truth], model.decision_function(more))
+    assert fit.r2 > 0.97
+    assert fit.mse < 0.2
+    assert model.task == "regression"
+    assert model.labels == ()
+    top = model.top_features(2)
+    assert {name for name, _ in top["higher"]} == {"decent", "superb"}
+    assert {name for name, _ in top["lower"]} == {"awful", "poor"}
+    model.save(tmp_path / "model")
+    loaded = textreg.load(tmp_path / "model")
+    assert loaded.predict(more) == model.predict(more)
+    assert isinstance(loaded.predict(more)[0], float)
+    with pytest.raises(UsageError, match="no probabilities"):
+        loaded.predict_proba(more)
+
+
+def test_the_command_line(tmp_path: Path, cli: Cli) -> None:
+    train = write(tmp_path / "train.jsonl", *reviews(200))
+    test = write(tmp_path / "test.jsonl", *reviews(60, seed=2))
+    target = str(tmp_path / "stars.textreg")
+    done = cli(
+        "train",
+        train,
+        "--task",
+        "regression",
+        "--reg",
+        "ridge",
+        "--weighting",
+        "count",
+        "-o",
+        target,
+    )
+    assert done.code == 0, done.err
+    assert "R² 0.9" in (done.out + done.err)
+    assert "mean 5" in (done.out + done.err)
+    found = json.loads(cli("evaluate", target, test, "--json").out)
+    assert found["documents"] == 60
+    assert found["r2"] > 0.9
+    assert {"mse", "mae"} <= found.keys()
+    assert "MSE" in cli("evaluate", target, test).out
+    lines = cli("predict", target, test).out.split()
+    assert len(lines) == 60
+    truth = [float(json.loads(line)["label"]) for line in Path(test).read_text().splitlines()]
+    assert r2_score(truth, [float(line) for line in lines]) == pytest.approx(found["r2"])
+    shown = json.loads(cli("show", target, "--json").out)
+    assert (shown["task"], shown["loss"]) == ("regression", "squared")
+    assert set(shown["top"]) == {"lower", "higher"}
+    asked = cli("predict", target, test, "--proba")
+    assert asked.code == 2
+    assert "no probabilities" in asked.err
+
+
+def test_a_development_file_and_cross_validation() -> None:
+    texts, labels = reviews(120)
+    for options in ({"dev": reviews(40, seed=3)}, {"cv": 3}):
+        model = textreg.train(texts, labels, reg="lasso", task="regression", **options)
+        assert model.summary["dev"]["r2"] > 0.5
+        assert model.summary["metric"] == "r2"
+
+
+def test_a_label_that_is_no_number(tmp_path: Path, cli: Cli) -> None:
+    texts, labels = reviews(20)
+    path = write(tmp_path / "train.jsonl", texts, [*labels[:6], "five", *labels[7:]])
+    done = cli("train", path, "--task", "regression")
+    assert done.code == 1
+    assert "train.jsonl:7: the label is 'five'" in (done.out + done.err)
+    with pytest.raises(DataError, match="document 3: the label is 'nan'"):
+        textreg.train(texts, [*labels[:2], "nan", *labels[3:]], task="regression")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"task": "regression", "loss": "logistic"}, "the loss of a regression is squared"),
+        ({"task": "regression", "metric": "accuracy"}, "r2, mse for regression"),
+        ({"task": "regression", "class_weight": "balanced"}, "no classes to weigh"),
+        ({"task": "regresion"}, "Did you mean 'regression'"),
+        ({"loss": "hinge"}, "no loss 'hinge'"),
+        ({"loss": "squared-hinge", "metric": "log-loss"}, "gives no probabilities"),
+        ({"metric": "r2"}, "for classification, not 'r2'"),
+    ],
+)
+def test_what_does_not_go_together(options: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        textreg.train(*reviews(20), **options)
+
+
+@pytest.mark.parametrize("loss", ["squared-hinge", "squared"])
+@pytest.mark.parametrize("reg", ["elastic", "sentence", "gomp"])
+def test_other_losses_classify(loss: str, reg: str, tmp_path: Path) -> None:
+    texts, stars = reviews(200)
+    labels = ["high" if float(y) > 7 else "low" if float(y) < 3 else "middle" for y in stars]
+    model = textreg.train(texts, labels, reg=reg, loss=loss, weighting="count", ngrams=1)
+    right = np.mean([a == b for a, b in zip(model.predict(texts), labels, strict=True)])
+    assert right > 0.6  # the middle is hard to tell by a straight line
+    assert "log_loss" not in model.summary["dev"]
+    assert model.loss == loss
+    model.save(tmp_path / "model")
+    assert textreg.load(tmp_path / "model").predict(texts) == model.predict(texts)
+    with pytest.raises(UsageError, match="no probabilities"):
+        model.predict_proba(texts)
+
+
+def test_numbers_are_measured_as_by_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    truth, predicted = rng.standard_normal(50), rng.standard_normal(50)
+    got = measure(predicted[:, None], truth)
+    assert got["r2"] == pytest.approx(r2_score(truth, predicted))
+    assert got["mse"] == pytest.approx(mean_squared_error(truth, predicted))
+    assert measure(np.ones((3, 1)), np.ones(3)) == {"r2": 0.0, "mse": 0.0}
+    with pytest.raises(DataError, match="no documents"):
+        evaluate_numbers([], [])
+    with pytest.raises(UsageError, match="one prediction for each"):
+        evaluate_numbers([1.0, 2.0], [1.0])
+
+
+def test_one_document_cannot_be_split() -> None:
+    with pytest.raises(DataError, match="one document only"):
+        holdout(np.zeros(1, dtype=np.int64), ("all",), 0.1, 0)
+    with pytest.raises(ModelError):
+        textreg.load("no such file")
