@@ -25,7 +25,8 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/tour.md", "docs/networks.md", "docs/losses.md"]
+    "page",
+    ["README.md", "docs/tour.md", "docs/networks.md", "docs/losses.md", "docs/explaining.md"],
 )
 def test_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All Python blocks of a page run, one after the other, in one namespace."""

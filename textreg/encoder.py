@@ -70,12 +70,12 @@ class Encoder:
 
     def rows(self, texts: Sequence[str]) -> Rows:
         """The arrays of :meth:`transform`."""
-        words = self._words(texts)
-        rows = count_rows(self._features(words))
+        words = self.words(texts)
+        rows = count_rows(self.features(words))
         self.weigh(rows, words)
         if self.columns is None:
             return rows
-        column = self._column_of[rows.indices]
+        column = self.column_of[rows.indices]
         kept = column >= 0
         indptr = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[rows.indptr]
         return Rows(indptr, column[kept], rows.data[kept])
@@ -85,10 +85,10 @@ class Encoder:
 
         Sentences without one are kept. UsageError if spans are asked of a tokenizer without them.
         """
-        tokens = self._features(self._words(texts, spans=spans))
+        tokens = self.features(self.words(texts, spans=spans))
         if self.columns is None:
             return tokens
-        return weave(tokens, [tokens.ids], [self._column_of], self.names)
+        return weave(tokens, [tokens.ids], [self.column_of], self.names)
 
     def restrict(self, columns: NDArray[np.int64]) -> Encoder:
         """The same for some columns only, given by number in rising order.
@@ -133,7 +133,7 @@ class Encoder:
             data /= np.repeat(norms, np.diff(rows.indptr))
 
     @cached_property
-    def _column_of(self) -> Int32s:
+    def column_of(self) -> Int32s:
         """The column of every feature of the vocabulary, -1 for those that are none."""
         new = np.full(len(self.vocabulary), -1, dtype=np.int32)
         new[self.columns] = np.arange(len(self.names), dtype=np.int32)
@@ -150,8 +150,8 @@ class Encoder:
         words = self.vocabulary if self.vectorizer.ngrams == 1 else self.tree[0].words
         return {word: number for number, word in enumerate(words)}
 
-    def _words(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
-        """All words of ``texts`` but stop words."""
+    def words(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
+        """All words of ``texts`` but stop words, known or not."""
         tokens = self.tokenizer.encode(check_texts(texts), spans=spans)
         if not self.stop_words:
             return tokens
@@ -162,8 +162,8 @@ class Encoder:
         )
         return renumber(tokens, new, tokens.vocabulary)
 
-    def _features(self, words: Tokens) -> Tokens:
-        """Every occurrence of a feature of the vocabulary."""
+    def features(self, words: Tokens) -> Tokens:
+        """Every occurrence of a feature of the vocabulary in ``words``, those of :meth:`words`."""
         single = self.vectorizer.ngrams == 1
         # An unknown word between two others must not make them neighbors: it keeps a number.
         unknown = -1 if single else len(self.tree[0].words)

@@ -14,7 +14,7 @@ import numpy as np
 
 from textreg.errors import UsageError
 from textreg.params import Parametrized
-from textreg.records import Graph, Groups, Problem, Solution, Tokens
+from textreg.records import Graph, Groups, Int64s, MultiSolution, Problem, Solution, Tokens
 
 API = 1
 """Version of this interface; a plugin made for another one is refused by name."""
@@ -95,9 +95,20 @@ class Regularizer(Plugin):
     default_builder: ClassVar[str] = ""
     """Name of the group or graph builder used when the user names none."""
 
+    softmax: ClassVar[bool] = False
+    """Whether :meth:`solve_softmax` is there."""
+
     @abstractmethod
     def solve(self, problem: Problem) -> Solution:
         """Weights for ``problem``; honours its ``weights``, ``fit_intercept`` and ``callback``."""
+
+    def solve_softmax(self, problem: Problem, codes: Int64s) -> MultiSolution:
+        """Weights for all classes together, under the softmax loss.
+
+        problem: as for :meth:`solve`, its ``y`` without meaning. codes: (n,) class of every
+        document, 0 to the number of classes - 1, all of which occur.
+        """
+        raise UsageError(f"{self.label()} has no softmax: leave out multiclass.")
 
     def scale(self, problem: Problem, parameter: str) -> float:
         """The price of ``parameter`` that empties the model; search grids are fractions of it.

@@ -13,6 +13,7 @@ from textreg.errors import UsageError
 
 if TYPE_CHECKING:
     from textreg.encoder import Encoder
+    from textreg.explain import Explanation
     from textreg.records import Floats
 
 
@@ -151,6 +152,12 @@ class Model:
             order = np.argsort(-row, kind="stable")[:n]
             top[label] = [(self.encoder.names[j], float(row[j])) for j in order if row[j] > 0]
         return top
+
+    def explain(self, text: str, of: str | None = None) -> Explanation:
+        """The exact account of one text's score: see :func:`textreg.explain.explain`."""
+        from textreg.explain import explain
+
+        return next(explain(self, [text], of))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file: see :func:`textreg.storage.save_model`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,15 +13,36 @@ from textreg.kinds import Regularizer
 from textreg.linking import scaled_rows
 from textreg.params import AUTO, LogGrid, param
 from textreg.penalties import Links, Quadratic, check_prices
-from textreg.records import Graph, Problem, Solution
+from textreg.records import Graph, Int64s, MultiSolution, Problem, Solution
 from textreg.solvers.memo import remember
 from textreg.solvers.quadratic import quadratic
+from textreg.solvers.softmax import QuadraticTurn, multinomial
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-class Network(Regularizer):
+class Linked(Regularizer):
+    """A quadratic price on weights that the links of a graph tie together."""
+
+    needs = "graph"
+    default_builder = "cooccurrence"
+    softmax = True
+
+    @abstractmethod
+    def penalty(self, problem: Problem) -> Quadratic:
+        """What is added to the loss; UsageError where the problem has no graph."""
+
+    def solve(self, problem: Problem) -> Solution:
+        """Minimise loss + penalty."""
+        return quadratic(problem, self.penalty(problem))
+
+    def solve_softmax(self, problem: Problem, codes: Int64s) -> MultiSolution:
+        """The same for all classes together."""
+        return multinomial(problem, codes, QuadraticTurn(problem, self.penalty(problem)))
+
+
+class Network(Linked):
     """Each weight near the mean of its neighbors', far from that of its opposites (section 2).
 
         loss + alpha (||(I - P) w||^2 + ||(I + Q) w||^2) + beta ||w||^2
@@ -33,8 +55,6 @@ class Network(Regularizer):
     """
 
     name = "network"
-    needs = "graph"
-    default_builder = "cooccurrence"
     beta: float = param(
         default=AUTO, min=0, search=LogGrid(1e-4, 1e-2, 3), help="price of the squared weights"
     )
@@ -42,15 +62,15 @@ class Network(Regularizer):
         default=AUTO, min=0, search=LogGrid(1e-3, 1.0, 4), help="price of leaving the neighbors"
     )
 
-    def solve(self, problem: Problem) -> Solution:
-        """Minimise the objective; UsageError where the problem has no graph."""
+    def penalty(self, problem: Problem) -> Quadratic:
+        """UsageError where the problem has no graph."""
         check_prices(self.name, alpha=self.alpha, beta=self.beta)
         graph = _graph(self.name, problem)
         links = remember(graph, "network", lambda: Links(network_rows(graph), graph.classes))
-        return quadratic(problem, Quadratic(links, self.alpha, self.beta))
+        return Quadratic(links, self.alpha, self.beta)
 
 
-class Laplacian(Regularizer):
+class Laplacian(Linked):
     """Linked features have similar weights, link by link (section 3.3).
 
         loss + alpha / 2 sum_ij W_ij (w_i - w_j)^2 + beta ||w||^2
@@ -61,8 +81,6 @@ class Laplacian(Regularizer):
     """
 
     name = "laplacian"
-    needs = "graph"
-    default_builder = "cooccurrence"
     beta: float = param(
         default=AUTO, min=0, search=LogGrid(1e-4, 1e-2, 3), help="price of the squared weights"
     )
@@ -76,8 +94,8 @@ class Laplacian(Regularizer):
         default=False, help="divide weights by the root of the feature's degree first"
     )
 
-    def solve(self, problem: Problem) -> Solution:
-        """Minimise the objective; UsageError where the problem has no graph."""
+    def penalty(self, problem: Problem) -> Quadratic:
+        """UsageError where the problem has no graph."""
         check_prices(self.name, alpha=self.alpha, beta=self.beta)
         graph, normalized = _graph(self.name, problem), self.normalized
         links = remember(
@@ -85,7 +103,7 @@ class Laplacian(Regularizer):
             ("laplacian", normalized),
             lambda: Links(laplacian_rows(graph, normalized=normalized), graph.classes),
         )
-        return quadratic(problem, Quadratic(links, self.alpha, self.beta))
+        return Quadratic(links, self.alpha, self.beta)
 
 
 def network_rows(graph: Graph) -> csr_array:

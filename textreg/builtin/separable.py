@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
 from textreg.params import AUTO, LogGrid, param
 from textreg.penalties import Separable, check_prices
-from textreg.records import Problem, Solution
+from textreg.records import Int64s, MultiSolution, Problem, Solution
 from textreg.solvers.newton import newton
+from textreg.solvers.softmax import SeparableTurn, multinomial
 
 
-class NoRegularizer(Regularizer):
+class Priced(Regularizer):
+    """A price on every weight by itself."""
+
+    softmax = True
+
+    @abstractmethod
+    def prices(self) -> dict[str, float]:
+        """l1 and l2, as far as there are any."""
+
+    def solve(self, problem: Problem) -> Solution:
+        """Minimise loss + penalty."""
+        return newton(problem, self._penalty(problem))
+
+    def solve_softmax(self, problem: Problem, codes: Int64s) -> MultiSolution:
+        """The same for all classes together."""
+        turn = SeparableTurn(problem, self._penalty(problem))
+        return multinomial(problem, codes, turn)
+
+    def _penalty(self, problem: Problem) -> Separable:
+        prices = self.prices()
+        check_prices(self.name, **prices)
+        return Separable.constant(problem.X.shape[1], **prices)
+
+
+class NoRegularizer(Priced):
     """No penalty: plain logistic regression, for comparison.
 
     Where the classes can be told apart without error there is no optimum; the weights then stop
@@ -18,13 +45,14 @@ class NoRegularizer(Regularizer):
     """
 
     name = "none"
+    softmax = False  # without a price there is no bound to stop by
 
-    def solve(self, problem: Problem) -> Solution:
-        """Minimise the loss alone."""
-        return newton(problem, Separable.constant(problem.X.shape[1]))
+    def prices(self) -> dict[str, float]:
+        """None."""
+        return {}
 
 
-class Ridge(Regularizer):
+class Ridge(Priced):
     """Ridge: l2 ||w||_2^2 added to the loss. Every feature stays, none grows large."""
 
     name = "ridge"
@@ -32,13 +60,12 @@ class Ridge(Regularizer):
         default=AUTO, min=0, search=LogGrid(1e-4, 1.0, 9), help="price of the squared weights"
     )
 
-    def solve(self, problem: Problem) -> Solution:
-        """Minimise loss + ridge."""
-        check_prices(self.name, l2=self.l2)
-        return newton(problem, Separable.constant(problem.X.shape[1], l2=self.l2))
+    def prices(self) -> dict[str, float]:
+        """As given."""
+        return {"l2": self.l2}
 
 
-class Lasso(Regularizer):
+class Lasso(Priced):
     """Lasso (Tibshirani 1996): l1 ||w||_1 added to the loss. Few features stay."""
 
     name = "lasso"
@@ -46,13 +73,12 @@ class Lasso(Regularizer):
         default=AUTO, min=0, search=LogGrid(1e-3, 0.3, 9), help="price of the absolute weights"
     )
 
-    def solve(self, problem: Problem) -> Solution:
-        """Minimise loss + lasso."""
-        check_prices(self.name, l1=self.l1)
-        return newton(problem, Separable.constant(problem.X.shape[1], l1=self.l1))
+    def prices(self) -> dict[str, float]:
+        """As given."""
+        return {"l1": self.l1}
 
 
-class Elastic(Regularizer):
+class Elastic(Priced):
     """Elastic net (Zou & Hastie 2005): l1 ||w||_1 + l2 ||w||_2^2. Features that agree stay."""
 
     name = "elastic"
@@ -63,10 +89,9 @@ class Elastic(Regularizer):
         default=AUTO, min=0, search=LogGrid(1e-3, 0.3, 6), help="price of the absolute weights"
     )
 
-    def solve(self, problem: Problem) -> Solution:
-        """Minimise loss + elastic net."""
-        check_prices(self.name, l1=self.l1, l2=self.l2)
-        return newton(problem, Separable.constant(problem.X.shape[1], l1=self.l1, l2=self.l2))
+    def prices(self) -> dict[str, float]:
+        """As given."""
+        return {"l1": self.l1, "l2": self.l2}
 
 
 @hookimpl

@@ -22,6 +22,7 @@ COMMANDS = {
     "train": "Learn a model from labelled text.",
     "predict": "Label texts with a model.",
     "evaluate": "Measure a model on labelled text.",
+    "explain": "Show which words and sentences decided.",
     "show": "Show what a model file holds.",
     "groups": "Build, count, show and save groups of features.",
     "plugins": "List the parts that are installed.",

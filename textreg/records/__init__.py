@@ -4,7 +4,7 @@ Ragged data has one layout everywhere: a flat array and the offsets into it, so 
 ``flat[ptr[i]:ptr[i + 1]]``.
 """
 
-from textreg.records.fit import Problem, Solution, Step
+from textreg.records.fit import MultiSolution, Problem, Solution, Step
 from textreg.records.ragged import Floats, Int32s, Int64s
 from textreg.records.structure import Graph, Groups, MergedGroups
 from textreg.records.text import Corpus, Tokens
@@ -17,6 +17,7 @@ __all__ = [
     "Int32s",
     "Int64s",
     "MergedGroups",
+    "MultiSolution",
     "Problem",
     "Solution",
     "Step",

@@ -138,3 +138,21 @@ class Solution:
     def nonzero(self) -> int:
         """Number of features with a weight."""
         return int(np.count_nonzero(self.w))
+
+
+@dataclass(frozen=True, eq=False)
+class MultiSolution:
+    """What a solver found that fits all classes together.
+
+    w: (classes, p) weights. b: (classes,) intercepts, which sum to zero. The rest is as in
+    :class:`Solution`.
+    """
+
+    w: Floats
+    b: Floats
+    objective: float
+    gap: float = float("nan")
+    iterations: int = 0
+    converged: bool = False
+    history: tuple[Step, ...] = ()
+    info: dict[str, Any] = field(default_factory=dict)

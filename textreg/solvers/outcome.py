@@ -31,15 +31,8 @@ def outcome(
 
     unit: what iterations are called.
     """
-    if not converged and not stopped:
-        reached = "no known gap" if isnan(gap) else f"a relative gap of {gap:.1e}"
-        violation = "" if isnan(residual) else f" and a largest violation of {residual:.1e}"
-        warnings.warn(
-            f"stopped after {iterations} {unit} at {reached}{violation}, above "
-            f"the tolerance of {problem.tol:.1e}; raise max_iter or the tolerance.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+    if not stopped:
+        warn_unless_converged(problem, unit, iterations, converged, gap, residual)
     return Solution(
         w=w,
         b=b,
@@ -51,4 +44,25 @@ def outcome(
         history=tuple(history),
         group_norms=group_norms,
         info=info or {},
+    )
+
+
+def warn_unless_converged(
+    problem: Problem,
+    unit: str,
+    iterations: int,
+    converged: bool,
+    gap: float,
+    residual: float = float("nan"),
+) -> None:
+    """The ConvergenceWarning of a solver that ran out of iterations."""
+    if converged:
+        return
+    reached = "no known gap" if isnan(gap) else f"a relative gap of {gap:.1e}"
+    violation = "" if isnan(residual) else f" and a largest violation of {residual:.1e}"
+    warnings.warn(
+        f"stopped after {iterations} {unit} at {reached}{violation}, above "
+        f"the tolerance of {problem.tol:.1e}; raise max_iter or the tolerance.",
+        ConvergenceWarning,
+        stacklevel=4,
     )

@@ -51,7 +51,7 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
     Without a ridge there is no bound: the gap is NaN then, and the stop is at a largest gradient of
     ``problem.tol`` times that at the start.
     """
-    newton = _Newton(problem, penalty)
+    newton = NewtonSteps(problem, penalty)
     engine, fit_intercept = newton.engine, problem.fit_intercept
     history: list[Step] = []
     bound, gap, first, iteration, idle = -np.inf, math.inf, 0.0, 0, 0
@@ -90,8 +90,11 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
     )
 
 
-class _Newton:
-    """An engine, the penalty at its weights, and the steps that lower both."""
+class NewtonSteps:
+    """An engine, the penalty at its weights, and the steps that lower both.
+
+    pull: M w at the engine's weights; whoever moves these changes it too.
+    """
 
     def __init__(self, problem: Problem, penalty: Quadratic) -> None:
         engine = self.engine = Engine(problem)

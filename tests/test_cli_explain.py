@@ -1,0 +1,89 @@
+"""``textreg explain``: for reading, and as JSON with offsets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import Cli
+
+import textreg
+
+TEXT = "Good film. Bad plot; good actors!"
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    texts = ["Good film. Good actors.", "Bad film. Bad plot.", "Good plot!", "Bad actors!"]
+    path = tmp_path / "m.model"
+    textreg.train(texts, ["p", "n", "p", "n"], reg="ridge", reg_l2=0.1).save(path)
+    return path
+
+
+def test_a_text_on_the_command_line(cli: Cli, model: Path) -> None:
+    code, out, err = cli("explain", model, TEXT)
+    assert (code, err) == (0, "")
+    found = textreg.load(model).explain(TEXT)
+    lines = out.splitlines()
+    assert lines[0].startswith(f"{found.label} ({found.probabilities[found.label]:.3f})")
+    assert "= intercept" in lines[0]
+    assert "log-odds" in lines[1]
+    first = found.sentences[0]
+    assert lines[2].split() == [f"{first.value:+.3f}", f"{first.removal:+.3f}", "Good", "film."]
+    assert "good +" in lines[-1] or "good -" in lines[-1]
+    assert "\x1b" not in out  # no color where nobody looks
+
+
+def test_json_is_one_document_with_offsets(cli: Cli, model: Path, tmp_path: Path) -> None:
+    file = tmp_path / "texts.txt"
+    file.write_text(f"{TEXT}\nnothing known\n", encoding="utf-8")
+    code, out, err = cli("explain", model, file, "--json")
+    assert (code, err) == (0, "")
+    document = json.loads(out)
+    wanted = textreg.load(model).explain(TEXT).to_dict()
+    assert document["explanations"][0] == wanted
+    assert document["explanations"][1]["words"] == []
+    for word in wanted["words"]:
+        assert TEXT[word["start"] : word["end"]].lower() == word["feature"]
+
+    code, out, err = cli("explain", model, file, "--format", "jsonl")
+    assert [json.loads(line) for line in out.splitlines()] == document["explanations"]
+
+
+def test_of_another_label(cli: Cli, model: Path) -> None:
+    (one,) = json.loads(cli("explain", model, TEXT, "--of", "p", "--json").out)["explanations"]
+    (other,) = json.loads(cli("explain", model, TEXT, "--of", "n", "--json").out)["explanations"]
+    assert one["score"] == -other["score"]
+
+
+def test_refusals(cli: Cli, model: Path, tmp_path: Path) -> None:
+    code, out, err = cli("explain", model, TEXT, "--of", "x")
+    assert (code, out) == (2, "")
+    assert "no label 'x'" in err
+    code, out, err = cli("explain", model, tmp_path / "missing.csv")
+    assert (code != 0, out) == (True, "")
+    assert "missing.csv" in err
+    code, out, err = cli("explain", model, TEXT, "--text-col", "a")
+    assert (code, out) == (2, "")
+    assert "--text-col" in err
+
+
+def test_control_characters_do_not_reach_the_terminal(cli: Cli, model: Path) -> None:
+    out = cli("explain", model, "good \x1b[31m film \u202e bad").out
+    assert not {"\x1b", "\u202e"} & set(out)
+
+
+def test_colors_where_somebody_looks(
+    cli: Cli, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    out = cli("explain", model, "good film bad", "--of", "p").out
+    assert "32mgood" in out
+    assert "31mbad" in out
+    monkeypatch.setenv("NO_COLOR", "1")
+    out = cli("explain", model, "good film bad", "--of", "p").out
+    assert "32m" not in out
+    assert "31m" not in out

@@ -1,0 +1,141 @@
+"""The softmax loss over several classes: against scikit-learn, with its proof."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array, random_array
+from scipy.special import logsumexp
+from sklearn.linear_model import LogisticRegression
+
+from textreg import registry
+from textreg.records import Graph, MultiSolution, Problem
+from textreg.solvers.softmax import cheapest
+
+N, P, K = 120, 30, 4
+
+
+def problem(seed: int = 0, **changes: Any) -> tuple[Problem, np.ndarray]:
+    """Four classes that the first words tell apart, mostly."""
+    rng = np.random.default_rng(seed)
+    X = csr_array(random_array((N, P), density=0.3, rng=rng, data_sampler=rng.standard_normal))
+    truth = rng.standard_normal((K, P))
+    scores = X @ truth.T + 0.5 * rng.standard_normal((N, K)) + np.linspace(0, 1, K)
+    codes = scores.argmax(axis=1)
+    assert len(set(codes)) == K
+    links = random_array((P, P), density=0.1, rng=rng).toarray()
+    np.fill_diagonal(links, 0.0)
+    values = {
+        "X": X,
+        "y": np.where(codes == 0, 1.0, -1.0),
+        "graph": Graph(csr_array(links)),
+        "tol": 1e-9,
+        **changes,
+    }
+    return Problem(**values), codes
+
+
+def fit(reg: str, given: Problem, codes: np.ndarray, **params: float) -> MultiSolution:
+    solution: MultiSolution = registry.create("regularizer", reg, **params).solve_softmax(
+        given, codes
+    )
+    return solution
+
+
+def loss(given: Problem, codes: np.ndarray, W: np.ndarray, b: np.ndarray) -> float:
+    Z = given.X @ W.T + b
+    return float(given.weights @ (logsumexp(Z, axis=1) - Z[np.arange(N), codes]))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_ridge_is_that_of_scikit_learn(intercept: bool) -> None:
+    made, codes = problem(fit_intercept=intercept)
+    ours = fit("ridge", made, codes, l2=0.5)
+    theirs = LogisticRegression(C=1.0, fit_intercept=intercept, tol=1e-10, max_iter=10_000)
+    theirs.fit(made.X, codes)
+    np.testing.assert_allclose(ours.w, theirs.coef_, atol=1e-4)
+    b = theirs.intercept_ - theirs.intercept_.mean()
+    np.testing.assert_allclose(ours.b, b, atol=1e-4)
+    assert ours.objective == pytest.approx(
+        loss(made, codes, ours.w, ours.b) + 0.5 * (ours.w**2).sum()
+    )
+
+
+def test_lasso_is_that_of_scikit_learn() -> None:
+    made, codes = problem(tol=1e-6)
+    ours = fit("lasso", made, codes, l1=1.0)
+    theirs = LogisticRegression(C=1.0, l1_ratio=1.0, solver="saga", tol=1e-8, max_iter=100_000)
+    theirs.fit(made.X, codes)
+    value = loss(made, codes, theirs.coef_, theirs.intercept_) + np.abs(theirs.coef_).sum()
+    assert ours.objective <= value * (1 + 1e-6)
+    assert ours.objective == pytest.approx(value, rel=1e-4)
+    assert np.count_nonzero(ours.w) < np.count_nonzero(theirs.coef_) + 5
+
+
+CASES = [
+    ("ridge", {"l2": 0.1}),
+    ("lasso", {"l1": 0.5}),
+    ("elastic", {"l1": 0.3, "l2": 0.2}),
+    ("network", {"alpha": 0.5, "beta": 0.2}),
+    ("laplacian", {"alpha": 0.5, "beta": 0.2}),
+]
+
+
+@pytest.mark.parametrize(("reg", "params"), CASES, ids=lambda case: str(case)[:30])
+def test_the_gap_is_a_proof(reg: str, params: dict[str, float]) -> None:
+    """No other point found lies below the bound, however loose; weights and repetition agree."""
+    rng = np.random.default_rng(5)
+    weights = rng.integers(1, 4, N).astype(float)
+    made, codes = problem(weights=weights, tol=1e-6)
+    tight = fit(reg, made, codes, **params)
+    assert tight.converged
+    assert 0 <= tight.gap <= 1e-6
+    loose = fit(reg, made.replace(tol=0.05), codes, **params)
+    assert loose.iterations < tight.iterations
+    assert loose.objective * (1 - loose.gap) <= tight.objective
+    rows = np.repeat(np.arange(N), weights.astype(int))
+    again = made.replace(X=made.X[rows], y=made.y[rows], weights=np.ones(len(rows)))
+    repeated = fit(reg, again, codes[rows], **params)
+    assert repeated.objective == pytest.approx(tight.objective, rel=1e-6)
+    if reg != "lasso":  # which may have many optima
+        np.testing.assert_allclose(repeated.w, tight.w, atol=2e-2)
+
+
+def test_two_classes_are_one_with_half_the_price_each() -> None:
+    """w and -w share the price: a ridge of 2 l2 on their half is l2 on the difference's half."""
+    made, codes = problem()
+    two = (codes > 1).astype(np.int64)
+    both = fit("ridge", made, two, l2=0.4)
+    one = registry.create("regularizer", "ridge", l2=0.2).solve(
+        made.replace(y=np.where(two == 1, 1.0, -1.0))
+    )
+    np.testing.assert_allclose(both.w[1] - both.w[0], one.w, atol=1e-4)
+    np.testing.assert_allclose(both.w[1], -both.w[0], atol=1e-5)
+    assert both.b[1] - both.b[0] == pytest.approx(one.b, abs=1e-4)
+
+
+def test_stopping_gives_the_best_so_far() -> None:
+    made, codes = problem(callback=lambda step: step.iteration >= 2)
+    stopped = fit("elastic", made, codes, l1=0.3, l2=0.2)
+    assert stopped.iterations == 2
+    assert not stopped.converged
+    assert stopped.objective < stopped.history[0].objective
+
+
+@given(seed=st.integers(0, 10**6), k=st.integers(2, 6))
+def test_the_shared_part_is_the_cheapest(seed: int, k: int) -> None:
+    rng = np.random.default_rng(seed)
+    ws = rng.standard_normal((k, 5)) * (rng.random((k, 5)) < 0.7)
+    lam, q = rng.uniform(0, 2, 5), rng.choice([0.0, 0.5, 2.0], 5)
+
+    def cost(t: np.ndarray) -> np.ndarray:
+        value: np.ndarray = (lam * np.abs(ws - t) + 0.5 * q * (ws - t) ** 2).sum(axis=0)
+        return value
+
+    best = cheapest(ws, lam, q)
+    for other in (np.zeros(5), ws.mean(axis=0), np.median(ws, axis=0), best + 1e-3, best - 1e-3):
+        assert (cost(best) <= cost(other) + 1e-9).all()

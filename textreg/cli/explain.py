@@ -1,0 +1,135 @@
+"""``textreg explain``: which words and sentences decided."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from textreg.cli.inputs import reading
+from textreg.cli.output import print_json
+from textreg.corpus import stream_documents
+from textreg.errors import UsageError
+from textreg.explain import Explanation, explain
+from textreg.explain.show import headline, pieces, visible
+from textreg.storage import load_model
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+STRONGEST = 10
+"""Features that are listed beneath a document."""
+
+
+@click.command(name="explain")
+@click.argument("model")
+@click.argument("source", default="-", metavar="[TEXT | FILE | -]")
+@reading(labels=False)
+@click.option("--of", metavar="LABEL", help="Explain this label's score. [default: the predicted]")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "jsonl"]),
+    default="text",
+    show_default=True,
+    help="For reading, or one JSON object a document.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
+def command(
+    model: str,
+    source: str,
+    text_col: str | None,
+    encoding: str | None,
+    on_error: str,
+    of: str | None,
+    form: str,
+    as_json: bool,
+) -> None:
+    """Show which words and sentences decided.
+
+    For every text the score is taken apart without remainder: intercept + words = score. Beside
+    each sentence stand two numbers. "words" is the sum of its words' shares. "without it" is the
+    paper's log-odds: what the log-probability loses if the sentence is left out and the rest is
+    weighed anew.
+
+    A source with a blank in it that is no file is a text itself.
+    """
+    loaded = load_model(model)
+    explanations = explain(loaded, _texts(source, text_col, encoding, on_error), of)
+    if as_json:
+        print_json({"model": model, "explanations": [each.to_dict() for each in explanations]})
+        return
+    if form == "jsonl":
+        lines = (json.dumps(each.to_dict(), ensure_ascii=False) + "\n" for each in explanations)
+        sys.stdout.writelines(lines)
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    for number, each in enumerate(explanations):
+        if number:
+            console.print()
+        _tell(console, each, chances=loaded.has_probabilities)
+
+
+def _texts(source: str, text_col: str | None, encoding: str | None, on_error: str) -> Iterator[str]:
+    """The texts that an argument stands for."""
+    if source != "-" and any(map(str.isspace, source)) and not _is_file(source):
+        if text_col is not None:
+            raise UsageError("a text has no columns: leave out --text-col, or name a file.")
+        return iter([source])
+    batches = stream_documents([source], text_col=text_col, encoding=encoding, on_error=on_error)
+    return itertools.chain.from_iterable(batch.texts for batch in batches)
+
+
+def _is_file(source: str) -> bool:
+    try:
+        return Path(source).exists()
+    except (OSError, ValueError):  # too long for a path, or with a null character
+        return False
+
+
+def _tell(console: Console, explanation: Explanation, *, chances: bool) -> None:
+    from rich.text import Text
+
+    console.print(Text(headline(explanation), style="bold"))
+    colored = _colored(explanation)
+    if explanation.sentences:
+        console.print(f"   words  {'without it (log-odds)' if chances else 'without it (score)'}")
+    for start, end, value, removal in explanation.sentences:
+        line = Text(f"{value:+8.3f}  {removal:+8.3f}  ")
+        line.append_text(colored[start:end])
+        line.plain = line.plain.replace("\n", " ")
+        console.print(line)
+    if not explanation.words:
+        console.print("No word of this text has a weight: the intercept is all there is.")
+        return
+    listed = [f"{visible(name)} {value:+.3f}" for name, value in strongest(explanation)]
+    console.print("  " + ", ".join(listed))
+
+
+def strongest(explanation: Explanation) -> list[tuple[str, float]]:
+    """Features and what they add, all occurrences together, the strongest first."""
+    sums: dict[str, float] = {}
+    for word in explanation.words:
+        sums[word.feature] = sums.get(word.feature, 0.0) + word.value
+    return sorted(sums.items(), key=lambda item: (-abs(item[1]), item[0]))[:STRONGEST]
+
+
+def _colored(explanation: Explanation) -> Any:
+    """The text; green speaks for the label and red against it, the strongest pieces in bold."""
+    from rich.text import Text
+
+    text = Text(visible(explanation.text))
+    parts = list(pieces(explanation))
+    most = max((abs(part.value) for part in parts), default=0.0)
+    for start, end, value in parts:
+        if abs(value) > most / 10:  # all else would only be noise in color
+            strong = "bold " if abs(value) > most / 2 else ""
+            text.stylize(f"{strong}{'green' if value > 0 else 'red'}", start, end)
+    return text

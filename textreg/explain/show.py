@@ -1,0 +1,78 @@
+"""Explanations for eyes: a text cut at its words, each piece with what it adds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import escape
+from typing import NamedTuple
+
+from textreg.explain.records import Explanation
+
+# What moves a cursor, colors a terminal or turns the direction of writing.
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+class Piece(NamedTuple):
+    """A part of a text and the sum of the values of the words that cover it; 0 of none."""
+
+    start: int
+    end: int
+    value: float
+
+
+def pieces(explanation: Explanation) -> Iterator[Piece]:
+    """The whole text in consecutive parts, cut wherever a word begins or ends.
+
+    Where n-grams overlap, each counts in full for every part that it covers.
+    """
+    change: dict[int, float] = {0: 0.0, len(explanation.text): 0.0}
+    open_at: dict[int, int] = {}
+    for start, end, _, value in explanation.words:
+        for place, sign in ((start, 1), (end, -1)):
+            change[place] = change.get(place, 0.0) + sign * value
+            open_at[place] = open_at.get(place, 0) + sign
+    value, n_open, before = 0.0, 0, 0
+    for place in sorted(change):
+        if place > before:
+            yield Piece(before, place, value if n_open else 0.0)
+        value, n_open, before = value + change[place], n_open + open_at.get(place, 0), place
+
+
+def visible(text: str) -> str:
+    """The same length, with control characters that could act on a screen shown as U+FFFD."""
+    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def headline(explanation: Explanation) -> str:
+    """Label, probability and the account of the score on one line."""
+    label = visible(explanation.label)
+    if explanation.label in explanation.probabilities:
+        label += f" ({explanation.probabilities[explanation.label]:.3f})"
+    words = sum(word.value for word in explanation.words)
+    what = f"score of {visible(explanation.of)}" if explanation.of else "prediction"
+    return (
+        f"{label}   {what} {explanation.score:+.3f} = intercept {explanation.intercept:+.3f} "
+        f"{'+' if words >= 0 else '-'} words {abs(words):.3f}"
+    )
+
+
+def as_html(explanation: Explanation) -> str:
+    """One self-contained element: no script, no style sheet, everything from the text escaped."""
+    parts = list(pieces(explanation))
+    most = max((abs(part.value) for part in parts), default=0.0) or 1.0
+    shown = []
+    for start, end, value in parts:
+        text = escape(visible(explanation.text[start:end]))
+        if value:
+            color = "0,114,178" if value > 0 else "213,94,0"  # told apart by the color-blind too
+            strength = 0.1 + 0.5 * abs(value) / most
+            text = (
+                f'<span style="background:rgba({color},{strength:.2f})" '
+                f'title="{value:+.4f}">{text}</span>'
+            )
+        shown.append(text)
+    return (
+        f"<div><p><b>{escape(headline(explanation))}</b></p>"
+        f'<p dir="auto" style="white-space:pre-wrap">{"".join(shown)}</p></div>'
+    )
