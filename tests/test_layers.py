@@ -39,6 +39,7 @@ ROWS = [
     ["prepare"],
     ["container", "model"],
     ["storage"],
+    ["fitting"],
     ["training"],
     ["classifier", "demo_grammar", "explain"],
     ["report"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 from sklearn.linear_model import LogisticRegression
 
+import textreg
 from textreg import registry
+from textreg.errors import UsageError
 from textreg.records import Graph, MultiSolution, Problem
 from textreg.solvers.softmax import cheapest
 
@@ -139,3 +142,43 @@ def test_the_shared_part_is_the_cheapest(seed: int, k: int) -> None:
     best = cheapest(ws, lam, q)
     for other in (np.zeros(5), ws.mean(axis=0), np.median(ws, axis=0), best + 1e-3, best - 1e-3):
         assert (cost(best) <= cost(other) + 1e-9).all()
+
+
+TEXTS = ["red hot sun", "red sun sand", "cold blue sea", "blue sea wave", "green tree", "tree leaf"]
+LABELS = ["desert", "desert", "sea", "sea", "wood", "wood"]
+
+
+@pytest.mark.parametrize("reg", ["ridge", "elastic", "network"])
+def test_the_whole_way(reg: str, tmp_path: Path) -> None:
+    """Probabilities are the softmax of the scores, in memory and from the file."""
+    options: dict[str, Any] = {"groups": None} if reg != "network" else {"graph_threshold": 0.0}
+    options = {key: value for key, value in options.items() if value is not None}
+    model = textreg.train(TEXTS * 8, LABELS * 8, reg=reg, multiclass="softmax", jobs=2, **options)
+    assert model.predict(TEXTS) == LABELS
+    assert model.loss == "softmax"
+    assert model.summary["multiclass"] == "softmax"
+    assert model.summary["converged"]
+    proba = model.predict_proba(TEXTS)
+    np.testing.assert_allclose(proba, softmax(model.decision_function(TEXTS), axis=1))
+    held = model.summary["dev"]
+    assert 0 < held["log_loss"] < np.log(3)
+    model.save(tmp_path / "model")
+    loaded = textreg.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_proba(TEXTS), proba)
+    again = textreg.train(TEXTS * 8, LABELS * 8, reg=reg, multiclass="softmax", jobs=1, **options)
+    np.testing.assert_array_equal(again.weights, model.weights)
+
+
+def test_two_labels_are_fitted_as_two() -> None:
+    model = textreg.train(TEXTS[:4] * 8, LABELS[:4] * 8, reg="ridge", multiclass="softmax")
+    assert model.loss == "logistic"
+    assert model.weights.shape[0] == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"reg": "sentence"}, {"reg": "none"}, {"reg": "ridge", "loss": "squared-hinge"}],
+)
+def test_what_has_no_softmax(options: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match="cannot go with softmax"):
+        textreg.train(TEXTS, LABELS, multiclass="softmax", **options)

@@ -62,6 +62,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         cv: int | None = None,
         metric: str = "accuracy",
         loss: str = "logistic",
+        multiclass: str = "ovr",
         refit: bool = True,
         class_weight: str | Mapping[Any, float] | None = None,
         jobs: int = 1,
@@ -83,6 +84,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.cv = cv
         self.metric = metric
         self.loss = loss
+        self.multiclass = multiclass
         self.refit = refit
         self.class_weight = class_weight
         self.jobs = jobs

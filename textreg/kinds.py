@@ -14,7 +14,7 @@ import numpy as np
 
 from textreg.errors import UsageError
 from textreg.params import Parametrized
-from textreg.records import Graph, Groups, Int64s, MultiSolution, Problem, Solution, Tokens
+from textreg.records import Floats, Graph, Groups, Int64s, MultiSolution, Problem, Solution, Tokens
 
 API = 1
 """Version of this interface; a plugin made for another one is refused by name."""
@@ -102,11 +102,14 @@ class Regularizer(Plugin):
     def solve(self, problem: Problem) -> Solution:
         """Weights for ``problem``; honours its ``weights``, ``fit_intercept`` and ``callback``."""
 
-    def solve_softmax(self, problem: Problem, codes: Int64s) -> MultiSolution:
+    def solve_softmax(
+        self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
+    ) -> MultiSolution:
         """Weights for all classes together, under the softmax loss.
 
         problem: as for :meth:`solve`, its ``y`` without meaning. codes: (n,) class of every
-        document, 0 to the number of classes - 1, all of which occur.
+        document, 0 to the number of classes - 1, all of which occur. start: weights (classes, p)
+        and intercepts (classes,) to begin from.
         """
         raise UsageError(f"{self.label()} has no softmax: leave out multiclass.")
 

@@ -170,6 +170,10 @@ def _lighten(alpha: Floats) -> None:
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Logistic(), SquaredHinge(), Squared())}
 
 
+PROBABLE = {"logistic", "softmax"}
+"""Losses whose scores stand for probabilities; softmax is the logistic one over several classes."""
+
+
 def find_loss(name: str) -> Loss:
     """The loss called ``name``; UsageError if there is none."""
     if name not in LOSSES:

@@ -10,6 +10,7 @@ import numpy as np
 
 from textreg._core.columns import column_dots
 from textreg.errors import UsageError
+from textreg.losses import PROBABLE
 
 if TYPE_CHECKING:
     from textreg.encoder import Encoder
@@ -23,8 +24,9 @@ class Model:
     labels: two or more, distinct; none for a regression, whose scores are its predictions.
     encoder: texts to features. weights: (k, p) over the encoder's p features, intercepts: (k,).
     With two labels or none k is 1, and a positive score speaks for ``labels[1]``; with more there
-    is one row for each label (one against the rest). summary: how the model was made, as JSON-able
-    values. loss: what was minimised; only the logistic one gives probabilities.
+    is one row for each label (one against the rest, or all together by softmax). summary: how the
+    model was made, as JSON-able values. loss: what was minimised; only "logistic" and "softmax"
+    give probabilities.
 
     Features without any weight are left out at once: :attr:`n_features` counts those that remain.
     """
@@ -112,7 +114,8 @@ class Model:
         """Probabilities (n, labels) of :meth:`decision_function`'s ``scores``.
 
         1 / (1 + exp(-score)) for two labels; with more, the same for every label and then divided
-        by the sum over the labels, as scikit-learn does for one against the rest.
+        by the sum over the labels, as scikit-learn does for one against the rest; or the softmax of
+        the scores where that was fitted.
 
         UsageError where the loss says nothing of chances.
         """
@@ -121,13 +124,15 @@ class Model:
 
         if scores.ndim == 1:
             return np.column_stack([expit(-scores), expit(scores)])
+        if self.loss == "softmax":
+            return np.asarray(softmax(scores, axis=1))
         # In logarithms, for all of them may be too small for a float.
         return np.asarray(softmax(log_expit(scores), axis=1))
 
     @property
     def has_probabilities(self) -> bool:
         """Whether scores stand for chances."""
-        return bool(self.labels) and self.loss == "logistic"
+        return bool(self.labels) and self.loss in PROBABLE
 
     def require_probabilities(self) -> None:
         """UsageError unless :attr:`has_probabilities`."""

@@ -227,6 +227,11 @@ class Prepared:
         _ = problem.X_csc, problem.groups and problem.groups.merged
         return problem
 
+    def codes(self, rows: NDArray[np.intp]) -> Int64s | None:
+        """Classes of some documents, where there are several that are to be fitted together."""
+        together = self.settings.multiclass == "softmax" and len(self.targets) > 1
+        return self.truth[rows].astype(np.int64) if together else None
+
     def _tokens(self, rows: NDArray[np.intp]) -> Tokens:
         """Those of some documents."""
         whole = len(rows) == self.tokens.n_documents
@@ -239,6 +244,7 @@ class Prepared:
             targets=self.targets[:, split.train],
             X_held=self.X[split.held],
             truth_held=self.truth[split.held],
+            codes=self.codes(split.train),
         )
 
 

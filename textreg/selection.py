@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import itertools
 import math
+import signal
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +22,7 @@ import numpy as np
 
 from textreg.errors import ConvergenceWarning, DataError, UsageError, did_you_mean
 from textreg.kinds import Regularizer
-from textreg.losses import largest_gradient_at_zero
+from textreg.losses import PROBABLE, largest_gradient_at_zero
 from textreg.records import Problem, Step
 
 if TYPE_CHECKING:
@@ -100,13 +102,20 @@ class Fold:
 
     problem: the training part; its ``y`` is for the first weight vector. targets: (k, n_train), one
     row of ``y`` for each weight vector to find. X_held, truth_held: the part to measure on; the
-    truth are indices of classes, or numbers in a regression.
+    truth are indices of classes, or numbers in a regression. codes: (n_train,) index of every class
+    where they are fitted together, by softmax; else None.
     """
 
     problem: Problem
     targets: Floats
     X_held: csr_array
     truth_held: Int64s | Floats
+    codes: Int64s | None = None
+
+    @property
+    def loss(self) -> str:
+        """What the scores mean: see :func:`measure`."""
+        return self.problem.loss if self.codes is None else "softmax"
 
 
 class Start(NamedTuple):
@@ -138,7 +147,11 @@ class Point:
 
 
 class Run:
-    """Counts finished fits and stops the others when the user interrupts; safe between threads."""
+    """Counts finished fits and stops the others when the user interrupts; safe between threads.
+
+    stopped: whether Ctrl-C was pressed. What is done by then can be used; pressed once more, it is
+    a KeyboardInterrupt as ever.
+    """
 
     def __init__(self, stage: str, total: int, progress: Progress | None) -> None:
         self._stage, self._total, self._progress = stage, total, progress
@@ -167,7 +180,7 @@ class Run:
 
         try:
             # One thread a piece: BLAS adds in another order when it has several.
-            with warnings.catch_warnings(), threadpool_limits(limits=1):
+            with self._listening(), warnings.catch_warnings(), threadpool_limits(limits=1):
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 return Parallel(n_jobs=jobs, prefer="threads")(
                     delayed(call)(*piece) for piece in pieces
@@ -175,6 +188,25 @@ class Run:
         except KeyboardInterrupt:
             self.stopped = True
             raise
+
+    @contextmanager
+    def _listening(self) -> Iterator[None]:
+        """Take the first Ctrl-C as a wish to stop, where nobody else listens to it."""
+        usual = signal.default_int_handler
+        mine = threading.current_thread() is threading.main_thread()
+        if not mine or signal.getsignal(signal.SIGINT) is not usual:
+            yield
+            return
+
+        def stop(number: int, frame: Any) -> None:
+            self.stopped = True
+            signal.signal(signal.SIGINT, usual)
+
+        signal.signal(signal.SIGINT, stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, usual)
 
 
 def search(
@@ -188,38 +220,47 @@ def search(
 
     The grid is made from the training part of the first fold. Several classes share its prices, so
     that one number says what was chosen: the grid of the class that takes the most to empty.
+
+    After Ctrl-C the points that were measured in full; KeyboardInterrupt where there is none.
     """
     first = folds[0]
     problems = [first.problem.replace(y=y) for y in first.targets]
     grid = regularizer.candidates(max(problems, key=largest_gradient_at_zero))
     chains = _chains(regularizer, grid)
-    run = Run("search", len(grid) * len(problems) * len(folds), progress)
+    together = first.codes is not None
+    rows: Sequence[int | None] = [None] if together else range(len(problems))
+    run = Run("search", len(grid) * len(rows) * len(folds), progress)
     pieces = [
-        (fold, y, [grid[at] for at in chain], run)
+        (fold, row, [grid[at] for at in chain], run)
         for fold in folds
-        for y in fold.targets
+        for row in rows
         for chain in chains
     ]
     results = iter(run.map(jobs, _solve_chain, pieces))
-    # trials[fold][class][point], whatever order the chains have
-    trials: list[list[list[_Trial]]] = [
-        [list(itertools.chain.from_iterable(next(results) for _ in chains)) for _ in problems]
+    # trials[fold][row][point], whatever order the chains have; each a trial for every class of it
+    trials: list[list[list[list[_Trial]]]] = [
+        [list(itertools.chain.from_iterable(next(results) for _ in chains)) for _ in rows]
         for _ in folds
     ]
     truth = np.concatenate([fold.truth_held for fold in folds])
     points = []
     for at, part in enumerate(grid):
-        here = [[by_class[at] for by_class in by_fold] for by_fold in trials]
+        found = [[by_row[at] for by_row in by_fold] for by_fold in trials]
+        if not all(all(by_fold) for by_fold in found):
+            continue  # interrupted before all of it was measured
+        here = [list(itertools.chain.from_iterable(by_fold)) for by_fold in found]
         scores = np.vstack([np.column_stack([trial.scores for trial in row]) for row in here])
         sizes = [len(np.unique(np.concatenate([t.start.indices for t in row]))) for row in here]
         points.append(
             Point(
                 part=part,
-                metrics=measure(scores, truth, first.problem.loss),
+                metrics=measure(scores, truth, first.loss),
                 nonzero=float(np.mean(sizes)),
                 starts=tuple(trial.start for trial in here[0]),
             )
         )
+    if not points:
+        raise KeyboardInterrupt
     return points
 
 
@@ -256,22 +297,45 @@ def _chains(regularizer: Regularizer, grid: Sequence[Regularizer]) -> list[list[
     return [list(chain) for _, chain in itertools.groupby(range(len(grid)), key=outer)]
 
 
-def _solve_chain(fold: Fold, y: Floats, chain: Sequence[Regularizer], run: Run) -> list[_Trial]:
-    problem = fold.problem.replace(y=y, callback=run.callback)
-    trials = []
-    for _, solution in chain[0].path(problem, chain):
-        indices = np.flatnonzero(solution.w)
-        start = Start(indices, solution.w[indices], solution.b)
-        trials.append(_Trial(fold.X_held @ solution.w + solution.b, start))
+def _solve_chain(
+    fold: Fold, row: int | None, chain: Sequence[Regularizer], run: Run
+) -> list[list[_Trial]]:
+    """Trials of the class ``row``, or of all where that is None; none for what was interrupted."""
+    problem = fold.problem.replace(callback=run.callback)
+    trials: list[list[_Trial]] = []
+    for weights in _weights(fold, row, problem, chain):
+        if run.stopped:
+            break
+        trials.append([])
+        for w, b in weights:
+            indices = np.flatnonzero(w)
+            start = Start(indices, w[indices], b)
+            trials[-1].append(_Trial(fold.X_held @ w + b, start))
         run.advance()
-    return trials
+    return trials + [[]] * (len(chain) - len(trials))
+
+
+def _weights(
+    fold: Fold, row: int | None, problem: Problem, chain: Sequence[Regularizer]
+) -> Iterator[list[tuple[Floats, float]]]:
+    """Weights and intercepts of one class, or of all, for every point of a chain."""
+    if row is not None:
+        for _, solution in chain[0].path(problem.replace(y=fold.targets[row]), chain):
+            yield [(solution.w, solution.b)]
+        return
+    assert fold.codes is not None
+    start = None
+    for part in chain:
+        fitted = part.solve_softmax(problem, fold.codes, start)
+        start = fitted.w, fitted.b
+        yield [(w, float(b)) for w, b in zip(fitted.w, fitted.b, strict=True)]
 
 
 def measure(scores: Floats, truth: Int64s | Floats, loss: str = "logistic") -> dict[str, float]:
     """Values of all METRICS for scores (n, 1) of the second of two classes or (n, classes).
 
     truth: (n,) indices of classes; or numbers, which make it a regression. loss: what was fitted;
-    only the logistic one gives probabilities, and so a log-loss.
+    only "logistic" and "softmax" give probabilities, and so a log-loss.
     """
     if not np.issubdtype(truth.dtype, np.integer):
         return measure_numbers(scores[:, 0], np.asarray(truth, dtype=np.float64))
@@ -285,7 +349,7 @@ def measure(scores: Floats, truth: Int64s | Floats, loss: str = "logistic") -> d
     else:
         predicted = scores.argmax(axis=1)
         # One-vs-rest probabilities, normalized to sum to one: sigmoid(s) = exp(-log(1 + exp(-s))).
-        logs = -np.logaddexp(0.0, -scores)
+        logs = scores if loss == "softmax" else -np.logaddexp(0.0, -scores)
         losses = np.logaddexp.reduce(logs, axis=1) - logs[np.arange(n), codes]
     n_classes = max(2, columns)
     right = np.bincount(codes[predicted == codes], minlength=n_classes)
@@ -294,7 +358,7 @@ def measure(scores: Floats, truth: Int64s | Floats, loss: str = "logistic") -> d
         "accuracy": float(right.sum() / n),
         "macro-f1": float(np.mean(2 * right[seen > 0] / seen[seen > 0])),
     }
-    return {**values, "log-loss": float(losses.mean())} if loss == "logistic" else values
+    return {**values, "log-loss": float(losses.mean())} if loss in PROBABLE else values
 
 
 def measure_numbers(predicted: Floats, truth: Floats) -> dict[str, float]:

@@ -18,6 +18,10 @@ PREFIXES = {"reg": "regularizer", "tokenizer": "tokenizer", "groups": "groups", 
 """The kind of part that each keyword, and prefix of its parameters' keywords, stands for."""
 
 
+MULTICLASS = ("ovr", "softmax")
+"""Ways to tell more than two labels apart: one against the rest, or all together."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings:
     """How to train; made most easily by :meth:`from_options`.
@@ -27,7 +31,8 @@ class TrainingSettings:
     holdout: share of the training documents to hold out for that instead (default 0.1 when there
     are prices to choose, else none). cv: number of parts of a cross-validation instead. metric:
     what the winner is chosen by. task: "classification", or "regression" where labels are numbers.
-    loss: what it costs to be wrong; the squared loss for a regression. refit: fit the winner once
+    loss: what it costs to be wrong; the squared loss for a regression. multiclass: of three labels
+    and more, "ovr" fits each against the rest, "softmax" all together. refit: fit the winner once
     more on all documents, those held out and ``dev`` included. class_weight: "balanced", or a
     factor for the documents of each label.
     jobs: pieces of work side by side, -1 for one a core; results do not depend on it. seed: of the
@@ -47,6 +52,7 @@ class TrainingSettings:
     metric: str = "accuracy"
     task: str = "classification"
     loss: str = "logistic"
+    multiclass: str = "ovr"
     refit: bool = True
     class_weight: str | Mapping[str, float] | None = None
     jobs: int = 1
@@ -98,6 +104,17 @@ class TrainingSettings:
                 f"{did_you_mean(self.task, METRICS)}"
             )
         find_loss(self.loss)
+        if self.multiclass not in MULTICLASS:
+            raise UsageError(
+                f"multiclass must be one of {', '.join(MULTICLASS)}, not '{self.multiclass}'."
+                f"{did_you_mean(self.multiclass, MULTICLASS)}"
+            )
+        if self.multiclass == "softmax" and (self.loss != "logistic" or not self.reg.softmax):
+            what = f"the {self.loss} loss" if self.loss != "logistic" else self.reg.label()
+            raise UsageError(
+                f"{what} cannot go with softmax: leave out multiclass, or take the logistic loss "
+                "and one of ridge, lasso, elastic, network or laplacian."
+            )
         metrics = METRICS[self.task]
         if self.metric not in metrics:
             raise UsageError(

@@ -190,7 +190,7 @@ def _check_header(header: Mapping[str, Any]) -> None:
     if not all(isinstance(label, str) for label in labels) or len(set(labels)) != len(labels):
         raise FaultError("its labels are not distinct texts")
     loss = header.get("loss", "logistic")  # which older files did not say
-    if loss not in LOSSES:
+    if loss not in {*LOSSES, "softmax"}:
         raise FaultError(f"it has a loss {loss!r}, and there is none of that name")
     if len(labels) < 2 and (labels or loss != "squared"):
         raise FaultError(f"it has {len(labels)} labels, where two are the least")

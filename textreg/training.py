@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.errors import ConvergenceWarning
+from textreg.fitting import fit_classes
 from textreg.kinds import Regularizer
 from textreg.model import Model
 from textreg.prepare import Target, prepare, splits_of
-from textreg.records import Corpus, Problem, Solution
-from textreg.selection import Point, Progress, Run, Split, choose, search, wilson
+from textreg.records import Corpus, MultiSolution, Problem
+from textreg.selection import Fold, Point, Progress, Split, choose, search, wilson
 from textreg.settings import TrainingSettings
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def train_corpus(
     cut = [data.fold(split) for split in splits]
     points = search(settings.reg, cut, jobs=settings.jobs, progress=progress) if cut else []
     best = points[choose(points, settings.metric)] if points else None
+    interrupted = _interrupted(settings, points, cut)
     clock.append(time.perf_counter())
 
     if cut and not settings.refit:
@@ -88,35 +90,39 @@ def train_corpus(
         rows = np.arange(data.X.shape[0])
         problem = data.problem(rows, settings.tol)
     part = best.part if best else settings.reg
-    starts = [start.dense(data.X.shape[1]) for start in best.starts] if best else [None]
-    run = Run("fit", len(data.targets), progress)
-    pieces = [
-        (part, problem.replace(y=y[rows], start=start), run)
-        for y, start in zip(data.targets, itertools.cycle(starts), strict=False)
-    ]
-    solutions: list[Solution] = run.map(settings.jobs, _fit, pieces)
+    codes = data.codes(rows)
+    fitted, cut_short = fit_classes(
+        part,
+        problem,
+        data.targets[:, rows],
+        codes,
+        best.starts if best else None,
+        jobs=settings.jobs,
+        progress=progress,
+    )
     clock.append(time.perf_counter())
 
     spent = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
     summary = {
         "task": settings.task,
         "loss": settings.loss,
+        "multiclass": None if len(target.labels) < 3 else settings.multiclass,
         "labels": _label_summary(target.labels, data.truth[rows]),
-        **_fit_summary(settings, part, problem, solutions),
+        **_fit_summary(settings, part, problem, fitted),
+        "interrupted": interrupted or ("fit" if cut_short else None),
         **_search_summary(settings, splits, points, best),
         "seconds": dict(zip(("features", "search", "fit"), spent, strict=True)),
     }
-    orders = [solution.info["order"] for solution in solutions if "order" in solution.info]
-    if orders:  # of a pursuit: who came first, for every weight vector
+    if "order" in fitted.info:  # of a pursuit: who came first, for every weight vector
         names = data.encoder.names
-        summary["order"] = [[names[j] for j in order[:FIRST]] for order in orders]
+        summary["order"] = [[names[j] for j in order[:FIRST]] for order in fitted.info["order"]]
     _warn_unless_converged(summary, settings)
     return Model(
         labels=target.labels,
-        loss=settings.loss,
+        loss=settings.loss if codes is None else "softmax",
         encoder=data.encoder,
-        weights=np.vstack([solution.w for solution in solutions]),
-        intercepts=np.array([solution.b for solution in solutions]),
+        weights=fitted.w,
+        intercepts=fitted.b,
         summary=summary,
     )
 
@@ -129,24 +135,32 @@ def _label_summary(labels: Sequence[str], truth: NDArray[Any]) -> dict[str, floa
     return dict(zip(labels, counts, strict=True))
 
 
+def _interrupted(
+    settings: TrainingSettings, points: Sequence[Point], cut: Sequence[Fold]
+) -> str | None:
+    """ "search" where Ctrl-C left settings unmeasured; says so."""
+    total = len(settings.reg.candidates(cut[0].problem)) if cut else 0
+    if len(points) == total:
+        return None
+    warnings.warn(
+        f"interrupted: the best of {len(points)} of {total} settings is taken, and fitted.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
+    return "search"
+
+
 def _silent(stage: str, done: int, total: int) -> None:
     """The progress nobody watches."""
-
-
-def _fit(part: Regularizer, problem: Problem, run: Run) -> Solution:
-    solution = part.solve(problem.replace(callback=run.callback))
-    run.advance()
-    return solution
 
 
 def _fit_summary(
     settings: TrainingSettings,
     part: Regularizer,
     problem: Problem,
-    solutions: Sequence[Solution],
+    fitted: MultiSolution,
 ) -> dict[str, Any]:
     """What the final fit is, as JSON-able values."""
-    weights = np.array([solution.w for solution in solutions])
     groups = None
     if problem.groups is not None and settings.groups is not None:
         groups = {
@@ -163,7 +177,6 @@ def _fit_summary(
             "links": problem.graph.n_links,
             "classes": problem.graph.classes,
         }
-    gaps = [solution.gap for solution in solutions]
     return {
         "reg": {
             "name": part.label(),
@@ -172,14 +185,14 @@ def _fit_summary(
         },
         "documents": problem.X.shape[0],
         "features": problem.X.shape[1],
-        "nonzero": int(np.count_nonzero(weights.any(axis=0))),
+        "nonzero": int(np.count_nonzero(fitted.w.any(axis=0))),
         "groups": groups,
         "graph": graph,
-        "objective": float(sum(solution.objective for solution in solutions)),
+        "objective": fitted.objective,
         # JSON has no NaN: procedures without a bound report none.
-        "gap": None if np.isnan(gaps).any() else float(max(gaps)),
-        "converged": all(solution.converged for solution in solutions),
-        "iterations": sum(solution.iterations for solution in solutions),
+        "gap": None if np.isnan(fitted.gap) else fitted.gap,
+        "converged": fitted.converged,
+        "iterations": fitted.iterations,
         "tol": settings.tol,
     }
 
@@ -220,6 +233,13 @@ def _json_names(metrics: Mapping[str, float]) -> dict[str, float]:
 
 def _warn_unless_converged(summary: Mapping[str, Any], settings: TrainingSettings) -> None:
     if summary["converged"]:
+        return
+    if summary["interrupted"] == "fit":
+        warnings.warn(
+            "interrupted: the model is the best so far, and not the optimum.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
         return
     gap = "no bound" if summary["gap"] is None else f"a relative gap of {summary['gap']:.1e}"
     warnings.warn(

@@ -13,7 +13,7 @@ from textreg.kinds import Regularizer
 from textreg.linking import scaled_rows
 from textreg.params import AUTO, LogGrid, param
 from textreg.penalties import Links, Quadratic, check_prices
-from textreg.records import Graph, Int64s, MultiSolution, Problem, Solution
+from textreg.records import Floats, Graph, Int64s, MultiSolution, Problem, Solution
 from textreg.solvers.memo import remember
 from textreg.solvers.quadratic import quadratic
 from textreg.solvers.softmax import QuadraticTurn, multinomial
@@ -37,9 +37,12 @@ class Linked(Regularizer):
         """Minimise loss + penalty."""
         return quadratic(problem, self.penalty(problem))
 
-    def solve_softmax(self, problem: Problem, codes: Int64s) -> MultiSolution:
+    def solve_softmax(
+        self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
+    ) -> MultiSolution:
         """The same for all classes together."""
-        return multinomial(problem, codes, QuadraticTurn(problem, self.penalty(problem)))
+        turn = QuadraticTurn(problem, self.penalty(problem))
+        return multinomial(problem, codes, turn, start)
 
 
 class Network(Linked):

@@ -8,7 +8,7 @@ from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
 from textreg.params import AUTO, LogGrid, param
 from textreg.penalties import Separable, check_prices
-from textreg.records import Int64s, MultiSolution, Problem, Solution
+from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution
 from textreg.solvers.newton import newton
 from textreg.solvers.softmax import SeparableTurn, multinomial
 
@@ -26,10 +26,12 @@ class Priced(Regularizer):
         """Minimise loss + penalty."""
         return newton(problem, self._penalty(problem))
 
-    def solve_softmax(self, problem: Problem, codes: Int64s) -> MultiSolution:
+    def solve_softmax(
+        self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
+    ) -> MultiSolution:
         """The same for all classes together."""
         turn = SeparableTurn(problem, self._penalty(problem))
-        return multinomial(problem, codes, turn)
+        return multinomial(problem, codes, turn, start)
 
     def _penalty(self, problem: Problem) -> Separable:
         prices = self.prices()

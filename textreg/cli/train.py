@@ -19,7 +19,7 @@ from textreg.corpus import read_corpus
 from textreg.errors import UsageError
 from textreg.losses import LOSSES
 from textreg.selection import METRICS
-from textreg.settings import TrainingSettings
+from textreg.settings import MULTICLASS, TrainingSettings
 from textreg.training import train_corpus
 
 
@@ -64,6 +64,13 @@ from textreg.training import train_corpus
     "--loss",
     type=click.Choice(list(LOSSES)),
     help="What it costs to be wrong. [default: logistic, or squared in a regression]",
+)
+@click.option(
+    "--multiclass",
+    type=click.Choice(MULTICLASS),
+    default="ovr",
+    show_default=True,
+    help="Of three labels and more: each against the rest, or all together.",
 )
 @click.option(
     "--no-refit", is_flag=True, help="Leave out what was held out when fitting the final model."

@@ -23,6 +23,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import logsumexp, softmax, xlogy
 
+from textreg.errors import UsageError
 from textreg.penalties import Quadratic, Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Step
 from textreg.solvers.certificate import relative_gap
@@ -72,7 +73,8 @@ class SeparableTurn:
         engine, penalty = self.engine, self._penalty
         engine.settle()
         active = engine.active(penalty, engine.gradient(engine.features))
-        engine.step(active, penalty, passes=PASSES, polish=POLISH)
+        passes = PASSES if penalty.lam.any() else 1  # conjugate gradients do the work without
+        engine.step(active, penalty, passes=passes, polish=POLISH)
 
     def value(self, w: Floats) -> float:
         """The penalty."""
@@ -151,14 +153,20 @@ def cheapest(ws: Floats, lam: Floats, q: Floats) -> Floats:
     return best
 
 
-def multinomial(problem: Problem, codes: Int64s, turn: Turn) -> MultiSolution:
+def multinomial(
+    problem: Problem, codes: Int64s, turn: Turn, start: tuple[Floats, Floats] | None = None
+) -> MultiSolution:
     """Minimise the loss of all classes and the penalty, to the relative gap ``problem.tol``.
 
     codes: (n,) class of every document, 0 to the number of classes - 1, all of which occur. The
-    problem's own y and start have no part in it. Intercepts sum to zero, as they matter only by
-    their differences.
+    problem's own y and start have no part in it. start: weights (classes, p) and intercepts to
+    begin from. Intercepts sum to zero, as they matter only by their differences.
+
+    UsageError for another loss than the logistic one, which softmax extends.
     """
-    fit = _Classes(problem, codes, turn)
+    if problem.loss != "logistic":
+        raise UsageError(f"softmax extends the logistic loss: it cannot go with {problem.loss}.")
+    fit = _Classes(problem, codes, turn, start)
     history: list[Step] = []
     bound, gap, before, idle, iteration = -np.inf, math.inf, math.inf, 0, 0
     while True:
@@ -190,7 +198,13 @@ def multinomial(problem: Problem, codes: Int64s, turn: Turn) -> MultiSolution:
 class _Classes:
     """Weights W (classes, p), intercepts b and scores Z (classes, n) of all classes."""
 
-    def __init__(self, problem: Problem, codes: Int64s, turn: Turn) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        codes: Int64s,
+        turn: Turn,
+        start: tuple[Floats, Floats] | None,
+    ) -> None:
         k, (n, p) = int(codes.max()) + 1, problem.X.shape
         self._turn, self._c, self._intercept = turn, problem.weights, problem.fit_intercept
         self._own = (codes, np.arange(n))
@@ -202,6 +216,10 @@ class _Classes:
         if self._intercept:
             self.b = np.log(self._shares / self._shares.sum())
         self.Z = np.repeat(self.b[:, None], n, axis=1)
+        if start is not None:
+            self.W, self.b = start[0].copy(), start[1] * float(self._intercept)
+            pairs = zip(self.W, self.b, strict=True)
+            self.Z = np.array([turn.engine.scores(w, float(b)) for w, b in pairs])
 
     def round(self) -> None:
         """Improve every class once."""

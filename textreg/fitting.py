@@ -1,0 +1,81 @@
+"""The final fit: one for every class, side by side, or one for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from textreg.records import MultiSolution, Problem, Solution
+from textreg.selection import Progress, Run, Start
+
+if TYPE_CHECKING:
+    from textreg.kinds import Regularizer
+    from textreg.records import Floats, Int64s
+
+
+def fit_classes(
+    part: Regularizer,
+    problem: Problem,
+    targets: Floats,
+    codes: Int64s | None,
+    starts: Sequence[Start] | None,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> tuple[MultiSolution, bool]:
+    """Weights for all classes, and whether the user's Ctrl-C ended it before its time.
+
+    targets: (k, n), the y of every weight vector. codes: (n,) where all are fitted together.
+    starts: one a weight vector, to begin from. In the ``info`` there are the orders of a pursuit.
+    """
+    p = problem.X.shape[1]
+    if codes is not None:
+        run = Run("fit", 1, progress)
+        begin = None
+        if starts:
+            pairs = [start.dense(p) for start in starts]
+            begin = np.array([w for w, _ in pairs]), np.array([b for _, b in pairs])
+        pieces: list[tuple[Any, ...]] = [(part, problem, codes, begin, run)]
+        return run.map(jobs, _fit_together, pieces)[0], run.stopped
+    run = Run("fit", len(targets), progress)
+    pieces = [
+        (part, problem.replace(y=y), starts[row] if starts else None, run)
+        for row, y in enumerate(targets)
+    ]
+    return _join(run.map(jobs, _fit, pieces)), run.stopped
+
+
+def _fit(part: Regularizer, problem: Problem, start: Start | None, run: Run) -> Solution:
+    begin = None if start is None else start.dense(problem.X.shape[1])
+    solution = part.solve(problem.replace(start=begin, callback=run.callback))
+    run.advance()
+    return solution
+
+
+def _fit_together(
+    part: Regularizer,
+    problem: Problem,
+    codes: Int64s,
+    start: tuple[Floats, Floats] | None,
+    run: Run,
+) -> MultiSolution:
+    solution = part.solve_softmax(problem.replace(callback=run.callback), codes, start)
+    run.advance()
+    return solution
+
+
+def _join(solutions: Sequence[Solution]) -> MultiSolution:
+    """Separate fits as one: sums of objectives and iterations, the widest gap."""
+    gaps = [solution.gap for solution in solutions]
+    orders = [solution.info["order"] for solution in solutions if "order" in solution.info]
+    return MultiSolution(
+        w=np.vstack([solution.w for solution in solutions]),
+        b=np.array([solution.b for solution in solutions]),
+        objective=float(sum(solution.objective for solution in solutions)),
+        gap=float("nan") if np.isnan(gaps).any() else float(max(gaps)),
+        iterations=sum(solution.iterations for solution in solutions),
+        converged=all(solution.converged for solution in solutions),
+        info={"order": orders} if orders else {},
+    )
