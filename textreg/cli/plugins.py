@@ -8,6 +8,7 @@ import click
 
 from textreg import registry
 from textreg.cli.output import print_json, print_table
+from textreg.cli.plugins_check import check_plugin
 
 
 @click.group(name="plugins", invoke_without_command=True)
@@ -16,6 +17,9 @@ def command(ctx: click.Context) -> None:
     """List the parts that are installed: tokenizers, builders and regularizers."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_plugins)
+
+
+command.add_command(check_plugin)
 
 
 @command.command(name="list")

@@ -1,0 +1,41 @@
+"""``textreg plugins check``: whether a plugin keeps the contract of its kind."""
+
+from __future__ import annotations
+
+import click
+
+from textreg import registry
+from textreg.cli.output import print_json, print_table
+from textreg.errors import TextregError
+
+
+@click.command(name="check")
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
+def check_plugin(name: str, as_json: bool) -> None:
+    """Run the contract of a regularizer, called NAME, check by check.
+
+    Exits with 1 where one of them fails.
+    """
+    from textreg.testing import ContractError, regularizer_checks
+
+    part = registry.find("regularizer", name)
+    results = []
+    for check in regularizer_checks():
+        try:
+            check(part)
+        except ContractError as error:
+            results.append((check.name, "FAILED", str(error)))
+        except Exception as error:  # noqa: BLE001  # a stranger's code may raise anything
+            results.append((check.name, "FAILED", f"{type(error).__name__}: {error}"))
+        else:
+            results.append((check.name, "ok", check.promise))
+    failed = sum(status != "ok" for _, status, _ in results)
+    if as_json:
+        rows = [dict(zip(("check", "status", "message"), row, strict=True)) for row in results]
+        print_json({"plugin": name, "failed": failed, "checks": rows})
+    else:
+        print_table([("CHECK", "STATUS", ""), *results])
+        click.echo(f"{len(results) - failed} of {len(results)} checks passed")
+    if failed:
+        raise TextregError(f"{name}: {failed} of {len(results)} checks failed.")

@@ -1,0 +1,19 @@
+"""The contract of a plugin, as checks that anybody can run: we run them on our own parts.
+
+>>> from textreg.testing import check_regularizer
+>>> check_regularizer("ridge")
+
+A check that fails raises :class:`ContractError`, which says what was expected, what came, and
+where to read about it. None of this needs a test runner; with pytest, each check can be a test:
+
+.. code-block:: python
+
+    @pytest.mark.parametrize("check", regularizer_checks(), ids=str)
+    def test_contract(check):
+        check(MyRegularizer)
+"""
+
+from textreg.testing.checks import Check, ContractError
+from textreg.testing.regularizer import check_regularizer, regularizer_checks
+
+__all__ = ["Check", "ContractError", "check_regularizer", "regularizer_checks"]

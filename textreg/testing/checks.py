@@ -1,0 +1,79 @@
+"""What a check is, and how it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+PAGE = "docs/contract.md"
+"""Where every check is described, under its own name."""
+
+
+class ContractError(AssertionError):
+    """A plugin does not do what its kind promises."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One promise of a kind of plugin.
+
+    name: short, and the heading to read under. promise: what is asked, in a sentence. run: called
+    with the plugin, raises ContractError.
+    """
+
+    name: str
+    promise: str
+    run: Callable[[Any], None]
+
+    def __call__(self, part: Any) -> None:
+        """Raise ContractError unless ``part`` keeps the promise."""
+        self.run(part)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Checks:
+    """The checks of one kind, in the order they are written down."""
+
+    def __init__(self) -> None:
+        self.all: list[Check] = []
+
+    def add(self, name: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
+        """Decorate the function of a check; its docstring is the promise."""
+
+        def keep(run: Callable[[Any], None]) -> Callable[[Any], None]:
+            promise = " ".join((run.__doc__ or "").split())
+            self.all.append(Check(name, promise, run))
+            return run
+
+        return keep
+
+
+def fail(name: str, expected: str, got: object) -> None:
+    """Raise the ContractError of a check."""
+    raise ContractError(f"{name}: expected {expected}, but got {got}. See {PAGE}, '{name}'.")
+
+
+def require(name: str, holds: bool | np.bool_, expected: str, got: object) -> None:
+    """:func:`fail` unless it holds."""
+    if not holds:
+        fail(name, expected, got)
+
+
+def near(name: str, what: str, one: Any, other: Any, tolerance: float) -> None:
+    """Two arrays must agree to ``tolerance`` of the largest entry."""
+    one, other = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    if one.shape != other.shape:
+        fail(name, f"{what} of the shape {other.shape}", f"the shape {one.shape}")
+    scale = max(float(np.abs(other).max(initial=0.0)), 1e-12)
+    off = float(np.abs(one - other).max(initial=0.0)) / scale
+    require(name, off <= tolerance, f"{what} equal to {tolerance:g}, relatively", f"{off:.2g}")
+
+
+def describe(checks: list[Check]) -> str:
+    """The checks as a page of documentation."""
+    return "\n".join(f"## {check.name}\n\n{check.promise}\n" for check in checks)

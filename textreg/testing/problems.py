@@ -1,0 +1,98 @@
+"""Problems to try a regularizer on: small ones with all that one may have, and a large one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array, random_array
+
+from textreg.errors import UsageError
+from textreg.kinds import Regularizer
+from textreg.records import Graph, Groups, Problem
+
+if TYPE_CHECKING:
+    from textreg.records import Floats
+
+N, P = 48, 20
+"""Documents and features of the small problem."""
+
+TIGHT = 1e-7
+"""Relative gap of solutions that are compared."""
+
+
+def small(seed: int = 0, **changes: Any) -> Problem:
+    """Two classes that six of the features tell apart with some noise, groups, graph, weights."""
+    rng = np.random.default_rng(seed)
+    X = csr_array(random_array((N, P), density=0.3, rng=rng, data_sampler=rng.standard_normal))
+    score = X @ np.where(np.arange(P) < 6, 1.5, 0.0) + 0.5 * rng.standard_normal(N) - 0.2
+    values: dict[str, Any] = {
+        "X": X,
+        "y": np.where(score > np.median(score), 1.0, -1.0),
+        "weights": rng.integers(1, 4, N).astype(np.float64),
+        "groups": groups_of(P, rng),
+        "graph": graph_of(P, rng),
+        "tol": TIGHT,
+        "max_iter": 20_000,
+    }
+    return Problem(**{**values, **changes})
+
+
+def groups_of(p: int, rng: np.random.Generator, count: int = 24) -> Groups:
+    """Overlapping groups of one to five features, one of them empty, two of them equal."""
+    sizes = rng.integers(1, min(6, p + 1), count)
+    rows = [np.sort(rng.choice(p, size=size, replace=False)) for size in sizes]
+    rows += [rows[0], np.empty(0, dtype=np.int64)]
+    return Groups(
+        indptr=np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64),
+        indices=np.concatenate(rows).astype(np.int32),
+        weights=np.ones(len(rows)),
+        n_features=p,
+    )
+
+
+def graph_of(p: int, rng: np.random.Generator) -> Graph:
+    """Each feature has up to three neighbors; the last one has none."""
+    rows = np.repeat(np.arange(p), 3)
+    columns = rng.integers(0, p, len(rows))
+    keep = (rows != columns) & (rows != p - 1) & (columns != p - 1)
+    values = rng.uniform(0.1, 1.0, len(rows))
+    links = csr_array((values[keep], (rows[keep], columns[keep])), shape=(p, p))
+    return Graph(links)
+
+
+def large(n: int = 20_000, p: int = 100_000) -> Problem:
+    """Ten features a document: a dense copy would need 16 GB, the problem itself a few MB."""
+    rng = np.random.default_rng(1)
+    # Most features are rare and few are frequent, as words are.
+    columns = np.minimum((p * rng.random((n, 10)) ** 3).astype(np.int64), p - 1)
+    columns.sort(axis=1)
+    indptr = np.arange(0, 10 * n + 1, 10)
+    X = csr_array((np.ones(10 * n), columns.ravel(), indptr), shape=(n, p))
+    rows = np.repeat(np.arange(n), 10)
+    weight = rng.standard_normal(p)
+    score = np.bincount(rows, weights=weight[columns.ravel()], minlength=n)
+    return Problem(
+        X=X,
+        y=np.where(score > 0, 1.0, -1.0),
+        groups=groups_of(p, rng, count=5000),
+        graph=graph_of(p, rng),
+        tol=0.05,
+        max_iter=200,
+    )
+
+
+def decided(part: Regularizer, problem: Problem) -> Regularizer:
+    """``part`` with its open parameters taken from the middle of its own grid."""
+    grid = part.candidates(problem)
+    if not grid:
+        raise UsageError(f"{part.label()} has an empty grid of candidates.")
+    return grid[len(grid) // 2]
+
+
+def null_loss(problem: Problem) -> float:
+    """The logistic loss at the best intercept and no weights."""
+    up = float(problem.weights[problem.y > 0].sum())
+    down = float(problem.weights[problem.y < 0].sum())
+    shares: Floats = np.array([up, down]) / (up + down)
+    return float(-(np.array([up, down]) @ np.log(shares)))
