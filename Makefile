@@ -13,7 +13,7 @@ SOURCES := pyproject.toml setup.py $(wildcard textreg/_core/*.pyx textreg/_core/
 PLUGINS := $(wildcard plugins/*/pyproject.toml)
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-all test-oldest lint types docs reference bench clean
+.PHONY: help demo test test-all test-oldest lint types docs reference pictures bench clean
 .DELETE_ON_ERROR:
 
 help:
@@ -22,7 +22,7 @@ help:
 	@echo 'make test-all   run them with every one of PYTHONS="$(PYTHONS)"'
 	@echo 'make test-oldest run them with the first of these and the oldest dependencies allowed'
 	@echo 'make lint       check style; make types: check types'
-	@echo 'make docs       build the documentation; make reference: write its generated page'
+	@echo 'make docs       build the documentation; make reference, make pictures: write its generated parts'
 	@echo 'make bench      measure beside other packages, on the corpora in TEXTREG_DATA'
 	@echo 'make clean      remove all that was built'
 
@@ -66,6 +66,9 @@ docs: $(VENV)/.stamp-docs
 
 reference: $(VENV)/.stamp-docs
 	$(BIN)/python docs/reference.py
+
+pictures: $(VENV)/.stamp-textreg
+	$(BIN)/python docs/pictures.py
 
 bench: $(BENCH)/.stamp
 	@test -d "$(TEXTREG_DATA)/data" || { \

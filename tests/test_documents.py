@@ -26,7 +26,18 @@ def blocks(page: str, language: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "docs/tour.md", "docs/networks.md", "docs/losses.md", "docs/explaining.md"],
+    [
+        "README.md",
+        "docs/tour.md",
+        "docs/networks.md",
+        "docs/losses.md",
+        "docs/baselines.md",
+        "docs/sentence.md",
+        "docs/pursuit.md",
+        "docs/stagewise.md",
+        "docs/contract.md",
+        "docs/explaining.md",
+    ],
 )
 def test_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All Python blocks of a page run, one after the other, in one namespace."""

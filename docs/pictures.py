@@ -1,0 +1,177 @@
+"""Draw the pictures of the pages about regularizers, from the demo corpus: `make pictures`."""
+
+from __future__ import annotations
+
+import html
+import tempfile
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+import textreg
+from textreg.builtin.sentences import Sentences
+from textreg.builtin.words import Words
+from textreg.corpus import read_corpus
+from textreg.demo import write_demo
+from textreg.errors import ConvergenceWarning
+from textreg.records import Corpus, Problem
+from textreg.solvers.pursuit import Pursuit
+from textreg.solvers.stagewise import stagewise
+from textreg.solvers.stagewise_rules import StepRules
+from textreg.vectorize import Vectorizer
+
+FOLDER = Path(__file__).with_name("pictures")
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")  # told apart by every eye (Okabe & Ito)
+WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 640, 300, 64, 44, 16, 120
+
+Series = tuple[str, Sequence[float], Sequence[float]]
+
+
+def svg(body: Sequence[str], height: float = HEIGHT) -> str:
+    """A picture; text stays text."""
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" '
+        'font-family="sans-serif" font-size="13">'
+        f'<rect width="{WIDTH}" height="{height:g}" fill="white"/>'
+    )
+    return "\n".join([head, *body, "</svg>", ""])
+
+
+def text(x: float, y: float, words: str, more: str = "") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" {more}>{html.escape(words)}</text>'
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Round numbers between the two, four or so."""
+    rough = (high - low) / 4
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = min((m * power for m in (1, 2, 5, 10)), key=lambda it: abs(it - rough))
+    return [
+        round(k * step, 10) for k in range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)
+    ]
+
+
+def curves(series: Sequence[Series], x_title: str, y_title: str) -> str:
+    """Lines, each named at its end."""
+    xs = np.concatenate([np.asarray(x, dtype=float) for _, x, _ in series])
+    ys = np.concatenate([np.asarray(y, dtype=float) for _, _, y in series])
+    low_x, high_x, low_y, high_y = xs.min(), xs.max(), ys.min(), ys.max()
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        return (
+            LEFT + (x - low_x) / (high_x - low_x) * (WIDTH - LEFT - RIGHT),
+            HEIGHT - BOTTOM - (y - low_y) / (high_y - low_y) * (HEIGHT - BOTTOM - TOP),
+        )
+
+    body = []
+    for x in ticks(low_x, high_x):
+        at, bottom = place(x, low_y)
+        body.append(text(at, bottom + 18, f"{x:g}", 'text-anchor="middle" fill="#555"'))
+    for y in ticks(low_y, high_y):
+        left, at = place(low_x, y)
+        body += [
+            f'<path d="M{left:.1f} {at:.1f}H{WIDTH - RIGHT}" stroke="#ddd"/>',
+            text(LEFT - 6, at + 4, f"{y:g}", 'text-anchor="end" fill="#555"'),
+        ]
+    ends: list[float] = []
+    for number, (name, x_values, y_values) in enumerate(series):
+        points = [place(x, y) for x, y in zip(x_values, y_values, strict=True)]
+        path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+        color = COLORS[number % len(COLORS)]
+        body.append(f'<path d="M{path}" fill="none" stroke="{color}" stroke-width="2"/>')
+        end = points[-1][1]
+        while any(abs(end - other) < 15 for other in ends):
+            end += 5 if end < HEIGHT / 2 else -5
+        ends.append(end)
+        body.append(text(points[-1][0] + 6, end + 4, name, f'fill="{color}"'))
+    middle = LEFT + (WIDTH - LEFT - RIGHT) / 2
+    body.append(text(middle, HEIGHT - 8, x_title, 'text-anchor="middle"'))
+    turn = f'transform="rotate(-90 14 {HEIGHT / 2})" text-anchor="middle"'
+    body.append(text(14, HEIGHT / 2, y_title, turn))
+    return svg(body)
+
+
+def sentence(train: Corpus) -> str:
+    """A review: how much weight each of its sentences has."""
+    model = textreg.train(train.texts, train.labels or (), reg="sentence", ngrams=1)
+    review = max(train.texts[:60], key=lambda it: it.count("."))
+    account = model.explain(review)
+    largest = max(abs(part.value) for part in account.sentences)
+    body, y = [], 30.0
+    for part in account.sentences:
+        words = review[part.start : part.end].strip()
+        length = 150 * abs(part.value) / largest
+        color = COLORS[0] if part.value >= 0 else COLORS[1]
+        start = 170 if part.value >= 0 else 170 - length
+        body.append(
+            f'<rect x="{start:.1f}" y="{y - 11}" width="{length:.1f}" height="14" fill="{color}"/>'
+        )
+        shown = words if len(words) < 40 else words[:38] + "…"
+        weight = "bold" if abs(part.value) > 0.3 * largest else "normal"
+        body.append(text(332, y, shown, f'font-weight="{weight}"'))
+        y += 26
+    body.append(f'<path d="M170 14V{y - 16}" stroke="#555"/>')
+    body.append(text(20, y, f"share of the score for “{account.of}”", 'fill="#555"'))
+    return svg(body, y + 14)
+
+
+def main() -> None:
+    """All of them."""
+    FOLDER.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        write_demo(folder)
+        train = read_corpus([f"{folder}/train.jsonl"])
+        test = read_corpus([f"{folder}/test.jsonl"])
+    features = Vectorizer(weighting="log", ngrams=1).fit(Words(), train.texts)
+    y = np.where(np.array(train.labels) == "pos", 1.0, -1.0)
+    problem = Problem(X=features.X, y=y, groups=Sentences().build(features.tokens))
+    X_test = features.encoder.transform(test.texts)
+    y_test = np.where(np.array(test.labels) == "pos", 1.0, -1.0)
+
+    fits = {
+        "ridge": textreg.Ridge(l2=1.0),
+        "elastic": textreg.Elastic(l1=0.5, l2=0.5),
+        "lasso": textreg.Lasso(l1=1.0),
+        "sentence": textreg.Sentence(group=0.05, l1=0.5),
+    }
+    profiles = []
+    for name, part in fits.items():
+        sizes = np.sort(np.abs(part.solve(problem).w))[::-1][:150]
+        profiles.append((name, np.arange(1, len(sizes) + 1), sizes))
+    pictures = {
+        "profiles": curves(profiles, "features, the heaviest first", "size of the weight"),
+        "sentence": sentence(train),
+    }
+
+    run = Pursuit(problem, l2=0.1)
+    budgets = [1, 2, 3, 5, 8, 12, 20, 30, 45, 60, 80, 100]
+    kinds = {"training": (problem.X, y), "test": (X_test, y_test)}
+    found = [run.solution(budget) for budget in budgets]
+    pictures["pursuit"] = curves(
+        [
+            (name, budgets, [float(np.mean(np.sign(X @ it.w + it.b) == of)) for it in found])
+            for name, (X, of) in kinds.items()
+        ],
+        "features taken",
+        "share of right answers",
+    )
+
+    path = stagewise(problem, StepRules(steps=400, every=10)).info["path"]
+    steps = list(range(0, 401, 10))
+    weights = np.array([path.weights(step) for step in steps])
+    heaviest = np.argsort(-np.abs(weights[-1]))[:4]
+    names = features.encoder.names
+    pictures["stagewise"] = curves(
+        [(names[j], steps, weights[:, j]) for j in heaviest], "steps", "weight"
+    )
+    for name, picture in pictures.items():
+        (FOLDER / f"{name}.svg").write_text(picture, encoding="utf-8")
+        print(FOLDER / f"{name}.svg")
+
+
+if __name__ == "__main__":
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        main()
