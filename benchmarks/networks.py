@@ -39,7 +39,8 @@ from threadpoolctl import threadpool_limits
 from textreg import registry
 from textreg.kinds import Regularizer
 from textreg.records import Problem, Tokens
-from textreg.selection import Fold, choose, folds, search
+from textreg.selection import Fold, choose, search
+from textreg.splits import folds
 from textreg.vectorize import Features, Vectorizer
 
 NEWS_SIZES = (100, 300, 1000, 2000)

@@ -37,6 +37,7 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/stagewise.md",
         "docs/contract.md",
         "docs/explaining.md",
+        "docs/calibration.md",
     ],
 )
 def test_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,23 +27,158 @@ CORPUS = Corpus(texts=TEXTS, labels=LABELS)
 
 
 def test_sentences_and_their_norms() -> None:
-    model = textreg.train(TEXTS, LABELS, reg="sentence", reg_group=0.02, reg_l1=0.3)
+    model = textreg.train(TEXTS, LABELS, reg="sentence", reg_group=0.02, reg_l1=0.2, ngrams=1)
     weight = dict(zip(model.encoder.names, model.weights[0].tolist(), strict=True))
     assert set(weight) == {"superb", "awful"}
     found = kept_in(model, CORPUS)
     assert (found.regularizer, found.builder, found.by_group) == ("sentence", "sentences", True)
-    assert (found.groups, found.kept, found.empty, found.missing) == (13 - 1 + 1, 7, 0, 0) or True
-    kept = [
-        sentence
-        for text in TEXTS
-        for sentence in model.encoder.tokenizer(text)
-        if weight.keys() & set(sentence)
-    ]
-    assert found.kept == len(kept) == 6
-    for group in found.strongest:
-        assert group.text is not None
-        words = set(model.encoder.tokenizer(group.text)[0])
-        norm = np.sqrt(sum(weight.get(word, 0.0) ** 2 for word in words))
-        assert group.norm == pytest.approx(norm)
-        assert dict(group.words).keys() == weight.keys() & words
+    assert (found.documents, found.trained_on, found.missing) == (6, 6, 0)
+    assert (found.groups, found.kept, found.empty) == (12, 6, 0)
     assert found.shares == (0.5,) * 6
+    sentences = {group.name: group for group in found.strongest}
+    assert len(sentences) == 6
+    for name, group in sentences.items():
+        text = TEXTS[int(name.split()[1].rstrip(",")) - 1]
+        assert group.text is not None
+        assert name.endswith("sentence 1")
+        assert text.startswith(group.text)
+        words = weight.keys() & set(model.encoder.tokenizer(group.text)[0])
+        assert group.norm == pytest.approx(np.sqrt(sum(weight[word] ** 2 for word in words)))
+        sign = 1.0 if group.label == "p" else -1.0
+        assert dict(group.words) == {word: sign * weight[word] for word in words}
+        assert group.value == pytest.approx(sum(sign * weight[word] for word in words))
+    for label in "np":
+        assert {group.name for group in found.typical[label]} == {
+            name for name, group in sentences.items() if group.label == label
+        }
+
+
+def test_a_sentence_that_is_repeated_is_shown_once() -> None:
+    model = textreg.train(TEXTS * 3, LABELS * 3, reg="ridge", reg_l2=0.1, ngrams=1)
+    found = kept_in(model, Corpus(texts=TEXTS * 3, labels=LABELS * 3), top=50)
+    texts = [group.text for group in found.strongest]
+    assert len(set(texts)) == len(texts) == 9
+    assert not found.by_group
+    assert len(kept_in(model, CORPUS, top=2).strongest) == 2
+
+
+def test_every_row_counts_with_more_labels() -> None:
+    labels = ["p", "p", "q", "n", "n", "q"]
+    model = textreg.train(TEXTS, labels, reg="ridge", reg_l2=0.1, ngrams=1)
+    found = kept_in(model, Corpus(texts=TEXTS, labels=labels), top=50)
+    assert found.typical.keys() == {"n", "p", "q"}
+    place = {name: j for j, name in enumerate(model.encoder.names)}
+    for group in found.strongest:
+        columns = [place[name] for name, _ in group.words]
+        part = model.weights[:, columns]
+        assert group.norm == pytest.approx(np.linalg.norm(part))
+        assert group.value == pytest.approx(part.sum(axis=1).max())
+        assert group.label == model.labels[int(part.sum(axis=1).argmax())]
+
+
+def test_groups_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "groups.txt"
+    path.write_text(
+        "praise\t\tsuperb\tplot\nplaces\t\thall\trow\nfilms\t\tby\tbus\n", encoding="utf-8"
+    )
+    model = textreg.train(
+        TEXTS, LABELS, reg="group", groups="file", groups_path=str(path), reg_group=0.1, reg_l1=0.3
+    )
+    found = kept_in(model, CORPUS)
+    assert found.builder == "file"
+    assert found.groups == 3
+    assert [group.name for group in found.strongest] == ["praise"]
+    assert found.strongest[0].text is None
+    assert (found.typical, found.shares) == ({}, ())
+    path.unlink()
+    with pytest.raises((ModelError, DataError, textreg.errors.UsageError), match="groups"):
+        kept_in(model, CORPUS)
+
+
+def test_the_order_of_a_pursuit() -> None:
+    model = textreg.train(TEXTS, LABELS, reg="omp", reg_budget=2)
+    found = kept_in(model, CORPUS)
+    assert [set(order) for order in found.order] == [set(model.encoder.names)]
+    assert list(found.order[0]) == model.summary["order"][0]
+
+
+def test_neighbors_pull_by_their_share_and_weight() -> None:
+    model = textreg.train(
+        TEXTS,
+        LABELS,
+        reg="network",
+        reg_alpha=0.1,
+        reg_beta=0.1,
+        graph="cooccurrence",
+        graph_min_df=1,
+        graph_neighbors=3,
+    )
+    weight = dict(zip(model.encoder.names, model.weights[0].tolist(), strict=True))
+    found = kept_in(model, CORPUS, top=50)
+    assert found.pulled
+    for pulled in found.pulled:
+        sign = 1.0 if pulled.label == "p" else -1.0
+        assert pulled.weight == pytest.approx(sign * weight[pulled.feature])
+        assert pulled.weight > 0
+        assert sum(one.share for one in pulled.neighbors) == pytest.approx(1.0)
+        for one in pulled.neighbors:
+            assert one.pull == pytest.approx(one.share * sign * weight.get(one.feature, 0.0))
+    assert any("links" in note for note in found.notes)
+
+
+def test_stagewise_says_what_the_file_does_not_hold() -> None:
+    found = kept_in(textreg.train(TEXTS, LABELS, reg="stagewise"), CORPUS)
+    assert any("neither the order" in note for note in found.notes)
+    assert found.order == ()
+
+
+def test_other_texts_are_told_or_refused() -> None:
+    model = textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.1, ngrams=1)
+    found = kept_in(model, Corpus(texts=TEXTS[:2], labels=LABELS[:2]))
+    assert (found.documents, found.trained_on) == (2, 6)
+    assert found.missing == len(set(model.encoder.names) - {*_words(model, TEXTS[:2])}) == 6
+    with pytest.raises(DataError, match="None of the"):
+        kept_in(model, Corpus(texts=["nothing known"], labels=["p"]))
+    model.summary = {}
+    with pytest.raises(ModelError, match="how it was trained"):
+        kept_in(model, CORPUS)
+
+
+def _words(model: textreg.Model, texts: list[str]) -> list[str]:
+    return [word for text in texts for line in model.encoder.tokenizer(text) for word in line]
+
+
+def test_a_builder_that_is_not_there() -> None:
+    model = textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.1, ngrams=1)
+    model.summary["groups"] = {"name": "gone", "params": {}}
+    with pytest.raises(ModelError, match="groups of 'gone'"):
+        kept_in(model, CORPUS)
+
+
+def test_the_command(cli: Cli, tmp_path: Path) -> None:
+    path, corpus = tmp_path / "m.textreg", tmp_path / "c.tsv"
+    rows = [f"{label}\t{text}" for label, text in zip(LABELS, TEXTS, strict=True)]
+    corpus.write_text("label\ttext\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    textreg.train(TEXTS, LABELS, reg="sentence", reg_group=0.02, reg_l1=0.2, ngrams=1).save(path)
+
+    code, out, err = cli("explain", path, "--train", corpus)
+    assert (code, err) == (0, "")
+    assert "kept: 6 of 12 sentences (50 %); 0 are without a feature" in out
+    assert "share kept in a document: 50 to 50 %, median 50 %" in out
+    assert "Superb actors!" in out
+    assert "typical of n" in out
+
+    code, out, err = cli("explain", path, "--train", corpus, "--json")
+    assert (code, err) == (0, "")
+    found = kept_in(textreg.load(path), CORPUS)
+    expected = json.loads(json.dumps(found.to_dict()))
+    assert json.loads(out) == {"model": str(path), **expected}
+    assert expected["strongest"][0]["text"] == found.strongest[0].text
+
+    for more in (["a text here"], ["--of", "p"], ["--format", "jsonl"]):
+        code, out, err = cli("explain", path, *more, "--train", corpus)
+        assert (code, out) == (2, "")
+        assert "--train" in err
+    code, out, err = cli("explain", path, "a text here", "--label-col", "label")
+    assert (code, out) == (2, "")
+    assert "--label-col" in err

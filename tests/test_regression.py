@@ -13,7 +13,8 @@ from sklearn.metrics import mean_squared_error, r2_score
 import textreg
 from textreg.errors import DataError, ModelError, UsageError
 from textreg.evaluation import evaluate_numbers
-from textreg.selection import holdout, measure
+from textreg.metrics import measure
+from textreg.splits import holdout
 
 STARS = {"awful": -2.0, "poor": -1.0, "decent": 1.0, "superb": 2.0}
 FILLER = "the a kettle lamp chair arrived box on monday we bought it for home".split()

@@ -13,22 +13,15 @@ from scipy.special import expit
 from scipy.stats import binomtest
 from sklearn import metrics
 
+import textreg
 from textreg.errors import DataError, UsageError
 from textreg.kinds import Regularizer
+from textreg.metrics import measure, wilson
 from textreg.params import AUTO, Choices, LogGrid, param
 from textreg.records import Problem, Solution
-from textreg.selection import (
-    Fold,
-    Point,
-    Run,
-    Start,
-    choose,
-    folds,
-    holdout,
-    measure,
-    search,
-    wilson,
-)
+from textreg.running import Run
+from textreg.selection import Fold, Point, Start, choose, search
+from textreg.splits import folds, holdout
 
 
 class Shrunk(Regularizer):
@@ -260,3 +253,18 @@ def test_rounding_does_not_break_ties() -> None:
 def test_unknown_metric() -> None:
     with pytest.raises(UsageError, match="Did you mean 'accuracy'"):
         choose([point(1, 1)], "acuracy")
+
+
+def test_solutions_with_many_weights_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their sizes are counted all the same, and the final fit starts from nothing."""
+    from textreg import selection
+
+    points = search(Shrunk(), [fold(1)])
+    monkeypatch.setattr(selection, "KEPT", 0)
+    bare = search(Shrunk(), [fold(1)])
+    assert [point.nonzero for point in bare] == [point.nonzero for point in points]
+    assert [point.metrics for point in bare] == [point.metrics for point in points]
+    assert {start for point in bare if point.nonzero for start in point.starts} == {None}
+    texts = ["good kettle", "bad kettle"] * 10
+    model = textreg.train(texts, ["pos", "neg"] * 10, reg="ridge")
+    assert model.summary["converged"]

@@ -65,6 +65,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         multiclass: str = "ovr",
         refit: bool = True,
         class_weight: str | Mapping[Any, float] | None = None,
+        calibrate: str | None = None,
+        threshold: Mapping[Any, str] | None = None,
         jobs: int = 1,
         seed: int = 0,
         tol: float = 1e-4,
@@ -87,6 +89,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.multiclass = multiclass
         self.refit = refit
         self.class_weight = class_weight
+        self.calibrate = calibrate
+        self.threshold = threshold
         self.jobs = jobs
         self.seed = seed
         self.tol = tol
@@ -136,6 +140,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         options = self.get_params(deep=False)
         if isinstance(self.class_weight, Mapping):
             options["class_weight"] = {str(key): it for key, it in self.class_weight.items()}
+        if self.threshold is not None:
+            options["threshold"] = {str(key): it for key, it in self.threshold.items()}
         more = None if unlabeled is None else self._texts(unlabeled)
         self.model_ = train(
             texts,
@@ -153,16 +159,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Iterable[str]) -> Floats:
         """Scores: (n,) for two classes, positive for ``classes_[1]``; else (n, classes)."""
         check_is_fitted(self)
-        scores = self.model_.decision_function(self._texts(X))
-        if scores.ndim == 2:
-            return scores[:, self._order]
-        return scores if self._order[0] == 0 else -scores
+        return _arranged(self.model_.decision_function(self._texts(X)), self._order)
 
     def predict(self, X: Iterable[str]) -> NDArray[Any]:
         """(n,) labels, in the type of the ``y`` that was fitted."""
         scores = self.decision_function(X)
-        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[codes])
+        class_of = np.argsort(self._order)  # the class of each of the model's labels
+        return np.asarray(self.classes_[class_of[self.model_.codes(_arranged(scores, class_of))]])
 
     def predict_proba(self, X: Iterable[str]) -> Floats:
         """(n, classes) probabilities, columns in the order of ``classes_``."""
@@ -222,3 +225,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = False
         return tags
+
+
+def _arranged(scores: Floats, order: NDArray[Any]) -> Floats:
+    """Scores of the labels ``order``; with two labels their sign says which one they are for."""
+    if scores.ndim == 2:
+        return scores[:, order]
+    return scores if order[0] == 0 else -scores

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textreg.errors import DataError, UsageError, did_you_mean
-from textreg.selection import measure_numbers, wilson
+from textreg.metrics import measure_numbers, wilson
 
 if TYPE_CHECKING:
     from textreg.records import Floats, Int64s

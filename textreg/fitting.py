@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.records import MultiSolution, Problem, Solution
-from textreg.selection import Progress, Run, Start
+from textreg.running import Progress, Run
+from textreg.selection import Fold, Start
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from textreg.kinds import Regularizer
     from textreg.records import Floats, Int64s
 
@@ -20,7 +23,7 @@ def fit_classes(
     problem: Problem,
     targets: Floats,
     codes: Int64s | None,
-    starts: Sequence[Start] | None,
+    starts: Sequence[Start | None] | None,
     *,
     jobs: int = 1,
     progress: Progress | None = None,
@@ -28,14 +31,16 @@ def fit_classes(
     """Weights for all classes, and whether the user's Ctrl-C ended it before its time.
 
     targets: (k, n), the y of every weight vector. codes: (n,) where all are fitted together.
-    starts: one a weight vector, to begin from. In the ``info`` there are the orders of a pursuit.
+    starts: one a weight vector, to begin from, as far as they are known. In the ``info`` there are
+    the orders of a pursuit.
     """
     p = problem.X.shape[1]
     if codes is not None:
         run = Run("fit", 1, progress)
         begin = None
-        if starts:
-            pairs = [start.dense(p) for start in starts]
+        known = [start for start in starts or () if start is not None]
+        if len(known) == len(targets):
+            pairs = [start.dense(p) for start in known]
             begin = np.array([w for w, _ in pairs]), np.array([b for _, b in pairs])
         pieces: list[tuple[Any, ...]] = [(part, problem, codes, begin, run)]
         return run.map(jobs, _fit_together, pieces)[0], run.stopped
@@ -45,6 +50,17 @@ def fit_classes(
         for row, y in enumerate(targets)
     ]
     return _join(run.map(jobs, _fit, pieces)), run.stopped
+
+
+def held_out(
+    part: Regularizer, folds: Sequence[Fold], *, jobs: int = 1
+) -> tuple[Floats, NDArray[Any]]:
+    """Scores (n, k) of everything held out, by fits that have not seen it, and the truth (n,)."""
+    scores = []
+    for fold in folds:
+        fitted, _ = fit_classes(part, fold.problem, fold.targets, fold.codes, None, jobs=jobs)
+        scores.append(fold.X_held @ fitted.w.T + fitted.b)
+    return np.vstack(scores), np.concatenate([fold.truth_held for fold in folds])
 
 
 def _fit(part: Regularizer, problem: Problem, start: Start | None, run: Run) -> Solution:

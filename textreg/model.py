@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textreg._core.columns import column_dots
+from textreg.calibration import Calibration, check_thresholds, codes
 from textreg.errors import UsageError
 from textreg.losses import PROBABLE
 
 if TYPE_CHECKING:
     from textreg.encoder import Encoder
     from textreg.explain import Explanation
-    from textreg.records import Floats
+    from textreg.records import Floats, Int64s
 
 
 class Model:
@@ -26,7 +27,9 @@ class Model:
     With two labels or none k is 1, and a positive score speaks for ``labels[1]``; with more there
     is one row for each label (one against the rest, or all together by softmax). summary: how the
     model was made, as JSON-able values. loss: what was minimised; only "logistic" and "softmax"
-    give probabilities.
+    give probabilities. calibration: what bends scores before they become probabilities; labels do
+    not depend on it. thresholds: by label, what is taken from its score before the highest wins;
+    with two labels, of one of them, the score above which it wins.
 
     Features without any weight are left out at once: :attr:`n_features` counts those that remain.
     """
@@ -40,6 +43,8 @@ class Model:
         summary: dict[str, Any] | None = None,
         *,
         loss: str = "logistic",
+        calibration: Calibration | None = None,
+        thresholds: Mapping[str, float] | None = None,
     ) -> None:
         weights = np.ascontiguousarray(weights, dtype=np.float64)
         intercepts = np.ascontiguousarray(intercepts, dtype=np.float64)
@@ -54,12 +59,18 @@ class Model:
             )
         if not (np.isfinite(weights).all() and np.isfinite(intercepts).all()):
             raise UsageError("the weights and intercepts of a model must be finite numbers.")
+        thresholds = dict(thresholds or {})
+        check_thresholds(thresholds, labels)
+        if not all(np.isfinite(value) for value in thresholds.values()):
+            raise UsageError("the thresholds of a model must be finite numbers.")
         used = np.flatnonzero(weights.any(axis=0))
         if len(used) < weights.shape[1]:
             encoder = encoder.restrict(used)
             weights = np.ascontiguousarray(weights[:, used])
         self.labels = tuple(labels)
         self.loss = loss
+        self.calibration = calibration
+        self.thresholds = thresholds
         self.encoder = encoder
         self.weights = weights
         self.intercepts = intercepts
@@ -94,8 +105,8 @@ class Model:
         return scores[0] if len(scores) == 1 else np.ascontiguousarray(scores.T)
 
     def predict(self, texts: Sequence[str]) -> list[str] | list[float]:
-        """The label of every text, that of the highest score, the first one in a tie; or its number
-        where the model is a regression.
+        """The label of every text, that of the highest score (less its threshold, if it has one),
+        the first one in a tie; or its number where the model is a regression.
         """
         return self.choose(self.decision_function(texts))
 
@@ -107,27 +118,45 @@ class Model:
         """The labels, or numbers, that :meth:`decision_function`'s ``scores`` stand for."""
         if not self.labels:
             return [float(score) for score in scores]
-        codes = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return [self.labels[code] for code in codes]
+        return [self.labels[code] for code in self.codes(scores).tolist()]
+
+    def codes(self, scores: Floats) -> Int64s:
+        """The same as indices into :attr:`labels`."""
+        return codes(scores, self.thresholds, self.labels)
 
     def probabilities(self, scores: Floats) -> Floats:
         """Probabilities (n, labels) of :meth:`decision_function`'s ``scores``.
 
         1 / (1 + exp(-score)) for two labels; with more, the same for every label and then divided
         by the sum over the labels, as scikit-learn does for one against the rest; or the softmax of
-        the scores where that was fitted.
+        the scores where that was fitted. A calibration comes first.
 
         UsageError where the loss says nothing of chances.
         """
         self.require_probabilities()
         from scipy.special import expit, log_expit, softmax
 
+        scores = self._calibrated(scores)
         if scores.ndim == 1:
             return np.column_stack([expit(-scores), expit(scores)])
         if self.loss == "softmax":
             return np.asarray(softmax(scores, axis=1))
         # In logarithms, for all of them may be too small for a float.
         return np.asarray(softmax(log_expit(scores), axis=1))
+
+    def log_probabilities(self, scores: Floats) -> Floats:
+        """Natural logarithms of :meth:`probabilities`, exact where those are next to 0."""
+        self.require_probabilities()
+        from scipy.special import log_expit, log_softmax
+
+        scores = self._calibrated(scores)
+        if scores.ndim == 1:
+            return np.column_stack([log_expit(-scores), log_expit(scores)])
+        logs = scores if self.loss == "softmax" else log_expit(scores)
+        return np.asarray(log_softmax(logs, axis=1))
+
+    def _calibrated(self, scores: Floats) -> Floats:
+        return scores if self.calibration is None else self.calibration.apply(scores, self.loss)
 
     @property
     def has_probabilities(self) -> bool:

@@ -10,8 +10,9 @@ import numpy as np
 
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.records import Corpus, Problem, Tokens
-from textreg.selection import Fold, Split, folds, holdout
+from textreg.selection import Fold
 from textreg.settings import TrainingSettings
+from textreg.splits import Split, folds, holdout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -176,7 +177,8 @@ def splits_of(target: Target, settings: TrainingSettings) -> list[Split]:
         if not settings.refit:
             raise UsageError("cv fits no single model that could be kept: leave out no-refit.")
         return folds(codes, labels, settings.cv, settings.seed)
-    if settings.holdout is None and not settings.reg.undecided():
+    tuned = settings.calibrate is not None or settings.threshold
+    if settings.holdout is None and not settings.reg.undecided() and not tuned:
         return []
     fraction = HOLDOUT if settings.holdout is None else settings.holdout
     return [holdout(codes, labels, fraction, settings.seed)]

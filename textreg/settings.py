@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from textreg import registry
+from textreg.calibration import check_method, parse_rule
 from textreg.errors import UsageError, did_you_mean
 from textreg.kinds import GraphBuilder, GroupBuilder, Regularizer, Tokenizer
 from textreg.losses import find_loss
+from textreg.metrics import METRICS
 from textreg.records import Corpus
-from textreg.selection import METRICS
 from textreg.vectorize import Vectorizer
 
 PREFIXES = {"reg": "regularizer", "tokenizer": "tokenizer", "groups": "groups", "graph": "graph"}
@@ -34,7 +35,9 @@ class TrainingSettings:
     loss: what it costs to be wrong; the squared loss for a regression. multiclass: of three labels
     and more, "ovr" fits each against the rest, "softmax" all together. refit: fit the winner once
     more on all documents, those held out and ``dev`` included. class_weight: "balanced", or a
-    factor for the documents of each label.
+    factor for the documents of each label. calibrate: "temperature" or "isotonic", to make
+    probabilities come true on documents that are held out. threshold: by label, the rule by which
+    these choose where it wins: see :func:`textreg.calibration.parse_rule`.
     jobs: pieces of work side by side, -1 for one a core; results do not depend on it. seed: of the
     splits. tol: relative duality gap at which a fit is done. max_iter: iterations after which it
     stops without.
@@ -55,6 +58,8 @@ class TrainingSettings:
     multiclass: str = "ovr"
     refit: bool = True
     class_weight: str | Mapping[str, float] | None = None
+    calibrate: str | None = None
+    threshold: Mapping[str, str] | None = None
     jobs: int = 1
     seed: int = 0
     tol: float = 1e-4
@@ -68,6 +73,7 @@ class TrainingSettings:
                 "give one of them."
             )
         self._check_task()
+        self._check_calibration()
         if self.unlabeled is not None and self.reg.needs != "graph":
             raise UsageError(
                 f"{self.reg.label()} makes no use of unlabeled documents; regularizers with a "
@@ -95,6 +101,20 @@ class TrainingSettings:
             )
             if not welcome and getattr(self, kind) is not None:
                 raise UsageError(f"{self.reg.label()} makes no use of {kind}: leave them out.")
+
+    def _check_calibration(self) -> None:
+        """Refuse what scores cannot be calibrated by."""
+        if self.calibrate is not None:
+            check_method(self.calibrate)
+            if self.loss != "logistic" or self.task == "regression":
+                raise UsageError(
+                    "only models of the logistic loss have probabilities to calibrate: leave out "
+                    "calibrate, or take that loss."
+                )
+        if self.threshold and self.task == "regression":
+            raise UsageError("a regression has no labels to choose: leave out threshold.")
+        for rule in (self.threshold or {}).values():
+            parse_rule(rule)
 
     def _check_task(self) -> None:
         """Refuse what does not go together with the task."""

@@ -2,17 +2,20 @@
 
 Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 
-==============  ====================================================================================
-``format``      version of this format, a whole number; looked at before anything else
-``textreg``     version of textreg that wrote the file
-``labels``      labels of the model, in order; none for a regression
-``loss``        what was minimised; "logistic" where it is missing
-``tokenizer``   name, params, and the distribution and version it came from
-``vectorizer``  parameters of the vectorizer
-``stop_words``  words that n-grams pass over
-``summary``     how the model was trained: :attr:`Model.summary`
-``checksum``    SHA-256, in hexadecimal digits, over all the rest of the header and all arrays
-==============  ====================================================================================
+===============  ===================================================================================
+``format``       version of this format, a whole number; looked at before anything else
+``textreg``      version of textreg that wrote the file
+``labels``       labels of the model, in order; none for a regression
+``loss``         what was minimised; "logistic" where it is missing
+``calibration``  what bends scores before they are probabilities:
+                 :meth:`textreg.calibration.Calibration.to_dict`, or null; null where it is missing
+``thresholds``   by label, what is taken from its score; none where it is missing
+``tokenizer``    name, params, and the distribution and version it came from
+``vectorizer``   parameters of the vectorizer
+``stop_words``   words that n-grams pass over
+``summary``      how the model was trained: :attr:`Model.summary`
+``checksum``     SHA-256, in hexadecimal digits, over all the rest of the header and all arrays
+===============  ===================================================================================
 
 and the arrays are
 
@@ -44,6 +47,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg import registry
+from textreg.calibration import Calibration, check_thresholds
 from textreg.container import FaultError, blaming, field, pack, unpack, write_atomically
 from textreg.encoder import Encoder
 from textreg.errors import ModelError, PluginError, UsageError
@@ -104,6 +108,7 @@ def load_model(path: str | os.PathLike[str], *, tokenizer: bool = True) -> Model
             raise FaultError(f"it has no array '{min(missing)}'")
         encoder = _encoder(header, arrays)
         weights = _weights(arrays, len(header["labels"]), len(encoder.names))
+        calibration = _calibration(header)
     if tokenizer:
         encoder.tokenizer = _find(path, header["tokenizer"])
     return Model(
@@ -113,6 +118,8 @@ def load_model(path: str | os.PathLike[str], *, tokenizer: bool = True) -> Model
         arrays["intercepts"],
         header["summary"],
         loss=header.get("loss", "logistic"),
+        calibration=calibration,
+        thresholds=header.get("thresholds"),
     )
 
 
@@ -134,6 +141,8 @@ def _header_of(model: Model) -> dict[str, Any]:
         "textreg": metadata.version("textreg"),
         "labels": list(model.labels),
         "loss": model.loss,
+        "calibration": None if model.calibration is None else model.calibration.to_dict(),
+        "thresholds": model.thresholds,
         "tokenizer": _describe(encoder.tokenizer),
         "vectorizer": encoder.vectorizer.params(),
         "stop_words": list(encoder.stop_words),
@@ -194,6 +203,8 @@ def _check_header(header: Mapping[str, Any]) -> None:
         raise FaultError(f"it has a loss {loss!r}, and there is none of that name")
     if len(labels) < 2 and (labels or loss != "squared"):
         raise FaultError(f"it has {len(labels)} labels, where two are the least")
+    _calibration(header)
+    _check_thresholds(header, labels)
     field(header, "textreg", str)
     field(header, "vectorizer", dict)
     if not all(isinstance(word, str) for word in field(header, "stop_words", list)):
@@ -206,6 +217,33 @@ def _check_header(header: Mapping[str, Any]) -> None:
         value = field(tokenizer, key, str)
         if not pattern.fullmatch(value):
             raise FaultError(f"no tokenizer can have the {key} {value!r}")
+
+
+def _calibration(header: Mapping[str, Any]) -> Calibration | None:
+    """How scores become probabilities; older files do not say, and mean as they are."""
+    plain = header.get("calibration")
+    if plain is None:
+        return None
+    try:
+        calibration = Calibration.of_dict(plain)
+    except UsageError as error:
+        raise FaultError(f"its calibration is none: {str(error).rstrip('.')}") from error
+    n_labels = len(header["labels"])
+    if calibration.curves and len(calibration.curves) != (n_labels if n_labels > 2 else 1):
+        raise FaultError(f"its calibration has {len(calibration.curves)} curves")
+    return calibration
+
+
+def _check_thresholds(header: Mapping[str, Any], labels: Sequence[str]) -> None:
+    thresholds = header.get("thresholds", {})
+    if not isinstance(thresholds, dict) or not all(
+        type(value) in (int, float) and abs(value) < float("inf") for value in thresholds.values()
+    ):
+        raise FaultError("its thresholds are not finite numbers by label")
+    try:
+        check_thresholds(thresholds, labels)
+    except UsageError as error:
+        raise FaultError(str(error).rstrip(".")) from error
 
 
 def _encoder(header: Mapping[str, Any], arrays: Arrays) -> Encoder:

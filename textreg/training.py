@@ -10,14 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from textreg.calibration import (
+    Calibration,
+    Threshold,
+    calibrate,
+    check_thresholds,
+    choose_thresholds,
+)
 from textreg.errors import ConvergenceWarning
-from textreg.fitting import fit_classes
+from textreg.fitting import fit_classes, held_out
 from textreg.kinds import Regularizer
+from textreg.metrics import wilson
 from textreg.model import Model
 from textreg.prepare import Target, prepare, splits_of
 from textreg.records import Corpus, MultiSolution, Problem
-from textreg.selection import Fold, Point, Progress, Split, choose, search, wilson
+from textreg.running import Progress
+from textreg.selection import Fold, Point, choose, search
 from textreg.settings import TrainingSettings
+from textreg.splits import Split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,6 +81,7 @@ def train_corpus(
     clock = [time.perf_counter()]
     report = progress or _silent
     target = Target.of(corpus, settings.task)
+    check_thresholds(settings.threshold or {}, target.labels)
     splits = splits_of(target, settings)
     report("features", 0, len(corpus))
     data = prepare(corpus, target, settings)
@@ -81,6 +92,7 @@ def train_corpus(
     points = search(settings.reg, cut, jobs=settings.jobs, progress=progress) if cut else []
     best = points[choose(points, settings.metric)] if points else None
     interrupted = _interrupted(settings, points, cut)
+    calibration, thresholds = _tune(best.part, cut, settings, target) if best else (None, {})
     clock.append(time.perf_counter())
 
     if cut and not settings.refit:
@@ -111,6 +123,11 @@ def train_corpus(
         **_fit_summary(settings, part, problem, fitted),
         "interrupted": interrupted or ("fit" if cut_short else None),
         **_search_summary(settings, splits, points, best),
+        "calibration": None if calibration is None else calibration.method,
+        "thresholds": {
+            label: {"rule": (settings.threshold or {})[label], **chosen._asdict()}
+            for label, chosen in thresholds.items()
+        },
         "seconds": dict(zip(("features", "search", "fit"), spent, strict=True)),
     }
     if "order" in fitted.info:  # of a pursuit: who came first, for every weight vector
@@ -123,8 +140,23 @@ def train_corpus(
         encoder=data.encoder,
         weights=fitted.w,
         intercepts=fitted.b,
+        calibration=calibration,
+        thresholds={label: chosen.value for label, chosen in thresholds.items()},
         summary=summary,
     )
+
+
+def _tune(
+    part: Regularizer, cut: Sequence[Fold], settings: TrainingSettings, target: Target
+) -> tuple[Calibration | None, dict[str, Threshold]]:
+    """The calibration and the thresholds that were asked for, learned from what is held out."""
+    if settings.calibrate is None and not settings.threshold:
+        return None, {}
+    scores, truth = held_out(part, cut, jobs=settings.jobs)
+    calibration = None
+    if settings.calibrate is not None:
+        calibration = calibrate(settings.calibrate, scores, truth, cut[0].loss)
+    return calibration, choose_thresholds(settings.threshold or {}, scores, truth, target.labels)
 
 
 def _label_summary(labels: Sequence[str], truth: NDArray[Any]) -> dict[str, float]:

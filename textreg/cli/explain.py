@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from textreg.cli.inputs import reading
+from textreg.cli.kept import tell_kept
 from textreg.cli.output import print_json
-from textreg.corpus import stream_documents
+from textreg.corpus import read_corpus, stream_documents
 from textreg.errors import UsageError
-from textreg.explain import Explanation, explain
+from textreg.explain import Explanation, explain, kept_in
 from textreg.explain.show import headline, pieces, visible
 from textreg.storage import load_model
 
@@ -28,8 +29,22 @@ STRONGEST = 10
 
 @click.command(name="explain")
 @click.argument("model")
-@click.argument("source", default="-", metavar="[TEXT | FILE | -]")
-@reading(labels=False)
+@click.argument("source", required=False, metavar="[TEXT | FILE | -]")
+@reading(labels=True)
+@click.option(
+    "--train",
+    "corpus",
+    metavar="CORPUS",
+    multiple=True,
+    help="Show instead what training selected in the corpus it learned from; may be repeated.",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="With --train, groups and features to show of each kind.",
+)
 @click.option("--of", metavar="LABEL", help="Explain this label's score. [default: the predicted]")
 @click.option(
     "--format",
@@ -42,10 +57,13 @@ STRONGEST = 10
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
 def command(
     model: str,
-    source: str,
+    source: str | None,
     text_col: str | None,
+    label_col: str | None,
     encoding: str | None,
     on_error: str,
+    corpus: tuple[str, ...],
+    top: int,
     of: str | None,
     form: str,
     as_json: bool,
@@ -58,9 +76,29 @@ def command(
     weighed anew.
 
     A source with a blank in it that is no file is a text itself.
+
+    With --train, show what the learner selected in its training corpus: which sentences or other
+    groups have a weight, what is typical of each label, in what order a pursuit took its features,
+    which neighbors pulled a weight in a network.
     """
     loaded = load_model(model)
-    explanations = explain(loaded, _texts(source, text_col, encoding, on_error), of)
+    if corpus:
+        if source is not None or of is not None or form != "text":
+            raise UsageError(
+                "--train explains the training and no text: leave out the text, --of and --format."
+            )
+        read = read_corpus(
+            corpus, text_col=text_col, label_col=label_col, encoding=encoding, on_error=on_error
+        )
+        found = kept_in(loaded, read, top)
+        if as_json:
+            print_json({"model": model, **found.to_dict()})
+        else:
+            tell_kept(found)
+        return
+    if label_col is not None:
+        raise UsageError("the texts to explain need no labels: leave out --label-col.")
+    explanations = explain(loaded, _texts(source or "-", text_col, encoding, on_error), of)
     if as_json:
         print_json({"model": model, "explanations": [each.to_dict() for each in explanations]})
         return

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from textreg.selection import Progress
+    from textreg.running import Progress
 
 STAGES = {"features": "making features", "search": "searching prices", "fit": "fitting"}
 

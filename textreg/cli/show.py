@@ -53,6 +53,12 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
         "tokenizer": {"name": encoder.tokenizer.name, **encoder.tokenizer.params()},
         "vectorizer": encoder.vectorizer.params(),
     }
+    if model.calibration is not None:
+        facts["calibration"] = {"method": model.calibration.method}
+        if model.calibration.method == "temperature":
+            facts["calibration"]["temperature"] = model.calibration.temperature
+    if model.thresholds:
+        facts["thresholds"] = model.thresholds
     if encoder.idf is not None:
         facts["known_words"] = _known_words(encoder)
     if reg := summary.get("reg"):

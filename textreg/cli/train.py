@@ -12,13 +12,14 @@ from typing import Any
 
 import click
 
+from textreg.calibration import METHODS
 from textreg.cli.inputs import describe, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import measures, percent, print_json, progress_bar, size
 from textreg.corpus import read_corpus
 from textreg.errors import UsageError
 from textreg.losses import LOSSES
-from textreg.selection import METRICS
+from textreg.metrics import METRICS
 from textreg.settings import MULTICLASS, TrainingSettings
 from textreg.training import train_corpus
 
@@ -81,6 +82,18 @@ from textreg.training import train_corpus
     multiple=True,
     help="Weight of a label's documents; or 'balanced'. May be repeated.",
 )
+@click.option(
+    "--calibrate",
+    type=click.Choice(METHODS),
+    help="Make probabilities come true on the documents held out. [default: as they are]",
+)
+@click.option(
+    "--threshold",
+    metavar="LABEL=RULE",
+    multiple=True,
+    help="Choose on the documents held out where a label wins: f1, precision:P or costs:FP:FN. "
+    "May be repeated.",
+)
 @click.option("--jobs", type=int, default=-1, help="Fits side by side. [default: one a core]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the hold-out.")
 @click.option("--tol", type=float, default=1e-4, show_default=True, help="Relative duality gap.")
@@ -100,6 +113,7 @@ def command(
     unlabeled: tuple[str, ...],
     no_refit: bool,
     class_weight: tuple[str, ...],
+    threshold: tuple[str, ...],
     output: str | None,
     as_json: bool,
     quiet: bool,
@@ -119,7 +133,10 @@ def command(
     _check_target(target, [*files, *dev, *unlabeled])
     given = {key: value for key, value in options.items() if value is not None}
     settings = TrainingSettings.from_options(
-        refit=not no_refit, class_weight=_class_weight(class_weight), **given
+        refit=not no_refit,
+        class_weight=_class_weight(class_weight),
+        threshold=_threshold(threshold),
+        **given,
     )
     read = partial(
         read_corpus,
@@ -209,6 +226,19 @@ def _class_weight(given: Sequence[str]) -> str | Mapping[str, float] | None:
     return factors
 
 
+def _threshold(given: Sequence[str]) -> Mapping[str, str] | None:
+    rules = {}
+    for item in given:
+        label, equals, rule = item.rpartition("=")
+        if not equals or label in rules:
+            raise UsageError(
+                "--threshold must be LABEL=RULE, such as spam=precision:0.9, once for a label, "
+                f"not '{item}'."
+            )
+        rules[label] = rule
+    return rules or None
+
+
 def _tell(result: Mapping[str, Any], target: str) -> None:
     """The result for people."""
     labels = [f"{label} {_number(count)}" for label, count in result["labels"].items()]
@@ -221,6 +251,13 @@ def _tell(result: Mapping[str, Any], target: str) -> None:
         click.echo(f"graph: {graph['links']:,} links of {graph['name']}")
     if result["search"]:
         _tell_search(result)
+    if result["calibration"]:
+        click.echo(f"calibration: {result['calibration']}, on the documents held out")
+    for label, chosen in result["thresholds"].items():
+        click.echo(
+            f"threshold of {label}: {chosen['value']:+.3f} ({chosen['rule']}; there precision "
+            f"{chosen['precision']:.3f}, recall {chosen['recall']:.3f})"
+        )
     bound = "no bound on the gap" if result["gap"] is None else f"gap {result['gap']:.1e}"
     end = "converged" if result["converged"] else "NOT converged"
     click.echo(

@@ -129,11 +129,8 @@ def _evidence(model: Model, scores: Floats, rows: Int64s, signs: Floats) -> Floa
 
     Where the model has no probabilities, the score itself.
     """
-    from scipy.special import log_expit, logsumexp
-
-    own = signs * scores[rows, np.arange(len(rows))]
+    every = np.arange(len(rows))
     if not model.has_probabilities:
-        return np.asarray(own)
-    if len(scores) == 1:
-        return np.asarray(log_expit(own))
-    return np.asarray(log_expit(own) - logsumexp(log_expit(scores), axis=0))
+        return np.asarray(signs * scores[rows, every])
+    logs = model.log_probabilities(scores[0] if len(scores) == 1 else scores.T)
+    return np.asarray(logs[every, rows if len(scores) > 1 else (signs > 0).astype(int)])

@@ -1,0 +1,297 @@
+"""Probabilities that come true, and thresholds: against counts by hand, and in the model file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Cli
+from hypothesis import given
+from hypothesis import strategies as st
+
+import textreg
+from textreg import container
+from textreg.calibration import (
+    Calibration,
+    calibrate,
+    check_thresholds,
+    choose_thresholds,
+    codes,
+    parse_rule,
+)
+from textreg.errors import DataError, ModelError, UsageError
+from textreg.metrics import measure
+from textreg.storage import ARRAYS
+
+RANDOM = np.random.default_rng(7)
+WORDS = ["superb", "awful", "lamp", "box", "film", "row", "bus", "hall", "plot", "odd"]
+
+
+def noisy(n: int, labels: str) -> tuple[list[str], list[str]]:
+    """Texts whose one telling word is right four times in five."""
+    random = np.random.default_rng(3)
+    texts, truth = [], []
+    for _ in range(n):
+        said = int(random.integers(len(labels)))
+        told = said if random.random() < 0.8 else int(random.integers(len(labels)))
+        texts.append(" ".join([WORDS[said], *random.choice(WORDS[3:], 3)]))
+        truth.append(labels[told])
+    return texts, truth
+
+
+def test_temperature_finds_the_scale_of_the_truth() -> None:
+    scores = RANDOM.normal(size=(4000, 1)) * 2
+    truth = (RANDOM.random(4000) < 1 / (1 + np.exp(-scores[:, 0]))).astype(np.int64)
+    found = calibrate("temperature", scores * 5, truth, "logistic")
+    assert found.temperature == pytest.approx(5, rel=0.1)
+    best = measure(found.apply(scores * 5, "logistic"), truth)["log-loss"]
+    for factor in (0.9, 1.1):
+        other = Calibration("temperature", found.temperature * factor)
+        assert best < measure(other.apply(scores * 5, "logistic"), truth)["log-loss"]
+
+
+@pytest.mark.parametrize("loss", ["logistic", "softmax"])
+def test_isotonic_chances_are_shares_that_came_true(loss: str) -> None:
+    if loss == "logistic":
+        scores, truth = np.repeat([-2.0, 0.0, 1.0], 10)[:, None], np.zeros(30, dtype=np.int64)
+        truth[[0, 10, 11, 12, 13]] = 1
+        truth[20:28] = 1
+        found = calibrate("isotonic", scores, truth, loss)
+        chance = 1 / (1 + np.exp(-found.apply(scores[::10, 0], loss)))
+        assert chance == pytest.approx([0.1, 0.4, 0.8])
+        return
+    scores = np.repeat(np.eye(3), 10, axis=0)
+    truth = np.repeat([0, 1, 2], 10)
+    truth[::10] = [1, 2, 0]
+    found = calibrate("isotonic", scores, truth, loss)
+    chance = np.exp(found.apply(np.eye(3), loss))
+    assert np.diag(chance / chance.sum(axis=1, keepdims=True)) == pytest.approx(
+        0.9 / (0.9 + 2 * 0.05)
+    )
+
+
+def test_isotonic_is_never_certain() -> None:
+    scores, truth = np.array([[-1.0], [-0.5], [0.5], [1.0]]), np.array([0, 0, 1, 1])
+    found = calibrate("isotonic", scores, truth, "logistic")
+    chance = 1 / (1 + np.exp(-found.apply(np.array([-9.0, 9.0]), "logistic")))
+    assert chance == pytest.approx([1 / 6, 5 / 6])
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(-4, 4), st.booleans(), st.integers(-2, 2)), min_size=2, max_size=25
+    ),
+    st.sampled_from(["f1", "costs:1:3", "costs:4:1"]),
+    st.booleans(),
+)
+def test_no_other_threshold_is_better(
+    rows: list[tuple[int, bool, int]], rule: str, three: bool
+) -> None:
+    own = np.array([row[0] for row in rows], dtype=float)
+    true = np.array([row[1] for row in rows])
+    labels = ("a", "b", "c") if three else ("a", "b")
+    if three:
+        scores = np.column_stack([[row[2] for row in rows], own, np.zeros(len(rows))])
+    else:
+        scores = own[:, None]
+
+    def worth(threshold: float) -> float:
+        given_b = codes(scores if three else own, {"b": threshold}, labels) == 1
+        right, given, all_true = (given_b & true).sum(), given_b.sum(), true.sum()
+        if rule == "f1":
+            return float(2 * right / max(1, given + all_true))
+        _, wrong, missed = rule.split(":")
+        return float(-(int(wrong) * (given - right) + int(missed) * (all_true - right)))
+
+    truth = true.astype(np.int64)
+    chosen = choose_thresholds({"b": rule}, scores, truth, labels)["b"]
+    every = np.arange(-8.9, 9, 0.25)  # ties fall to either side by the order of labels
+    assert worth(chosen.value) == pytest.approx(max(worth(value) for value in every))
+
+
+def test_precision_is_kept_with_the_most_found() -> None:
+    scores = np.array([[3.0], [2.0], [1.0], [0.0], [-1.0], [-2.0]])
+    truth = np.array([1, 1, 0, 1, 0, 0])
+    found = choose_thresholds({"b": "precision:0.75"}, scores, truth, ("a", "b"))["b"]
+    assert (found.value, found.precision, found.recall) == (-0.5, 0.75, 1.0)
+    found = choose_thresholds({"b": "precision:1"}, scores, truth, ("a", "b"))["b"]
+    assert (found.value, found.precision, found.recall) == (1.5, 1.0, 2 / 3)
+    with pytest.raises(DataError, match=r"no threshold gives 'b' a precision of 0\.75.*0\.667"):
+        choose_thresholds(
+            {"b": "precision:0.75"}, np.array([[3.0], [2.0], [1.0]]), np.array([0, 1, 1]), "ab"
+        )
+
+
+def test_the_first_of_two_labels_has_one_too() -> None:
+    scores = np.array([-2.0, -1.0, 0.5])
+    assert codes(scores, {}, ("a", "b")).tolist() == [0, 0, 1]
+    assert codes(scores, {"a": 1.5}, ("a", "b")).tolist() == [0, 1, 1]
+    assert codes(scores, {"b": -1.5}, ("a", "b")).tolist() == [0, 1, 1]
+    found = choose_thresholds({"a": "f1"}, scores[:, None], np.array([0, 1, 1]), ("a", "b"))
+    assert codes(scores, {"a": found["a"].value}, ("a", "b")).tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("method", ["temperature", "isotonic"])
+@pytest.mark.parametrize(
+    ("labels", "multiclass"), [("pn", "ovr"), ("pnq", "ovr"), ("pnq", "softmax")]
+)
+def test_through_training_and_the_model_file(
+    method: str, labels: str, multiclass: str, tmp_path: Path
+) -> None:
+    texts, truth = noisy(400, labels)
+    options = {"reg": "ridge", "reg_l2": 0.01, "multiclass": multiclass, "holdout": 0.5}
+    plain = textreg.train(texts, truth, **options)
+    model = textreg.train(texts, truth, calibrate=method, threshold={"p": "costs:1:9"}, **options)
+    assert (model.weights == plain.weights).all()
+    assert model.summary["calibration"] == method
+    assert model.summary["thresholds"]["p"]["value"] == model.thresholds["p"] != 0
+    assert model.predict(texts).count("p") > plain.predict(texts).count("p")
+
+    fresh, wanted = noisy(900, labels)[0][400:], noisy(900, labels)[1][400:]
+    chances = model.predict_proba(fresh)
+    assert chances.sum(axis=1) == pytest.approx(1.0)
+    at = [model.labels.index(label) for label in wanted]
+    every = np.arange(len(at))
+    before = -np.log(plain.predict_proba(fresh)[every, at]).mean()
+    assert -np.log(chances[every, at]).mean() < before
+    assert np.log(chances) == pytest.approx(model.log_probabilities(model.decision_function(fresh)))
+
+    # What explain says of the one sentence is the log-probability with it less that without.
+    found = model.explain(fresh[0], of="p")
+    own = model.labels.index("p")
+    without = model.predict_proba([""])[0, own]
+    assert found.sentences[0].removal == pytest.approx(np.log(chances[0, own] / without))
+
+    model.save(tmp_path / "m.textreg")
+    again = textreg.load(tmp_path / "m.textreg")
+    assert (again.calibration, again.thresholds) == (model.calibration, model.thresholds)
+    assert (again.predict_proba(fresh) == chances).all()
+    assert again.predict(fresh) == model.predict(fresh)
+
+
+def test_uncalibrated_logarithms() -> None:
+    for labels, multiclass in (("pn", "ovr"), ("pnq", "ovr"), ("pnq", "softmax")):
+        model = textreg.train(*noisy(60, labels), reg="ridge", reg_l2=0.1, multiclass=multiclass)
+        scores = model.decision_function(["superb box", "awful"])
+        assert np.exp(model.log_probabilities(scores)) == pytest.approx(model.probabilities(scores))
+
+
+def test_the_estimator() -> None:
+    texts, truth = noisy(300, "pn")
+    y = [10 if label == "p" else 9 for label in truth]  # as texts, 10 comes before 9
+    common = {"reg": "ridge", "holdout": 0.3}
+    plain = textreg.TextClassifier(**common).fit(texts, y)
+    tuned = textreg.TextClassifier(threshold={9: "costs:1:9"}, calibrate="isotonic", **common)
+    tuned.fit(texts, y)
+    assert set(tuned.predict(texts)) <= {9, 10}
+    assert (tuned.predict(texts) == 9).sum() > (plain.predict(texts) == 9).sum()
+    assert [str(label) for label in tuned.predict(texts)] == tuned.model_.predict(texts)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"calibrate": "temprature"}, "temperature, isotonic"),
+        ({"calibrate": "isotonic", "loss": "squared-hinge"}, "logistic"),
+        ({"threshold": {"p": "recall:0.9"}}, "precision:P"),
+        ({"threshold": {"p": "precision:1.5"}}, "precision:P"),
+        ({"threshold": {"p": "costs:1"}}, "costs:FP:FN"),
+        ({"threshold": {"p": "f1:2"}}, "f1"),
+        ({"threshold": {"pp": "f1"}}, "label 'pp'"),
+        ({"threshold": {"p": "f1", "n": "f1"}}, "only one"),
+        ({"threshold": {"p": "f1"}, "task": "regression"}, "regression"),
+    ],
+)
+def test_refusals(options: dict[str, object], message: str) -> None:
+    texts, truth = noisy(40, "pn")
+    if "task" in options:
+        truth = ["1", "2"] * 20
+    with pytest.raises(UsageError, match=message):
+        textreg.train(texts, truth, reg="ridge", reg_l2=0.1, **options)
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        7,
+        {},
+        {"method": "magic"},
+        {"method": "temperature", "temperature": 0},
+        {"method": "temperature", "temperature": "warm"},
+        {"method": "isotonic"},
+        {"method": "isotonic", "curves": [[[1, 0], [0.1, 0.2]]]},
+        {"method": "isotonic", "curves": [[[0, 1], [0.2, 0.1]]]},
+        {"method": "isotonic", "curves": [[[0, 1], [0.2, 1.0]]]},
+        {"method": "isotonic", "curves": [[[0, 1], [0.2]]]},
+    ],
+)
+def test_calibrations_that_are_none(plain: object) -> None:
+    with pytest.raises(UsageError):
+        Calibration.of_dict(plain)  # type: ignore[arg-type]
+
+
+def test_model_files_are_checked(tmp_path: Path) -> None:
+    model = textreg.train(*noisy(40, "pn"), reg="ridge", reg_l2=0.1)
+    path = tmp_path / "m.textreg"
+    curve = ((0.0, 1.0), (0.2, 0.8))
+    for calibration, thresholds, message in (
+        (Calibration("isotonic", curves=(curve, curve)), {}, "2 curves"),
+        (None, {"x": 1.0}, "label 'x'"),
+        (None, {"p": "much"}, "not finite numbers"),
+        (None, {"p": 1.0, "n": 1.0}, "only one"),
+    ):
+        model.calibration, model.thresholds = calibration, thresholds
+        model.save(path)
+        with pytest.raises(ModelError, match=message):
+            textreg.load(path)
+
+
+def test_older_model_files_mean_scores_as_they_are(tmp_path: Path) -> None:
+    model = textreg.train(*noisy(40, "pn"), reg="ridge", reg_l2=0.1)
+    path = tmp_path / "m.textreg"
+    model.save(path)
+    header, arrays = container.unpack(path, ARRAYS)
+    for key in ("checksum", "format"):
+        header.pop(key, None)
+    del header["calibration"], header["thresholds"]
+    path.write_bytes(container.pack(header, arrays))
+    again = textreg.load(path)
+    assert (again.calibration, again.thresholds) == (None, {})
+    assert (again.predict_proba(["superb"]) == model.predict_proba(["superb"])).all()
+
+
+def test_rules() -> None:
+    assert parse_rule("f1") == ("f1", ())
+    assert parse_rule("precision:0.9") == ("precision", (0.9,))
+    assert parse_rule("costs:1:5") == ("costs", (1.0, 5.0))
+    check_thresholds({"a": 1.0, "b": 1.0}, ("a", "b", "c"))
+
+
+def test_the_command_line(cli: Cli, tmp_path: Path) -> None:
+    texts, truth = noisy(300, "pn")
+    corpus, path = tmp_path / "c.tsv", tmp_path / "m.textreg"
+    rows = [f"{label}\t{text}" for label, text in zip(truth, texts, strict=True)]
+    corpus.write_text("label\ttext\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    train = ["train", corpus, "--reg", "ridge", "--reg-l2", "0.1", "-o", path]
+    code, out, err = cli(*train, "--calibrate", "temperature", "--threshold", "p=f1")
+    assert (code, err) == (0, "")
+    assert "calibration: temperature" in out
+    assert "threshold of p: " in out
+    out = cli("show", path).out
+    assert "method temperature, temperature " in out
+    assert "thresholds" in out
+    shown = json.loads(cli("show", path, "--json").out)
+    assert shown["thresholds"] == textreg.load(path).thresholds
+    result = json.loads(cli("evaluate", path, corpus, "--json").out)
+    right = np.mean(np.array(textreg.load(path).predict(texts)) == truth)
+    assert result["accuracy"] == pytest.approx(right)
+
+    for wrong in ("f1", "p=", "p=best"):
+        code, out, err = cli(*train, "--threshold", wrong)
+        assert (code, out) == (2, "")
+        assert "threshold" in err
+    code, out, err = cli(*train, "--threshold", "p=f1", "--threshold", "p=costs:1:2")
+    assert code == 2
+    assert "once for a label" in err

@@ -1,0 +1,264 @@
+"""What a learner selected in its training texts: groups with a weight, and what pulled one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from textreg import registry
+from textreg.errors import DataError, ModelError, PluginError, UsageError
+from textreg.explain.kept_records import Kept, KeptGroup, Neighbor, Pulled
+from textreg.grouping import SegmentNames
+from textreg.model import Model
+from textreg.records import Corpus, Floats, Groups, Int64s, Tokens
+from textreg.records.ragged import sums
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from textreg.records import Graph
+
+DEFAULT = "sentences"
+"""The groups that are shown of a model whose regularizer has none."""
+
+
+def kept_in(model: Model, corpus: Corpus, top: int = 10) -> Kept:
+    """Find what the learner of ``model`` selected in the texts that it was trained on.
+
+    Features, groups and graph are built anew from ``corpus`` with the settings that the model
+    holds. Where it is not the whole corpus of training, or documents without labels took part, the
+    groups and links are those of ``corpus``; see :class:`Kept` for what tells. top: how many groups
+    and features to give of each kind.
+
+    ModelError where the model does not hold its settings, or a builder it names is not there;
+    DataError where the texts have none of its features.
+    """
+    reg = model.summary.get("reg")
+    if not isinstance(reg, dict) or "name" not in reg:
+        raise ModelError(
+            "the model does not say how it was trained, so its selection cannot be found: train it "
+            "again with textreg train."
+        )
+    encoder = model.encoder
+    tokens = encoder.vectorizer.fit(encoder.tokenizer, corpus.texts).tokens
+    weights, missing = _spread(model, tokens.vocabulary)
+    described = model.summary.get("groups")
+    builder = _builder("groups", described or {"name": DEFAULT, "params": {}})
+    groups = builder.build(tokens)
+
+    n_rows = len(weights)
+    norms = np.sqrt(_over_groups(groups, (weights * weights).sum(axis=0)))
+    sizes = np.diff(groups.indptr)
+    kept = norms > 0
+    values = np.stack([_over_groups(groups, row) for row in weights])
+    if n_rows == 1:
+        values = np.concatenate([-values, values])
+    shower = _Shower(model, corpus, tokens, groups, weights, norms, values)
+    strongest = np.argsort(-norms, kind="stable")[: int(kept.sum())]
+    home = _home(groups)
+    return Kept(
+        regularizer=reg["name"],
+        documents=len(corpus),
+        trained_on=model.summary.get("documents"),
+        features=len(tokens.vocabulary),
+        missing=missing,
+        builder=builder.label(),
+        by_group=described is not None,
+        groups=len(groups),
+        empty=int((sizes == 0).sum()),
+        kept=int(kept.sum()),
+        strongest=tuple(shower.group(g) for g in shower.different(strongest, top)),
+        typical={} if home is None else shower.typical(home, top),
+        shares=() if home is None else _shares(home, sizes > 0, kept),
+        order=tuple(tuple(order[:top]) for order in model.summary.get("order", ())),
+        pulled=_pulled(model, tokens, weights, top),
+        notes=_notes(model),
+    )
+
+
+def _spread(model: Model, vocabulary: Sequence[str]) -> tuple[Floats, int]:
+    """Weights (k, p) over the features of the texts; how many of the model's are not there."""
+    place = {name: number for number, name in enumerate(vocabulary)}
+    columns = np.array([place.get(name, -1) for name in model.encoder.names], dtype=np.int64)
+    known = columns >= 0
+    if len(columns) and not known.any():
+        raise DataError(
+            f"None of the {len(columns):,} features of the model is one of these texts: give the "
+            "corpus that it was trained on."
+        )
+    weights = np.zeros((len(model.weights), len(vocabulary)))
+    weights[:, columns[known]] = model.weights[:, known]
+    return weights, int((~known).sum())
+
+
+def _builder(kind: str, described: dict[str, Any]) -> Any:
+    """The builder that a model's summary names."""
+    try:
+        return registry.resolve(kind, described["name"], described["params"])
+    except (PluginError, UsageError) as error:
+        raise ModelError(
+            f"the model was trained with {kind} of '{described['name']}', which cannot be built "
+            f"again: {error}"
+        ) from error
+
+
+def _over_groups(groups: Groups, values: Floats) -> Floats:
+    """The sum over the features of every group."""
+    number = np.repeat(np.arange(len(groups)), np.diff(groups.indptr))
+    return sums(number, values[groups.indices], len(groups))
+
+
+def _home(groups: Groups) -> Int64s | None:
+    """The document of every group, where each is a piece of one."""
+    if not isinstance(groups.names, SegmentNames):
+        return None
+    ptr = groups.names.document_ptr
+    return np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+
+
+def _shares(home: Int64s, filled: np.ndarray, kept: np.ndarray) -> tuple[float, ...]:
+    size = int(home.max(initial=-1)) + 1
+    whole = np.bincount(home[filled], minlength=size)
+    part = np.bincount(home[kept], minlength=size)
+    return tuple((part[whole > 0] / whole[whole > 0]).tolist())
+
+
+class _Shower:
+    """Turns numbers of groups into records."""
+
+    def __init__(
+        self,
+        model: Model,
+        corpus: Corpus,
+        tokens: Tokens,
+        groups: Groups,
+        weights: Floats,
+        norms: Floats,
+        values: Floats,
+    ) -> None:
+        self.model, self.corpus, self.tokens, self.groups = model, corpus, tokens, groups
+        self.weights = np.concatenate([-weights, weights]) if len(weights) == 1 else weights
+        self.norms, self.values = norms, values
+        self.labels = model.labels or ("lower", "higher")
+
+    def group(self, g: int, row: int | None = None) -> KeptGroup:
+        """One group as it speaks for a label, by default the one it speaks for most."""
+        row = int(np.argmax(self.values[:, g])) if row is None else row
+        members = self.groups.indices[self.groups.indptr[g] : self.groups.indptr[g + 1]]
+        weights = self.weights[row, members]
+        order = np.argsort(-np.abs(weights), kind="stable")
+        names = self.groups.names
+        return KeptGroup(
+            name=names[g] if names is not None else f"group {g + 1}",
+            norm=float(self.norms[g]),
+            label=self.labels[row],
+            value=float(self.values[row, g]),
+            words=tuple(
+                (self.tokens.vocabulary[members[at]], float(weights[at]))
+                for at in order
+                if weights[at]
+            ),
+            text=self._text(g),
+        )
+
+    def typical(self, home: Int64s, top: int) -> dict[str, tuple[KeptGroup, ...]]:
+        """By label, the kept groups of its documents that speak most for it."""
+        truth = np.array(self.corpus.labels or [], dtype=object)
+        found = {}
+        for row, label in enumerate(self.labels):
+            mine = self.norms > 0
+            if self.model.labels and len(truth):
+                mine &= truth[home] == label
+            order = np.argsort(-self.values[row], kind="stable")
+            best = order[mine[order] & (self.values[row, order] > 0)]
+            found[label] = tuple(self.group(g, row) for g in self.different(best, top))
+        return found
+
+    def different(self, order: Iterable[int], top: int) -> list[int]:
+        """The first ``top`` groups of an order that have not the same features as an earlier one.
+
+        Where texts repeat a sentence, it is shown once.
+        """
+        seen: dict[bytes, int] = {}
+        ptr = self.groups.indptr
+        for g in order:
+            seen.setdefault(self.groups.indices[ptr[g] : ptr[g + 1]].tobytes(), int(g))
+            if len(seen) == top:
+                break
+        return list(seen.values())
+
+    def _text(self, g: int) -> str | None:
+        """What a sentence says; None of other groups."""
+        names = self.groups.names
+        if not isinstance(names, SegmentNames) or names.segment != "sentence":
+            return None
+        document = int(np.searchsorted(names.document_ptr, g, side="right")) - 1
+        text = self.corpus.texts[document]
+        spans = self.model.encoder.words([text], spans=True).sentence_spans
+        assert spans is not None
+        start, end = spans[g - int(names.document_ptr[document])].tolist()
+        return text[start:end]
+
+
+def _pulled(model: Model, tokens: Tokens, weights: Floats, top: int) -> tuple[Pulled, ...]:
+    """The features of most weight, and what pulled them; nothing without a graph."""
+    described = model.summary.get("graph")
+    if not described:
+        return ()
+    builder = _builder("graph", described)
+    if grouped := model.summary.get("groups"):
+        graph = builder.build_from(tokens, _builder("groups", grouped).build(tokens))
+    else:
+        graph = builder.build(tokens)
+    rows = np.concatenate([-weights, weights]) if len(weights) == 1 else weights
+    labels = model.labels or ("lower", "higher")
+    best = rows.argmax(axis=0)
+    size = rows.max(axis=0, initial=0.0)
+    strongest = [int(j) for j in np.argsort(-size, kind="stable")[:top] if size[j] > 0]
+    return tuple(
+        Pulled(
+            feature=tokens.vocabulary[j],
+            label=labels[best[j]],
+            weight=float(size[j]),
+            neighbors=_neighbors(graph, tokens, rows[best[j]], j, top),
+        )
+        for j in strongest
+    )
+
+
+def _neighbors(
+    graph: Graph, tokens: Tokens, weights: Floats, j: int, top: int
+) -> tuple[Neighbor, ...]:
+    found = []
+    for links, sign in ((graph.similar, 1.0), (graph.dissimilar, -1.0)):
+        if links is None:
+            continue
+        others, strength = _row(links, j)
+        total = strength.sum()
+        for other, link in zip(others.tolist(), strength.tolist(), strict=True):
+            if other < graph.n_features:  # virtual features have no weight in the model
+                share, weight = link / total, float(weights[other])
+                found.append(
+                    Neighbor(tokens.vocabulary[other], share, weight, sign * share * weight)
+                )
+    return tuple(sorted(found, key=lambda one: (-abs(one.pull), one.feature))[:top])
+
+
+def _row(links: csr_array, j: int) -> tuple[np.ndarray, Floats]:
+    part = slice(int(links.indptr[j]), int(links.indptr[j + 1]))
+    return links.indices[part], links.data[part]
+
+
+def _notes(model: Model) -> tuple[str, ...]:
+    """What the model file cannot tell."""
+    notes = []
+    if model.summary["reg"]["name"] == "stagewise":
+        notes.append(
+            "the file holds the weights of stagewise at its end, and neither the order of its "
+            "steps nor their path."
+        )
+    if model.summary.get("graph"):
+        notes.append("links are those of these texts; further documents may have added some.")
+    return tuple(notes)

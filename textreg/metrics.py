@@ -1,0 +1,71 @@
+"""How good scores are: what a winner may be chosen by."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textreg.losses import PROBABLE
+
+if TYPE_CHECKING:
+    from textreg.records import Floats, Int64s
+
+METRICS = {
+    "classification": ("accuracy", "macro-f1", "log-loss"),
+    "regression": ("r2", "mse"),
+}
+"""What the winner of a search may be chosen by, for each task; the first is the default."""
+
+SMALLER = {"log-loss", "mse"}
+"""Metrics that are better when smaller."""
+
+
+def measure(scores: Floats, truth: Int64s | Floats, loss: str = "logistic") -> dict[str, float]:
+    """Values of all METRICS for scores (n, 1) of the second of two classes or (n, classes).
+
+    truth: (n,) indices of classes; or numbers, which make it a regression. loss: what was fitted;
+    only "logistic" and "softmax" give probabilities, and so a log-loss.
+    """
+    if not np.issubdtype(truth.dtype, np.integer):
+        return measure_numbers(scores[:, 0], np.asarray(truth, dtype=np.float64))
+    codes = truth.astype(np.int64)
+    n, columns = scores.shape
+    if columns == 1:
+        predicted = (scores[:, 0] > 0).astype(np.int64)
+        # log(1 + exp(-margin)) of the true class, without overflow
+        margins = np.where(codes == 1, scores[:, 0], -scores[:, 0])
+        losses = np.logaddexp(0.0, -margins)
+    else:
+        predicted = scores.argmax(axis=1)
+        # One-vs-rest probabilities, normalized to sum to one: sigmoid(s) = exp(-log(1 + exp(-s))).
+        logs = scores if loss == "softmax" else -np.logaddexp(0.0, -scores)
+        losses = np.logaddexp.reduce(logs, axis=1) - logs[np.arange(n), codes]
+    n_classes = max(2, columns)
+    right = np.bincount(codes[predicted == codes], minlength=n_classes)
+    seen = np.bincount(codes, minlength=n_classes) + np.bincount(predicted, minlength=n_classes)
+    values = {
+        "accuracy": float(right.sum() / n),
+        "macro-f1": float(np.mean(2 * right[seen > 0] / seen[seen > 0])),
+    }
+    return {**values, "log-loss": float(losses.mean())} if loss in PROBABLE else values
+
+
+def measure_numbers(predicted: Floats, truth: Floats) -> dict[str, float]:
+    """r2: share of the truth's variance that is explained, below 0 where the mean does better (and
+    0 where the truth does not vary); mse: mean squared error. Both arguments (n,).
+    """
+    mse = float(np.mean((truth - predicted) ** 2))
+    variance = float(np.var(truth))
+    return {"r2": 1.0 - mse / variance if variance > 0.0 else 0.0, "mse": mse}
+
+
+def wilson(right: int, total: int) -> tuple[float, float]:
+    """95 % score interval of the share ``right / total`` (Wilson 1927, JASA 22:209-212)."""
+    z = 1.959963984540054
+    share = right / total
+    center = share + z * z / (2 * total)
+    spread = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))
+    below = 1 + z * z / total
+    return max(0.0, (center - spread) / below), min(1.0, (center + spread) / below)
