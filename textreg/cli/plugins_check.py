@@ -13,15 +13,18 @@ from textreg.errors import TextregError
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
 def check_plugin(name: str, as_json: bool) -> None:
-    """Run the contract of a regularizer, called NAME, check by check.
+    """Run the contract of the plugin called NAME, check by check; exit with 1 where one fails.
 
-    Exits with 1 where one of them fails.
+    NAME is that of a regularizer, or with its kind in front, as in tokenizer.words. Builders that
+    need a file are checked from Python, as instances: see textreg.testing.
     """
-    from textreg.testing import ContractError, regularizer_checks
+    from textreg.testing import CHECKS, ContractError
 
-    part = registry.find("regularizer", name)
+    kind, _, short = name.rpartition(".")
+    kind = kind or "regularizer"
+    part = registry.find(kind, short)
     results = []
-    for check in regularizer_checks():
+    for check in CHECKS[kind]():
         try:
             check(part)
         except ContractError as error:

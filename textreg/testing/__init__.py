@@ -13,7 +13,35 @@ where to read about it. None of this needs a test runner; with pytest, each chec
         check(MyRegularizer)
 """
 
+from textreg.testing.builders import (
+    check_graph_builder,
+    check_group_builder,
+    check_tokenizer,
+    graph_builder_checks,
+    group_builder_checks,
+    tokenizer_checks,
+)
 from textreg.testing.checks import Check, ContractError
 from textreg.testing.regularizer import check_regularizer, regularizer_checks
 
-__all__ = ["Check", "ContractError", "check_regularizer", "regularizer_checks"]
+__all__ = [
+    "CHECKS",
+    "Check",
+    "ContractError",
+    "check_graph_builder",
+    "check_group_builder",
+    "check_regularizer",
+    "check_tokenizer",
+    "graph_builder_checks",
+    "group_builder_checks",
+    "regularizer_checks",
+    "tokenizer_checks",
+]
+
+CHECKS = {
+    "regularizer": regularizer_checks,
+    "tokenizer": tokenizer_checks,
+    "groups": group_builder_checks,
+    "graph": graph_builder_checks,
+}
+"""The checks of each kind of plugin."""

@@ -1,0 +1,178 @@
+"""Tokenizers, group builders and graph builders keep their contracts, and every check can fail."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from conftest import Cli
+from scipy.sparse import csr_array
+
+from textreg import registry
+from textreg.builtin.groups import File
+from textreg.builtin.sentences import Sentences
+from textreg.errors import UsageError
+from textreg.kinds import GraphBuilder, Tokenizer
+from textreg.params import param
+from textreg.records import Graph, Groups, Tokens
+from textreg.testing import (
+    CHECKS,
+    Check,
+    ContractError,
+    check_graph_builder,
+    check_group_builder,
+    check_tokenizer,
+    graph_builder_checks,
+    group_builder_checks,
+    tokenizer_checks,
+)
+
+
+def test_tokenizers() -> None:
+    for name in registry.names("tokenizer"):
+        check_tokenizer(name)
+    check_tokenizer(registry.create("tokenizer", "words", min_length=3, lowercase=False))
+
+
+@pytest.mark.parametrize("name", ["sentences", "paragraphs", "documents", "windows"])
+def test_group_builders(name: str) -> None:
+    check_group_builder(name)
+
+
+def test_builders_with_files(tmp_path: Path) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("kamp lamp kettle\nmamp namp\n", encoding="utf-8")
+    check_group_builder(File(path=str(words)))
+    check_graph_builder("cooccurrence")
+    check_graph_builder(registry.create("graph", "classes", path=str(words)))
+
+
+class Plain(Tokenizer):
+    """Words at spaces."""
+
+    name = "plain"
+
+    def __call__(self, text: str) -> list[list[str]]:
+        return [text.split()]
+
+
+class SomeState(Plain):
+    extra: int = param(default=1, help="")
+
+
+class EmptyTokens(Plain):
+    def __call__(self, text: str) -> list[list[str]]:
+        return [text.split(" ")]
+
+
+class OtherEncode(Plain):
+    def encode(self, texts: Any, *, spans: bool = False) -> Tokens:
+        return super().encode([text.upper() for text in texts])
+
+
+class WrongSpans(Plain):
+    def encode(self, texts: Any, *, spans: bool = False) -> Tokens:
+        tokens = super().encode(texts)
+        return Tokens(
+            tokens.ids,
+            tokens.sentence_ptr,
+            tokens.document_ptr,
+            tokens.vocabulary,
+            spans=np.full((len(tokens.ids), 2), 10_000, dtype=np.int32),
+        )
+
+
+class Moody(Plain):
+    seen: ClassVar[list[str]] = []
+
+    def __call__(self, text: str) -> list[list[str]]:
+        self.seen.append(text)
+        return [[*text.split(), f"n{len(self.seen)}"]]
+
+    def encode(self, texts: Any, *, spans: bool = False) -> Tokens:
+        return super().encode(texts)
+
+
+class GroupState(Sentences):
+    name = "stateful"
+    extra: int = param(default=1, help="")
+
+
+class NoGroups(Sentences):
+    name = "none"
+
+    def build(self, tokens: Tokens) -> Groups:
+        empty = np.empty(0, np.int32)
+        return Groups(np.zeros(1, np.int64), empty, np.empty(0), len(tokens.vocabulary))
+
+
+class RandomGroups(Sentences):
+    name = "random"
+
+    def build(self, tokens: Tokens) -> Groups:
+        groups = super().build(tokens)
+        return Groups(
+            groups.indptr, groups.indices, groups.weights * random.random(), groups.n_features
+        )
+
+
+class Links(GraphBuilder):
+    """The first word to the second."""
+
+    name = "links"
+
+    def build(self, tokens: Tokens) -> Graph:
+        return self.graph(len(tokens.vocabulary), 1.0)
+
+    def graph(self, p: int, weight: float) -> Graph:
+        return Graph(csr_array(([weight], ([0], [1])), shape=(p, p)))
+
+
+class GraphState(Links):
+    extra: int = param(default=1, help="")
+
+
+class SmallGraph(Links):
+    def build(self, tokens: Tokens) -> Graph:
+        return self.graph(2, 1.0)
+
+
+class RandomGraph(Links):
+    def build(self, tokens: Tokens) -> Graph:
+        return self.graph(len(tokens.vocabulary), random.random())
+
+
+WRONG = {
+    "tokenizer-state": SomeState,
+    "tokenizer-call": EmptyTokens,
+    "tokenizer-encode": OtherEncode,
+    "tokenizer-spans": WrongSpans,
+    "tokenizer-determinism": Moody,
+    "groups-state": GroupState,
+    "groups-result": NoGroups,
+    "groups-determinism": RandomGroups,
+    "graph-state": GraphState,
+    "graph-result": SmallGraph,
+    "graph-determinism": RandomGraph,
+}
+RIGHT = {"tokenizer": Plain, "groups": Sentences, "graph": Links}
+ALL = [*tokenizer_checks(), *group_builder_checks(), *graph_builder_checks()]
+
+
+@pytest.mark.parametrize("check", ALL, ids=str)
+def test_every_check_can_fail(check: Check) -> None:
+    with pytest.raises(ContractError, match=rf"(?s)^{check.name}: expected .*, but got"):
+        check(WRONG[check.name])
+    check(RIGHT[check.name.partition("-")[0]])
+
+
+def test_from_the_shell(cli: Cli) -> None:
+    done = cli("plugins", "check", "tokenizer.words")
+    assert done.code == 0
+    assert "5 of 5 checks passed" in done.out
+    with pytest.raises(UsageError, match="no check 'nonsense'"):
+        check_tokenizer(Plain, skip={"nonsense": ""})
+    assert set(CHECKS) == {"regularizer", "tokenizer", "groups", "graph"}
