@@ -17,6 +17,7 @@ import textreg
 from textreg import registry
 from textreg.errors import DataError, UsageError
 from textreg.records import Groups, Tokens
+from textreg.testing import check_group_builder
 from textreg.text import scan_words
 from textreg.vectorize import Vectorizer
 
@@ -200,3 +201,7 @@ def test_training_finds_the_builders_by_name(tmp_path: Path) -> None:
     )
     assert model.summary["groups"]["before"] == 5
     assert model.predict(["the dog sleeps", "a car with fuel"]) == ["animal", "machine"]
+
+
+def test_the_contract() -> None:
+    check_group_builder(Clusters(clusters=4, nearest=1, min_df=1, dimensions=4))

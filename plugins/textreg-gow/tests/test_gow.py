@@ -12,6 +12,7 @@ import textreg
 from textreg import registry
 from textreg.errors import DataError
 from textreg.records import Groups, Tokens
+from textreg.testing import check_group_builder
 from textreg.text import scan_words
 from textreg.vectorize import Vectorizer
 
@@ -97,3 +98,7 @@ def test_training_finds_the_builder_by_name() -> None:
     )
     assert model.summary["groups"]["before"] == 2
     assert model.predict(["a ship in the harbor", "butter and sugar"]) == ["sea", "kitchen"]
+
+
+def test_the_contract() -> None:
+    check_group_builder(Communities(min_df=1, max_df=1.0))

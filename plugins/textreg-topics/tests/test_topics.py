@@ -12,6 +12,7 @@ import textreg
 from textreg import registry
 from textreg.errors import DataError
 from textreg.records import Tokens
+from textreg.testing import check_group_builder
 from textreg.text import scan_words
 from textreg.vectorize import Vectorizer
 
@@ -97,3 +98,8 @@ def test_training_finds_the_builder_by_name(name: str) -> None:
     )
     assert model.summary["groups"]["name"] == name
     assert model.predict(["a ship in the harbor", "butter and sugar"]) == ["sea", "kitchen"]
+
+
+@pytest.mark.parametrize("builder", [Lda, Lsi])
+def test_the_contract(builder: type) -> None:
+    check_group_builder(builder(topics=3, words=5, min_df=1, max_df=1.0))
