@@ -91,7 +91,7 @@ def test_labels_are_not_needed(cli: Cli, tmp_path: Path) -> None:
         (["--feature", "fim"], "'fim' is no feature of these texts. Did you mean 'film'?"),
         (["--groups", "file", "--groups-path", "none.txt"], "none.txt cannot be read"),
         (["--reg", "group"], "No such option"),
-        (["-o", "nowhere/groups.txt"], "there is no folder"),
+        (["-o", "nowhere/groups.txt"], "does not exist"),
     ],
 )
 def test_wrong_use_is_told(cli: Cli, corpus: str, arguments: list[str], message: str) -> None:
@@ -117,3 +117,9 @@ def test_group_needs_a_builder(cli: Cli, corpus: str) -> None:
     assert done.code == 2
     assert "group needs groups" in done.err
     assert "paragraphs" in done.err
+
+
+def test_a_target_that_cannot_be_written_is_found_before_anything_is_read(cli: Cli) -> None:
+    done = cli("groups", "no such file", "-o", "nowhere/groups.txt")
+    assert done.code == 2
+    assert "the folder nowhere does not exist" in done.err

@@ -12,7 +12,7 @@ import numpy as np
 
 from textreg.cli.inputs import describe, reading
 from textreg.cli.options import PartsCommand
-from textreg.cli.output import percent, print_json, print_table
+from textreg.cli.output import check_target, percent, print_json, print_table
 from textreg.container import write_atomically
 from textreg.corpus import read_corpus
 from textreg.errors import DataError, did_you_mean
@@ -63,6 +63,8 @@ def command(
     FILES are read as by textreg train; labels are not needed. Groups, features and tokenizer have
     the options of textreg train, so what is shown here is what it would use.
     """
+    if output is not None:
+        check_target(Path(output), files)
     given = {key: value for key, value in options.items() if value is not None}
     settings = TrainingSettings.from_options(reg="group", **given)
     corpus = read_corpus(

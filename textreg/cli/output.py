@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from textreg.errors import UsageError
 
 if TYPE_CHECKING:
     from textreg.running import Progress
@@ -63,6 +67,24 @@ def measures(values: Mapping[str, Any]) -> str:
             text += f" (95 % CI {low:.3f}..{high:.3f})"
         parts.append(text)
     return "  ".join(parts)
+
+
+def check_target(target: Path, inputs: Sequence[str]) -> None:
+    """Refuse before an hour of training what could not be written after it."""
+    if target.is_dir():
+        raise UsageError(f"{target} is a folder: name a file with -o FILE.")
+    if not target.parent.is_dir():
+        raise UsageError(
+            f"the folder {target.parent} does not exist: make it, or name another with -o FILE."
+        )
+    if not os.access(target.parent, os.W_OK):
+        raise UsageError(
+            f"nothing can be written into the folder {target.parent.absolute()}: name another "
+            "with -o FILE."
+        )
+    for path in inputs:
+        if path != "-" and target.exists() and os.path.exists(path) and target.samefile(path):
+            raise UsageError(f"-o {target} would overwrite what is read: name another file.")
 
 
 def size(n_bytes: int) -> str:

@@ -15,7 +15,7 @@ import click
 from textreg.calibration import METHODS
 from textreg.cli.inputs import describe, reading
 from textreg.cli.options import PartsCommand
-from textreg.cli.output import measures, percent, print_json, progress_bar, size
+from textreg.cli.output import check_target, measures, percent, print_json, progress_bar, size
 from textreg.corpus import read_corpus
 from textreg.errors import UsageError
 from textreg.losses import LOSSES
@@ -130,7 +130,7 @@ def command(
     """
     talk = not (quiet or as_json)
     target = Path(output) if output else Path(f"{_stem(files[0])}.textreg")
-    _check_target(target, [*files, *dev, *unlabeled])
+    check_target(target, [*files, *dev, *unlabeled])
     given = {key: value for key, value in options.items() if value is not None}
     settings = TrainingSettings.from_options(
         refit=not no_refit,
@@ -187,24 +187,6 @@ def command(
 def _stem(path: str) -> str:
     """Name of a corpus without folder and endings; ``model`` for standard input."""
     return Path(os.path.abspath(path)).name.partition(".")[0] or "model" if path != "-" else "model"
-
-
-def _check_target(target: Path, inputs: Sequence[str]) -> None:
-    """Refuse before an hour of training what could not be written after it."""
-    if target.is_dir():
-        raise UsageError(f"{target} is a folder: name a file for the model with -o FILE.")
-    if not target.parent.is_dir():
-        raise UsageError(
-            f"the folder {target.parent} does not exist: make it, or name another with -o FILE."
-        )
-    if not os.access(target.parent, os.W_OK):
-        raise UsageError(
-            f"nothing can be written into the folder {target.parent.absolute()}: name another "
-            "with -o FILE."
-        )
-    for path in inputs:
-        if path != "-" and target.exists() and os.path.exists(path) and target.samefile(path):
-            raise UsageError(f"-o {target} would overwrite what is read: name another file.")
 
 
 def _class_weight(given: Sequence[str]) -> str | Mapping[str, float] | None:
