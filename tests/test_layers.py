@@ -39,6 +39,7 @@ ROWS = [
     ["evaluation", "settings"],
     ["prepare"],
     ["container", "model"],
+    ["tokenizing"],
     ["storage"],
     ["fitting"],
     ["training"],

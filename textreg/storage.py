@@ -36,9 +36,7 @@ Arrays that this table does not name are left alone, so later versions may add s
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
@@ -46,14 +44,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg import registry
 from textreg.calibration import Calibration, check_thresholds
 from textreg.container import FaultError, blaming, field, pack, unpack, write_atomically
 from textreg.encoder import Encoder
-from textreg.errors import ModelError, PluginError, UsageError
-from textreg.kinds import Tokenizer
+from textreg.errors import UsageError
 from textreg.losses import LOSSES
 from textreg.model import Model
+from textreg.tokenizing import Named, check_description, describe, find_tokenizer
 from textreg.vectorize import Vectorizer
 
 if TYPE_CHECKING:
@@ -77,9 +74,6 @@ ARRAYS = {
 _OPTIONAL = {"idf", "columns"}
 # Half of a surrogate pair is no UTF-8, but a tokenizer may cut one out of a broken text.
 _SURROGATES = "surrogatepass"
-_NAME = re.compile(r"\w[\w.+-]*")
-# Printed as part of a command, so nothing that a shell or pip would take for more.
-_DISTRIBUTION = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)?")
 
 
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:
@@ -110,7 +104,7 @@ def load_model(path: str | os.PathLike[str], *, tokenizer: bool = True) -> Model
         weights = _weights(arrays, len(header["labels"]), len(encoder.names))
         calibration = _calibration(header)
     if tokenizer:
-        encoder.tokenizer = _find(path, header["tokenizer"])
+        encoder.tokenizer = find_tokenizer(path, header["tokenizer"])
     return Model(
         header["labels"],
         encoder,
@@ -143,29 +137,10 @@ def _header_of(model: Model) -> dict[str, Any]:
         "loss": model.loss,
         "calibration": None if model.calibration is None else model.calibration.to_dict(),
         "thresholds": model.thresholds,
-        "tokenizer": _describe(encoder.tokenizer),
+        "tokenizer": describe(encoder.tokenizer),
         "vectorizer": encoder.vectorizer.params(),
         "stop_words": list(encoder.stop_words),
         "summary": model.summary,
-    }
-
-
-def _describe(tokenizer: Tokenizer) -> dict[str, Any]:
-    if isinstance(tokenizer, _Named):
-        return tokenizer.description
-    if not _NAME.fullmatch(tokenizer.name):
-        raise UsageError(
-            f"a model with the tokenizer {tokenizer!r} cannot be saved, for no plugin can have the "
-            f"name {tokenizer.name!r}: give its class a name."
-        )
-    with suppress(PluginError):  # the registry knows where a class is from once it has loaded it
-        registry.find("tokenizer", tokenizer.name)
-    info = registry.provider(tokenizer)
-    return {
-        "name": tokenizer.name,
-        "params": tokenizer.params(),
-        "distribution": info.distribution if info else "",
-        "version": info.version if info else "",
     }
 
 
@@ -210,13 +185,7 @@ def _check_header(header: Mapping[str, Any]) -> None:
     if not all(isinstance(word, str) for word in field(header, "stop_words", list)):
         raise FaultError("its stop words are not texts")
     field(header, "summary", dict)
-    tokenizer = field(header, "tokenizer", dict)
-    field(tokenizer, "params", dict)
-    field(tokenizer, "version", str)
-    for key, pattern in (("name", _NAME), ("distribution", _DISTRIBUTION)):
-        value = field(tokenizer, key, str)
-        if not pattern.fullmatch(value):
-            raise FaultError(f"no tokenizer can have the {key} {value!r}")
+    check_description(header)
 
 
 def _calibration(header: Mapping[str, Any]) -> Calibration | None:
@@ -248,7 +217,7 @@ def _check_thresholds(header: Mapping[str, Any], labels: Sequence[str]) -> None:
 
 def _encoder(header: Mapping[str, Any], arrays: Arrays) -> Encoder:
     """The encoder, with a tokenizer that is known by name only."""
-    tokenizer = _Named(header["tokenizer"])
+    tokenizer = Named(header["tokenizer"])
     idf, columns = arrays.get("idf"), arrays.get("columns")
     if idf is not None and ((idf < 1) | (idf > 100)).any():  # 1 + ln(documents) at the most
         raise FaultError("an idf is outside 1 to 100")
@@ -306,44 +275,3 @@ def _weights(arrays: Arrays, n_labels: int, n_features: int) -> Floats:
         raise FaultError(f"{rows} x {n_features} weights do not fit into memory") from error
     weights[row_of, columns] = values
     return weights
-
-
-def _find(path: Path, description: Mapping[str, Any]) -> Tokenizer:
-    """The installed tokenizer that a model was made with."""
-    name, distribution = description["name"], description["distribution"]
-    needed = f"{path} needs the tokenizer '{name}'"
-    spec = name
-    if distribution:
-        spec = f"{distribution}:{name}"
-        needed += f" of {distribution} {description['version']}"
-        try:
-            metadata.distribution(distribution)
-        except metadata.PackageNotFoundError:
-            raise ModelError(
-                f"{needed}, which is not installed: pip install {distribution} "
-                f"(without it, textreg show {path} still works)"
-            ) from None
-    try:
-        tokenizer: Tokenizer = registry.create("tokenizer", spec, **description["params"])
-    except (PluginError, UsageError) as error:
-        raise ModelError(f"{needed}: {error}") from error
-    return tokenizer
-
-
-class _Named(Tokenizer):
-    """Stands for a tokenizer that was not looked up."""
-
-    description: dict[str, Any]
-
-    def __init__(self, description: dict[str, Any]) -> None:
-        super().__init__()
-        self.__dict__.update(name=description["name"], description=description)
-
-    def params(self) -> dict[str, Any]:
-        return dict(self.description["params"])
-
-    def __call__(self, text: str) -> list[list[str]]:
-        raise ModelError(
-            f"this model was loaded without its tokenizer, '{self.name}', so it can show its "
-            "content but not predict: load it again without tokenizer=False."
-        )

@@ -79,8 +79,6 @@ def _plain(name: str, part: Any) -> None:
 
 def _tokens() -> Tokens:
     """Documents enough for a builder to find something in."""
-    from textreg.builtin.words import Words
-
     rng = np.random.default_rng(0)
     words = [f"{a}{b}" for a in "klmn" for b in ("amp", "ettle", "ible", "oom", "urse")]
     texts = []
@@ -88,7 +86,8 @@ def _tokens() -> Tokens:
         start = int(rng.integers(0, 16))  # words that are near each other keep company
         picked = [words[(start + int(rng.integers(0, 5))) % 20] for _ in range(18)]
         texts.append(". ".join(" ".join(picked[at : at + 6]) for at in (0, 6, 12)) + ".")
-    return Words().encode([*texts, ""])
+    tokens: Tokens = registry.create("tokenizer", "words").encode([*texts, ""])
+    return tokens
 
 
 def _build(kind: str, part: Any, tokens: Tokens) -> Any:
