@@ -45,7 +45,7 @@ ROWS = [
     ["training"],
     ["classifier", "demo_grammar", "explain"],
     ["report"],
-    ["demo", "testing"],
+    ["demo", "scaffold", "testing"],
     ["cli"],
     ["__main__"],
 ]

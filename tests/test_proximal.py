@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textreg.errors import ConvergenceWarning, PluginError
+from textreg.errors import ConvergenceWarning, PluginError, UsageError
+from textreg.kinds import Penalized
 from textreg.losses import intercept_at_zero
+from textreg.params import AUTO, LogGrid, param
 from textreg.penalties import Separable
 from textreg.records import Floats, Problem, Step
 from textreg.solvers.newton import newton
@@ -150,3 +152,17 @@ def test_a_wrong_prox_is_refused_by_name(answer: Floats) -> None:
 
     with pytest.raises(PluginError, match=r"Broken\.prox gave an array of the shape"):
         proximal(problem(), Broken())
+
+
+def test_a_regularizer_that_is_a_penalty_needs_no_solver() -> None:
+    class Mined(Penalized):
+        name = "mined"
+        l1: float = param(default=AUTO, min=0, search=LogGrid(0.1, 1, 2), help="price")
+
+        def penalty(self, problem: Problem) -> Mine:
+            return Mine(l1=self.l1)
+
+    found = Mined(l1=0.8).solve(problem())
+    np.testing.assert_array_equal(found.w, proximal(problem(), Mine(l1=0.8)).w)
+    with pytest.raises(UsageError, match="mined: l1 not chosen yet"):
+        Mined().solve(problem())

@@ -14,6 +14,7 @@ import numpy as np
 
 from textreg.errors import UsageError
 from textreg.params import Parametrized
+from textreg.penalties import Penalty, check_prices
 from textreg.records import Floats, Graph, Groups, Int64s, MultiSolution, Problem, Solution, Tokens
 
 API = 1
@@ -150,6 +151,21 @@ class Regularizer(Plugin):
             solution = part.solve(problem.replace(start=start))
             start = (solution.w, solution.b)
             yield part, solution
+
+
+class Penalized(Regularizer):
+    """A regularizer that adds a penalty to the loss. Write :meth:`penalty`; the rest follows."""
+
+    @abstractmethod
+    def penalty(self, problem: Problem) -> Penalty:
+        """The penalty on the weights (p,) of ``problem``: an object with ``value`` and ``prox``."""
+
+    def solve(self, problem: Problem) -> Solution:
+        """Minimise loss + penalty by accelerated proximal gradient; UsageError for open prices."""
+        from textreg.solvers.proximal import proximal
+
+        check_prices(self.label(), **self.params())
+        return proximal(problem, self.penalty(problem))
 
 
 KINDS: dict[str, type[Any]] = {

@@ -9,17 +9,19 @@ import click
 from textreg import registry
 from textreg.cli.output import print_json, print_table
 from textreg.cli.plugins_check import check_plugin
+from textreg.cli.plugins_new import new_plugin
 
 
 @click.group(name="plugins", invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """List the parts that are installed: tokenizers, builders and regularizers."""
+    """List, check or begin plugins: tokenizers, builders of groups and graphs, regularizers."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_plugins)
 
 
 command.add_command(check_plugin)
+command.add_command(new_plugin)
 
 
 @command.command(name="list")

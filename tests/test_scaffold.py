@@ -1,0 +1,171 @@
+"""What ``textreg plugins new`` writes can be installed, tested and used as it is."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+import sysconfig
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from conftest import Cli
+
+from textreg.demo import write_demo
+from textreg.errors import UsageError
+from textreg.scaffold import write_plugin
+
+NAMES = {
+    "regularizer": "my-reg",
+    "tokenizer": "my-tokenizer",
+    "groups": "my-groups",
+    "graph": "my-graph",
+}
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A fresh environment with one new plugin of each kind installed: its Python, and a folder.
+
+    What is installed here is visible there by a .pth file, so nothing has to be fetched.
+    """
+    folder = tmp_path_factory.mktemp("new")
+    home = folder / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
+    standard = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
+    seen = [path for path in sys.path if Path(path).is_dir() and path not in standard]
+    (packages,) = home.glob("[Ll]ib/**/site-packages")
+    (packages / "seen.pth").write_text("\n".join(seen) + "\n", encoding="utf-8")
+    python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    made = [write_plugin(kind, name, folder).folder for kind, name in NAMES.items()]
+    install = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index"]
+    install += ["--no-deps", "--no-build-isolation", "--disable-pip-version-check"]
+    for each in made:
+        install += ["--editable", each]
+    subprocess.run(install, check=True)
+    return python, folder
+
+
+def run(command: list[object], folder: Path) -> str:
+    done = subprocess.run(
+        [str(part) for part in command], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_the_tests_of_a_new_plugin_pass(kind: str, fresh: tuple[Path, Path]) -> None:
+    python, folder = fresh
+    told = run([python, "-m", "pytest", "-q"], folder / f"textreg-{NAMES[kind]}")
+    assert " passed in " in told
+    assert "skipped" not in told
+
+
+def test_a_new_plugin_is_listed_checked_and_trained_with(fresh: tuple[Path, Path]) -> None:
+    python, folder = fresh
+    textreg = [python, "-m", "textreg"]
+    listed = json.loads(run([*textreg, "plugins", "list", "--json"], folder))
+    sources = {(row["kind"], row["name"]): row["distribution"] for row in listed}
+    for kind, name in NAMES.items():
+        assert sources[kind, name] == f"textreg-{name}"
+    assert "checks passed" in run([*textreg, "plugins", "check", "tokenizer.my-tokenizer"], folder)
+    train = write_demo(folder / "demo").train
+    told = run([*textreg, "train", train, "--reg", "my-reg", "-o", "one.textreg"], folder)
+    assert "chosen: l1 " in told
+    assert "converged" in told
+
+
+def test_the_names_of_a_plugin_are_where_they_belong(tmp_path: Path, cli: Cli) -> None:
+    done = cli("plugins", "new", "groups", "word-shapes", "--into", tmp_path)
+    assert done.code == 0
+    folder = tmp_path / "textreg-word-shapes"
+    written = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert written == {
+        "pyproject.toml",
+        "README.md",
+        ".gitignore",
+        ".github/workflows/test.yml",
+        "textreg_word_shapes.py",
+        "tests/test_word_shapes.py",
+    }
+    assert [path for path in tmp_path.iterdir() if path != folder] == []
+    assert '"groups.word-shapes" = "textreg_word_shapes"' in (folder / "pyproject.toml").read_text()
+    assert "--reg group --groups word-shapes" in (folder / "README.md").read_text()
+    assert "python-version: ${{ matrix.python }}" in (
+        folder / ".github/workflows/test.yml"
+    ).read_text(encoding="utf-8")
+    tree = ast.parse((folder / "textreg_word_shapes.py").read_text(encoding="utf-8"))
+    assert "WordShapes" in {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+    assert f"next: cd {folder} && pip install -e . pytest && pytest" in done.out
+    assert "then: textreg train FILE --reg group --groups word-shapes" in done.out
+
+
+def test_an_empty_folder_is_taken_and_json_told(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "textreg-mine").mkdir()
+    done = cli("plugins", "new", "tokenizer", "mine", "--into", tmp_path, "--json")
+    told = json.loads(done.out)
+    assert told["use"] == "--tokenizer mine"
+    assert all(Path(path).is_file() for path in told["files"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "message"),
+    [
+        ("regularizer", "My-Reg", "small letters and digits"),
+        ("regularizer", "my_reg", "small letters and digits"),
+        ("regularizer", "2d", "a letter first"),
+        ("regularizer", "", "small letters and digits"),
+        ("regularizer", "../mine", "small letters and digits"),
+        ("regularizer", "textreg-mine", "leave out 'textreg-'"),
+        ("regularizer", "lasso", "there is a regularizer called 'lasso' already, of textreg"),
+        ("regularizer", "problem", "would be the class Problem"),
+        ("groups", "sentences", "there is a group builder called 'sentences' already"),
+    ],
+)
+def test_names_that_will_not_do(kind: str, name: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=message):
+        write_plugin(kind, name, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_installed_module_is_not_shadowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "textreg_taken.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UsageError, match="a module textreg_taken is installed already"):
+        write_plugin("graph", "taken", tmp_path)
+
+
+def test_what_is_there_stays(tmp_path: Path, cli: Cli) -> None:
+    file = tmp_path / "textreg-mine" / "precious.txt"
+    file.parent.mkdir()
+    file.write_text("mine")
+    done = cli("plugins", "new", "graph", "mine", "--into", tmp_path)
+    assert done.code == 2
+    assert "is there already, and not empty" in done.err
+    assert [path.name for path in file.parent.iterdir()] == ["precious.txt"]
+    done = cli("plugins", "new", "graph", "mine", "--into", tmp_path / "nowhere")
+    assert done.code == 2
+    assert "does not exist" in done.err
+    done = cli("plugins", "new", "grapf", "mine", "--into", tmp_path)
+    assert done.code == 2
+    assert "'graph'" in done.err
+
+
+def test_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Path, *args: object, **kwargs: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(UsageError, match="cannot be written: No space left on device"):
+        write_plugin("graph", "mine", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_templates_are_shipped() -> None:
+    folder = resources.files("textreg") / "templates"
+    assert {child.name for child in folder.iterdir()} == {"common", *NAMES}

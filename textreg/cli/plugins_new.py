@@ -1,0 +1,37 @@
+"""``textreg plugins new``: the beginning of a plugin of one's own."""
+
+from __future__ import annotations
+
+import click
+
+from textreg import registry
+from textreg.cli.output import print_json
+
+
+@click.command(name="new")
+@click.argument("kind", type=click.Choice(registry.KIND_NAMES))
+@click.argument("name")
+@click.option(
+    "--into",
+    metavar="DIR",
+    default=".",
+    help="Folder that gets the new one.  [default: the present one]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
+def new_plugin(kind: str, name: str, into: str, as_json: bool) -> None:
+    """Write the distribution textreg-NAME, which can be installed, tested and changed at once.
+
+    KIND is tokenizer, groups (a group builder), graph (a graph builder) or regularizer. The folder
+    textreg-NAME gets a small working example with its tests.
+    """
+    from textreg.scaffold import write_plugin
+
+    written = write_plugin(kind, name, into)
+    if as_json:
+        files = [str(path) for path in written.files]
+        print_json({"folder": str(written.folder), "files": files, "use": written.use})
+        return
+    for path in written.files:
+        click.echo(f"wrote {path}")
+    click.echo(f"next: cd {written.folder} && pip install -e . pytest && pytest")
+    click.echo(f"then: textreg train FILE {written.use}")
