@@ -36,7 +36,7 @@ ROWS = [
     ["vectorize"],
     ["metrics", "running", "splits"],
     ["calibration", "selection"],
-    ["evaluation", "settings"],
+    ["evaluation", "reliability", "settings"],
     ["prepare"],
     ["container", "model"],
     ["tokenizing"],

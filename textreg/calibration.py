@@ -211,40 +211,85 @@ def choose_thresholds(
     check_thresholds(rules, labels)
     found: dict[str, Threshold] = {}
     for label, text in rules.items():
+        so_far = {name: one.value for name, one in found.items()}
+        lines = Lines.of(label, scores, truth, labels, so_far)
+        rule = parse_rule(text)
+        value = lines.best(rule)
+        if value is None:
+            raise DataError(
+                f"no threshold gives '{label}' a precision of {rule.values[0]:g} on the "
+                f"{len(truth):,} documents held out; the highest is {lines.precision.max():.3f}. "
+                "Ask for less, or hold out more documents (--holdout, --cv)."
+            )
+        found[label] = lines.at(value)
+    return found
+
+
+class Lines(NamedTuple):
+    """Every line that could be drawn for a label: between two margins, or beyond them all.
+
+    value: the lines, rising. margins: of all documents, rising; true: of those that truly have the
+    label. A margin is the score of the label, less the highest of the others where there are
+    several; documents with a margin above the line get the label.
+    """
+
+    value: Floats
+    margins: Floats
+    true: Floats
+
+    @classmethod
+    def of(
+        cls,
+        label: str,
+        scores: Floats,
+        truth: Int64s,
+        labels: Sequence[str],
+        thresholds: Mapping[str, float],
+    ) -> Lines:
+        """scores: (n, k), k being 1 with two labels. thresholds: those of the other labels."""
         c = list(labels).index(label)
         if scores.shape[1] == 1:
             margins = scores[:, 0] if c == 1 else -scores[:, 0]
         else:
-            so_far = {name: one.value for name, one in found.items()}
-            others = np.delete(scores - _offsets(so_far, labels), c, axis=1)
+            others = np.delete(scores - _offsets(thresholds, labels), c, axis=1)
             margins = scores[:, c] - others.max(axis=1)
-        found[label] = _threshold(label, parse_rule(text), margins, truth == c)
-    return found
+        low = np.unique(margins)
+        between = low[:-1] + (low[1:] - low[:-1]) / 2
+        between = np.where(between < low[1:], between, low[:-1])
+        value = np.concatenate([[low[0] - 1], between, [low[-1] + 1]])
+        return cls(value, np.sort(margins), np.sort(margins[truth == c]))
 
+    def counts(self, value: Floats) -> tuple[Int64s, Int64s]:
+        """How many documents would get the label, and how many of them rightly, for each value."""
+        given = len(self.margins) - np.searchsorted(self.margins, value, side="right")
+        right = len(self.true) - np.searchsorted(self.true, value, side="right")
+        return given, right
 
-def _threshold(label: str, rule: Rule, margins: Floats, true: np.ndarray) -> Threshold:
-    """The best line between two margins, or beyond them all; documents above it get the label."""
-    low = np.unique(margins)
-    between = low[:-1] + (low[1:] - low[:-1]) / 2
-    between = np.where(between < low[1:], between, low[:-1])
-    lines = np.concatenate([[low[0] - 1], between, [low[-1] + 1]])
-    given = len(margins) - np.searchsorted(np.sort(margins), lines, side="right")
-    right = true.sum() - np.searchsorted(np.sort(margins[true]), lines, side="right")
-    missed = true.sum() - right
-    precision = np.divide(right, given, out=np.zeros(len(lines)), where=given > 0)
-    if rule.name == "f1":
-        worth = 2 * right / np.maximum(given + true.sum(), 1)
-    elif rule.name == "costs":
-        worth = -(rule.values[0] * (given - right) + rule.values[1] * missed)
-    else:
-        worth = np.where(precision >= rule.values[0], right, -1)
-        if worth.max() <= 0:
-            raise DataError(
-                f"no threshold gives '{label}' a precision of {rule.values[0]:g} on the "
-                f"{len(margins):,} documents held out; the highest is {precision.max():.3f}. Ask "
-                "for less, or hold out more documents (--holdout, --cv)."
-            )
-    best = np.flatnonzero(worth == worth.max())
-    at = best[np.argmin(np.abs(lines[best]))]  # of equal ones, that nearest to where it was
-    recall = right[at] / true.sum() if true.any() else 0.0
-    return Threshold(float(lines[at]), float(precision[at]), float(recall))
+    @property
+    def precision(self) -> Floats:
+        """Of every line; 0 where no document gets the label."""
+        given, right = self.counts(self.value)
+        return np.divide(right, given, out=np.zeros(len(given)), where=given > 0)
+
+    def best(self, rule: Rule) -> float | None:
+        """The best line by a rule, of equal ones that nearest to 0; None where none gives the
+        precision that is asked for.
+        """
+        given, right = self.counts(self.value)
+        if rule.name == "f1":
+            worth = 2 * right / np.maximum(given + len(self.true), 1)
+        elif rule.name == "costs":
+            wrong, missed = given - right, len(self.true) - right
+            worth = -(rule.values[0] * wrong + rule.values[1] * missed)
+        else:
+            worth = np.where(self.precision >= rule.values[0], right, -1)
+            if worth.max() <= 0:
+                return None
+        best = self.value[worth == worth.max()]
+        return float(best[np.argmin(np.abs(best))])
+
+    def at(self, value: float) -> Threshold:
+        """A line as a record."""
+        given, right = (int(count) for count in self.counts(np.array(value)))
+        precision = right / given if given else 0.0
+        return Threshold(value, precision, right / len(self.true) if len(self.true) else 0.0)

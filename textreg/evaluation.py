@@ -119,10 +119,9 @@ def evaluate(
         )
     if not len(labels_true):
         raise DataError("There are no documents to evaluate: give a file with labelled rows.")
-    code_of = {label: code for code, label in enumerate(labels)}
-    _check_known(labels_true, code_of, where or (lambda row: f"document {row + 1}"))
+    y = known_codes(labels_true, labels, where)
     codes = range(len(labels))
-    y = np.array([code_of[str(label)] for label in labels_true])
+    code_of = {label: code for code, label in enumerate(labels)}
     predicted = np.array([code_of[label] for label in labels_pred])
     right = int(np.count_nonzero(y == predicted))
     columns = metrics.precision_recall_fscore_support(y, predicted, labels=codes, zero_division=0.0)
@@ -140,10 +139,17 @@ def evaluate(
     )
 
 
-def _check_known(
-    labels_true: Sequence[str | None], known: dict[str, int], where: Callable[[int], str]
-) -> None:
-    """Refuse documents whose label is missing or unknown to the model."""
+def known_codes(
+    labels_true: Sequence[str | None],
+    labels: Sequence[str],
+    where: Callable[[int], str] | None = None,
+) -> Int64s:
+    """The index in ``labels`` of every document's; DataError for one that is missing or unknown.
+
+    where: as for :func:`evaluate`.
+    """
+    known = {label: code for code, label in enumerate(labels)}
+    where = where or (lambda row: f"document {row + 1}")
     unknown: Counter[str] = Counter()
     first = -1
     for row, label in enumerate(labels_true):
@@ -156,7 +162,7 @@ def _check_known(
             first = row if first < 0 else first
             unknown[label] += 1
     if not unknown:
-        return
+        return np.array([known[str(label)] for label in labels_true], dtype=np.int64)
     label, *others = unknown
     more = ""
     if others:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from textreg.cli.inputs import describe, reading
 from textreg.cli.output import measures, print_json, print_table
 from textreg.corpus import read_corpus
-from textreg.evaluation import Evaluation, Fit, evaluate, evaluate_numbers
+from textreg.errors import UsageError
+from textreg.evaluation import Evaluation, Fit, evaluate, evaluate_numbers, known_codes
 from textreg.model import Model
 from textreg.prepare import numbers
 from textreg.records import Corpus
+from textreg.reliability import Reliability, ThresholdLine, reliability, threshold_table
 from textreg.storage import load_model
+
+if TYPE_CHECKING:
+    from textreg.records import Floats
 
 MAX_CONFUSION = 12
 """Labels up to which the confusion matrix fits on a screen."""
@@ -21,6 +29,12 @@ MAX_CONFUSION = 12
 @click.argument("model")
 @click.argument("files", nargs=-1, required=True)
 @reading(labels=True)
+@click.option(
+    "--reliability", "reliable", is_flag=True, help="Show how often the probabilities come true."
+)
+@click.option(
+    "--thresholds", is_flag=True, help="Show what thresholds of each label would give here."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
 def command(
     model: str,
@@ -29,27 +43,52 @@ def command(
     label_col: str | None,
     encoding: str | None,
     on_error: str,
+    reliable: bool,
+    thresholds: bool,
     as_json: bool,
 ) -> None:
     """Measure a model on labelled text.
 
-    FILES are of the kinds that textreg train reads.
+    FILES are of the kinds that textreg train reads. --json holds the tables of --reliability and
+    --thresholds as well.
     """
     loaded = load_model(model)
+    if reliable:
+        loaded.require_probabilities()
+    if thresholds and loaded.task == "regression":
+        raise UsageError(
+            "a regression has no labels, and so no thresholds: leave out --thresholds."
+        )
     corpus = read_corpus(
         files, text_col=text_col, label_col=label_col, encoding=encoding, on_error=on_error
     )
-    result = _measure(loaded, corpus)
+    scores = loaded.decision_function(corpus.texts)
+    result = _measure(loaded, corpus, scores)
+    bins, table = _tables(loaded, corpus, scores)
     if as_json:
-        print_json({**result.to_dict(), "model": model, "skipped": corpus.skipped})
+        print_json(
+            {
+                **result.to_dict(),
+                "reliability": None if bins is None else bins.to_dict(),
+                "thresholds": {
+                    label: [line._asdict() for line in lines] for label, lines in table.items()
+                },
+                "model": model,
+                "skipped": corpus.skipped,
+            }
+        )
         return
     describe(files, corpus)
     _tell(result)
+    if reliable and bins is not None:
+        _tell_reliability(bins)
+    if thresholds:
+        for label, lines in table.items():
+            _tell_thresholds(label, lines)
 
 
-def _measure(model: Model, corpus: Corpus) -> Evaluation | Fit:
+def _measure(model: Model, corpus: Corpus, scores: Floats) -> Evaluation | Fit:
     """The model's answers beside the truth."""
-    scores = model.decision_function(corpus.texts)
     if model.task == "regression":
         return evaluate_numbers(numbers(corpus), scores)
     return evaluate(
@@ -59,6 +98,41 @@ def _measure(model: Model, corpus: Corpus) -> Evaluation | Fit:
         model.probabilities(scores) if model.has_probabilities else None,
         where=corpus.where,
     )
+
+
+def _tables(
+    model: Model, corpus: Corpus, scores: Floats
+) -> tuple[Reliability | None, dict[str, tuple[ThresholdLine, ...]]]:
+    """Of probabilities and of thresholds, as far as the model has some."""
+    if model.task == "regression":
+        return None, {}
+    truth = known_codes(corpus.labels or (), model.labels, corpus.where)
+    bins = None
+    if model.has_probabilities:
+        bins = reliability(model.probabilities(scores), truth, model.labels)
+    return bins, threshold_table(scores, truth, model.labels, model.thresholds)
+
+
+def _tell_reliability(found: Reliability) -> None:
+    what = f"of {found.of}" if found.of else "of the predicted label"
+    click.echo(f"\nprobability {what} beside how often it came true")
+    rows: list[Sequence[Any]] = [("probability", "documents", "mean", "came true", "95 % CI")]
+    for one in found.bins:
+        interval = f"{one.low_share:.3f}..{one.high_share:.3f}"
+        bounds = f"{one.low:.1f} to {one.high:.1f}"
+        rows.append((bounds, one.documents, one.probability, one.share, interval))
+    print_table(rows)
+    click.echo(f"mean difference (expected calibration error): {found.error:.3f}")
+
+
+def _tell_thresholds(label: str, lines: Sequence[ThresholdLine]) -> None:
+    click.echo(f"\nthresholds of {label}")
+    rows: list[Sequence[Any]] = [("rule", "threshold", "documents", "precision", "recall", "F1")]
+    for line in lines:
+        value = "none" if line.threshold is None else f"{line.threshold:+.3f}"
+        figures = (line.documents, line.precision, line.recall, line.f1)
+        rows.append((line.rule, value, *(figures if line.threshold is not None else ("",) * 4)))
+    print_table(rows)
 
 
 def _tell(result: Evaluation | Fit) -> None:
