@@ -38,6 +38,7 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/contract.md",
         "docs/explaining.md",
         "docs/calibration.md",
+        "docs/comparing.md",
     ],
 )
 def test_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,6 +62,17 @@ def shape(answer: str) -> list[str]:
     """Lines without what differs between machines: times, and the spaces around them."""
     lines = re.sub(r"\(?\d+\.\d+ s\)?", "TIME", answer).split("\n")
     return [" ".join(line.split()) for line in lines if line.strip()]
+
+
+@pytest.mark.parametrize("page", ["docs/comparing.md"])
+def test_commands_of_pages(page: str, tmp_path: Path, monkeypatch, cli) -> None:  # type: ignore[no-untyped-def]
+    """Every `textreg` command of a page is accepted, one after the other in one folder."""
+    monkeypatch.chdir(tmp_path)
+    commands = re.findall(r"^\$ (textreg .*)$", "".join(blocks(page, "console")), re.MULTILINE)
+    assert commands
+    for command in commands:
+        result = cli(*shlex.split(command)[1:])
+        assert result.code == 0, f"{command}: {result.err}"
 
 
 def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli) -> None:  # type: ignore[no-untyped-def]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from textreg.builtin.sentence import Sentence
     from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
     from textreg.classifier import TextClassifier
+    from textreg.comparing import Task, compare
+    from textreg.comparison import Comparison
     from textreg.errors import TextregError
     from textreg.evaluation import Evaluation, evaluate
     from textreg.model import Model
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Comparison",
     "Corpus",
     "Elastic",
     "Evaluation",
@@ -41,10 +44,12 @@ __all__ = [
     "Ridge",
     "Sentence",
     "Solution",
+    "Task",
     "TextClassifier",
     "TextregError",
     "Tokens",
     "__version__",
+    "compare",
     "evaluate",
     "load",
     "register",
@@ -52,6 +57,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "Comparison": "comparison",
     "Corpus": "records",
     "Elastic": "builtin.separable",
     "Evaluation": "evaluation",
@@ -65,9 +71,11 @@ _HOME = {
     "Ridge": "builtin.separable",
     "Sentence": "builtin.sentence",
     "Solution": "records",
+    "Task": "comparing",
     "TextClassifier": "classifier",
     "TextregError": "errors",
     "Tokens": "records",
+    "compare": "comparing",
     "evaluate": "evaluation",
     "load": "storage",
     "register": "registry",

@@ -100,6 +100,17 @@ def unpack(path: Path, dtypes: Mapping[str, str]) -> tuple[dict[str, Any], Array
     return header, arrays
 
 
+def is_container(path: Path) -> bool:
+    """Whether a file begins like one of these; False where there is none, or it cannot be read."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return False
+        with path.open("rb") as file:
+            return _begins_right(file.read(9))
+    except OSError:
+        return False
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Write a file by way of a temporary one beside it, so that it is never seen half-written.
 
@@ -166,8 +177,7 @@ def _read(path: Path) -> bytes:
             raise ModelError(f"{path} is not a file: give the path of a model file.")
         with path.open("rb") as file:
             start = file.read(9)
-            # The length of the header in eight bytes, then the header, which is JSON.
-            if start[8:] != b"{" or int.from_bytes(start[:8], "little") > _MAX_HEADER:
+            if not _begins_right(start):
                 raise _foreign(path)
             return start + file.read()
     except FileNotFoundError:
@@ -177,6 +187,11 @@ def _read(path: Path) -> bytes:
         ) from None
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _begins_right(start: bytes) -> bool:
+    """The length of the header in eight bytes, then the header, which is JSON."""
+    return start[8:9] == b"{" and int.from_bytes(start[:8], "little") <= _MAX_HEADER
 
 
 def _foreign(path: Path) -> ModelError:

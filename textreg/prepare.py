@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from textreg.records import Floats, Int64s
-    from textreg.vectorize import Encoder
+    from textreg.vectorize import Encoder, Features
 
 HOLDOUT = 0.1
 """Share of the documents that is held out when a search needs some and none are given."""
@@ -250,8 +250,24 @@ class Prepared:
         )
 
 
-def prepare(corpus: Corpus, target: Target, settings: TrainingSettings) -> Prepared:
-    """Make features of all the documents that the settings ask for.
+def make_features(corpus: Corpus, settings: TrainingSettings) -> Features:
+    """Features of all the documents that the settings ask for; DataError where none is left.
+
+    Depends on vectorizer, tokenizer, ``dev``, ``refit`` and ``unlabeled`` alone, so trainings that
+    have these in common can share them.
+    """
+    texts = corpus.texts
+    if settings.dev is not None and settings.refit:
+        texts = [*texts, *settings.dev.texts]
+    if settings.unlabeled is not None:
+        texts = [*texts, *settings.unlabeled.texts]
+    return settings.vectorizer.fit(settings.tokenizer, texts)
+
+
+def prepare(
+    corpus: Corpus, target: Target, settings: TrainingSettings, features: Features | None = None
+) -> Prepared:
+    """Documents as numbers; ``features`` are those of :func:`make_features`, where they are known.
 
     Raises DataError for wrong weights or labels, and when no feature is left.
     """
@@ -261,17 +277,13 @@ def prepare(corpus: Corpus, target: Target, settings: TrainingSettings) -> Prepa
     weights = _weights(corpus)
     codes, _ = target.strata()
     factors = _class_factors(target.labels, codes, weights, settings)
-    texts = corpus.texts
     if dev is not None:
         target = target._replace(truth=np.concatenate([target.truth, target.more(dev)]))
         weights = np.concatenate([weights, _weights(dev)])
-        if settings.refit:
-            texts = [*texts, *dev.texts]
-    labeled = len(texts)
-    if settings.unlabeled is not None:
-        texts = [*texts, *settings.unlabeled.texts]
-    features = settings.vectorizer.fit(settings.tokenizer, texts)
-    X = features.X if labeled == len(texts) else features.X[:labeled]
+    if features is None:
+        features = make_features(corpus, settings)
+    unlabeled = 0 if settings.unlabeled is None else len(settings.unlabeled)
+    X = features.X[: features.X.shape[0] - unlabeled] if unlabeled else features.X
     if dev is not None and not settings.refit:
         X = vstack([X, features.encoder.transform(dev.texts)], format="csr")
     return Prepared(
@@ -282,5 +294,5 @@ def prepare(corpus: Corpus, target: Target, settings: TrainingSettings) -> Prepa
         weights=weights * factors[target.strata()[0]],
         targets=target.rows(),
         settings=settings,
-        unlabeled=len(texts) - labeled,
+        unlabeled=unlabeled,
     )

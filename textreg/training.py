@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from textreg.records import Floats
+    from textreg.vectorize import Features
 
 FIRST = 100
 """Features of which a summary says in what order a pursuit took them."""
@@ -68,7 +69,10 @@ def train(
 
 
 def train_corpus(
-    corpus: Corpus, settings: TrainingSettings, progress: Progress | None = None
+    corpus: Corpus,
+    settings: TrainingSettings,
+    progress: Progress | None = None,
+    features: Features | None = None,
 ) -> Model:
     """Train a model on a labelled corpus.
 
@@ -76,7 +80,7 @@ def train_corpus(
     seen the words of held-out documents, never their labels. Groups and graphs come from the
     documents that are fitted. With ``dev`` and without ``refit`` the features come from the corpus
     alone. ``progress`` is called with a stage ("features", "search", "fit"), what is done and the
-    total.
+    total. ``features`` are those of :func:`textreg.prepare.make_features`, where they are known.
     """
     clock = [time.perf_counter()]
     report = progress or _silent
@@ -84,7 +88,7 @@ def train_corpus(
     check_thresholds(settings.threshold or {}, target.labels)
     splits = splits_of(target, settings)
     report("features", 0, len(corpus))
-    data = prepare(corpus, target, settings)
+    data = prepare(corpus, target, settings, features)
     report("features", len(corpus), len(corpus))
     clock.append(time.perf_counter())
 

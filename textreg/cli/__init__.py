@@ -22,6 +22,7 @@ COMMANDS = {
     "train": "Learn a model from labelled text.",
     "predict": "Label texts with a model.",
     "evaluate": "Measure a model on labelled text.",
+    "compare": "Compare regularizers or models on the same text.",
     "explain": "Show which words and sentences decided.",
     "show": "Show what a model file holds.",
     "groups": "Build, count, show and save groups of features.",

@@ -25,11 +25,17 @@ def print_json(document: Any) -> None:
     click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
 
 
-def print_table(rows: Sequence[Sequence[Any]], *, indent: str = "") -> None:
-    """Columns of equal width: numbers to the right, the rest to the left, nothing cut off."""
+def print_table(
+    rows: Sequence[Sequence[Any]], *, indent: str = "", right: Sequence[bool] | None = None
+) -> None:
+    """Columns of equal width: numbers to the right, the rest to the left, nothing cut off.
+
+    right: which columns go to the right, where that is not seen from the last row.
+    """
     cells = [[_cell(value) for value in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    right = [not isinstance(value, str) for value in rows[-1]]
+    if right is None:
+        right = [not isinstance(value, str) for value in rows[-1]]
     for row in cells:
         padded = [
             cell.rjust(width) if to_right else cell.ljust(width)

@@ -1,0 +1,324 @@
+"""compare: the same documents for all, what is said of them, and refusals before long work."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Cli
+
+import textreg
+from textreg import Corpus, Lasso, Task, comparing
+from textreg.comparing import compare, parse_candidate
+from textreg.comparison import Comparison, Contrast, Measured
+from textreg.demo import write_demo
+from textreg.errors import DataError, TextregError, UsageError
+from textreg.significance import Interval, sign_test
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("compare") / "demo"
+    write_demo(str(folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def found(demo: Path) -> Comparison:
+    return compare(["lasso", "elastic", "none"], Task.read(str(demo)), ngrams=1)
+
+
+def test_each_is_what_its_own_training_gives(demo: Path, found: Comparison) -> None:
+    task = Task.read(str(demo))
+    assert isinstance(task.train, Corpus)
+    assert isinstance(task.test, Corpus)
+    assert (found.tasks, found.candidates) == (("demo",), ("lasso", "elastic", "none"))
+    for name in found.candidates:
+        model = textreg.train(task.train.texts, task.train.labels or (), reg=name, ngrams=1)
+        answers = model.predict(task.test.texts)
+        expected = textreg.evaluate(task.test.labels or (), answers, model.labels)  # type: ignore
+        cell = found.cell("demo", name)
+        assert (cell.accuracy, cell.macro_f1) == (expected.accuracy, expected.macro_f1)
+        assert (cell.features, cell.of) == (model.n_features, model.summary["features"])
+        assert cell.gap == model.summary["gap"]
+
+
+def test_features_are_made_once_where_they_agree(
+    demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+    make = comparing.make_features
+
+    def count(corpus: Corpus, settings: Any) -> Any:
+        calls.append(settings.vectorizer.weighting)
+        return make(corpus, settings)
+
+    monkeypatch.setattr(comparing, "make_features", count)
+    candidates = ["lasso reg_l1=1", "ridge reg_l2=1", "ridge reg-l2=1 weighting=count", "none"]
+    names = compare(candidates, Task.read(str(demo)), ngrams=1).candidates
+    assert names == tuple(candidates)
+    assert calls == ["tfidf", "count"]
+
+
+def test_models_are_measured_on_all_of_a_corpus(demo: Path, found: Comparison) -> None:
+    task = Task.read(str(demo))
+    assert isinstance(task.train, Corpus)
+    assert isinstance(task.test, Corpus)
+    models = {
+        name: textreg.train(task.train.texts, task.train.labels or (), reg=name, ngrams=1)
+        for name in ("lasso", "elastic")
+    }
+    again = compare(models, Task("demo", test=task.test))
+    for name in models:
+        mine, before = again.cell("demo", name), found.cell("demo", name)
+        assert (mine.accuracy, mine.features, mine.gap) == (
+            before.accuracy,
+            before.features,
+            before.gap,
+        )
+    assert again.contrast("lasso")[3:] == found.contrast("lasso")[3:]
+    # a single corpus is all to measure on
+    assert compare(models, Task("t", train=task.test)).cell("t", "lasso").documents == len(
+        task.test
+    )
+
+
+def test_a_part_is_held_out_where_there_is_no_test(demo: Path) -> None:
+    corpus = Task.read(str(demo)).train
+    assert isinstance(corpus, Corpus)
+    one = compare(["lasso reg_l1=1", "none"], Task("t", corpus), test_share=0.25, seed=3)
+    assert one.cell("t", "none").documents == pytest.approx(len(corpus) / 4, abs=2)
+    two = compare(["lasso reg_l1=1", "none"], Task("t", corpus), test_share=0.25, seed=3, jobs=2)
+    keys = ("accuracy", "macro_f1", "features", "gap")
+    for name in one.candidates:
+        assert [getattr(one.cell("t", name), key) for key in keys] == [
+            getattr(two.cell("t", name), key) for key in keys
+        ]
+    assert one.contrasts == two.contrasts
+
+
+def cell(candidate: str, task: str, right: list[int], features: int) -> Measured:
+    accuracy = float(np.mean(right))
+    whole = Interval(0.0, 1.0)
+    answers = np.array(right)
+    return Measured(
+        candidate, task, len(right), accuracy, whole, accuracy, features, 1000, 1.0, None, True,
+        answers,
+    )  # fmt: skip
+
+
+def contrast(points: float, low: float, high: float) -> Contrast:
+    interval = Interval(low / 100, high / 100)
+    return Contrast("new", "old", "t", points / 100, interval, 0.0, interval, 3, 1, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("figures", "features", "words"),
+    [
+        ((1.8, 0.6, 3.0), 900, "new gains +1.8 points over old (95 % CI 0.6 to 3.0)"),
+        ((-2.0, -3.1, -1.0), 10, "new loses 2.0 points to old (95 % CI 1.0 to 3.1): use old"),
+        (
+            (0.3, -0.5, 1.1),
+            900,
+            "no measurable gain of new over old: +0.3 points (95 % CI -0.5 to 1.1): use old",
+        ),
+        (
+            (-0.1, -0.5, 0.3),
+            500,
+            "no measurable gain of new over old: -0.1 points (95 % CI -0.5 to 0.3); new for the "
+            "smaller model (500 features, not 1,000)",
+        ),
+    ],
+)
+def test_verdicts(figures: tuple[float, float, float], features: int, words: str) -> None:
+    cells = cell("old", "t", [1, 0], 1000), cell("new", "t", [1, 1], features)
+    one = Comparison(("t",), ("old", "new"), "old", cells, (contrast(*figures),), 0)
+    assert one.verdicts() == [words]
+
+
+def test_several_tasks_are_pooled(demo: Path) -> None:
+    corpus = Task.read(str(demo)).train
+    assert isinstance(corpus, Corpus)
+    half = len(corpus) // 2
+    tasks = [
+        Task("one", corpus.select(np.arange(half))),
+        Task("two", corpus.select(np.arange(half, len(corpus)))),
+    ]
+    both = compare(["ridge reg_l2=1", "lasso reg_l1=3"], tasks, ngrams=1)
+    assert both.baseline == "ridge reg_l2=1"
+    name = "lasso reg_l1=3"
+    apart = [both.contrast(name, task) for task in both.tasks]
+    pooled = both.contrast(name)
+    assert pooled.accuracy == pytest.approx(np.mean([one.accuracy for one in apart]))
+    assert pooled.won == sum(one.won for one in apart)
+    assert pooled.lost == sum(one.lost for one in apart)
+    assert pooled.p == sign_test(pooled.won, pooled.lost)
+    assert pooled.tasks_won == sum(one.accuracy > 0 for one in apart)
+    assert pooled.tasks_p == sign_test(pooled.tasks_won, pooled.tasks_lost)
+    assert "in the mean of 2 corpora" in both.verdicts()[0]
+    assert [title for title, _ in both.tables()] == ["one", "two", "mean of 2 corpora"]
+
+
+def test_forms(found: Comparison) -> None:
+    rows = list(csv.DictReader(io.StringIO(found.to_csv())))
+    assert [row["candidate"] for row in rows] == list(found.candidates)
+    lasso = rows[0]
+    assert float(lasso["accuracy"]) == found.cell("demo", "lasso").accuracy
+    assert float(lasso["difference_low"]) == found.contrast("lasso").accuracy_interval.low
+    assert rows[1]["p"] == ""  # the baseline beside itself
+    document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert document["measured"][0]["features"] == found.cell("demo", "lasso").features
+    assert document["contrasts"][0]["p"] == found.contrast("lasso").p
+    table = found.to_markdown()
+    assert table.count("\n| ") == 5  # head, rule, three candidates
+    assert f"- {found.verdicts()[0]}" in table
+
+
+@pytest.mark.parametrize(
+    ("candidates", "words"),
+    [
+        (["elastic", "lassso"], "lassso: no regularizer 'lassso'. Did you mean 'lasso'?"),
+        (["elastic", "lasso reg_l2=1"], "lasso: no parameter 'l2'"),
+        (["elastic", "lasso fast"], "not 'fast'"),
+        (["elastic", "elastic"], "two candidates are called 'elastic'"),
+        (["elastic"], "two or more candidates"),
+        (["elastic", " "], "the name is empty"),
+        ("elastic", "give a list"),
+        (["elastic", "ridge task=regression"], "ridge task=regression: a regression has no labels"),
+    ],
+)
+def test_wrong_candidates_are_found_before_anything_is_read(candidates: Any, words: str) -> None:
+    def tasks() -> Iterator[Task]:
+        raise AssertionError("read too early")
+        yield
+
+    with pytest.raises(TextregError) as error:
+        compare(candidates, tasks())
+    assert error.value.exit_code == 2
+    assert words in str(error.value)
+
+
+def test_wrong_tasks_are_found_before_training(monkeypatch: pytest.MonkeyPatch, demo: Path) -> None:
+    monkeypatch.setattr(comparing, "train_corpus", lambda *_: pytest.fail("trained too early"))
+    good = Task("good", (["a b", "c d"] * 4, ["x", "y"] * 4))
+    for wrong, words in [
+        (Task("bad", (["a", "b"], ["x", "y"]), (["a"], ["z"])), "bad: document 1: no training"),
+        (
+            Task("bad", (["a"] * 5, ["x"] * 3 + ["y"] * 2)),
+            "bad: the label 'y' has fewer than three",
+        ),
+        (Task("bad", (["a", "b"], ["x", "y"]), Corpus(["a"])), "bad: there are no labelled"),
+        (Task("bad", test=(["a"], ["x"])), "bad: there are no documents to train on"),
+        (Task("bad", (["a", "b"], ["x", "x"])), "bad: All 2 documents have the same label"),
+    ]:
+        with pytest.raises(DataError) as error:
+            compare(["elastic", "lasso"], [good, wrong])
+        assert words in str(error.value)
+    with pytest.raises(UsageError, match="the baseline 'ridge' is no candidate"):
+        compare(["elastic", "lasso"], good, baseline="ridge")
+    with pytest.raises(UsageError, match="name of its own"):
+        compare(["elastic", "lasso"], [good, good])
+
+
+def test_a_failing_candidate_is_named() -> None:
+    task = Task("t", (["a b", "c d"] * 4, ["x", "y"] * 4))
+    with pytest.raises(DataError, match=r"^ridge min_df=99: no feature is left"):
+        compare(["lasso reg_l1=1", "ridge min_df=99"], task)
+
+
+def test_candidates_may_be_instances_classes_and_options(demo: Path) -> None:
+    task = Task.read(str(demo))
+    one = compare([Lasso(l1=1.0), {"reg": "ridge", "reg_l2": 1.0}], task, ngrams=1)
+    assert one.candidates == ("lasso", "ridge")
+    assert parse_candidate("group groups=lda,lsi reg-l1=0.1 groups-ngrams=all") == {
+        "reg": "group",
+        "groups": "lda,lsi",
+        "reg_l1": "0.1",
+        "groups_ngrams": "all",
+    }
+    assert parse_candidate("gomp reg_singletons=false")["reg_singletons"] is False
+
+
+def test_command(cli: Cli, demo: Path, found: Comparison, tmp_path: Path) -> None:
+    result = cli("compare", demo, "--reg", "lasso,elastic", "--reg", "none", "--ngrams", "1")
+    assert result.code == 0
+    assert result.out.splitlines()[-2:] == [f"{verdict}." for verdict in found.verdicts()]
+    document = json.loads(cli("compare", demo, "--reg", "lasso,none", "--json").out)
+    assert document["candidates"] == ["lasso", "none"]
+    target = tmp_path / "table.csv"
+    run = cli("compare", demo, "--reg", "lasso,none", "--format", "csv", "-o", target)
+    assert (run.code, run.out) == (0, "")
+    assert target.read_text().startswith("candidate,task,documents,accuracy")
+
+
+def test_command_with_models_and_files(cli: Cli, demo: Path, tmp_path: Path) -> None:
+    train, test = demo / "train.jsonl", demo / "test.jsonl"
+    saved = tmp_path / "mine.textreg"
+    assert cli("train", train, "--reg", "lasso", "-o", saved, "--quiet").code == 0
+    run = cli("compare", saved, train, "--test", test, "--reg", "lasso", "--json")
+    document = json.loads(run.out)
+    (lasso, mine) = document["measured"]
+    assert (lasso["candidate"], mine["candidate"]) == ("lasso", "mine")
+    assert lasso["accuracy"] == mine["accuracy"]
+    assert document["contrasts"][0]["won"] == document["contrasts"][0]["lost"] == 0
+    other = tmp_path / "other" / "mine.textreg"
+    other.parent.mkdir()
+    other.write_bytes(saved.read_bytes())
+    names = json.loads(cli("compare", saved, other, test, "--json").out)["candidates"]
+    assert names == [str(saved), str(other)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("MODEL",), "name a corpus to measure on"),
+        (("DEMO", "--reg", "lasso,lasso"), "--reg names 'lasso' twice"),
+        (("DEMO", "--reg", "lasso,elastc"), "elastc: no regularizer 'elastc'. Did you mean"),
+        (("DEMO", "--reg", "lasso,none", "--test", "a", "--test", "b"), "1 corpora but 2 times"),
+        (("DEMO", "--reg", "lasso,none", "--plot", "a.pdf"), ".svg or .png"),
+        (("DEMO", "--reg", "lasso,none", "-o", "no/such/x.csv"), "the folder no/such does not"),
+        (("DEMO", "--reg", "lasso"), "two or more candidates"),
+        (("missing.csv", "--reg", "lasso,none"), "missing.csv"),
+        (("DEMO", "--reg", "lasso,none", "--cv", "3", "--holdout", "0.2"), "holdout and cv both"),
+    ],
+)
+def test_command_refuses(
+    cli: Cli,
+    demo: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    words: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if "MODEL" in arguments:
+        run = cli("train", demo / "train.jsonl", "--reg", "none", "-o", "MODEL", "--quiet")
+        assert run.code == 0
+    result = cli("compare", *[str(demo) if it == "DEMO" else it for it in arguments])
+    assert (result.code, result.out) == (2, "")
+    assert words in result.err
+    assert result.err.count("\n") == 1
+
+
+def test_a_folder_is_not_ambiguous(tmp_path: Path) -> None:
+    for name in ("train.csv", "train.jsonl", "test.csv"):
+        (tmp_path / name).write_text("text,label\na,x\n")
+    with pytest.raises(UsageError, match=r"train\.csv and .*train\.jsonl: leave one"):
+        Task.read(str(tmp_path))
+
+
+def test_plots(found: Comparison, tmp_path: Path) -> None:
+    found.plot(tmp_path / "a.svg")
+    picture = (tmp_path / "a.svg").read_text()
+    for name in (*found.candidates, "demo", "features with a weight"):
+        assert f">{name}</text>" in picture
+    found.plot(tmp_path / "b.svg")
+    assert (tmp_path / "b.svg").read_text() == picture
+    found.plot(tmp_path / "a.png")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,103 @@
+"""significance: exact tests and intervals as scipy has them, and as enumeration has them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn import metrics
+
+from textreg.significance import Answers, bootstrap, sign_test
+
+
+@given(st.integers(0, 12), st.integers(0, 12))
+def test_sign_test_is_the_binomial_one(won: int, lost: int) -> None:
+    n = won + lost
+    # Twice the smaller tail, both ends included: under one half the two tails are alike.
+    tail = sum(math.comb(n, k) for k in range(min(won, lost) + 1)) / 2**n
+    assert sign_test(won, lost) == pytest.approx(min(1.0, 2 * tail))
+    assert sign_test(won, lost) == sign_test(lost, won)
+    if n:
+        assert sign_test(won, lost) == pytest.approx(stats.binomtest(won, n).pvalue)
+
+
+def answers(n: int, labels: int, seed: int) -> Answers:
+    random = np.random.default_rng(seed)
+    truth = random.integers(labels, size=n)
+
+    def guess(share: float) -> np.ndarray:
+        return np.where(random.random(n) < share, truth, random.integers(labels, size=n))
+
+    return Answers(truth, guess(0.8), guess(0.5))
+
+
+def test_counts_of_wins() -> None:
+    truth, first, second = map(np.array, ([0, 0, 1, 1, 1], [0, 1, 1, 1, 0], [1, 0, 0, 1, 0]))
+    found = Answers(truth, first, second)
+    assert (found.won, found.lost) == (2, 1)
+
+
+def figures(truth: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Differences in accuracy and macro-F1, by scikit-learn."""
+    f1 = [metrics.f1_score(truth, it, average="macro", zero_division=0.0) for it in (first, second)]
+    return np.array([np.mean(first == truth) - np.mean(second == truth), f1[0] - f1[1]])
+
+
+def test_bootstrap_is_that_of_scipy() -> None:
+    given = answers(150, 3, 1)
+    ours = bootstrap([given], seed=4)
+    for column in (0, 1):
+        theirs = stats.bootstrap(
+            tuple(given),
+            lambda *drawn, column=column: figures(*drawn)[column],
+            paired=True,
+            vectorized=False,
+            method="percentile",
+            n_resamples=2000,
+            random_state=np.random.default_rng(0),
+        )
+        assert ours[column] == pytest.approx(theirs.confidence_interval, abs=0.01)
+
+
+def test_bootstrap_of_tiny_corpora_by_enumeration() -> None:
+    """All ways to draw from two corpora of three documents: the quantiles are known."""
+    corpora = [
+        Answers(*map(np.array, ([0, 1, 1], [0, 1, 1], [0, 0, 0]))),
+        Answers(*map(np.array, ([0, 1, 1], [0, 1, 0], [1, 1, 1]))),
+    ]
+    every = []
+    for one in corpora:
+        draws = itertools.product(range(3), repeat=3)
+        every.append([figures(*(part[list(rows)] for part in one)) for rows in draws])
+    means = np.array([(a + b) / 2 for a in every[0] for b in every[1]])
+    accuracy, macro_f1 = bootstrap(corpora, resamples=50_000)
+    for ours, column in ((accuracy, 0), (macro_f1, 1)):
+        low, high = np.quantile(means[:, column], [0.025, 0.975])
+        assert ours == pytest.approx((low, high), abs=1e-9)
+
+
+def test_bootstrap_depends_on_the_seed_alone() -> None:
+    given = [answers(80, 2, 2), answers(50, 4, 3)]
+    assert bootstrap(given, seed=1) == bootstrap(given, seed=1)
+    assert bootstrap(given, seed=1) != bootstrap(given, seed=2)
+
+
+def test_bootstrap_covers_the_truth() -> None:
+    """Of intervals for a known difference about 95 in 100 hold it."""
+    held = 0
+    for seed in range(200):
+        accuracy, _ = bootstrap([answers(200, 2, 100 + seed)], resamples=500)
+        held += accuracy.low <= (0.9 - 0.75) <= accuracy.high
+    assert 180 <= held <= 199
+
+
+def test_many_cells_are_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = [answers(60, 5, 7)]
+    whole = bootstrap(given, resamples=300)
+    monkeypatch.setattr("textreg.significance._BLOCK", 1)
+    assert bootstrap(given, resamples=300) == whole

@@ -1,0 +1,182 @@
+"""``textreg compare``: regularizers and models beside each other on the same documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from textreg.cli.inputs import reading
+from textreg.cli.options import PartsCommand
+from textreg.cli.output import check_target, print_table, progress_bar
+from textreg.comparing import TEST_SHARE, Candidate, Task, compare
+from textreg.comparison import Comparison
+from textreg.container import is_container, write_atomically
+from textreg.errors import UsageError
+from textreg.losses import LOSSES
+from textreg.metrics import METRICS
+from textreg.plots import check_picture
+from textreg.settings import MULTICLASS
+from textreg.storage import load_model
+
+
+class _CompareCommand(PartsCommand):
+    defaults = {"tokenizer": "words"}
+
+
+@click.command(cls=_CompareCommand, name="compare")
+@click.argument("files", nargs=-1, required=True)
+@reading(labels=True)
+@click.option(
+    "--reg",
+    metavar="NAMES",
+    multiple=True,
+    help="Regularizers with commas between them; one with options of its own stands alone: "
+    "--reg 'group groups=lda reg-l1=0.1'. May be repeated.",
+)
+@click.option(
+    "--test",
+    metavar="FILE",
+    multiple=True,
+    help="Documents to measure on, one file for each corpus. [default: a part is held out]",
+)
+@click.option(
+    "--dev", metavar="FILE", multiple=True, help="Documents to choose prices by, one for each."
+)
+@click.option(
+    "--test-share",
+    type=float,
+    default=TEST_SHARE,
+    show_default=True,
+    help="Share of the documents to measure on where no file is given.",
+)
+@click.option(
+    "--baseline",
+    metavar="NAME",
+    help="What the others are held against. [default: elastic, or 1st]",
+)
+@click.option("--tokenizer", metavar="NAME", default="words", show_default=True, help="Tokenizer.")
+@click.option("--holdout", type=float, help="Share held out to choose prices by. [default: 0.1]")
+@click.option("--cv", type=int, metavar="K", help="Choose prices by K-fold cross-validation.")
+@click.option(
+    "--metric",
+    type=click.Choice(METRICS["classification"]),
+    help="What prices are chosen by. [default: accuracy]",
+)
+@click.option("--loss", type=click.Choice(list(LOSSES)), help="[default: logistic]")
+@click.option("--multiclass", type=click.Choice(MULTICLASS), help="[default: ovr]")
+@click.option("--no-refit", is_flag=True, help="Leave out of the final fit what was held out.")
+@click.option("--jobs", type=int, default=-1, help="Fits side by side. [default: one a core]")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of splits and intervals.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "csv", "json"]),
+    default="text",
+    show_default=True,
+    help="How the result is printed.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("-o", "--output", metavar="FILE", help="Write the result there instead.")
+@click.option("--plot", metavar="FILE", help="Draw accuracy against features, .svg or .png.")
+def command(
+    files: tuple[str, ...],
+    text_col: str | None,
+    label_col: str | None,
+    encoding: str | None,
+    on_error: str,
+    reg: tuple[str, ...],
+    test: tuple[str, ...],
+    dev: tuple[str, ...],
+    no_refit: bool,
+    form: str,
+    as_json: bool,
+    output: str | None,
+    plot: str | None,
+    **options: Any,
+) -> None:
+    """Train several regularizers, or take saved models, and measure them on the same documents.
+
+    FILES are model files and corpora. A corpus is of the kinds that textreg train reads, or a
+    folder with files train.*, test.* and perhaps dev.*. With --reg it is trained on, and measured
+    is on --test or on a part held out; without, the models are measured on all of it.
+
+    All have the same split and the same features. Differences come with the exact McNemar test and
+    95 % bootstrap intervals; over several corpora with the sign test.
+    """
+    models = [path for path in files if is_container(Path(path))]
+    corpora = [path for path in files if path not in models]
+    if not corpora:
+        raise UsageError("name a corpus to measure on, behind the models.")
+    for given, option in ((test, "--test"), (dev, "--dev")):
+        if given and len(given) != len(corpora):
+            raise UsageError(
+                f"{len(corpora)} corpora but {len(given)} times {option}: give one file for each, "
+                "in the same order."
+            )
+    for target in (output, plot):
+        if target is not None:
+            check_target(Path(target), [*files, *test, *dev])
+    if plot is not None:
+        check_picture(plot)
+    candidates = _candidates(reg, models)
+    chosen = {key: value for key, value in options.items() if value is not None}
+    how = {"text_col": text_col, "label_col": label_col, "encoding": encoding, "on_error": on_error}
+    tasks = (
+        Task.read(path, *parts, **how)
+        for path, *parts in zip(
+            corpora, test or [None] * len(corpora), dev or [None] * len(corpora), strict=True
+        )
+    )
+    with progress_bar(quiet=False) as progress:
+        found = compare(candidates, tasks, progress=progress, refit=not no_refit, **chosen)
+    if plot is not None:
+        found.plot(plot)
+        click.echo(f"drawn: {plot}", err=True)
+    form = "json" if as_json else form
+    if output is not None:
+        write_atomically(Path(output), _document(found, form).encode())
+    elif form == "text":
+        _tell(found)
+    else:
+        click.echo(_document(found, form), nl=False)
+
+
+def _candidates(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candidate]:
+    """Names and what they stand for; UsageError where two are the same."""
+    found: dict[str, Candidate] = {}
+    for text in regs:
+        for one in [text] if " " in text.strip() else text.split(","):
+            name = " ".join(one.split())
+            if name in found:
+                raise UsageError(f"--reg names '{name}' twice: leave one out.")
+            found[name] = name
+    stems = [Path(path).stem for path in models]
+    for path, stem in zip(models, stems, strict=True):
+        name = path if stems.count(stem) > 1 or stem in found else stem
+        if name in found:
+            raise UsageError(f"the model {path} is named twice: leave one out.")
+        found[name] = load_model(path)
+    return found
+
+
+def _document(found: Comparison, form: str) -> str:
+    """The result as a text of one of the formats."""
+    if form == "json":
+        return json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False) + "\n"
+    if form == "csv":
+        return found.to_csv()
+    return found.to_markdown()
+
+
+def _tell(found: Comparison) -> None:
+    """The result for people."""
+    for title, rows in found.tables():
+        click.echo(title)
+        print_table(rows, indent="  ", right=[False] + [True] * (len(rows[0]) - 1))
+        click.echo()
+    for verdict in found.verdicts():
+        click.echo(f"{verdict}.")
