@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -166,3 +167,73 @@ def test_a_regularizer_that_is_a_penalty_needs_no_solver() -> None:
     np.testing.assert_array_equal(found.w, proximal(problem(), Mine(l1=0.8)).w)
     with pytest.raises(UsageError, match="mined: l1 not chosen yet"):
         Mined().solve(problem())
+
+
+def test_the_intercept_does_not_shorten_steps() -> None:
+    # Small features, as tf-idf makes them, beside an intercept that all documents share.
+    whole = problem(n=400, tol=1e-6)
+    scaled = whole.replace(X=whole.X * 1e-3)
+    found, expected = proximal(scaled, Mine(l1=0.8e-3)), proximal(whole, Mine(l1=0.8))
+    assert found.converged
+    assert found.iterations <= expected.iterations * 1.5
+    np.testing.assert_allclose(found.w * 1e-3, expected.w, atol=1e-4)
+
+
+class Mcp:
+    """Minimax concave penalty (Zhang 2010): not convex, and no price on large weights."""
+
+    convex = False
+
+    def __init__(self, l1: float, concavity: float) -> None:
+        self.l1, self.concavity = l1, concavity
+
+    def value(self, w: Floats) -> float:
+        size = np.minimum(np.abs(w), self.concavity * self.l1)
+        return float((self.l1 * size - size**2 / (2.0 * self.concavity)).sum())
+
+    def prox(self, w: Floats, step: float) -> Floats:
+        free = np.abs(w) > self.concavity * self.l1
+        if step >= self.concavity:  # then no weight in between is ever best
+            return np.where(w * w > step * self.concavity * self.l1**2, w, 0.0)
+        shrunk = np.sign(w) * np.maximum(np.abs(w) - step * self.l1, 0.0)
+        return np.where(free, w, shrunk / (1.0 - step / self.concavity))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_objective_never_rises_even_where_it_is_not_convex(seed: int) -> None:
+    found = proximal(problem(seed), Mcp(0.8, 3.0))
+    values = [step.objective for step in found.history]
+    assert all(after <= before * (1 + 1e-12) for before, after in itertools.pairwise(values))
+    assert found.converged
+    assert found.objective == values[-1]
+
+
+@pytest.mark.parametrize("loss", ["squared-hinge", "squared"])
+def test_other_losses(loss: str) -> None:
+    given_problem = problem(loss=loss)
+    expected = newton(given_problem, Separable.constant(12, l1=0.8))
+    found = proximal(given_problem, Mine(l1=0.8))
+    assert found.converged
+    assert found.objective == pytest.approx(expected.objective, rel=1e-6)
+    assert found.b == pytest.approx(expected.b, abs=1e-3)
+
+
+def test_a_value_that_is_no_number_is_refused_by_name() -> None:
+    class Broken(Mine):
+        def value(self, w: Floats) -> float:
+            return math.nan
+
+    with pytest.raises(PluginError, match=r"Broken\.value gave nan"):
+        proximal(problem(), Broken())
+
+
+def test_weights_without_a_loss_are_refused_by_name() -> None:
+    class Huge(Mine):
+        def prox(self, w: Floats, step: float) -> Floats:
+            return np.full(len(w), 1e308) * np.where(np.arange(len(w)) % 2, 1.0, -1.0)
+
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises(PluginError, match=r"Huge\.prox gives weights whose loss is no number"),
+    ):
+        proximal(problem(loss="squared"), Huge())

@@ -20,13 +20,17 @@ if TYPE_CHECKING:
 
 
 class Penalty(Protocol):
-    """What the general-purpose solvers know of a penalty."""
+    """What the general-purpose solvers know of a penalty.
+
+    It may offer more: ``conjugate(t)``, the largest t.w - value(w) over all w, which brings a
+    duality gap; ``gradient(w)``, where it is smooth; ``convex = False``, where it is not.
+    """
 
     def value(self, w: Floats) -> float:
-        """The penalty at w (p,)."""
+        """The penalty at w (p,); infinite where w is not allowed."""
 
     def prox(self, w: Floats, step: float) -> Floats:
-        """argmin_x 1/2 ||x - w||^2 + step * value(x)."""
+        """argmin_x 1/2 ||x - w||^2 + step * value(x), step > 0; a new array."""
 
 
 def soft(w: Floats, threshold: Floats | float) -> Floats:

@@ -1,10 +1,13 @@
-"""Accelerated proximal gradient: for any penalty with ``value`` and ``prox``.
+"""Accelerated proximal gradient: for any penalty with ``value`` and ``prox`` (docs/maths.md, P2).
 
     x+ = prox(y - s grad f(y), s),    y = x+ + share (x+ - x)
 
-FISTA (Beck & Teboulle 2009) with backtracking on the step s, and restarts whenever the momentum
-points uphill (O'Donoghue & Candes 2015, the gradient scheme). A penalty that also has
-``conjugate(t)``, the largest t.w - value(w) over all w, gets a duality gap as well.
+f(w) = min_b loss(w, b): the intercept is at its best everywhere, so that it neither limits the step
+nor has to be found by it. FISTA (Beck & Teboulle 2009) with backtracking on the step s, which grows
+again after every iteration, and restarts whenever the momentum points uphill (O'Donoghue & Candes
+2015, the gradient scheme). A point that lies above the last one is not taken, so the objective
+never rises, whatever the penalty. One that also has ``conjugate(t)``, the largest t.w - value(w)
+over all w, gets a duality gap as well.
 """
 
 from __future__ import annotations
@@ -25,8 +28,8 @@ from textreg.solvers.outcome import outcome
 SHRINK, GROW = 0.5, 1.1
 """Factors of the step s: when its bound fails, and after every iteration."""
 
-LONGEST = 1e100
-"""Greatest s: where all moves are rounding, every bound holds and s would grow without end."""
+SHORTEST, LONGEST = 1e-60, 1e100
+"""Least s, at which no weights have a loss; and greatest, where all moves are rounding."""
 
 NOISE = 1e-12
 """Relative rounding of the loss, which the test of s has to allow for."""
@@ -36,60 +39,68 @@ TIGHTER = 0.3
 
 
 class Point(NamedTuple):
-    """Weights w (p,), intercept b and scores z = Xw + b (n,)."""
+    """Weights w (p,), the best intercept b for them, scores z = Xw + b (n,), and the loss."""
 
     w: Floats
     b: float
     z: Floats
+    loss: float
 
 
 def proximal(problem: Problem, penalty: Penalty) -> Solution:
     """Minimise loss + penalty, the intercept free; slower than ``newton``, but takes any penalty.
 
-    Stops when no entry of the proximal gradient, (x - prox(x - s grad f(x), s)) / s, is larger
+    Stops when no entry of the proximal gradient, (w - prox(w - s grad f(w), s)) / s, is larger
     than ``problem.tol`` times the largest gradient at zero weights; where the penalty has a
-    conjugate, at a relative gap of ``problem.tol`` instead. PluginError where ``prox`` gives
-    anything but p finite numbers.
+    conjugate, at a relative gap of ``problem.tol`` instead. The largest entry is the solution's
+    ``residual``. PluginError where ``prox`` gives anything but p finite numbers, or ``value`` no
+    number.
     """
     engine = Engine(problem)
     if problem.start is None:
         engine.restart(engine.w, intercept_at_zero(problem))
     conjugate = getattr(penalty, "conjugate", None)
     limit = problem.tol * largest_gradient_at_zero(problem)
-    here = ahead = Point(engine.w, engine.b, engine.z)
-    length, momentum = 1.0, 1.0
-    bound, gap, met, stopped, last = -np.inf, math.nan, False, False, False
+    here = ahead = _settled(engine, engine.w, engine.b, engine.z)
+    price = _value(penalty, here.w)
+    length, momentum = _first_length(engine), 1.0
+    bound, gap, met, stopped = -np.inf, math.nan, False, False
     history: list[Step] = []
 
     while True:
-        new, value, length, residual = _forward(engine, penalty, ahead, length)
+        new, length, residual = _forward(engine, penalty, ahead, length)
+        last = stopped or len(history) >= problem.max_iter
         if ahead is here and (last or residual <= limit):
             # Without momentum the residual is that of ``here`` itself.
-            objective = engine.value + penalty.value(here.w)
             met = residual <= limit
             if conjugate is not None:
+                engine.move_to(*here[:3])
                 bound = max(bound, conjugate_bound(engine, conjugate))
-                gap = relative_gap(objective, bound)
+                gap = relative_gap(here.loss + price, bound)
                 met = gap <= problem.tol
                 limit *= TIGHTER
             if met or last:
                 break
-        history.append(Step(len(history) + 1, value + penalty.value(new.w), gap))
+        new_price = _value(penalty, new.w)
+        uphill = (ahead.w - new.w) @ (new.w - here.w) > 0.0
+        if ahead is here or new.loss + new_price <= here.loss + price:
+            before, here, price = here, new, new_price
+        else:
+            before, uphill = here, True
+        history.append(Step(len(history) + 1, here.loss + price, gap))
         stopped = bool(problem.callback and problem.callback(history[-1]))
         last = stopped or len(history) >= problem.max_iter
-        uphill = (ahead.w - new.w) @ (new.w - here.w) + (ahead.b - new.b) * (new.b - here.b)
-        if uphill > 0.0 or residual <= limit or last:
-            here = ahead = new
-            momentum = 1.0
+        if uphill or residual <= limit or last:
+            ahead, momentum = here, 1.0
             continue
         following = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum**2))
         share, momentum = (momentum - 1.0) / following, following
-        ahead = Point(
-            new.w + share * (new.w - here.w),
-            new.b + share * (new.b - here.b),
-            new.z + share * (new.z - here.z),
+        ahead = _settled(
+            engine,
+            here.w + share * (here.w - before.w),
+            here.b,
+            here.z + share * (here.z - before.z - here.b + before.b),
         )
-        here = new
 
     return outcome(
         problem,
@@ -97,7 +108,7 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
         history,
         w=here.w,
         b=here.b,
-        objective=objective,
+        objective=here.loss + price,
         gap=gap,
         residual=residual,
         iterations=len(history),
@@ -106,18 +117,46 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
     )
 
 
+def _settled(engine: Engine, w: Floats, b: float, z: Floats) -> Point:
+    """Move the engine to weights w with scores z = Xw + b, and there to the best intercept."""
+    engine.move_to(w, b, z)
+    engine.settle()
+    return Point(w, engine.b, engine.z, engine.value)
+
+
+def _first_length(engine: Engine) -> float:
+    """1 / curvature of the loss along its gradient, the intercept following; 1 where it is flat."""
+    gradient = engine.gradient(engine.features)
+    move, h = engine.scores(gradient, 0.0), engine.h
+    if engine.problem.fit_intercept and h.any():
+        move = move - float(h @ move) / float(h.sum())
+    curvature, square = float(h @ (move * move)), float(gradient @ gradient)
+    return square / curvature if curvature > 0.0 and square > 0.0 else 1.0
+
+
+def _value(penalty: Penalty, w: Floats) -> float:
+    """The penalty; PluginError where that is not a number, or minus infinity."""
+    value = penalty.value(w)
+    if not np.ndim(value) == 0 or not value > -math.inf:
+        raise PluginError(
+            f"{type(penalty).__name__}.value gave {value!r}, where one number is due. Mend that "
+            "method, or tell its authors."
+        )
+    return float(value)
+
+
 def _forward(
     engine: Engine, penalty: Penalty, at: Point, length: float
-) -> tuple[Point, float, float, float]:
-    """One proximal gradient step; the engine is left at ``at``.
+) -> tuple[Point, float, float]:
+    """One proximal gradient step from ``at``; the engine is left at the new point.
 
-    Returns the new point, the loss there, the length of step that held, and the largest entry of
-    the proximal gradient at ``at``.
+    Returns that, the length of step that held, and the largest entry of the proximal gradient at
+    ``at``, or what the intercept leaves of its own.
     """
-    loss, y, c = engine.loss, engine.problem.y, engine.problem.weights
-    engine.move_to(*at)
+    if engine.w is not at.w:
+        engine.move_to(*at[:3])
     gradient = engine.gradient(engine.features)
-    slope = float(engine.r.sum()) if engine.problem.fit_intercept else 0.0
+    slope = abs(float(engine.r.sum())) if engine.problem.fit_intercept else 0.0
     length = min(GROW * length, LONGEST)
     while True:
         w = np.asarray(penalty.prox(at.w - length * gradient, length), dtype=np.float64)
@@ -127,13 +166,16 @@ def _forward(
                 f"{np.count_nonzero(~np.isfinite(w))} values that are not finite, where "
                 f"{len(at.w)} finite weights are due. Mend that method, or tell its authors."
             )
-        move, move_b = w - at.w, -length * slope
-        z = at.z + engine.scores(move, move_b)
-        value = loss.value(z, y, c)
-        square = float(move @ move) + move_b**2
-        model = engine.value + float(gradient @ move) + slope * move_b + square / (2.0 * length)
-        if value <= model + NOISE * abs(engine.value):
+        move = w - at.w
+        new = _settled(engine, w, at.b, at.z + engine.scores(move, 0.0))
+        model = at.loss + float(gradient @ move) + float(move @ move) / (2.0 * length)
+        if new.loss <= model + NOISE * abs(at.loss):
             break
         length *= SHRINK
-    residual = max(float(np.abs(move).max(initial=0.0)), abs(move_b)) / length
-    return Point(w, at.b + move_b, z), value, length, residual
+        if length < SHORTEST:
+            raise PluginError(
+                f"{type(penalty).__name__}.prox gives weights whose loss is no number, however "
+                "short the step. Mend that method, or tell its authors."
+            )
+    residual = max(float(np.abs(move).max(initial=0.0)) / length, slope)
+    return new, length, residual
