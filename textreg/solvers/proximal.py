@@ -82,7 +82,7 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
             if met or last:
                 break
         new_price = _value(penalty, new.w)
-        uphill = (ahead.w - new.w) @ (new.w - here.w) > 0.0
+        uphill = float((ahead.w - new.w) @ (new.w - here.w)) > 0.0
         if ahead is here or new.loss + new_price <= here.loss + price:
             before, here, price = here, new, new_price
         else:
