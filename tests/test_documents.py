@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Cli
 
 import textreg
 from textreg.demo import write_demo
@@ -39,6 +40,7 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/explaining.md",
         "docs/calibration.md",
         "docs/comparing.md",
+        "docs/searching.md",
     ],
 )
 def test_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,6 +58,20 @@ def test_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
             ["good", "bad good", "bad", "bad so"] * 5, list("ppnn") * 5, reg=plugin
         )
         assert model.predict(["good"]) == ["p"]
+
+
+def test_commands_of_searching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
+    """They run, one after the other, where its Python blocks left their files."""
+    monkeypatch.chdir(tmp_path)
+    write_demo("demo")
+    for block in blocks("docs/searching.md", "python"):
+        exec(compile(block, "docs/searching.md", "exec"), {})
+    said = "".join(blocks("docs/searching.md", "console"))
+    commands = re.findall(r"^\$ textreg (.*)$", said, re.MULTILINE)
+    assert len(commands) >= 2
+    for command in commands:
+        result = cli(*shlex.split(command))
+        assert result.code == 0, f"{command}: {result.err}"
 
 
 def shape(answer: str) -> list[str]:

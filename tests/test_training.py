@@ -70,7 +70,7 @@ def test_train_learns(reg: str) -> None:
     assert summary["documents"] == 120
     assert summary["features"] == 48
     assert summary["nonzero"] == model.n_features <= 48
-    assert summary["split"] == {"kind": "holdout", "parts": 1, "seed": 0}
+    assert summary["split"] == {"kind": "holdout", "parts": 1, "seed": 0, "by": None}
     assert summary["dev"]["documents"] == 12
     assert summary["converged"]
     assert summary["gap"] <= 1e-4

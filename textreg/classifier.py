@@ -102,10 +102,14 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         unlabeled: Iterable[str] | None = None,
+        group_of: Iterable[Any] | None = None,
+        time_of: Iterable[Any] | None = None,
     ) -> Self:
         """Train on texts ``X`` (n,) with labels ``y`` (n,) and, if given, their importance (n,).
 
-        unlabeled: further texts, for regularizers with a graph.
+        unlabeled: further texts, for regularizers with a graph. group_of: (n,) the group of every
+        text, such as its author; groups are held out as a whole. time_of: (n,) when each was
+        written, a number or a date; the latest are held out.
 
         Raises DataError for data that no model can be learned from and UsageError for wrong
         settings, both ValueErrors; warns with ConvergenceWarning when the fit misses ``tol``.
@@ -148,6 +152,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             [names[c] for c in codes],
             sample_weight=weights,
             unlabeled=more,
+            group_of=None if group_of is None else list(group_of),
+            time_of=None if time_of is None else list(time_of),
             **options,
         )
         self.classes_ = classes

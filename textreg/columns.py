@@ -1,4 +1,4 @@
-"""Which columns of a table hold text, label and weight, and what a record's fields make of it."""
+"""Which columns of a table hold text, label and so on, and what a record's fields make of it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from textreg.errors import DataError, TextregError, UsageError, did_you_mean
 from textreg.lines import UnusableRow
+from textreg.times import moment, not_a_time
 
 # In order of preference: of a title and a body, the body is the text.
 KNOWN = {
@@ -23,6 +24,8 @@ KNOWN = {
         "intent",
     ),
     "weight": (),  # never guessed: a column of that name may be about parcels
+    "group": (),
+    "time": (),
 }
 
 
@@ -33,10 +36,12 @@ class Row(NamedTuple):
     label: str | None
     weight: float
     line: int
+    group: str = ""
+    time: Any = None
 
 
 class Columns:
-    """Which columns hold text, label and weight: as wanted, or guessed from well-known names.
+    """Which columns hold text, label and so on: as wanted, or guessed from well-known names.
 
     found: name by role, once :meth:`find` has chosen. guessed: the roles that nobody had named.
     """
@@ -46,10 +51,18 @@ class Columns:
         text: str | None = None,
         label: str | None = None,
         weight: str | None = None,
+        group: str | None = None,
+        time: str | None = None,
         *,
         labelled: bool = True,
     ) -> None:
-        self.wanted = {"text": text, "label": label, "weight": weight}
+        self.wanted = {
+            "text": text,
+            "label": label,
+            "weight": weight,
+            "group": group,
+            "time": time,
+        }
         self.labelled = labelled
         self.found: dict[str, str] = {}
         self.guessed: list[str] = []
@@ -120,7 +133,9 @@ class Columns:
                 if self.labelled:
                     raise
         weight = _weight(found["weight"], get(found["weight"])) if "weight" in found else 1.0
-        return Row(text, label, weight, line)
+        group = _group(found["group"], get(found["group"])) if "group" in found else ""
+        time = _time(get(found["time"])) if "time" in found else None
+        return Row(text, label, weight, line, group, time)
 
     def _needs(self, role: str) -> bool:
         return (
@@ -175,6 +190,21 @@ def _weight(name: str, value: Any) -> float:
     if isinstance(value, bool) or not (0 <= weight < math.inf):
         raise UnusableRow(f"weight {_shown(value)} in '{name}' is not a number of 0 or more.")
     return weight
+
+
+def _group(name: str, value: Any) -> str:
+    try:
+        return _label(name, value)
+    except UnusableRow:
+        raise UnusableRow(f"group {_shown(value)} in '{name}' is not a text or a number.") from None
+
+
+def _time(value: Any) -> Any:
+    try:
+        moment(value)
+    except (TypeError, ValueError, OverflowError):
+        raise UnusableRow(not_a_time(value)) from None
+    return value
 
 
 def _not_text(name: str, value: Any) -> UnusableRow:

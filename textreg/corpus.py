@@ -30,6 +30,8 @@ def read_corpus(
     text_col: str | None = None,
     label_col: str | None = None,
     weight_col: str | None = None,
+    group_col: str | None = None,
+    time_col: str | None = None,
     on_error: str = "stop",
     labelled: bool = True,
     encoding: str | None = None,
@@ -40,8 +42,9 @@ def read_corpus(
     JSON lines, CSV, TSV or fastText lines, by their ending or else by their first line, and may be
     compressed with gzip. A folder holds a folder for each class, with a file for each document.
 
-    text_col, label_col, weight_col: names of columns, or numbers from 1 for CSV without a header.
-    Text and label are guessed from well-known names; ``Corpus.columns`` tells what was taken.
+    text_col, label_col, weight_col, group_col, time_col: names of columns, or numbers from 1 for
+    CSV without a header. Text and label are guessed from well-known names; ``Corpus.columns`` tells
+    what was taken.
 
     on_error: ``"stop"`` raises DataError for the first row that cannot be used; ``"skip"`` leaves
     such rows out and counts them in ``Corpus.skipped``.
@@ -53,7 +56,7 @@ def read_corpus(
 
     Raises UsageError for a missing file or a wrong column name, DataError for what is in the files.
     """
-    names = (text_col, label_col, weight_col)
+    names = (text_col, label_col, weight_col, group_col, time_col)
     (corpus,) = _Reading(paths, names, labelled, on_error, encoding).batches(None)
     return corpus
 
@@ -75,7 +78,7 @@ def stream_documents(
     """
     if batch < 1:
         raise UsageError(f"batch must be at least 1, not {batch}.")
-    names = (text_col, label_col, None)
+    names = (text_col, label_col, None, None, None)
     return _Reading(paths, names, False, on_error, encoding).batches(batch)
 
 
@@ -85,7 +88,7 @@ class _Reading:
     def __init__(
         self,
         paths: Paths,
-        names: tuple[str | None, str | None, str | None],
+        names: tuple[str | None, str | None, str | None, str | None, str | None],
         labelled: bool,
         on_error: str,
         encoding: str | None,
@@ -134,7 +137,7 @@ class _Reading:
         complete = len(labels) == len(documents)
         weights = np.array([row.weight for _, row in documents], dtype=np.float64)
         columns = {"format": _joined(self.formats)}
-        for role in ("text", "label", "weight"):
+        for role in ("text", "label", "weight", "group", "time"):
             found = [chosen.described()[role] for chosen in self.columns if role in chosen.found]
             if found and (complete or role != "label"):
                 columns[role] = _joined(found)
@@ -142,6 +145,8 @@ class _Reading:
             texts=[row.text for _, row in documents],
             labels=labels if complete else None,
             weights=None if self.names[2] is None else weights,
+            group_of=None if self.names[3] is None else [row.group for _, row in documents],
+            time_of=None if self.names[4] is None else [row.time for _, row in documents],
             sources=sources,
             source_of=np.array(source_of, dtype=np.int32),
             line_of=np.array([row.line for _, row in documents], dtype=np.int64),

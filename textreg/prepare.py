@@ -12,7 +12,7 @@ from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.records import Corpus, Problem, Tokens
 from textreg.selection import Fold
 from textreg.settings import TrainingSettings
-from textreg.splits import Split, folds, holdout
+from textreg.splits import Split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
     from textreg.records import Floats, Int64s
     from textreg.vectorize import Encoder, Features
-
-HOLDOUT = 0.1
-"""Share of the documents that is held out when a search needs some and none are given."""
 
 SEARCH_TOL = 3e-3
 """Relative duality gap of the fits that are only compared with each other."""
@@ -165,23 +162,6 @@ def _class_factors(
         if not (np.isfinite(factor) and factor > 0):
             raise UsageError(f"class_weight of '{label}' must be above 0, not {factor}.")
     return np.array([float(given.get(label, 1.0)) for label in labels])
-
-
-def splits_of(target: Target, settings: TrainingSettings) -> list[Split]:
-    """What to fit and measure on; rows of ``dev`` come after those of the corpus."""
-    codes, labels = target.strata()
-    if settings.dev is not None:
-        n = len(codes)
-        return [Split(np.arange(n), np.arange(n, n + len(settings.dev)))]
-    if settings.cv is not None:
-        if not settings.refit:
-            raise UsageError("cv fits no single model that could be kept: leave out no-refit.")
-        return folds(codes, labels, settings.cv, settings.seed)
-    tuned = settings.calibrate is not None or settings.threshold
-    if settings.holdout is None and not settings.reg.undecided() and not tuned:
-        return []
-    fraction = HOLDOUT if settings.holdout is None else settings.holdout
-    return [holdout(codes, labels, fraction, settings.seed)]
 
 
 @dataclass(frozen=True, eq=False)

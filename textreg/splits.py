@@ -1,7 +1,12 @@
-"""Splits of the documents: a part held out, and cross-validation."""
+"""Splits of the documents: a part held out, and cross-validation.
+
+Plain, with every class spread evenly; by group, where the documents of one group stay on one side;
+in order of time, where what is held out is later than all that is fitted.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,7 +17,7 @@ from textreg.errors import DataError, UsageError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from textreg.records import Int64s
+    from textreg.records import Floats, Int64s
 
 
 class Split(NamedTuple):
@@ -27,8 +32,7 @@ def holdout(codes: Int64s, labels: Sequence[str], fraction: float, seed: int) ->
 
     codes: (n,) index into ``labels`` for every document. Raises DataError for a class of one.
     """
-    if not 0 < fraction < 1:
-        raise UsageError(f"holdout must lie between 0 and 1, not {fraction:g}.")
+    _check_fraction(fraction)
     held = np.zeros(len(codes), dtype=bool)
     for rows in _shuffled_classes(codes, labels, seed):
         count = min(max(1, round(fraction * len(rows))), len(rows) - 1)
@@ -41,14 +45,81 @@ def folds(codes: Int64s, labels: Sequence[str], count: int, seed: int) -> list[S
 
     Raises DataError for a class of one, UsageError for fewer than 2 parts or more than documents.
     """
-    if not 2 <= count <= len(codes):
-        raise UsageError(f"cv must be 2 to {len(codes):,}, the number of documents, not {count}.")
+    _check_count(count, len(codes), "documents")
     part = np.empty(len(codes), dtype=np.int64)
     dealt = 0  # deal on where the last class ended, so that the parts differ by one at most
     for rows in _shuffled_classes(codes, labels, seed):
         part[rows] = (dealt + np.arange(len(rows))) % count
         dealt += len(rows)
     return [Split(np.flatnonzero(part != k), np.flatnonzero(part == k)) for k in range(count)]
+
+
+def group_holdout(
+    codes: Int64s, labels: Sequence[str], groups: Sequence[str], fraction: float, seed: int
+) -> Split:
+    """Like :func:`holdout`, with whole groups: shares of classes as near as these allow.
+
+    groups: (n,) the group of every document. Raises DataError for one group only, and where a side
+    would be left without a class.
+    """
+    _check_fraction(fraction)
+    part = _dealt(codes, len(labels), groups, [1 - fraction, fraction], seed)
+    split = Split(np.flatnonzero(part == 0), np.flatnonzero(part == 1))
+    return _complete([split], codes, labels, "groups")[0]
+
+
+def group_folds(
+    codes: Int64s, labels: Sequence[str], groups: Sequence[str], count: int, seed: int
+) -> list[Split]:
+    """Like :func:`folds`, with whole groups: shares of classes as near as these allow.
+
+    Raises DataError where a part to fit on would be left without a class, UsageError for fewer than
+    2 parts or more than groups.
+    """
+    _check_count(count, len(set(groups)), "groups")
+    part = _dealt(codes, len(labels), groups, [1 / count] * count, seed)
+    splits = [Split(np.flatnonzero(part != k), np.flatnonzero(part == k)) for k in range(count)]
+    return _complete(splits, codes, labels, "groups")
+
+
+def time_holdout(codes: Int64s, labels: Sequence[str], times: Floats, fraction: float) -> Split:
+    """Hold out about the latest ``fraction`` of the documents, all later than those to fit on.
+
+    times: (n,) numbers that grow with time; documents of one time stay on one side. Raises
+    DataError where all have the same, and where a side would be left without a class.
+    """
+    _check_fraction(fraction)
+    (start,) = _cuts(times, [round((1 - fraction) * len(times))])
+    order = np.argsort(times, kind="stable")
+    split = Split(np.sort(order[:start]), np.sort(order[start:]))
+    return _complete([split], codes, labels, "times")[0]
+
+
+def time_folds(codes: Int64s, labels: Sequence[str], times: Floats, count: int) -> list[Split]:
+    """Forward chaining: ``count`` + 1 blocks in order of time, each but the first held out once.
+
+    Fitted is on all blocks before the one held out. Raises DataError where there are too few
+    different times, and where a side would be left without a class.
+    """
+    n = len(times)
+    _check_count(count, n - 1, "documents but one")
+    cuts = [*_cuts(times, [round(n * k / (count + 1)) for k in range(1, count + 1)]), n]
+    order = np.argsort(times, kind="stable")
+    splits = [
+        Split(np.sort(order[:start]), np.sort(order[start:end]))
+        for start, end in itertools.pairwise(cuts)
+    ]
+    return _complete(splits, codes, labels, "times")
+
+
+def _check_fraction(fraction: float) -> None:
+    if not 0 < fraction < 1:
+        raise UsageError(f"holdout must lie between 0 and 1, not {fraction:g}.")
+
+
+def _check_count(count: int, most: int, what: str) -> None:
+    if not 2 <= count <= most:
+        raise UsageError(f"cv must be 2 to {most:,}, the number of {what}, not {count}.")
 
 
 def _shuffled_classes(
@@ -65,3 +136,72 @@ def _shuffled_classes(
                 "of your own (--dev FILE)."
             )
         yield random.permutation(rows)
+
+
+def _dealt(
+    codes: Int64s, n_labels: int, groups: Sequence[str], shares: Sequence[float], seed: int
+) -> Int64s:
+    """The part of every document, groups kept whole, each part near its share of every class.
+
+    Groups go one by one, the largest first, to the part that this leaves nearest to its share: the
+    squares of what parts have too much or too little, in shares of the class, are least.
+    """
+    names, group_of = np.unique(np.asarray(groups, dtype=str), return_inverse=True)
+    if len(names) < 2:
+        raise DataError(
+            f"All documents are of one group, '{names[0]}': none can be held out. Check the choice "
+            "of the group column (--group-col)."
+        )
+    counts = np.zeros((len(names), n_labels))
+    np.add.at(counts, (group_of, codes), 1.0)
+    counts /= counts.sum(axis=0)
+    shuffled = np.random.default_rng(seed).permutation(len(names))
+    order = shuffled[np.argsort(-np.bincount(group_of)[shuffled], kind="stable")]
+    excess = -np.repeat(np.array(shares)[:, None], n_labels, axis=1)
+    part = np.empty(len(names), dtype=np.int64)
+    for group in order:
+        # (e + c)^2 - e^2 = c (2 e + c), for every part
+        costs = (2 * excess + counts[group]) @ counts[group]
+        part[group] = np.argmin(costs.round(12))
+        excess[part[group]] += counts[group]
+    for empty in set(range(len(shares))) - set(part.tolist()):
+        # A share smaller than any group: the smallest one of a part with several.
+        sizes = np.bincount(part, minlength=len(shares))
+        part[next(group for group in order[::-1] if sizes[part[group]] > 1)] = empty
+    return part[group_of]
+
+
+def _cuts(times: Floats, wanted: Sequence[int]) -> list[int]:
+    """Numbers of earliest documents near the wanted ones that no time lies on both sides of."""
+    ranked = np.sort(times)
+    free = np.flatnonzero(np.diff(ranked)) + 1
+    if len(free) < len(wanted):
+        raise DataError(
+            f"The documents have {len(free) + 1} different times, and those of one time stay on "
+            f"one side: a split into {len(wanted) + 1} blocks needs as many times. Give finer "
+            "times (--time-col), or ask for fewer parts."
+        )
+    cuts: list[int] = []
+    for at, cut in enumerate(wanted):
+        # One for each block still to come must be left over.
+        last = len(free) - (len(wanted) - at - 1)
+        first = int(np.searchsorted(free, cuts[-1], side="right")) if cuts else 0
+        choice = free[first:last]
+        cuts.append(int(choice[np.argmin(np.abs(choice - cut))]))
+    return cuts
+
+
+def _complete(splits: list[Split], codes: Int64s, labels: Sequence[str], what: str) -> list[Split]:
+    """The splits, refused where nothing of a class is fitted in one, or held out in any."""
+    sides = [(split.train, "to fit on", at) for at, split in enumerate(splits, start=1)]
+    sides.append((np.concatenate([split.held for split in splits]), "held out", 0))
+    for rows, side, at in sides:
+        missing = np.setdiff1d(np.arange(len(labels)), codes[rows])
+        if len(missing):
+            which = f"of part {at} of {len(splits)} " if at and len(splits) > 1 else ""
+            raise DataError(
+                f"Split by {what}, the documents {side} {which}have none with the label "
+                f"'{labels[missing[0]]}'. Add documents, hold out another share (--holdout, --cv), "
+                "or measure on a file of your own (--dev FILE)."
+            )
+    return splits

@@ -22,12 +22,13 @@ from textreg.fitting import fit_classes, held_out
 from textreg.kinds import Regularizer
 from textreg.metrics import wilson
 from textreg.model import Model
-from textreg.prepare import Target, prepare, splits_of
+from textreg.prepare import Target, prepare
 from textreg.records import Corpus, MultiSolution, Problem
 from textreg.running import Progress
 from textreg.selection import Fold, Point, choose, search
 from textreg.settings import TrainingSettings
 from textreg.splits import Split
+from textreg.splitting import group_names, split_by, splits_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,14 +46,18 @@ def train(
     *,
     reg: str | type[Regularizer] | Regularizer = "sentence",
     sample_weight: Floats | Sequence[float] | None = None,
+    group_of: Sequence[str] | None = None,
+    time_of: Sequence[Any] | None = None,
     dev: Corpus | tuple[Sequence[str], Sequence[str]] | None = None,
     unlabeled: Corpus | Sequence[str] | None = None,
     **settings: Any,
 ) -> Model:
     """Train a model.
 
-    texts, labels: one label a text. sample_weight: importance of every document. dev: texts and
-    labels to choose the prices by. unlabeled: further texts, for regularizers with a graph.
+    texts, labels: one label a text. sample_weight: importance of every document. group_of: the
+    group of every document, such as its author, so that no group is both fitted and held out.
+    time_of: when each was written, a number or a date, so that the latest are held out. dev: texts
+    and labels to choose the prices by. unlabeled: further texts, for regularizers with a graph.
     settings: see :meth:`TrainingSettings.from_options`.
 
     Raises DataError for texts or labels that no model can be learned from, UsageError for wrong
@@ -63,7 +68,13 @@ def train(
         dev = Corpus(texts=list(dev[0]), labels=list(dev[1]))
     if unlabeled is not None and not isinstance(unlabeled, Corpus):
         unlabeled = Corpus(texts=list(unlabeled))
-    corpus = Corpus(texts=list(texts), labels=list(labels), weights=weights)
+    corpus = Corpus(
+        texts=list(texts),
+        labels=list(labels),
+        weights=weights,
+        group_of=None if group_of is None else group_names(group_of),
+        time_of=None if time_of is None else list(time_of),
+    )
     options = TrainingSettings.from_options(reg=reg, dev=dev, unlabeled=unlabeled, **settings)
     return train_corpus(corpus, options)
 
@@ -86,7 +97,7 @@ def train_corpus(
     report = progress or _silent
     target = Target.of(corpus, settings.task)
     check_thresholds(settings.threshold or {}, target.labels)
-    splits = splits_of(target, settings)
+    splits = splits_of(corpus, target, settings)
     report("features", 0, len(corpus))
     data = prepare(corpus, target, settings, features)
     report("features", len(corpus), len(corpus))
@@ -126,7 +137,7 @@ def train_corpus(
         "labels": _label_summary(target.labels, data.truth[rows]),
         **_fit_summary(settings, part, problem, fitted),
         "interrupted": interrupted or ("fit" if cut_short else None),
-        **_search_summary(settings, splits, points, best),
+        **_search_summary(corpus, settings, splits, points, best),
         "calibration": None if calibration is None else calibration.method,
         "thresholds": {
             label: {"rule": (settings.threshold or {})[label], **chosen._asdict()}
@@ -234,6 +245,7 @@ def _fit_summary(
 
 
 def _search_summary(
+    corpus: Corpus,
     settings: TrainingSettings,
     splits: Sequence[Split],
     points: Sequence[Point],
@@ -248,7 +260,12 @@ def _search_summary(
     if "accuracy" in best.metrics:
         dev["accuracy_interval"] = list(wilson(round(best.metrics["accuracy"] * held), held))
     return {
-        "split": {"kind": kind, "parts": len(splits), "seed": settings.seed},
+        "split": {
+            "kind": kind,
+            "parts": len(splits),
+            "seed": settings.seed,
+            "by": split_by(corpus),
+        },
         "metric": settings.metric,
         "dev": dev,
         "search": [

@@ -47,6 +47,14 @@ from textreg.training import train_corpus
 @click.option(
     "--holdout", type=float, help="Share of the documents held out for that. [default: 0.1]"
 )
+@click.option(
+    "--group-col",
+    metavar="NAME",
+    help="Column of the documents' groups, such as authors; a group is held out as a whole.",
+)
+@click.option(
+    "--time-col", metavar="NAME", help="Column of the documents' times; the latest are held out."
+)
 @click.option("--cv", type=int, metavar="K", help="Choose the prices by K-fold cross-validation.")
 @click.option(
     "--metric",
@@ -107,6 +115,8 @@ def command(
     text_col: str | None,
     label_col: str | None,
     weight_col: str | None,
+    group_col: str | None,
+    time_col: str | None,
     encoding: str | None,
     on_error: str,
     dev: tuple[str, ...],
@@ -131,6 +141,7 @@ def command(
     talk = not (quiet or as_json)
     target = Path(output) if output else Path(f"{_stem(files[0])}.textreg")
     check_target(target, [*files, *dev, *unlabeled])
+    _check_split(group_col, time_col, dev)
     given = {key: value for key, value in options.items() if value is not None}
     settings = TrainingSettings.from_options(
         refit=not no_refit,
@@ -147,7 +158,7 @@ def command(
         on_error=on_error,
     )
     started = time.perf_counter()
-    corpus = read(files)
+    corpus = read(files, group_col=group_col, time_col=time_col)
     if talk:
         describe(files, corpus)
     if dev:
@@ -181,6 +192,17 @@ def command(
             f"Warning: no feature has a weight, so the answer is always '{answer}'. Smaller prices "
             "leave more features; or the texts may not tell the labels apart.",
             err=True,
+        )
+
+
+def _check_split(group_col: str | None, time_col: str | None, dev: Sequence[str]) -> None:
+    """Refuse ways to split that contradict each other before anything is read."""
+    given = {"--group-col": group_col, "--time-col": time_col, "--dev": dev}
+    named = [flag for flag, value in given.items() if value]
+    if len(named) > 1:
+        raise UsageError(
+            f"{named[0]} and {named[1]} both say which documents to choose the prices by: give "
+            "one of them."
         )
 
 
@@ -259,6 +281,7 @@ def _tell_search(result: Mapping[str, Any]) -> None:
     kind = {"dev": "--dev", "holdout": "documents held out", "cv": "cross-validation"}
     dev, split = result["dev"], result["split"]
     name = kind[split["kind"]] + (f", {split['parts']} parts" if split["kind"] == "cv" else "")
+    name += f", by {split['by']}" if split["by"] else ""
     if len(result["search"]) > 1:
         click.echo(
             f"search: {len(result['search'])} settings of {result['reg']['name']} on "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,8 @@ class Corpus:
     """Documents as they were read.
 
     texts: the documents. labels: one a document, or None. weights: one a document, or None.
+    group_of: the group of every document, such as its author, for splits that keep groups whole;
+    time_of: when it was written, a number or an ISO date, for splits in order of time; or None.
     sources: names of the files; source_of: int32, the file of every document; line_of: int64, its
     line there (1-based), 0 where the file is the document. skipped: rows left out on request.
     columns: what was read from where, for people.
@@ -26,6 +29,8 @@ class Corpus:
     texts: Sequence[str]
     labels: Sequence[str] | None = None
     weights: Floats | None = None
+    group_of: Sequence[str] | None = None
+    time_of: Sequence[Any] | None = None
     sources: Sequence[str] = ()
     source_of: Int32s | None = None
     line_of: Int64s | None = None
@@ -33,7 +38,7 @@ class Corpus:
     columns: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("labels", "weights", "source_of", "line_of"):
+        for name in ("labels", "weights", "group_of", "time_of", "source_of", "line_of"):
             value = getattr(self, name)
             if value is not None and len(value) != len(self.texts):
                 raise DataError(
@@ -57,6 +62,8 @@ class Corpus:
             texts=[self.texts[row] for row in rows],
             labels=None if self.labels is None else [self.labels[row] for row in rows],
             weights=None if self.weights is None else self.weights[rows],
+            group_of=None if self.group_of is None else [self.group_of[row] for row in rows],
+            time_of=None if self.time_of is None else [self.time_of[row] for row in rows],
             sources=self.sources,
             source_of=None if self.source_of is None else self.source_of[rows],
             line_of=None if self.line_of is None else self.line_of[rows],

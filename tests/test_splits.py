@@ -1,0 +1,240 @@
+"""Splits by group and by time: what they promise, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Cli
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import textreg
+from textreg.corpus import read_corpus
+from textreg.errors import DataError, UsageError
+from textreg.splits import Split, group_folds, group_holdout, time_folds, time_holdout
+from textreg.times import moment
+
+TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp"] * 10
+LABELS = ["pos", "pos", "neg", "neg"] * 10
+
+
+def drawn(seed: int, n: int, n_groups: int) -> tuple[np.ndarray, list[str]]:
+    random = np.random.default_rng(seed)
+    codes = np.concatenate([[0, 1] * n_groups, random.integers(2, size=n)])
+    groups = [f"g{at // 2}" for at in range(2 * n_groups)]  # both classes in every group
+    return codes, groups + [f"g{at}" for at in random.integers(n_groups, size=n)]
+
+
+def check_cover(splits: list[Split], n: int) -> None:
+    assert np.array_equal(np.sort(np.concatenate([split.held for split in splits])), np.arange(n))
+    for split in splits:
+        assert np.array_equal(np.sort(np.concatenate(split)), np.arange(n))
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(0, 50), st.integers(4, 60), st.integers(4, 12), st.integers(2, 4))
+def test_no_group_is_on_both_sides(seed: int, n: int, n_groups: int, count: int) -> None:
+    codes, groups = drawn(seed, n, n_groups)
+    splits = group_folds(codes, "ab", groups, count, seed)
+    check_cover(splits, len(codes))
+    one = group_holdout(codes, "ab", groups, 0.3, seed)
+    check_cover([one, one._replace(train=one.held, held=one.train)], len(codes))
+    for split in [*splits, one]:
+        assert not {groups[row] for row in split.train} & {groups[row] for row in split.held}
+
+
+def test_groups_keep_the_shares_of_classes() -> None:
+    random = np.random.default_rng(1)
+    groups = [f"g{at // 5}" for at in range(600)]
+    codes = np.repeat(random.random(120) < 0.3, 5).astype(int)  # a class for every group
+    for split in group_folds(codes, "ab", groups, 4, 0):
+        assert len(split.held) == pytest.approx(150, abs=5)
+        assert codes[split.held].mean() == pytest.approx(codes.mean(), abs=0.02)
+    held = group_holdout(codes, "ab", groups, 0.1, 0).held
+    assert (len(held), codes[held].mean()) == pytest.approx((60, codes.mean()), rel=0.15)
+
+
+def test_grouped_splits_depend_on_the_seed_alone() -> None:
+    codes, groups = drawn(3, 200, 40)
+    held = [group_holdout(codes, "ab", groups, 0.2, seed).held.tolist() for seed in (7, 7, 8)]
+    assert held[0] == held[1] != held[2]
+
+
+def test_a_share_smaller_than_any_group_still_holds_one_out() -> None:
+    codes = np.array([0, 1] * 50)
+    split = group_holdout(codes, "ab", ["a"] * 50 + ["b"] * 40 + ["c"] * 10, 0.001, 0)
+    assert split.held.tolist() == list(range(90, 100))
+
+
+def test_the_latest_are_held_out() -> None:
+    times = np.random.default_rng(0).permutation(100).astype(float)
+    codes = (times % 2).astype(int)
+    split = time_holdout(codes, "ab", times, 0.2)
+    assert times[split.held].min() == 80 > times[split.train].max()
+    chain = time_folds(codes, "ab", times, 4)
+    assert [len(split.train) for split in chain] == [20, 40, 60, 80]
+    for split in chain:
+        assert len(split.held) == 20
+        assert times[split.train].max() < times[split.held].min()
+        assert (np.diff(split.train) > 0).all()
+
+
+def test_documents_of_one_time_stay_together() -> None:
+    times = np.repeat([1.0, 2.0, 3.0], [40, 10, 50])
+    codes = np.arange(100) % 2
+    assert time_holdout(codes, "ab", times, 0.1).held.tolist() == list(range(50, 100))
+    first, second = time_folds(codes, "ab", times, 2)
+    assert (len(first.train), len(first.held), len(second.held)) == (40, 10, 50)
+    with pytest.raises(DataError, match=r"3 different times.*4 blocks"):
+        time_folds(codes, "ab", times, 3)
+    with pytest.raises(DataError, match="1 different times"):
+        time_holdout(codes, "ab", np.ones(100), 0.5)
+
+
+def test_a_split_that_leaves_a_class_out_is_refused() -> None:
+    codes = np.array([0, 1] * 10 + [2] * 5)
+    groups = [f"g{at // 4}" for at in range(20)] + ["last"] * 5
+    for split in (group_holdout, group_folds):
+        how = 0.3 if split is group_holdout else 3
+        with pytest.raises(DataError, match=r"documents (to fit on|held out).* label 'c'"):
+            split(codes, "abc", groups, how, 0)  # type: ignore[arg-type]
+    times = np.arange(25.0)
+    with pytest.raises(DataError, match="documents to fit on have none with the label 'c'"):
+        time_holdout(codes, "abc", times, 0.2)
+    with pytest.raises(DataError, match="documents held out have none with the label 'c'"):
+        time_holdout(codes, "abc", -times, 0.2)
+    with pytest.raises(DataError, match="to fit on of part 1 of 4 have none with the label 'c'"):
+        time_folds(codes, "abc", times, 4)
+
+
+def test_wrong_counts_are_refused() -> None:
+    codes, groups = drawn(0, 10, 4)
+    with pytest.raises(UsageError, match="cv must be 2 to 4, the number of groups, not 5"):
+        group_folds(codes, "ab", groups, 5, 0)
+    with pytest.raises(UsageError, match="cv must be 2 to 17, the number of documents but one"):
+        time_folds(codes, "ab", np.arange(18.0), 18)
+    with pytest.raises(UsageError, match="holdout must lie between"):
+        time_holdout(codes, "ab", np.arange(18.0), 1.0)
+    with pytest.raises(DataError, match="All documents are of one group, 'x'"):
+        group_holdout(codes, "ab", ["x"] * 18, 0.5, 0)
+
+
+UTC = timezone.utc
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        (3, 3.0),
+        ("  -2.5e3", -2500.0),
+        ("1970-01-02", 86400.0),
+        ("1970-01-01T00:01", 60.0),
+        ("1970-01-01 00:00:01.25Z", 1.25),
+        ("1970-01-01T02:00:00+0100", 3600.0),
+        ("1970-01-01T02:00:00,5-01:00", 10800.5),
+        (date(1970, 1, 3), 172800.0),
+        (datetime(1970, 1, 1, 1, tzinfo=UTC), 3600.0),
+        (np.datetime64("1970-01-01T00:00:30.123456789"), 30.123456789),
+    ],
+)
+def test_times(value: Any, number: float) -> None:
+    assert moment(value)[0] == pytest.approx(number)
+
+
+@pytest.mark.parametrize(
+    "value", ["", None, "soon", "nan", float("inf"), True, "2024-13-01", "01/02/2024", [1], "NaT"]
+)
+def test_what_is_no_time(value: Any) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        moment(value)
+
+
+def test_train_by_group_and_by_time() -> None:
+    writers = [f"w{at % 8}" for at in range(40)]
+    summary = textreg.train(TEXTS, LABELS, reg="lasso", group_of=writers, holdout=0.25).summary
+    assert summary["split"] == {"kind": "holdout", "parts": 1, "seed": 0, "by": "group"}
+    days = [f"2024-{1 + at // 20:02}-{1 + at % 20:02}" for at in range(40)]
+    summary = textreg.train(TEXTS, LABELS, reg="lasso", time_of=days, cv=3).summary
+    assert summary["split"]["by"] == "time"
+    assert summary["dev"]["documents"] == 30
+    assert summary["documents"] == 40
+
+
+def test_the_estimator_takes_groups_and_times() -> None:
+    classifier = textreg.TextClassifier(reg="lasso", holdout=0.25)
+    classifier.fit(TEXTS, LABELS, group_of=np.arange(40) % 8)
+    assert classifier.model_.summary["split"]["by"] == "group"
+    classifier.fit(TEXTS, LABELS, time_of=np.arange(40))
+    assert classifier.model_.summary["dev"]["documents"] == 10
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"group_of": ["a"] * 40, "time_of": range(40)}, "groups and times"),
+        ({"group_of": ["a", "b"] * 20, "dev": (TEXTS, LABELS)}, "dev says already"),
+        ({"group_of": ["a", "b"] * 20, "reg_l1": 0.1}, "nothing is held out"),
+        ({"group_of": ["a", None] * 20}, "document 2: the group is missing"),
+        ({"group_of": ["a"]}, "40 texts but 1 group_of"),
+        ({"time_of": [1, None] * 20}, "document 2: the time is missing"),
+        ({"time_of": [1, "2024-01-01"] * 20}, "document 2: the time 2024-01-01 is a date, but"),
+        ({"time_of": [1, "soon"] * 20}, "document 2: the time 'soon' is neither"),
+    ],
+)
+def test_contradictions_and_gaps(options: dict[str, Any], message: str) -> None:
+    with pytest.raises((UsageError, DataError), match=message):
+        textreg.train(TEXTS, LABELS, reg="lasso", **options)
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> str:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+ROWS = [
+    {"text": text, "label": label, "author": f"w{at % 8}", "day": f"2024-01-{1 + at % 28:02}"}
+    for at, (text, label) in enumerate(zip(TEXTS, LABELS, strict=True))
+]
+
+
+def test_columns_of_groups_and_times(tmp_path: Path) -> None:
+    path = write(tmp_path / "c.jsonl", [*ROWS, {**ROWS[0], "day": "soon"}])
+    corpus = read_corpus(path, group_col="author", time_col="DAY", on_error="skip")
+    assert corpus.skipped == 1
+    assert corpus.group_of is not None
+    assert corpus.group_of[:2] == ["w0", "w1"]
+    assert corpus.columns["time"] == "day"
+    chosen = corpus.select(np.array([3, 1]))
+    assert (chosen.group_of, chosen.time_of) == (["w3", "w1"], ["2024-01-04", "2024-01-02"])
+    with pytest.raises(DataError, match=r"c\.jsonl:41: the time 'soon' is neither .* Fix the row"):
+        read_corpus(path, time_col="day")
+    path = write(tmp_path / "d.jsonl", [*ROWS, {**ROWS[0], "author": ""}])
+    with pytest.raises(DataError, match=r"d\.jsonl:41: group \"\" in 'author' is not a text or"):
+        read_corpus(path, group_col="author")
+
+
+def test_the_command_line_splits_by_columns(cli: Cli, tmp_path: Path) -> None:
+    path = write(tmp_path / "c.jsonl", ROWS)
+    model = str(tmp_path / "m.textreg")
+    by_author = ("--group-col", "author", "--holdout", "0.25")
+    code, out, _ = cli("train", path, "--reg", "lasso", *by_author, "-o", model)
+    assert code == 0
+    assert "documents held out, by group" in out
+    code, out, _ = cli(
+        "train", path, "--reg", "lasso", "--time-col", "day", "--cv", "3", "-o", model
+    )
+    assert code == 0
+    assert "cross-validation, 3 parts, by time" in out
+    for bad, message in [
+        (("--time-col", "day", "--group-col", "author"), "--group-col and --time-col both say"),
+        (("--time-col", "day", "--dev", path), "--time-col and --dev both say"),
+        (("--group-col", "autor"), "Did you mean 'author'"),
+    ]:
+        code, out, err = cli("train", path, *bad, "-o", model)
+        assert (code, out) == (2, "")
+        assert message in err
