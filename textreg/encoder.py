@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from textreg import calls
 from textreg._core import text_counts, text_grams
 from textreg.errors import UsageError
 from textreg.kinds import Tokenizer
 from textreg.ngrams import NGrams, weave
 from textreg.records import Tokens
-from textreg.text import Rows, check_texts, count_rows, renumber
+from textreg.text import Rows, count_rows, renumber
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -152,7 +153,7 @@ class Encoder:
 
     def words(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
         """All words of ``texts`` but stop words, known or not."""
-        tokens = self.tokenizer.encode(check_texts(texts), spans=spans)
+        tokens = calls.encode(self.tokenizer, texts, spans=spans)
         if not self.stop_words:
             return tokens
         left_out = set(self.stop_words)

@@ -25,6 +25,10 @@ class DataError(TextregError, ValueError):
     """The data cannot be used as it is: an unreadable row, one class only, no feature left."""
 
 
+class RecordError(DataError):
+    """The fields of a record contradict each other: whoever made it must mend that."""
+
+
 class ModelError(TextregError, ValueError):
     """A model file is damaged, too new, or needs something that is not installed."""
 
@@ -33,6 +37,21 @@ class PluginError(TextregError):
     """A plugin is missing, broken, blocked, or two of them claim one name."""
 
     exit_code = 2
+
+
+class BrokenPluginError(PluginError):
+    """A plugin cannot be loaded, fails, or does something else than its kind promises.
+
+    cause: what is wrong, on one line. remedy: the command that may mend it, empty where none is
+    known. The plugin's own traceback is that of ``__cause__``, where it raised something.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, cause: str = "", remedy: str = "") -> None:
+        super().__init__(message)
+        self.cause = cause or message
+        self.remedy = remedy
 
 
 class ConvergenceWarning(UserWarning):

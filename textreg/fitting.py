@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from textreg import calls
 from textreg.records import MultiSolution, Problem, Solution
 from textreg.running import Progress, Run
 from textreg.selection import Fold, Start
@@ -65,7 +66,7 @@ def held_out(
 
 def _fit(part: Regularizer, problem: Problem, start: Start | None, run: Run) -> Solution:
     begin = None if start is None else start.dense(problem.X.shape[1])
-    solution = part.solve(problem.replace(start=begin, callback=run.callback))
+    solution = calls.solve(part, problem.replace(start=begin, callback=run.callback))
     run.advance()
     return solution
 
@@ -77,7 +78,7 @@ def _fit_together(
     start: tuple[Floats, Floats] | None,
     run: Run,
 ) -> MultiSolution:
-    solution = part.solve_softmax(problem.replace(callback=run.callback), codes, start)
+    solution = calls.solve_softmax(part, problem.replace(callback=run.callback), codes, start)
     run.advance()
     return solution
 

@@ -46,7 +46,10 @@ class JoinedBuilder(GroupBuilder):
 
     def build(self, tokens: Tokens) -> Groups:
         """All groups, their names after that of their builder: ``lda: topic 3``."""
-        built = [part.build(tokens) for part in self.parts]
+        return self.joined([part.build(tokens) for part in self.parts], tokens)
+
+    def joined(self, built: Sequence[Groups], tokens: Tokens) -> Groups:
+        """The same of what the builders have built."""
         sizes = np.concatenate([np.diff(groups.indptr) for groups in built])
         return Groups(
             indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),

@@ -5,11 +5,11 @@ wrong: whatever it is, it becomes a PluginError that names the distribution.
 from __future__ import annotations
 
 import re
-import traceback
 from importlib.metadata import EntryPoint
 from typing import Any
 
 from textreg.errors import PluginError, did_you_mean
+from textreg.guard import cause_of
 
 Parts = dict[tuple[str, str], type[Any]]
 """Plugin classes by (kind, name)."""
@@ -39,7 +39,7 @@ def import_plugin(point: EntryPoint, distribution: str, version: str) -> Any:
         raise PluginError(f"{who} cannot be loaded: {cause}. Run: {remedy}") from error
     except (Exception, SystemExit) as error:  # a stranger's module may raise anything
         raise PluginError(
-            f"{who} cannot be loaded: {_cause(error)}. Update it (pip install -U {distribution}), "
+            f"{who} cannot be loaded: {cause_of(error)}. Update it (pip install -U {distribution}), "
             f"or go without it."
         ) from error
 
@@ -73,7 +73,7 @@ def parts_of(plugin: Any, provider: str) -> Parts:
         try:
             results = getattr(manager.hook, hook)()
         except Exception as error:  # a stranger's hook may raise anything
-            raise PluginError(f"the hook {hook} of {provider} fails: {_cause(error)}.") from error
+            raise PluginError(f"the hook {hook} of {provider} fails: {cause_of(error)}.") from error
         for classes in results:
             if not isinstance(classes, (list, tuple)):
                 raise PluginError(
@@ -111,13 +111,3 @@ def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
         )
     if parts.setdefault((kind, cls.name), cls) is not cls:
         raise PluginError(f"{provider} gives two {title(kind)}s called '{cls.name}'.")
-
-
-def _cause(error: BaseException) -> str:
-    """An error in one line, with the place where it was raised."""
-    lines = str(error).strip().splitlines()
-    what = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
-    frames = traceback.extract_tb(error.__traceback__)
-    if not frames or isinstance(error, SyntaxError):  # which states its place itself
-        return what
-    return f"{what} ({frames[-1].filename}:{frames[-1].lineno})"

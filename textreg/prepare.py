@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from textreg import calls
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.records import Corpus, Problem, Tokens
 from textreg.selection import Fold
@@ -186,15 +187,12 @@ class Prepared:
         """The fit of some documents, ``y`` being that of the first class."""
         settings = self.settings
         tokens = self._tokens(rows)
-        groups = None if settings.groups is None else settings.groups.build(tokens)
+        groups = None if settings.groups is None else calls.build_groups(settings.groups, tokens)
         graph = None
         if settings.graph is not None:
             n = self.tokens.n_documents
             more = self._tokens(np.concatenate([rows, np.arange(n - self.unlabeled, n)]))
-            if groups is None:
-                graph = settings.graph.build(more)
-            else:
-                graph = settings.graph.build_from(more, groups)
+            graph = calls.build_graph(settings.graph, more, groups)
         problem = Problem(
             X=self.X if len(rows) == self.X.shape[0] else self.X[rows],
             y=self.targets[0][rows],

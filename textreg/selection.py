@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from textreg import calls
 from textreg.errors import UsageError, did_you_mean
 from textreg.kinds import Regularizer
 from textreg.losses import largest_gradient_at_zero
@@ -100,7 +101,7 @@ def search(
     """
     first = folds[0]
     problems = [first.problem.replace(y=y) for y in first.targets]
-    grid = regularizer.candidates(max(problems, key=largest_gradient_at_zero))
+    grid = calls.candidates(regularizer, max(problems, key=largest_gradient_at_zero))
     chains = _chains(regularizer, grid)
     together = first.codes is not None
     rows: Sequence[int | None] = [None] if together else range(len(problems))
@@ -183,9 +184,8 @@ def _solve_chain(
     fold: Fold, row: int | None, chain: Sequence[Regularizer], run: Run
 ) -> list[list[_Trial]]:
     """Trials of the class ``row``, or of all where that is None; none for what was interrupted."""
-    problem = fold.problem.replace(callback=run.callback)
     trials: list[list[_Trial]] = []
-    for weights in _weights(fold, row, problem, chain):
+    for weights in _weights(fold, row, chain, run):
         if run.stopped:
             break
         trials.append([])
@@ -201,16 +201,18 @@ def _solve_chain(
 
 
 def _weights(
-    fold: Fold, row: int | None, problem: Problem, chain: Sequence[Regularizer]
+    fold: Fold, row: int | None, chain: Sequence[Regularizer], run: Run
 ) -> Iterator[list[tuple[Floats, float]]]:
     """Weights and intercepts of one class, or of all, for every point of a chain."""
+    problem = fold.problem.replace(callback=run.callback)
     if row is not None:
-        for _, solution in chain[0].path(problem.replace(y=fold.targets[row]), chain):
+        problem = problem.replace(y=fold.targets[row])
+        for solution in calls.path(chain, problem, lambda: run.stopped):
             yield [(solution.w, solution.b)]
         return
     assert fold.codes is not None
     start = None
     for part in chain:
-        fitted = part.solve_softmax(problem, fold.codes, start)
+        fitted = calls.solve_softmax(part, problem, fold.codes, start)
         start = fitted.w, fitted.b
         yield [(w, float(b)) for w, b in zip(fitted.w, fitted.b, strict=True)]

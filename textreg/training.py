@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from textreg import calls
 from textreg.calibration import (
     Calibration,
     Threshold,
@@ -186,7 +187,7 @@ def _interrupted(
     settings: TrainingSettings, points: Sequence[Point], cut: Sequence[Fold]
 ) -> str | None:
     """ "search" where Ctrl-C left settings unmeasured; says so."""
-    total = len(settings.reg.candidates(cut[0].problem)) if cut else 0
+    total = len(calls.candidates(settings.reg, cut[0].problem)) if cut else 0
     if len(points) == total:
         return None
     warnings.warn(

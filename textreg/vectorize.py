@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from textreg import calls
 from textreg._core import text_counts
 from textreg.encoder import Encoder
 from textreg.errors import DataError, UsageError
@@ -68,7 +69,7 @@ class Vectorizer(Parametrized):
         least = _documents("min_df", self.min_df, n, fraction=self.min_df < 1)
         most = _documents("max_df", self.max_df, n, fraction=self.max_df <= 1)
         stop_words = self._read_stop_words(tokenizer)
-        tokens = words = _by_name(tokenizer.encode(texts), stop_words)
+        tokens = words = _by_name(calls.encode(tokenizer, texts), stop_words)
         if not len(words.ids):
             raise DataError(_no_words(n, tokenizer, self.stop_words))
         if self.ngrams > 1:
@@ -104,8 +105,8 @@ class Vectorizer(Parametrized):
                 f"stop words cannot be read from {self.stop_words}: {error}. Give a UTF-8 file "
                 "with one word a line."
             ) from None
-        words = (word for line in text.splitlines() for part in tokenizer(line) for word in part)
-        return tuple(sorted(set(words)))
+        words = calls.encode(tokenizer, text.splitlines())
+        return tuple(sorted(words.vocabulary[id] for id in np.unique(words.ids)))
 
     def _keep(
         self,

@@ -10,6 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
+from textreg import calls
 from textreg.cli.inputs import describe, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, percent, print_json, print_table
@@ -76,7 +77,7 @@ def command(
     tokens = settings.vectorizer.fit(settings.tokenizer, corpus.texts).tokens
     clock.append(time.perf_counter())
     assert settings.groups is not None
-    groups = settings.groups.build(tokens)
+    groups = calls.build_groups(settings.groups, tokens)
     clock.append(time.perf_counter())
 
     facts = {"builder": settings.groups.label(), "params": settings.groups.params()}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg import registry
+from textreg import calls, registry
 from textreg.errors import DataError, ModelError, PluginError, UsageError
 from textreg.explain.kept_records import Kept, KeptGroup, Neighbor, Pulled
 from textreg.grouping import SegmentNames
@@ -46,7 +46,7 @@ def kept_in(model: Model, corpus: Corpus, top: int = 10) -> Kept:
     weights, missing = _spread(model, tokens.vocabulary)
     described = model.summary.get("groups")
     builder = _builder("groups", described or {"name": DEFAULT, "params": {}})
-    groups = builder.build(tokens)
+    groups = calls.build_groups(builder, tokens)
 
     n_rows = len(weights)
     norms = np.sqrt(_over_groups(groups, (weights * weights).sum(axis=0)))
@@ -208,10 +208,9 @@ def _pulled(model: Model, tokens: Tokens, weights: Floats, top: int) -> tuple[Pu
     if not described:
         return ()
     builder = _builder("graph", described)
-    if grouped := model.summary.get("groups"):
-        graph = builder.build_from(tokens, _builder("groups", grouped).build(tokens))
-    else:
-        graph = builder.build(tokens)
+    grouped = model.summary.get("groups")
+    groups = calls.build_groups(_builder("groups", grouped), tokens) if grouped else None
+    graph = calls.build_graph(builder, tokens, groups)
     rows = np.concatenate([-weights, weights]) if len(weights) == 1 else weights
     labels = model.labels or ("lower", "higher")
     best = rows.argmax(axis=0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textreg.errors import DataError, UsageError
+from textreg.errors import RecordError, UsageError
 from textreg.records.ragged import Floats
 from textreg.records.structure import Graph, Groups
 
@@ -61,34 +61,34 @@ class Problem:
         n, p = X.shape
         if not np.isfinite(X.data).all():
             row = int(np.searchsorted(X.indptr, np.argmin(np.isfinite(X.data)), side="right")) - 1
-            raise DataError(f"X has a value that is not finite in row {row}.")
+            raise RecordError(f"X has a value that is not finite in row {row}.")
         y = np.ascontiguousarray(self.y, dtype=np.float64)
         if y.shape != (n,):
-            raise DataError(f"X has {n} rows but y has the shape {y.shape}.")
+            raise RecordError(f"X has {n} rows but y has the shape {y.shape}.")
         if not np.isfinite(y).all():
-            raise DataError("y must hold finite numbers only.")
+            raise RecordError("y must hold finite numbers only.")
         if self.loss != "squared" and not np.isin(y, (-1.0, 1.0)).all():
-            raise DataError("y must hold -1 and +1 only, but for the loss 'squared'.")
+            raise RecordError("y must hold -1 and +1 only, but for the loss 'squared'.")
         c = np.ones(n) if self.weights is None else np.array(self.weights, dtype=np.float64)
         if c.shape != (n,) or not np.isfinite(c).all() or (c < 0).any():
-            raise DataError(f"weights must be {n} finite numbers, 0 or more.")
+            raise RecordError(f"weights must be {n} finite numbers, 0 or more.")
         if not self.tol > 0:
             raise UsageError(f"tol must be above 0, not {self.tol}.")
         if self.max_iter < 1:
             raise UsageError(f"max_iter must be at least 1, not {self.max_iter}.")
         if self.groups is not None and self.groups.n_features != p:
-            raise DataError(
+            raise RecordError(
                 f"X has {p} features, but the groups are over {self.groups.n_features}."
             )
         if self.graph is not None and self.graph.n_features != p:
-            raise DataError(f"X has {p} features, but the graph is over {self.graph.n_features}.")
+            raise RecordError(f"X has {p} features, but the graph is over {self.graph.n_features}.")
         for name, value in (("X", X), ("y", y), ("weights", c)):
             object.__setattr__(self, name, value)
         self._check_start()
 
     def _check_start(self) -> None:
         if self.start is not None and np.shape(self.start[0]) != self.X.shape[1:]:
-            raise DataError(
+            raise RecordError(
                 f"start has {np.shape(self.start[0])} weights, X has {self.X.shape[1]} features."
             )
 

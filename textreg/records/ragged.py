@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textreg.errors import DataError
+from textreg.errors import RecordError
 
 Floats = NDArray[np.float64]
 Int32s = NDArray[np.int32]
@@ -17,9 +17,9 @@ Int64s = NDArray[np.int64]
 def offsets(name: str, ptr: Int64s, total: int) -> None:
     """Check that ``ptr`` cuts a flat array of ``total`` entries into consecutive pieces."""
     if ptr.ndim != 1 or len(ptr) == 0 or ptr[0] != 0 or ptr[-1] != total:
-        raise DataError(f"{name} must run from 0 to {total}, the number of entries it cuts.")
+        raise RecordError(f"{name} must run from 0 to {total}, the number of entries it cuts.")
     if np.any(ptr[1:] < ptr[:-1]):
-        raise DataError(
+        raise RecordError(
             f"{name} must never decrease; entry {int(np.argmax(np.diff(ptr) < 0))} does."
         )
 

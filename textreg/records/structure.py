@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg.errors import DataError
+from textreg.errors import RecordError
 from textreg.records.ragged import (
     Floats,
     Int32s,
@@ -42,14 +42,14 @@ class Groups:
     def __post_init__(self) -> None:
         offsets("groups.indptr", self.indptr, len(self.indices))
         if len(self.weights) != len(self):
-            raise DataError(
+            raise RecordError(
                 f"{len(self)} groups but {len(self.weights)} weights: give one a group."
             )
         if self.names is not None and len(self.names) != len(self):
-            raise DataError(f"{len(self)} groups but {len(self.names)} names: give one a group.")
+            raise RecordError(f"{len(self)} groups but {len(self.names)} names: give one a group.")
         bad = np.flatnonzero(~(np.isfinite(self.weights) & (self.weights >= 0)))
         if len(bad):
-            raise DataError(
+            raise RecordError(
                 f"{self.name(bad[0])} has the weight {self.weights[bad[0]]}: "
                 f"weights are finite, 0 or more."
             )
@@ -57,7 +57,7 @@ class Groups:
             wrong = (self.indices < 0) | (self.indices >= self.n_features)
             if wrong.any():
                 entry = int(np.argmax(wrong))
-                raise DataError(
+                raise RecordError(
                     f"{self.name(self._group_of(entry))} holds feature {self.indices[entry]}, but "
                     f"features run from 0 to {self.n_features - 1}."
                 )
@@ -67,7 +67,7 @@ class Groups:
             rises[starts[starts < len(self.indices)]] = True
             if not rises.all():
                 entry = int(np.argmin(rises))
-                raise DataError(
+                raise RecordError(
                     f"{self.name(self._group_of(entry))} must list its features sorted and once "
                     f"each; feature {self.indices[entry]} comes after {self.indices[entry - 1]}."
                 )
@@ -136,16 +136,16 @@ class Graph:
 
         rows, columns = self.similar.shape
         if rows != columns:
-            raise DataError(f"a feature graph is square, not {rows} x {columns}.")
+            raise RecordError(f"a feature graph is square, not {rows} x {columns}.")
         if not 0 <= self.classes <= rows:
-            raise DataError(f"{self.classes} of {rows} features cannot be virtual.")
+            raise RecordError(f"{self.classes} of {rows} features cannot be virtual.")
         for name in ("similar", "dissimilar"):
             links = getattr(self, name)
             if links is None:
                 continue
             links = csr_array(links, dtype=np.float64)
             if links.shape != (rows, rows):
-                raise DataError(
+                raise RecordError(
                     f"{name} is {links.shape[0]} x {links.shape[1]}, not {rows} x {rows}."
                 )
             if not links.has_canonical_format or not links.data.all():
@@ -156,7 +156,7 @@ class Graph:
             bad = ~(np.isfinite(links.data) & (links.data >= 0)) | (source == links.indices)
             if bad.any():
                 at = int(np.argmax(bad))
-                raise DataError(
+                raise RecordError(
                     f"{name}: the link from feature {source[at]} to {links.indices[at]} has the "
                     f"weight {links.data[at]}; links join two features, with finite weights of 0 "
                     f"or more."

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textreg.errors import DataError
+from textreg.errors import DataError, RecordError
 from textreg.records.ragged import Floats, Int32s, Int64s, offsets, take_rows
 
 
@@ -98,13 +98,15 @@ class Tokens:
         if self.paragraph_ptr is not None:
             offsets("paragraph_ptr", self.paragraph_ptr, len(self.sentence_ptr) - 1)
             if np.setdiff1d(self.document_ptr, self.paragraph_ptr).size:
-                raise DataError("a paragraph must end where its document ends: see paragraph_ptr.")
+                raise RecordError(
+                    "a paragraph must end where its document ends: see paragraph_ptr."
+                )
             if not (np.diff(self.paragraph_ptr) > 0).all():
-                raise DataError("every paragraph must have a sentence: see paragraph_ptr.")
+                raise RecordError("every paragraph must have a sentence: see paragraph_ptr.")
         if len(self.ids):
             low, high = int(self.ids.min()), int(self.ids.max())
             if low < 0 or high >= len(self.vocabulary):
-                raise DataError(
+                raise RecordError(
                     f"token ids run from {low} to {high}, but the vocabulary has "
                     f"{len(self.vocabulary)} entries (0 to {len(self.vocabulary) - 1})."
                 )

@@ -1,0 +1,115 @@
+"""What stands between textreg and the parts it calls: faults get the name of whose they are.
+
+A part may be anybody's code: what it raises becomes a :class:`~textreg.errors.BrokenPluginError`
+that names it, and what it is given is sealed. Errors that are meant for the user pass as they are.
+"""
+
+from __future__ import annotations
+
+import copy
+import traceback
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import Any
+
+from textreg.errors import BrokenPluginError, PluginError, RecordError, TextregError
+
+_HERE = str(Path(__file__).parent)
+
+
+def cause_of(error: BaseException) -> str:
+    """An error in one line, with the last place outside of textreg that it came through."""
+    lines = str(error).strip().splitlines()
+    what = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    if isinstance(error, SyntaxError):  # which states its place itself
+        return what
+    frames = traceback.extract_tb(error.__traceback__)
+    for frame in reversed(frames):
+        if not frame.filename.startswith((_HERE, "<frozen")):
+            return f"{what} ({frame.filename}:{frame.lineno})"
+    return what
+
+
+@contextmanager
+def blaming(who: Callable[[], str], doing: str, advice: Callable[[], str]) -> Iterator[None]:
+    """Turn what a part raises into a BrokenPluginError: ``who``, its fault, ``advice``.
+
+    doing: what it was asked for, such as ``solve``. Errors for the user, warnings that are errors,
+    exhausted memory and Ctrl-C pass as they are. who, advice: called only when they are needed.
+    """
+    try:
+        yield
+    except (BrokenPluginError, MemoryError, Warning):
+        raise
+    except (RecordError, PluginError) as error:
+        cause = f"{doing}: {str(error).rstrip('.')}"
+        raise BrokenPluginError(f"{who()} fails in {cause}. {advice()}", cause) from error
+    except TextregError:
+        raise
+    except (Exception, SystemExit) as error:  # a stranger's code may raise anything
+        cause = f"{doing}: {cause_of(error)}"
+        if "read-only" in str(error) or "read only" in str(error):
+            cause += "; what it is given is shared and must not be changed, so copy it first"
+        raise BrokenPluginError(f"{who()} fails in {cause}. {advice()}", cause) from error
+
+
+class Seal:
+    """Records to hand to a stranger, by name: the same arrays, but not to be written to.
+
+    That stops NumPy, SciPy and Cython. What it cannot stop, such as C code, or arrays put in the
+    place of others, :meth:`changed` finds by checksums; they take about a second for a gigabyte.
+    """
+
+    def __init__(self, **records: Any) -> None:
+        self.records = {name: _sealed(record) for name, record in records.items()}
+        self._before = self._checksums()
+
+    def changed(self) -> str:
+        """The first field that is not as it was, such as ``problem.X.data``; empty if all are."""
+        now = self._checksums()
+        return next((key for key, was in self._before.items() if now.get(key) != was), "")
+
+    def _checksums(self) -> dict[str, int]:
+        return {
+            key: checksum
+            for name, record in self.records.items()
+            for key, checksum in _checksums(record, name)
+        }
+
+
+def _sealed(value: Any) -> Any:
+    from numpy import ndarray
+    from scipy.sparse import issparse
+
+    if isinstance(value, ndarray):
+        view = value.view()
+        view.flags.writeable = False
+        return view
+    if type(value) is tuple:
+        return tuple(map(_sealed, value))
+    if isinstance(value, type) or not (issparse(value) or is_dataclass(value)):
+        return value
+    other = copy.copy(value)
+    # Frozen records would refuse; their fields are valid, and cached ones are among them.
+    other.__dict__.update({key: _sealed(field) for key, field in vars(value).items()})
+    return other
+
+
+def _checksums(value: Any, name: str) -> Iterator[tuple[str, int]]:
+    """A checksum for every array and list of names in a record, by the name of its field."""
+    from numpy import ascontiguousarray, ndarray
+    from scipy.sparse import issparse
+
+    if isinstance(value, ndarray):
+        yield name, zlib.crc32(ascontiguousarray(value).data)
+    elif type(value) is list:
+        yield name, hash(tuple(value))
+    elif type(value) is tuple:
+        for at, field in enumerate(value):
+            yield from _checksums(field, f"{name}[{at}]")
+    elif not isinstance(value, type) and (issparse(value) or is_dataclass(value)):
+        for key, field in vars(value).items():
+            yield from _checksums(field, f"{name}.{key}")
