@@ -12,12 +12,14 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 import textreg
+from textreg.entries import KIND_NAMES
 from textreg.errors import PluginError, UsageError
 from textreg.hookspecs import HOOK_OF_KIND, hookimpl
+from textreg.inventory import PluginInfo
 from textreg.kinds import KINDS, Regularizer, Tokenizer
 from textreg.params import param
 from textreg.records import Problem, Solution
-from textreg.registry import KIND_NAMES, PluginInfo, Registry
+from textreg.registry import Registry
 
 Install = Callable[..., None]
 
@@ -338,7 +340,7 @@ def test_register_a_class() -> None:
     registry = Registry()
     registry.register(Own)
     assert registry.create("regularizer", "own", price=2).price == 2.0
-    assert only(registry, "own") == PluginInfo("own", "regularizer", "", "", __name__, "ok")
+    assert only(registry, "own") == PluginInfo("own", "regularizer", "", "", __name__, "ok", 1)
     again = type("Own", (Own,), {})
     registry.register(again)
     assert registry.find("regularizer", "own") is again

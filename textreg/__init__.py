@@ -21,15 +21,17 @@ if TYPE_CHECKING:
     from textreg.comparison import Comparison
     from textreg.errors import TextregError
     from textreg.evaluation import Evaluation, evaluate
+    from textreg.kinds import API
     from textreg.model import Model
     from textreg.records import Corpus, Graph, Groups, Problem, Solution, Tokens
-    from textreg.registry import register
+    from textreg.registry import register, register_file
     from textreg.storage import load_model as load
     from textreg.training import train
 
     __version__: str
 
 __all__ = [
+    "API",
     "Comparison",
     "Corpus",
     "Elastic",
@@ -53,10 +55,12 @@ __all__ = [
     "evaluate",
     "load",
     "register",
+    "register_file",
     "train",
 ]
 
 _HOME = {
+    "API": "kinds",
     "Comparison": "comparison",
     "Corpus": "records",
     "Elastic": "builtin.separable",
@@ -79,6 +83,7 @@ _HOME = {
     "evaluate": "evaluation",
     "load": "storage",
     "register": "registry",
+    "register_file": "registry",
     "train": "training",
 }
 _NAME_THERE = {"load": "load_model"}

@@ -38,8 +38,8 @@ def encode(tokenizer: Tokenizer, texts: Sequence[str], *, spans: bool = False) -
     with _blaming(tokenizer, "encode"):
         tokens = tokenizer.encode(texts if ours(tokenizer) else list(texts), spans=spans)
     _require(tokenizer, "encode", isinstance(tokens, Tokens), "Tokens", tokens)
-    n = tokens.n_documents
-    _require(tokenizer, "encode", n == len(texts), f"{len(texts)} documents", f"{n}")
+    if (n := tokens.n_documents) != len(texts):
+        raise _wrong(tokenizer, "encode", f"{len(texts)} documents", f"{n}")
     for name, kind in (("ids", np.int32), ("sentence_ptr", np.int64), ("document_ptr", np.int64)):
         _require_array(tokenizer, f"encode, {name},", getattr(tokens, name), kind)
     if spans:
@@ -85,7 +85,8 @@ def candidates(part: Regularizer, problem: Problem) -> list[Regularizer]:
         grid = list(part.candidates(given))
     for one in grid:
         _require(part, "candidates", isinstance(one, Regularizer), "regularizers", one)
-        _require(part, "candidates", not one.undecided(), "all decided", f"{one.undecided()} open")
+        if left := one.undecided():
+            raise _wrong(part, "candidates", "prices that are decided", f"{', '.join(left)} open")
     _require(part, "candidates", bool(grid), "one at least", "none")
     return grid
 
@@ -124,7 +125,7 @@ def path(
             count += 1
             yield _checked(part, doing, Solution, item[1], (problem.X.shape[1],))
     if count != len(chain) and not stopped():
-        _require(part, doing, False, f"{len(chain)} solutions, one a setting", f"{count}")
+        raise _wrong(part, doing, f"{len(chain)} solutions, one a setting", f"{count}")
 
 
 def ours(part: Plugin) -> bool:
@@ -134,11 +135,7 @@ def ours(part: Plugin) -> bool:
 
 def _who(part: Plugin) -> str:
     """What to call a part in a message: kind, name, distribution and version."""
-    info, cls = registry.provider(part), type(part)
-    home = f"{info.distribution} {info.version}" if info and info.distribution else ""
-    return (
-        f"{title(part.kind)} '{part.label()}' of {home or f'{cls.__module__}.{cls.__qualname__}'}"
-    )
+    return f"{title(part.kind)} '{part.label()}' of {registry.home(part)}"
 
 
 def _advice(part: Plugin) -> str:
@@ -176,37 +173,43 @@ def _handing(part: Plugin, doing: str, **records: Any) -> Iterator[Sequence[Any]
 
 def _require(part: Plugin, doing: str, holds: bool, wanted: str, got: Any) -> None:
     """BrokenPluginError unless it holds."""
-    if holds:
-        return
+    if not holds:
+        raise _wrong(part, doing, wanted, got)
+
+
+def _wrong(part: Plugin, doing: str, wanted: str, got: Any) -> BrokenPluginError:
+    """The error of a part that gave something else; ``got`` is that, or words for it."""
     if not isinstance(got, str):
         got = "None" if got is None else f"of the type {type(got).__name__}"
     cause = f"{doing} must give {wanted}, not {got}"
-    raise BrokenPluginError(f"{_who(part)} is broken: {cause}. {_advice(part)}", cause)
+    return BrokenPluginError(f"{_who(part)} is broken: {cause}. {_advice(part)}", cause)
 
 
 def _require_array(
     part: Plugin, doing: str, array: Any, kind: type, shape: tuple[int, ...] | None = None
 ) -> None:
     """An array of this type and, if one is given, shape; one-dimensional if none is."""
-    holds = isinstance(array, np.ndarray) and array.dtype == kind
-    fits = holds and (array.ndim == 1 if shape is None else array.shape == shape)
+    if isinstance(array, np.ndarray):
+        if array.dtype == kind and (array.ndim == 1 if shape is None else array.shape == shape):
+            return
+        array = f"{array.dtype} {array.shape}"
     size = "" if shape is None else f" of the shape {shape}"
-    got = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else array
-    _require(part, doing, fits, f"an array of {np.dtype(kind)}{size}", got)
+    raise _wrong(part, doing, f"an array of {np.dtype(kind)}{size}", array)
 
 
 def _require_features(builder: Plugin, n_features: int, tokens: Tokens) -> None:
-    size = len(tokens.vocabulary)
-    _require(builder, "build", n_features == size, f"{size} features", f"{n_features}")
+    if n_features != (size := len(tokens.vocabulary)):
+        raise _wrong(builder, "build", f"{size} features", f"{n_features}")
 
 
 def _check_names(tokenizer: Tokenizer, tokens: Tokens) -> None:
     """A stranger's vocabulary: texts, not empty, each once."""
-    wrong = next((name for name in tokens.vocabulary if not isinstance(name, str) or not name), "x")
-    good = isinstance(wrong, str) and bool(wrong)
-    _require(tokenizer, "encode", good, "texts as tokens, none of them empty", f"{wrong!r:.40}")
-    repeated = len(tokens.vocabulary) - len(set(tokens.vocabulary))
-    _require(tokenizer, "encode", not repeated, "each name once", f"{repeated} of them again")
+    for name in tokens.vocabulary:
+        if not isinstance(name, str) or not name:
+            wanted = "texts as tokens, none of them empty"
+            raise _wrong(tokenizer, "encode", wanted, f"{name!r:.40}")
+    if repeated := len(tokens.vocabulary) - len(set(tokens.vocabulary)):
+        raise _wrong(tokenizer, "encode", "each name once", f"{repeated} of them again")
 
 
 def _check_spans(tokenizer: Tokenizer, texts: Sequence[str], tokens: Tokens) -> None:
@@ -223,15 +226,17 @@ def _check_spans(tokenizer: Tokenizer, texts: Sequence[str], tokens: Tokens) -> 
         if wrong.any():
             at = int(np.argmax(wrong))
             got = f"({start[at]}, {end[at]}) in a text of {lengths[document[at]]} characters"
-            _require(tokenizer, f"encode, {name},", False, "offsets inside of the text", got)
+            raise _wrong(tokenizer, f"encode, {name},", "offsets inside of the text", got)
 
 
 def _checked(part: Plugin, doing: str, kind: type[S], found: S, shape: tuple[int, ...]) -> S:
     """A solution of the right kind with weights of this shape; its numbers those of Python."""
     _require(part, doing, isinstance(found, kind), f"a {kind.__name__}", found)
     _require_array(part, f"{doing}, w,", found.w, np.float64, shape)
-    bad = np.count_nonzero(~np.isfinite(found.w))
-    _require(part, f"{doing}, w,", not bad, "finite numbers", f"{bad} that are NaN or infinite")
+    finite = np.isfinite(found.w)
+    if not finite.all():
+        bad = f"{np.count_nonzero(~finite)} that are NaN or infinite"
+        raise _wrong(part, f"{doing}, w,", "finite numbers", bad)
     if len(shape) > 1:
         _require_array(part, f"{doing}, b,", found.b, np.float64, shape[:1])
         _require(part, f"{doing}, b,", bool(np.isfinite(found.b).all()), "finite numbers", "others")
@@ -239,11 +244,12 @@ def _checked(part: Plugin, doing: str, kind: type[S], found: S, shape: tuple[int
         _require_number(part, f"{doing}, b,", found.b)
     _require_number(part, f"{doing}, objective,", found.objective)
     _require_number(part, f"{doing}, gap,", found.gap, unknown=True)
-    iterations = isinstance(found.iterations, (int, np.integer))
-    _require(part, f"{doing}, iterations,", iterations, "a whole number", found.iterations)
-    order = found.info.get("order", ())
-    known = all(isinstance(j, (int, np.integer)) and 0 <= j < shape[-1] for j in order)
-    _require(part, f"{doing}, info['order'],", known, f"numbers of {shape[-1]} features", "others")
+    whole = isinstance(found.iterations, (int, np.integer))
+    _require(part, f"{doing}, iterations,", whole, "a whole number", found.iterations)
+    for j in found.info.get("order", ()):
+        if not isinstance(j, (int, np.integer)) or not 0 <= j < shape[-1]:
+            wanted = f"numbers of {shape[-1]} features"
+            raise _wrong(part, f"{doing}, info['order'],", wanted, f"{j!r:.40}")
     if ours(part):
         return found
     plain: dict[str, Any] = {
@@ -259,6 +265,7 @@ def _checked(part: Plugin, doing: str, kind: type[S], found: S, shape: tuple[int
 def _require_number(part: Plugin, doing: str, value: Any, *, unknown: bool = False) -> None:
     """A finite number, or where it may be ``unknown`` NaN."""
     real = isinstance(value, (float, int, np.floating, np.integer)) and not isinf(value)
-    fits = real and (unknown or not isnan(value))
-    got = f"{value}" if isinstance(value, (float, np.floating)) else value
-    _require(part, doing, fits, "NaN or a finite number" if unknown else "a finite number", got)
+    if not real or (isnan(value) and not unknown):
+        wanted = "NaN or a finite number" if unknown else "a finite number"
+        got = f"{value}" if isinstance(value, (float, np.floating)) else value
+        raise _wrong(part, doing, wanted, got)

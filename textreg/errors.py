@@ -54,6 +54,10 @@ class BrokenPluginError(PluginError):
         self.remedy = remedy
 
 
+class PluginWarning(UserWarning):
+    """A plugin works, but not for long, or not as before; the message names it."""
+
+
 class ConvergenceWarning(UserWarning):
     """A solver stopped before it reached its tolerance; the solution says by how much."""
 

@@ -8,7 +8,8 @@ A plugin is a module with implementations of these hooks and an entry point that
     "regularizer.shrink" = "acme_shrink"
 
 Entry points are named ``kind.name``, kinds being tokenizer, groups, graph and regularizer, so that
-names can be listed without importing anything. Each hook returns a list of classes.
+names can be listed without importing anything. Each hook returns a list of classes. See the page
+"What plugins can rely on" for what may change, and when.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ hookimpl = pluggy.HookimplMarker("textreg")
 
 
 @hookspec
-def textreg_tokenizers() -> list[type[Tokenizer]]:  # type: ignore[empty-body]
+def textreg_tokenizers(api: int) -> list[type[Tokenizer]]:  # type: ignore[empty-body]
     """Tokenizer classes of this plugin.
 
     .. code-block:: python
@@ -30,21 +31,25 @@ def textreg_tokenizers() -> list[type[Tokenizer]]:  # type: ignore[empty-body]
         @hookimpl
         def textreg_tokenizers():
             return [Whitespace]
+
+    api: version of the interface that this textreg has, for plugins that have classes for more than
+    one of them. A hook need not take it: arguments may be left out, and so may those that later
+    versions add.
     """
 
 
 @hookspec
-def textreg_group_builders() -> list[type[GroupBuilder]]:  # type: ignore[empty-body]
+def textreg_group_builders(api: int) -> list[type[GroupBuilder]]:  # type: ignore[empty-body]
     """Group builder classes of this plugin."""
 
 
 @hookspec
-def textreg_graph_builders() -> list[type[GraphBuilder]]:  # type: ignore[empty-body]
+def textreg_graph_builders(api: int) -> list[type[GraphBuilder]]:  # type: ignore[empty-body]
     """Graph builder classes of this plugin."""
 
 
 @hookspec
-def textreg_regularizers() -> list[type[Regularizer]]:  # type: ignore[empty-body]
+def textreg_regularizers(api: int) -> list[type[Regularizer]]:  # type: ignore[empty-body]
     """Regularizer classes of this plugin."""
 
 

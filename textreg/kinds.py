@@ -51,6 +51,8 @@ class Tokenizer(Plugin):
         sentence_ptr, document_ptr = [0], [0]
         for text in texts:
             for sentence in self(text):
+                if isinstance(sentence, str):
+                    raise TypeError(f"{text!r:.40} gives {sentence!r:.40}, not a list, as sentence")
                 ids.extend(vocabulary.setdefault(token, len(vocabulary)) for token in sentence)
                 sentence_ptr.append(len(ids))
             document_ptr.append(len(sentence_ptr) - 1)

@@ -1,14 +1,23 @@
 """Imports one plugin and takes its classes through the hooks, checking all that a stranger may get
-wrong: whatever it is, it becomes a PluginError that names the distribution.
+wrong: whatever it is, it becomes a BrokenPluginError that names the distribution.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import metadata
 from importlib.metadata import EntryPoint
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from textreg.errors import PluginError, did_you_mean
+from textreg.errors import BrokenPluginError, PluginWarning, UsageError, did_you_mean
 from textreg.guard import cause_of
 
 Parts = dict[tuple[str, str], type[Any]]
@@ -16,6 +25,7 @@ Parts = dict[tuple[str, str], type[Any]]
 
 _TITLES = {"groups": "group builder", "graph": "graph builder"}
 _NAME = re.compile(r"\w[\w.+-]*")
+_REQUIREMENT = re.compile(r"[\w.-]+")
 
 
 def title(kind: str) -> str:
@@ -24,10 +34,15 @@ def title(kind: str) -> str:
 
 
 def import_plugin(point: EntryPoint, distribution: str, version: str) -> Any:
-    """The module or object that an entry point names. PluginError if the import raises anything."""
+    """The module or object that an entry point names.
+
+    Raises BrokenPluginError if the import raises anything. Warns with PluginWarning, naming the
+    distribution, where it uses what will go away.
+    """
     who = f"{distribution} {version}"
     try:
-        return point.load()
+        with naming(who):
+            return point.load()
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if missing == point.module.partition(".")[0]:
@@ -35,54 +50,93 @@ def import_plugin(point: EntryPoint, distribution: str, version: str) -> Any:
             remedy = f"pip install --force-reinstall {distribution}"
         else:
             cause = f"it needs '{missing}', which is not installed"
-            remedy = f"pip install {missing}"
-        raise PluginError(f"{who} cannot be loaded: {cause}. Run: {remedy}") from error
+            remedy = f"pip install {_requirement(distribution, missing)}"
+        message = f"{who} cannot be loaded: {cause}. Run: {remedy}"
+        raise BrokenPluginError(message, cause, remedy) from error
     except (Exception, SystemExit) as error:  # a stranger's module may raise anything
-        raise PluginError(
-            f"{who} cannot be loaded: {cause_of(error)}. Update it (pip install -U {distribution}), "
-            f"or go without it."
-        ) from error
+        cause, remedy = cause_of(error), f"pip install -U {distribution}"
+        message = f"{who} cannot be loaded: {cause}. Update it ({remedy}), or go without it."
+        raise BrokenPluginError(message, cause, remedy) from error
+
+
+def _requirement(distribution: str, module: str) -> str:
+    """What to install for a module that is missing: what the plugin declares, or its own name.
+
+    Names differ, as those of sklearn and scikit-learn do, so a requirement that is declared without
+    a condition and not installed is what is meant, if there is just one.
+    """
+    missing = []
+    for line in metadata.requires(distribution) or ():
+        found = _REQUIREMENT.match(line)
+        if found and ";" not in line:
+            try:
+                metadata.distribution(found[0])
+            except metadata.PackageNotFoundError:
+                missing.append(line)
+    return f"'{missing[0]}'" if len(missing) == 1 else module
+
+
+@contextmanager
+def naming(provider: str) -> Iterator[None]:
+    """Put the name of a plugin before every PluginWarning that its code causes."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", PluginWarning)
+        yield
+    for warning in caught:
+        if issubclass(warning.category, PluginWarning):
+            warnings.warn(PluginWarning(f"{provider}: {warning.message}"), stacklevel=2)
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
 
 
 def parts_of(plugin: Any, provider: str) -> Parts:
     """All classes that the hooks of a module or object give.
 
-    Raises PluginError, naming ``provider``, for a misspelt hook, a hook that fails or gives
+    Raises BrokenPluginError, naming ``provider``, for a misspelt hook, a hook that fails or gives
     something else than a list of classes of its kind, and a plugin without any class.
     """
     import pluggy
 
     from textreg import hookspecs
+    from textreg.kinds import API
 
     # A manager for each plugin: what is wrong with one cannot touch another.
     manager = pluggy.PluginManager("textreg")
     manager.add_hookspecs(hookspecs)
     try:
-        manager.register(plugin, provider)
+        with naming(provider):
+            manager.register(plugin, provider)
         manager.check_pending()
     except pluggy.PluginValidationError as error:
         callers = manager.get_hookcallers(plugin) or ()
         unknown = [caller.name for caller in callers if not caller.has_spec()]
         if not unknown:
             why = " ".join(str(error).split())
-            raise PluginError(f"{provider} has a hook that does not fit: {why}.") from error
+            raise BrokenPluginError(f"{provider} has a hook that does not fit: {why}.") from error
         hint = did_you_mean(unknown[0], hookspecs.HOOK_OF_KIND.values())
-        raise PluginError(f"unknown hook '{unknown[0]}' in plugin {provider}.{hint}") from error
+        raise BrokenPluginError(
+            f"unknown hook '{unknown[0]}' in plugin {provider}.{hint}"
+        ) from error
     parts: Parts = {}
     for kind, hook in hookspecs.HOOK_OF_KIND.items():
         try:
-            results = getattr(manager.hook, hook)()
-        except Exception as error:  # a stranger's hook may raise anything
-            raise PluginError(f"the hook {hook} of {provider} fails: {cause_of(error)}.") from error
+            with naming(provider):
+                results = getattr(manager.hook, hook)(api=API)
+        except (Exception, SystemExit) as error:  # a stranger's hook may raise anything
+            raise BrokenPluginError(
+                f"the hook {hook} of {provider} fails: {cause_of(error)}."
+            ) from error
         for classes in results:
             if not isinstance(classes, (list, tuple)):
-                raise PluginError(
+                raise BrokenPluginError(
                     f"the hook {hook} of {provider} must give a list of classes, not {classes!r}."
                 )
             for part in classes:
                 add_part(parts, kind, part, provider)
     if not parts:
-        raise PluginError(
+        raise BrokenPluginError(
             f"{provider} provides nothing: its module needs a function marked @hookimpl, called "
             f"{' or '.join(hookspecs.HOOK_OF_KIND.values())}, that gives a list of classes."
         )
@@ -90,24 +144,55 @@ def parts_of(plugin: Any, provider: str) -> Parts:
 
 
 def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
-    """Check one class and put it into ``parts``. PluginError if it breaks the interface."""
+    """Check one class and put it into ``parts``. BrokenPluginError if it breaks the interface."""
     from textreg.kinds import API, KINDS
 
     base = KINDS[kind]
     if not (isinstance(part, type) and issubclass(part, base)):
-        raise PluginError(f"{provider} gives {part!r}, which is not a subclass of {base.__name__}.")
+        raise BrokenPluginError(
+            f"{provider} gives {part!r}, which is not a subclass of {base.__name__}."
+        )
     cls: Any = part
     if cls.api != API:
-        raise PluginError(
+        raise BrokenPluginError(
             f"{cls.__name__} of {provider} is made for version {cls.api} of textreg's plugin "
             f"interface; this textreg has version {API}. Update the older of the two."
         )
     if missing := ", ".join(sorted(cls.__abstractmethods__)):
-        raise PluginError(f"{cls.__name__} of {provider} does not define {missing}.")
+        raise BrokenPluginError(f"{cls.__name__} of {provider} does not define {missing}.")
     if not isinstance(cls.name, str) or not _NAME.fullmatch(cls.name):
-        raise PluginError(
+        raise BrokenPluginError(
             f"{cls.__name__} of {provider} is called {cls.name!r}: a name is made of letters, "
             f"digits, '_', '.', '+' and '-', and starts with a letter or digit."
         )
     if parts.setdefault((kind, cls.name), cls) is not cls:
-        raise PluginError(f"{provider} gives two {title(kind)}s called '{cls.name}'.")
+        raise BrokenPluginError(f"{provider} gives two {title(kind)}s called '{cls.name}'.")
+
+
+def load_file(path: str | os.PathLike[str]) -> tuple[ModuleType, str]:
+    """A Python file as a module, and the SHA-256 of the very bytes that were run.
+
+    UsageError where there is no such file, BrokenPluginError if it raises anything.
+    """
+    try:
+        source = Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"the plugin file {path} cannot be read: {error.strerror or error}. Check the path."
+        ) from error
+    digest = hashlib.sha256(source).hexdigest()
+    # Each content is a module of its own, which pickle and tracebacks find by this name.
+    module = ModuleType(f"textreg_file_{digest[:16]}")
+    module.__file__ = os.path.abspath(path)
+    sys.modules[module.__name__] = module
+    try:
+        with naming(f"the file {path}"):
+            exec(compile(source, module.__file__, "exec"), module.__dict__)
+    except (Exception, SystemExit) as error:  # a stranger's file may raise anything
+        del sys.modules[module.__name__]
+        cause = cause_of(error)
+        raise BrokenPluginError(
+            f"the file {path} cannot be loaded: {cause}. Mend it; --debug shows its traceback.",
+            cause,
+        ) from error
+    return module, digest

@@ -5,77 +5,30 @@ name ``kind.name``, value a module with hooks (see :mod:`textreg.hookspecs`). So
 without importing anything. An entry point without a kind (``acme = "acme_textreg"``, one module
 with many parts) is imported only when a name is not found otherwise, or by ``listing(load=True)``.
 
-Two providers of one name are an error; ``distribution:name`` picks one. :func:`block` and the
-variable ``TEXTREG_DISABLE`` (names with commas between them) keep plugins from being imported; a
-name there is ``sentence``, ``regularizer.sentence`` or that of a distribution.
+Two providers of one name are an error; ``distribution:name`` picks one. What is blocked (see
+:mod:`textreg.blocking`) is neither imported nor found. A class, a module or a file that is not
+installed is added by :func:`register` or :func:`register_file`, for this process only.
 """
 
 from __future__ import annotations
 
 import os
-import re
-import threading
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
-from importlib import metadata
-from typing import Any, NamedTuple
+from typing import Any
 
-from textreg.errors import PluginError, UsageError, did_you_mean
-from textreg.loading import Parts, add_part, import_plugin, parts_of, title
-
-GROUP = "textreg"
-DISABLE = "TEXTREG_DISABLE"
-# The keys of kinds.KINDS, which is not imported here: a list of names needs no numpy.
-KIND_NAMES = ("tokenizer", "groups", "graph", "regularizer")
-
-
-@dataclass(frozen=True)
-class PluginInfo:
-    """One row of the list of plugins.
-
-    kind is empty for a module of many parts that is not loaded yet. distribution and version are
-    empty for what was registered by hand. status: ``not loaded``, ``ok``, or one of ``blocked``,
-    ``clash`` and ``broken`` with more after a colon.
-    """
-
-    name: str
-    kind: str
-    distribution: str
-    version: str
-    module: str
-    status: str
-
-
-class _Entry(NamedTuple):
-    """An entry point; ``kind`` is empty where its name has none."""
-
-    kind: str
-    name: str
-    distribution: str
-    version: str
-    point: metadata.EntryPoint
-
-    @property
-    def provider(self) -> str:
-        return f"{self.distribution} {self.version}"
-
-    @property
-    def source(self) -> tuple[str, str]:
-        """What is imported; entries with the same module share it."""
-        return self.distribution, self.point.value
+from textreg.entries import KIND_NAMES, Entry, normal
+from textreg.errors import BrokenPluginError, PluginError, UsageError, did_you_mean
+from textreg.guard import blaming
+from textreg.inventory import Added, Inventory, PluginInfo
+from textreg.loading import Parts, add_part, load_file, parts_of, title
 
 
 class Registry:
     """The plugins of a process. Applications use the one behind the functions of this module."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._scanned: list[_Entry] | None = None
-        self._loaded: dict[tuple[str, str], Parts] = {}
-        self._failures: dict[tuple[str, str, str], PluginError] = {}
-        self._registered: Parts = {}
-        self._blocked: set[str] = set()
+        self._inventory = Inventory()
+        self._blocks = self._inventory.blocks
 
     def find(self, kind: str, name: str) -> type[Any]:
         """The class of this ``kind`` called ``name`` or ``distribution:name``, imported if need be.
@@ -90,16 +43,17 @@ class Registry:
 
             return join(tuple(self.find(kind, part.strip()) for part in name.split(",")))
         owner, _, short = name.rpartition(":")
-        with self._lock:
-            if not owner and (kind, short) in self._registered:
+        with self._inventory.lock:
+            if not owner and (kind, short) in self._inventory.added:
                 self._refuse_blocked(kind, short, "")
-                return self._registered[kind, short]
-            within = [e for e in self._entries() if not owner or e.distribution == _normal(owner)]
+                return self._inventory.added[kind, short].part
+            entries = self._inventory.entries()
+            within = [e for e in entries if not owner or e.distribution == normal(owner)]
             named = [entry for entry in within if (entry.kind, entry.name) == (kind, short)]
-            found = [entry for entry in named if not self._blocker(*entry[:3])]
+            found = [entry for entry in named if not self._blocks.reason(*entry.part)]
             faults: list[PluginError] = []
             if named and not found:
-                self._refuse_blocked(*named[0][:3])
+                self._refuse_blocked(*named[0].part)
             if not named:
                 found = self._search_modules(kind, short, within, faults)
             if not found:
@@ -110,11 +64,11 @@ class Registry:
                     f"{' and '.join(entry.provider for entry in found)}. "
                     f"Write {' or '.join(f'{entry.distribution}:{short}' for entry in found)}."
                 )
-            return self._load(found[0])[kind, short]
+            return self._inventory.load(found[0])[kind, short]
 
     def create(self, kind: str, name: str, **params: Any) -> Any:
         """An instance of what :meth:`find` finds. UsageError for a wrong parameter."""
-        return self.find(kind, name)(**params)
+        return self._make(self.find(kind, name), params)
 
     def resolve(self, kind: str, spec: Any, params: Mapping[str, Any] | None = None) -> Any:
         """An instance, with ``params`` set, from a name, a class or an instance.
@@ -128,7 +82,7 @@ class Registry:
         if isinstance(spec, str):
             return self.create(kind, spec, **params)
         if isinstance(spec, type) and issubclass(spec, KINDS[kind]):
-            return spec(**params)
+            return self._make(spec, params)
         if isinstance(spec, KINDS[kind]):
             return spec.replace(**params) if params else spec
         raise UsageError(
@@ -144,36 +98,23 @@ class Registry:
 
     def listing(self, *, load: bool = False) -> list[PluginInfo]:
         """All plugins, by kind and name; imports nothing unless ``load`` asks for everything."""
-        with self._lock:
-            rows = []
-            for entry in self._entries():
-                if load and not self._blocker(*entry[:3]):
-                    with suppress(PluginError):  # kept, and told by its status
-                        self._load(entry)
-                parts: Iterable[tuple[str, str]] = [(entry.kind, entry.name)]
-                if not entry.kind:
-                    parts = self._loaded.get(entry.source, parts)
-                rows += [self._info(entry, *part) for part in parts]
-            for (kind, name), part in self._registered.items():
-                blocker = self._blocker(kind, name, "")
-                status = f"blocked: by {blocker}" if blocker else "ok"
-                rows.append(PluginInfo(name, kind, "", "", part.__module__, status))
-        return sorted(rows, key=lambda row: (row.kind, row.name, row.distribution))
+        return self._inventory.listing(load=load)
 
     def provider(self, part: Any) -> PluginInfo | None:
-        """Where a class, or the class of an instance, was found; None if it was passed directly."""
-        cls = part if isinstance(part, type) else type(part)
-        with self._lock:
-            for entry in self._entries():
-                for key, loaded in self._loaded.get(entry.source, {}).items():
-                    if loaded is cls:
-                        return self._info(entry, *key)
-        return None
+        """Where a class, or the class of an instance, is from; None for one that was passed
+        directly and is of no installed plugin. Imports nothing.
+        """
+        return self._inventory.provider(part if isinstance(part, type) else type(part))
 
-    def failure(self, info: PluginInfo) -> PluginError | None:
+    def home(self, part: Any) -> str:
+        """The same in words: distribution and version, a file, or the name of the class."""
+        cls = part if isinstance(part, type) else type(part)
+        info = self.provider(cls)
+        return f"{cls.__module__}.{cls.__qualname__}" if info is None else info.home
+
+    def failure(self, info: PluginInfo) -> BrokenPluginError | None:
         """Why a plugin is broken: its ``__cause__`` has the traceback. None if nothing is known."""
-        with self._lock:
-            return self._failures.get((info.kind, info.name, info.distribution))
+        return self._inventory.failure(info)
 
     def register(self, plugin: Any) -> None:
         """Add a plugin class, or a module or object with hooks, for this process.
@@ -190,74 +131,58 @@ class Registry:
             add_part(parts, kind, plugin, label)
         else:
             parts = parts_of(plugin, label)
-        with self._lock:
-            for kind, name in parts:
-                for entry in self._entries():
-                    if (entry.kind, entry.name) == (kind, name) and not self._blocker(*entry[:3]):
-                        raise PluginError(
-                            f"a {title(kind)} called '{name}' is installed already, by "
-                            f"{entry.provider}. Give yours another name, or block that one first."
-                        )
-            self._registered.update(parts)
+        self._inventory.add({key: Added(part) for key, part in parts.items()})
+
+    def register_file(self, path: str | os.PathLike[str]) -> None:
+        """Add a plugin that is one Python file with hooks, for this process; runs the file.
+
+        Raises UsageError when it cannot be read, PluginError when it is broken or has the name of
+        an installed plugin or of one from another file.
+        """
+        module, digest = load_file(path)
+        found = parts_of(module, f"the file {path}")
+        parts = {key: Added(part, str(path), digest) for key, part in found.items()}
+        with self._inventory.lock:
+            for (kind, name), added in parts.items():
+                other = self._inventory.added.get((kind, name), added)
+                if other.sha256 not in ("", digest):
+                    raise PluginError(
+                        f"{other.file} and {path} both give a {title(kind)} called '{name}': leave "
+                        "one of the files out, or give its part another name."
+                    )
+            self._inventory.add(parts)
 
     def block(self, names: Iterable[str]) -> None:
         """Keep plugins from being imported and found: ``name``, ``kind.name`` or a distribution.
 
         Raises PluginError for a name that no plugin has.
         """
-        with self._lock:
-            parts = [entry[:3] for entry in self._entries()]
-            parts += [(row.kind, row.name, row.distribution) for row in self.listing()]
-            known = {alias for part in parts for alias in _aliases(*part)}
-            for name in names:
-                if not {name, _normal(name)} & known:
-                    raise PluginError(
-                        f"cannot block '{name}': no plugin is called that."
-                        f"{did_you_mean(name, known)} See: textreg plugins list"
-                    )
-                self._blocked.add(name)
-
-    def _entries(self) -> list[_Entry]:
-        if self._scanned is None:
-            self._scanned = []
-            for point in metadata.entry_points(group=GROUP):
-                kind, _, name = point.name.partition(".")
-                if kind not in KIND_NAMES or not name:
-                    kind, name = "", point.name
-                distribution = _normal(point.dist.name) if point.dist else ""
-                version = point.dist.version if point.dist else ""
-                self._scanned.append(_Entry(kind, name, distribution, version, point))
-        return self._scanned
-
-    def _load(self, entry: _Entry) -> Parts:
-        """The parts of an entry's module. A failure is kept, and raised."""
-        try:
-            if entry.source not in self._loaded:
-                plugin = import_plugin(entry.point, entry.distribution, entry.version)
-                self._loaded[entry.source] = parts_of(plugin, entry.provider)
-            parts = self._loaded[entry.source]
-            if entry.kind and (entry.kind, entry.name) not in parts:
-                given = ", ".join(f"{title(kind)} '{name}'" for kind, name in parts)
+        known = self._inventory.aliases()
+        for name in names:
+            if not {name, normal(name)} & known:
                 raise PluginError(
-                    f"{entry.provider} declares '{entry.point.name}', but {entry.point.value} "
-                    f"gives: {given}. Its author must make the two names the same."
+                    f"cannot block '{name}': no plugin is called that."
+                    f"{did_you_mean(name, known)} See: textreg plugins list"
                 )
-        except PluginError as error:
-            self._failures[entry[:3]] = error
-            raise
-        self._failures.pop(entry[:3], None)
-        return parts
+            self._blocks.add(name)
+
+    def _make(self, cls: type[Any], params: Mapping[str, Any]) -> Any:
+        def who() -> str:
+            return f"{title(cls.kind)} '{cls.label()}' of {self.home(cls)}"
+
+        with blaming(who, "its constructor", lambda: "--debug shows its traceback."):
+            return cls(**params)
 
     def _search_modules(
-        self, kind: str, name: str, entries: list[_Entry], faults: list[PluginError]
-    ) -> list[_Entry]:
+        self, kind: str, name: str, entries: list[Entry], faults: list[PluginError]
+    ) -> list[Entry]:
         """Modules of many parts that have this one; why others failed goes to ``faults``."""
         found = []
         for entry in entries:
-            if entry.kind or self._blocker(*entry[:3]):
+            if entry.kind or self._blocks.reason(*entry.part):
                 continue
             try:
-                parts = self._load(entry)
+                parts = self._inventory.load(entry)
             except PluginError as error:
                 faults.append(error)
                 continue
@@ -266,35 +191,11 @@ class Registry:
                 found.append(entry)
         return found
 
-    def _info(self, entry: _Entry, kind: str, name: str) -> PluginInfo:
-        """The row of one part of an entry's module."""
-        same = [other for other in self._entries() if other.kind and other[:2] == (kind, name)]
-        free = [other for other in same if not self._blocker(*other[:3])]
-        blocker = self._blocker(*entry[:3]) or self._blocker(kind, name, entry.distribution)
-        if blocker:
-            status = f"blocked: by {blocker}"
-        elif entry[:3] in self._failures:
-            status = f"broken: {self._failures[entry[:3]]}"
-        elif len(free) > 1:
-            status = f"clash: write {entry.distribution}:{name}"
-        else:
-            status = "ok" if entry.source in self._loaded else "not loaded"
-        return PluginInfo(name, kind, entry.distribution, entry.version, entry.point.value, status)
-
-    def _blocker(self, kind: str, name: str, distribution: str) -> str:
-        """What blocks this part, in words; empty if nothing does."""
-        aliases = _aliases(kind, name, distribution)
-        disabled = [item.strip() for item in os.environ.get(DISABLE, "").split(",")]
-        for blocked, words in ((disabled, DISABLE), (self._blocked, "--no-plugin or block()")):
-            if any({item, _normal(item)} & aliases for item in blocked):
-                return words
-        return ""
-
     def _refuse_blocked(self, kind: str, name: str, distribution: str) -> None:
-        if blocker := self._blocker(kind, name, distribution):
+        if reason := self._blocks.reason(kind, name, distribution):
             others = ", ".join(self.names(kind)) or "none"
             raise PluginError(
-                f"the {title(kind)} '{name}' is blocked by {blocker}. Allow it, or take another: "
+                f"the {title(kind)} '{name}' is blocked by {reason}. Allow it, or take another: "
                 f"{others}."
             )
 
@@ -318,16 +219,6 @@ def _check_kind(kind: str) -> None:
         )
 
 
-def _normal(distribution: str) -> str:
-    """The one spelling of a distribution's name (PEP 503)."""
-    return re.sub(r"[-_.]+", "-", distribution).lower()
-
-
-def _aliases(kind: str, name: str, distribution: str) -> set[str]:
-    """All by which a part may be blocked."""
-    return {name, f"{kind}.{name}", distribution} - {""}
-
-
 _default = Registry()
 find = _default.find
 create = _default.create
@@ -335,6 +226,8 @@ resolve = _default.resolve
 names = _default.names
 listing = _default.listing
 provider = _default.provider
+home = _default.home
 failure = _default.failure
 register = _default.register
+register_file = _default.register_file
 block = _default.block

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from textreg import registry
 from textreg.cli.output import print_json
+from textreg.entries import KIND_NAMES
 
 
 @click.command(name="new")
-@click.argument("kind", type=click.Choice(registry.KIND_NAMES))
+@click.argument("kind", type=click.Choice(KIND_NAMES))
 @click.argument("name")
 @click.option(
     "--into",

@@ -1,0 +1,78 @@
+"""The file ``textreg.toml``, in the working folder and in the user's folder for settings.
+
+.. code-block:: toml
+
+    [plugins]
+    disable = ["acme-slope", "regularizer.shrink"]  # never imported
+    allow = ["textreg-topics"]                      # nothing else is, but what comes with textreg
+
+Where there are two such files, both hold. Nothing that is written there makes textreg run code.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from textreg.errors import UsageError, did_you_mean
+
+NAME = "textreg.toml"
+
+
+@dataclass(frozen=True)
+class Config:
+    """What one file says. allow: None where it says nothing of that."""
+
+    path: Path
+    disable: tuple[str, ...] = ()
+    allow: tuple[str, ...] | None = None
+
+
+def find_configs() -> list[Config]:
+    """What the files there are say, that of the working folder first. UsageError as below."""
+    import click
+
+    folders = [Path.cwd(), Path(click.get_app_dir("textreg"))]
+    return [read_config(folder / NAME) for folder in folders if (folder / NAME).is_file()]
+
+
+def read_config(path: Path) -> Config:
+    """What a file says; UsageError, with its path, where it cannot be read or means nothing."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}. Mend it, or move it away.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path} is not TOML: {error}. Mend that place.") from error
+    _refuse_unknown(path, "table", document, ("plugins",))
+    plugins = document.get("plugins", {})
+    if not isinstance(plugins, dict):
+        raise UsageError(f"{path}: plugins must be a table, [plugins], not {plugins!r:.40}.")
+    _refuse_unknown(path, "key of [plugins]", plugins, ("disable", "allow"))
+    allow = _names(path, "allow", plugins["allow"]) if "allow" in plugins else None
+    return Config(path, _names(path, "disable", plugins.get("disable", [])), allow)
+
+
+def _refuse_unknown(path: Path, what: str, given: Iterable[str], known: tuple[str, ...]) -> None:
+    for key in given:
+        if key not in known:
+            raise UsageError(
+                f"{path}: there is no {what} '{key}'.{did_you_mean(key, known)} Known: "
+                f"{', '.join(known)}."
+            )
+
+
+def _names(path: Path, key: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise UsageError(
+            f'{path}: {key} must be a list of names, such as ["acme-slope"], not {value!r:.40}.'
+        )
+    return tuple(value)
