@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,24 @@ def test_a_part_is_held_out_where_there_is_no_test(demo: Path) -> None:
             getattr(two.cell("t", name), key) for key in keys
         ]
     assert one.contrasts == two.contrasts
+
+
+def test_groups_are_not_torn_apart(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = Task.read(str(demo)).train
+    assert isinstance(corpus, Corpus)
+    seen = []
+    train = comparing.train_corpus
+
+    def watch(part: Corpus, *rest: Any) -> Any:
+        seen.append(part)
+        return train(part, *rest)
+
+    monkeypatch.setattr(comparing, "train_corpus", watch)
+    group_of = [str(row // 20) for row in range(len(corpus))]
+    grouped = replace(corpus, group_of=group_of)
+    compare(["none", "lasso reg_l1=1"], Task("t", grouped), ngrams=1, holdout=0.2)
+    fitted = set(seen[0].group_of)
+    assert len(seen[0]) == 20 * len(fitted) < len(corpus)
 
 
 def cell(candidate: str, task: str, right: list[int], features: int) -> Measured:

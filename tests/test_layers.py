@@ -38,14 +38,15 @@ ROWS = [
     ["corpus", "encoder"],
     ["vectorize"],
     ["metrics", "running", "significance", "splits"],
-    ["calibration", "selection"],
+    ["calibration", "paths", "selection"],
     ["evaluation", "reliability", "settings"],
     ["prepare"],
     ["splitting"],
     ["container", "model"],
-    ["plots", "tokenizing"],
+    ["packing", "plots", "tokenizing"],
+    ["pathfile"],
     ["comparison", "storage"],
-    ["fitting"],
+    ["fitting", "tracing"],
     ["training"],
     ["comparing"],
     ["classifier", "demo_grammar", "explain"],
@@ -58,6 +59,7 @@ ROW_OF = {unit: number for number, row in enumerate(ROWS) for unit in row}
 UPWARD = {
     ("model", "storage"),  # Model.save is storage.save_model under another name
     ("model", "explain"),  # likewise Model.explain, of one text
+    ("paths", "plots"),  # and SolutionPath.plot
     ("encoder", "vectorize"),  # a name in annotations, not imported when run
 }
 OUTSIDERS_MAY = {

@@ -67,6 +67,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         class_weight: str | Mapping[Any, float] | None = None,
         calibrate: str | None = None,
         threshold: Mapping[Any, str] | None = None,
+        path: bool = False,
         jobs: int = 1,
         seed: int = 0,
         tol: float = 1e-4,
@@ -91,6 +92,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.class_weight = class_weight
         self.calibrate = calibrate
         self.threshold = threshold
+        self.path = path
         self.jobs = jobs
         self.seed = seed
         self.tol = tol

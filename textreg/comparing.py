@@ -22,7 +22,7 @@ from textreg.prepare import Target, make_features
 from textreg.records import Corpus
 from textreg.settings import TrainingSettings
 from textreg.significance import Answers, Interval, bootstrap, sign_test
-from textreg.splits import holdout
+from textreg.splitting import splits_of
 from textreg.training import train_corpus
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ class Task:
     """One corpus to compare on.
 
     train: documents to learn from; None where only saved models are measured. test: documents to
-    measure on; None: a share of ``train`` is held out for that. dev: documents to choose the prices
+    measure on; None: a share of ``train`` is held out for that, by its groups or times if it has
+    some. dev: documents to choose the prices
     by; None: as in a training without. Each a Corpus, or texts and labels.
     """
 
@@ -251,7 +252,8 @@ def _checked(task: Task, trains: bool, test_share: float, seed: int) -> _Checked
                         "few to hold some out for the test. Give test documents of your own "
                         "(--test FILE), or leave that label out."
                     )
-                split = holdout(codes, target.labels, test_share, seed)
+                held = TrainingSettings.from_options(reg="none", holdout=test_share, seed=seed)
+                (split,) = splits_of(train, target, held)
                 train, test = train.select(split.train), train.select(split.held)
             for more in (test, dev):
                 if more is not None and len(more) and more.labels is not None:

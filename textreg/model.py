@@ -16,6 +16,7 @@ from textreg.losses import PROBABLE
 if TYPE_CHECKING:
     from textreg.encoder import Encoder
     from textreg.explain import Explanation
+    from textreg.paths import SolutionPath
     from textreg.records import Floats, Int64s
 
 
@@ -29,7 +30,8 @@ class Model:
     model was made, as JSON-able values. loss: what was minimised; only "logistic" and "softmax"
     give probabilities. calibration: what bends scores before they become probabilities; labels do
     not depend on it. thresholds: by label, what is taken from its score before the highest wins;
-    with two labels, of one of them, the score above which it wins.
+    with two labels, of one of them, the score above which it wins. path: the path of its fit, where
+    that was asked for.
 
     Features without any weight are left out at once: :attr:`n_features` counts those that remain.
     """
@@ -45,6 +47,7 @@ class Model:
         loss: str = "logistic",
         calibration: Calibration | None = None,
         thresholds: Mapping[str, float] | None = None,
+        path: SolutionPath | None = None,
     ) -> None:
         weights = np.ascontiguousarray(weights, dtype=np.float64)
         intercepts = np.ascontiguousarray(intercepts, dtype=np.float64)
@@ -74,6 +77,7 @@ class Model:
         self.encoder = encoder
         self.weights = weights
         self.intercepts = intercepts
+        self.path = path
         self.summary = {} if summary is None else summary
 
     @property

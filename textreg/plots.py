@@ -8,6 +8,7 @@ bytes.
 from __future__ import annotations
 
 import io
+import itertools
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -42,8 +43,8 @@ _STYLE = {
 _PLACES = [
     (7, 0, "left", "center"),
     (-7, 0, "right", "center"),
-    (0, 7, "center", "bottom"),
-    (0, -7, "center", "top"),
+    (0, 8, "center", "bottom"),
+    (0, -8, "center", "top"),
     (7, 8, "left", "bottom"),
     (7, -8, "left", "top"),
     (-7, 8, "right", "bottom"),
@@ -69,11 +70,11 @@ class Mark(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """Accuracy along a path, with the index of the point to point out."""
+    """Sizes of models along a path, the metric of each, and the index of the chosen one."""
 
     name: str
-    features: Sequence[float]
-    accuracy: Sequence[float]
+    sizes: Sequence[float]
+    values: Sequence[float]
     chosen: int | None = None
 
 
@@ -122,41 +123,48 @@ def accuracy_by_size(
         _save(figure, path)
 
 
-def accuracy_along_paths(
+def metric_by_size(
     curves: Sequence[Curve],
     path: str | os.PathLike[str],
     *,
+    metric: str = "accuracy",
     size: str = "features with a weight",
-    title: str = "",
-    linear: bool = False,
+    scale: str = "counts",
 ) -> None:
-    """Draw accuracy along one or several paths against the size, with the chosen points ringed.
+    """Draw a metric along one or several paths against the size of the model.
 
-    linear: whether the axis of sizes is, instead of logarithmic. UsageError where the picture
+    Chosen points are ringed, and named where there is one curve only. scale: that of the sizes,
+    "counts", "prices" or "linear"; the first two are logarithmic. UsageError where the picture
     cannot be written.
     """
     check_picture(path)
     with _style():
         figure, (axis,) = _panels(1)
-        axis.set_title(title, loc="left")
-        ends = []
+        named = []
         for number, curve in enumerate(curves):
-            look = _look(number)
-            axis.plot(curve.features, curve.accuracy, linewidth=1.2, **{**look, "markersize": 3})
-            ends.append(Mark(curve.name, curve.features[-1], curve.accuracy[-1]))
+            look = {**_look(number), "markersize": 3}
+            axis.plot(curve.sizes, curve.values, linewidth=1.2, **look)
+            named.append(Mark(curve.name, curve.sizes[-1], curve.values[-1]))
             if curve.chosen is not None:
-                at = curve.features[curve.chosen], curve.accuracy[curve.chosen]
+                at = curve.sizes[curve.chosen], curve.values[curve.chosen]
                 axis.plot(*at, "o", markersize=10, fillstyle="none", color=look["color"], zorder=4)
-                words = f"chosen: {at[0]:,.0f}"
                 if len(curves) == 1:
-                    ends = [Mark(words, *at)]
-        if not linear:
-            _count_axis(axis, [size for curve in curves for size in curve.features], size)
+                    price = f"{curve.name} {at[0]:g}"
+                    shown = f"{at[0]:,.0f} features" if scale == "counts" else price
+                    named = [Mark(f"chosen: {shown}, {at[1]:.3f}", *at)]
+        if scale == "counts":
+            _count_axis(axis, [each for curve in curves for each in curve.sizes], size)
         else:
+            if scale == "prices":  # among which there may be 0
+                least = min((each for each in curves[0].sizes if each > 0), default=1.0)
+                axis.set_xscale("symlog", linthresh=least)
             axis.set_xlabel(size)
-        axis.set_ylabel("accuracy")
+            axis.margins(x=0.15)
+        axis.set_ylabel(metric)
         figure.draw_without_rendering()
-        _name(figure, axis, ends, [_look(number)["color"] for number in range(len(ends))])
+        lines = [list(zip(curve.sizes, curve.values, strict=True)) for curve in curves]
+        colors = [_look(number)["color"] for number in range(len(named))]
+        _name(figure, axis, named, colors, lines)
         _save(figure, path)
 
 
@@ -206,12 +214,26 @@ def _count_axis(axis: Axes, sizes: Sequence[float], title: str) -> None:
     axis.set_xlabel(title)
 
 
-def _name(figure: Figure, axis: Axes, marks: Sequence[Mark], colors: Sequence[str]) -> None:
-    """Write each mark's name beside it, where it covers no other name or mark."""
+def _name(
+    figure: Figure,
+    axis: Axes,
+    marks: Sequence[Mark],
+    colors: Sequence[str],
+    lines: Sequence[Sequence[tuple[float, float]]] = (),
+) -> None:
+    """Write each mark's name beside it, where it covers no other name, mark or line."""
+    import numpy as np
     from matplotlib.transforms import Bbox
 
     points = [axis.transData.transform((mark.features, mark.accuracy)) for mark in marks]
     taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in points]
+    for line in lines:
+        corners = axis.transData.transform(np.array(line))
+        for start, end in itertools.pairwise(corners):
+            steps = np.linspace(0, 1, 2 + int(np.hypot(*(end - start)) / 5))[:, None]
+            taken += [
+                Bbox.from_bounds(x - 1, y - 1, 2, 2) for x, y in start + steps * (end - start)
+            ]
     frame = axis.get_window_extent()
     for number, (mark, color) in enumerate(zip(marks, colors, strict=True)):
         best = None

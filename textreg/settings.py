@@ -38,6 +38,7 @@ class TrainingSettings:
     factor for the documents of each label. calibrate: "temperature" or "isotonic", to make
     probabilities come true on documents that are held out. threshold: by label, the rule by which
     these choose where it wins: see :func:`textreg.calibration.parse_rule`.
+    path: follow the chosen regularizer along its whole path, and keep that in the model.
     jobs: pieces of work side by side, -1 for one a core; results do not depend on it. seed: of the
     splits. tol: relative duality gap at which a fit is done. max_iter: iterations after which it
     stops without.
@@ -60,6 +61,7 @@ class TrainingSettings:
     class_weight: str | Mapping[str, float] | None = None
     calibrate: str | None = None
     threshold: Mapping[str, str] | None = None
+    path: bool = False
     jobs: int = 1
     seed: int = 0
     tol: float = 1e-4

@@ -45,7 +45,7 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
         if corpus.time_of is not None:
             return time_folds(codes, labels, moments(corpus.time_of, corpus.where), settings.cv)
         return folds(codes, labels, settings.cv, settings.seed)
-    tuned = settings.calibrate is not None or settings.threshold
+    tuned = settings.calibrate is not None or settings.threshold or settings.path
     if settings.holdout is None and not settings.reg.undecided() and not tuned:
         if corpus.group_of is not None or corpus.time_of is not None:
             raise UsageError(

@@ -14,6 +14,7 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 ``vectorizer``   parameters of the vectorizer
 ``stop_words``   words that n-grams pass over
 ``summary``      how the model was trained: :attr:`Model.summary`
+``path``         the path of its fit, of :mod:`textreg.pathfile`; null or missing where none is
 ``checksum``     SHA-256, in hexadecimal digits, over all the rest of the header and all arrays
 ===============  ===================================================================================
 
@@ -30,7 +31,8 @@ and the arrays are
 ``columns``          int64    which names are features, rising; all are if it is missing
 ===================  =======  ======================================================================
 
-Arrays that this table does not name are left alone, so later versions may add some.
+and those of a path, where one is kept. Arrays that these tables do not name are left alone, so
+later versions may add some.
 """
 
 from __future__ import annotations
@@ -38,7 +40,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from importlib import metadata
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,8 @@ from textreg.encoder import Encoder
 from textreg.errors import UsageError
 from textreg.losses import LOSSES
 from textreg.model import Model
+from textreg.packing import offsets_of, pack_names, unpack_names, unpack_rows
+from textreg.pathfile import PATH_ARRAYS, path_arrays, read_path
 from textreg.tokenizing import Named, check_description, describe, find_tokenizer
 from textreg.vectorize import Vectorizer
 
@@ -57,7 +60,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from textreg.container import Arrays
-    from textreg.records import Floats, Int64s
+    from textreg.records import Floats
 
 ARRAYS = {
     "names": "uint8",
@@ -68,12 +71,11 @@ ARRAYS = {
     "intercepts": "float64",
     "idf": "float64",
     "columns": "int64",
+    **PATH_ARRAYS,
 }
 """Types of the arrays that are read."""
 
-_OPTIONAL = {"idf", "columns"}
-# Half of a surrogate pair is no UTF-8, but a tokenizer may cut one out of a broken text.
-_SURROGATES = "surrogatepass"
+_OPTIONAL = {"idf", "columns", *PATH_ARRAYS}
 
 
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:
@@ -103,6 +105,7 @@ def load_model(path: str | os.PathLike[str], *, tokenizer: bool = True) -> Model
         encoder = _encoder(header, arrays)
         weights = _weights(arrays, len(header["labels"]), len(encoder.names))
         calibration = _calibration(header)
+        trace = read_path(header, arrays, len(weights))
     if tokenizer:
         encoder.tokenizer = find_tokenizer(path, header["tokenizer"])
     return Model(
@@ -114,6 +117,7 @@ def load_model(path: str | os.PathLike[str], *, tokenizer: bool = True) -> Model
         loss=header.get("loss", "logistic"),
         calibration=calibration,
         thresholds=header.get("thresholds"),
+        path=trace,
     )
 
 
@@ -141,32 +145,29 @@ def _header_of(model: Model) -> dict[str, Any]:
         "vectorizer": encoder.vectorizer.params(),
         "stop_words": list(encoder.stop_words),
         "summary": model.summary,
+        "path": None if model.path is None else model.path.to_dict(),
     }
 
 
 def _arrays_of(model: Model) -> Arrays:
     encoder = model.encoder
-    names = [name.encode("utf-8", _SURROGATES) for name in encoder.vocabulary]
+    names, name_ptr = pack_names(encoder.vocabulary)
     rows, columns = np.nonzero(model.weights)
     arrays: dict[str, NDArray[Any]] = {
-        "names": np.frombuffer(b"".join(names), dtype=np.uint8),
-        "name_ptr": _ptr([len(name) for name in names]),
+        "names": names,
+        "name_ptr": name_ptr,
         "weights": model.weights[rows, columns],
-        "weight_ptr": _ptr(np.count_nonzero(model.weights, axis=1)),
+        "weight_ptr": offsets_of(np.count_nonzero(model.weights, axis=1)),
         "weight_columns": columns.astype(np.int32),
         "intercepts": model.intercepts,
     }
+    if model.path is not None:
+        arrays |= path_arrays(model.path)
     if encoder.idf is not None:
         arrays["idf"] = encoder.idf
     if encoder.columns is not None:
         arrays["columns"] = encoder.columns
     return arrays
-
-
-def _ptr(sizes: Sequence[int] | NDArray[np.int64]) -> Int64s:
-    ptr = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=ptr[1:])
-    return ptr
 
 
 def _check_header(header: Mapping[str, Any]) -> None:
@@ -235,22 +236,8 @@ def _encoder(header: Mapping[str, Any], arrays: Arrays) -> Encoder:
         raise FaultError(str(error).rstrip(".")) from error
 
 
-def _check_ptr(arrays: Arrays, name: str, pieces: int, total: int) -> None:
-    ptr = arrays[name]
-    if len(ptr) != pieces + 1 or ptr[0] != 0 or ptr[-1] != total or (ptr[1:] < ptr[:-1]).any():
-        raise FaultError(f"'{name}' does not cut {total} entries into {pieces} pieces")
-
-
 def _names(arrays: Arrays, ngrams: int) -> list[str]:
-    blob = arrays["names"].tobytes()
-    _check_ptr(arrays, "name_ptr", max(0, len(arrays["name_ptr"]) - 1), len(blob))
-    bounds = arrays["name_ptr"].tolist()
-    try:
-        names = [blob[start:end].decode("utf-8", _SURROGATES) for start, end in pairwise(bounds)]
-    except UnicodeDecodeError as error:
-        raise FaultError(f"the name of a feature is not UTF-8 ({error.reason})") from error
-    if len(set(names)) < len(names):
-        raise FaultError("two of its features have the same name")
+    names = unpack_names(arrays, "names", "name_ptr")
     if ngrams > 1 and any(name.count(" ") >= ngrams for name in names):
         raise FaultError(f"the name of a feature has more than {ngrams} words")
     return names
@@ -258,20 +245,13 @@ def _names(arrays: Arrays, ngrams: int) -> list[str]:
 
 def _weights(arrays: Arrays, n_labels: int, n_features: int) -> Floats:
     rows = n_labels if n_labels > 2 else 1
-    values, columns = arrays["weights"], arrays["weight_columns"]
     if len(arrays["intercepts"]) != rows:
         raise FaultError(f"it has {len(arrays['intercepts'])} intercepts, not {rows}")
-    if len(columns) != len(values):
-        raise FaultError(f"it has {len(values)} weights for {len(columns)} features")
-    _check_ptr(arrays, "weight_ptr", rows, len(values))
-    if ((columns < 0) | (columns >= n_features)).any():
-        raise FaultError(f"a weight is for a feature outside 0 to {n_features - 1}")
-    row_of = np.repeat(np.arange(rows), np.diff(arrays["weight_ptr"]))
-    if ((np.diff(columns) <= 0) & (np.diff(row_of) == 0)).any():
-        raise FaultError("the features of its weights do not rise within a row")
+    names = "weights", "weight_columns", "weight_ptr"
+    values, columns, ptr = unpack_rows(arrays, names, rows, n_features)
     try:
         weights = np.zeros((rows, n_features))
     except MemoryError as error:
         raise FaultError(f"{rows} x {n_features} weights do not fit into memory") from error
-    weights[row_of, columns] = values
+    weights[np.repeat(np.arange(rows), np.diff(ptr)), columns] = values
     return weights

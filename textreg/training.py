@@ -30,6 +30,7 @@ from textreg.selection import Fold, Point, choose, search
 from textreg.settings import TrainingSettings
 from textreg.splits import Split
 from textreg.splitting import group_names, split_by, splits_of
+from textreg.tracing import path_parameter, trace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,6 +99,8 @@ def train_corpus(
     report = progress or _silent
     target = Target.of(corpus, settings.task)
     check_thresholds(settings.threshold or {}, target.labels)
+    if settings.path:
+        path_parameter(settings.reg)  # refused before long work
     splits = splits_of(corpus, target, settings)
     report("features", 0, len(corpus))
     data = prepare(corpus, target, settings, features)
@@ -114,7 +117,8 @@ def train_corpus(
     if cut and not settings.refit:
         rows, problem = splits[0].train, cut[0].problem.replace(tol=settings.tol)
     else:
-        cut.clear()  # their matrices are as large as those to come
+        if not settings.path:
+            cut.clear()  # their matrices are as large as those to come
         rows = np.arange(data.X.shape[0])
         problem = data.problem(rows, settings.tol)
     part = best.part if best else settings.reg
@@ -129,6 +133,21 @@ def train_corpus(
         progress=progress,
     )
     clock.append(time.perf_counter())
+    path = None
+    if settings.path:
+        path = trace(
+            part,
+            problem,
+            data.targets[:, rows],
+            codes,
+            cut,
+            fitted,
+            data.encoder.names,
+            metric=settings.metric,
+            jobs=settings.jobs,
+            progress=progress,
+        )
+        clock.append(time.perf_counter())
 
     spent = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
     summary = {
@@ -144,8 +163,10 @@ def train_corpus(
             label: {"rule": (settings.threshold or {})[label], **chosen._asdict()}
             for label, chosen in thresholds.items()
         },
-        "seconds": dict(zip(("features", "search", "fit"), spent, strict=True)),
+        "seconds": dict(zip(("features", "search", "fit", "path"), spent, strict=False)),
     }
+    if path is not None:
+        summary["path"] = {"parameter": path.parameter, "points": len(path)}
     if "order" in fitted.info:  # of a pursuit: who came first, for every weight vector
         names = data.encoder.names
         summary["order"] = [[names[j] for j in order[:FIRST]] for order in fitted.info["order"]]
@@ -158,6 +179,7 @@ def train_corpus(
         intercepts=fitted.b,
         calibration=calibration,
         thresholds={label: chosen.value for label, chosen in thresholds.items()},
+        path=path,
         summary=summary,
     )
 

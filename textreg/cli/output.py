@@ -17,7 +17,12 @@ from textreg.errors import UsageError
 if TYPE_CHECKING:
     from textreg.running import Progress
 
-STAGES = {"features": "making features", "search": "searching prices", "fit": "fitting"}
+STAGES = {
+    "features": "making features",
+    "search": "searching prices",
+    "fit": "fitting",
+    "path": "following the path",
+}
 
 
 def print_json(document: Any) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import click
 
-from textreg.cli.output import print_json, print_table, size
+from textreg.cli.output import check_target, print_json, print_table, size
 from textreg.encoder import Encoder
+from textreg.errors import UsageError
 from textreg.model import Model
 from textreg.storage import load_model
 
@@ -22,10 +24,20 @@ from textreg.storage import load_model
     show_default=True,
     help="Strongest features to show for each label.",
 )
+@click.option("--path", "with_path", is_flag=True, help="Show the path of the fit: train --path.")
+@click.option(
+    "--plot", metavar="FILE", help="Draw the path, accuracy against features, as .svg or .png."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
-def command(model: str, top: int, as_json: bool) -> None:
-    """Show what a model file holds: settings, size, and the strongest features of every label."""
+def command(model: str, top: int, with_path: bool, plot: str | None, as_json: bool) -> None:
+    """Show what a model file holds: settings, size, and the strongest features of every label.
+
+    With --path, instead, the models that its fit passes through, the chosen one marked.
+    """
     loaded = load_model(model, tokenizer=False)
+    if with_path or plot:
+        _show_path(loaded, model, plot, as_json)
+        return
     facts = _facts(loaded, model)
     features = loaded.top_features(top)
     if as_json:
@@ -38,6 +50,31 @@ def command(model: str, top: int, as_json: bool) -> None:
             print_table([(name, weight) for name, weight in weighted], indent="  ")
         else:
             click.echo("  (no feature speaks for it)")
+
+
+def _show_path(model: Model, file: str, plot: str | None, as_json: bool) -> None:
+    path = model.path
+    if path is None:
+        raise UsageError(
+            f"{file} has no path: keep one by training with it, textreg train FILE --path."
+        )
+    if plot is not None:
+        check_target(Path(plot), [file])
+        path.plot(plot)
+        click.echo(f"drawn: {plot}", err=True)
+    if as_json:
+        print_json({"model": file, "path": path.to_dict()})
+        return
+    names = list(path.points[0].metrics)
+    rows: list[list[str]] = [["", path.parameter, "features", *names, "gap"]]
+    for number, point in enumerate(path.points):
+        value = point.params[path.parameter]
+        shown = f"{value:,}" if isinstance(value, int) else f"{value:g}"
+        gap = "none" if point.gap is None else f"{point.gap:.0e}"
+        figures = [f"{point.metrics[name]:.3f}" for name in names]
+        mark = "chosen" if number == path.chosen else ""
+        rows.append([mark, shown, f"{point.nonzero:,}", *figures, gap])
+    print_table(rows, right=[False] + [True] * (len(rows[0]) - 1))
 
 
 def _facts(model: Model, path: str) -> dict[str, Any]:

@@ -102,6 +102,9 @@ from textreg.training import train_corpus
     help="Choose on the documents held out where a label wins: f1, precision:P or costs:FP:FN. "
     "May be repeated.",
 )
+@click.option(
+    "--path", is_flag=True, help="Keep the whole path of the fit in the model: textreg show --path."
+)
 @click.option("--jobs", type=int, default=-1, help="Fits side by side. [default: one a core]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the hold-out.")
 @click.option("--tol", type=float, default=1e-4, show_default=True, help="Relative duality gap.")
@@ -269,6 +272,11 @@ def _tell(result: Mapping[str, Any], target: str) -> None:
         f"({percent(result['nonzero'], result['features'])}) from {result['documents']:,} "
         f"documents, {bound}, {end} ({result['seconds']['fit']:.1f} s)"
     )
+    if path := result.get("path"):
+        click.echo(
+            f"path: {path['points']} values of {path['parameter']} "
+            f"({result['seconds']['path']:.1f} s); see it: textreg show {target} --path"
+        )
     click.echo(f"saved {target} ({size(result['bytes'])})")
     click.echo(f"next: textreg evaluate {target} TEST_FILE, or textreg show {target}")
 

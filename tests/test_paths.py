@@ -1,0 +1,301 @@
+"""The path of a fit: what its points are, how it is kept, shown and drawn."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Cli
+
+from textreg import Corpus, Elastic, Lasso, Model, load, tracing
+from textreg import train as train_with_defaults
+from textreg.builtin.words import Words
+from textreg.container import pack, unpack
+from textreg.corpus import read_corpus
+from textreg.demo import write_demo
+from textreg.errors import ConvergenceWarning, ModelError, UsageError
+from textreg.kinds import Regularizer
+from textreg.paths import SolutionPath
+from textreg.records import Problem, Solution
+from textreg.storage import ARRAYS
+from textreg.tracing import POINTS, path_parameter
+from textreg.vectorize import Vectorizer
+
+train = partial(train_with_defaults, ngrams=1, weighting="log", path=True)
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> tuple[Corpus, Corpus]:
+    folder = tmp_path_factory.mktemp("paths")
+    write_demo(str(folder))
+    rows = np.arange(80)
+    whole = read_corpus(str(folder / "train.jsonl"))
+    return whole.select(rows), whole.select(rows + 80)
+
+
+def fit(corpora: tuple[Corpus, Corpus], reg: Any, **settings: Any) -> Model:
+    learn, dev = corpora
+    return train(learn.texts, learn.labels or (), reg=reg, dev=dev, **settings)
+
+
+def path_of(model: Model) -> SolutionPath:
+    assert model.path is not None
+    return model.path
+
+
+@pytest.mark.parametrize("reg", ["lasso", "elastic", "ridge", "sentence", "omp", "stagewise"])
+def test_the_model_stands_on_its_path(corpora: tuple[Corpus, Corpus], reg: str) -> None:
+    model = fit(corpora, reg)
+    path = path_of(model)
+    point = path.points[path.chosen]
+    assert point.params == model.summary["reg"]["params"]
+    assert (point.nonzero, point.gap) == (model.n_features, model.summary["gap"])
+    here = path.at(path.chosen)
+    assert list(here) == list(model.encoder.names)
+    np.testing.assert_array_equal(np.array(list(here.values())).T, model.weights.astype(np.float32))
+    np.testing.assert_array_equal(path.intercepts[path.chosen], model.intercepts)
+    without = fit(corpora, reg, path=False)
+    assert without.path is None
+    assert without.weights.tobytes() == model.weights.tobytes()
+    assert {**model.summary, "path": 0, "seconds": 0} == {
+        **without.summary,
+        "path": 0,
+        "seconds": 0,
+    }
+
+
+@pytest.mark.parametrize("reg", ["lasso", "elastic", "sentence"])
+def test_prices_fall_from_the_one_that_empties_the_model(
+    corpora: tuple[Corpus, Corpus], reg: str
+) -> None:
+    path = path_of(fit(corpora, reg))
+    assert path.parameter == "l1"
+    assert path.values == sorted(path.values, reverse=True)
+    assert POINTS <= len(path) <= POINTS + 1
+    assert path.points[0].nonzero == 0
+    assert path.points[1].nonzero > 0
+    for point in path.points:
+        assert point.gap is not None
+        assert point.gap <= 1e-4
+    fixed = [{**point.params, "l1": 0} for point in path.points]
+    assert all(params == fixed[0] for params in fixed)
+
+
+def test_every_point_is_what_a_fit_of_its_own_gives(corpora: tuple[Corpus, Corpus]) -> None:
+    learn, dev = corpora
+    features = Vectorizer(ngrams=1, weighting="log").fit(Words(), learn.texts)
+    column = {name: j for j, name in enumerate(features.encoder.names)}
+    for reg in (Elastic(l2=0.5), Lasso()):
+        model = fit(corpora, reg, refit=False, tol=1e-8)
+        path = path_of(model)
+        assert path.values[0] > path.values[-1]
+        for number in (3, 12, len(path) - 1):
+            part = reg.replace(**path.points[number].params)
+            alone = fit(corpora, part, refit=False, tol=1e-8, path=False)
+            w = np.zeros(len(column))
+            for name, weight in path.at(number).items():
+                w[column[name]] = weight[0]
+            # Of a lasso the scores are unique, the weights need not be.
+            np.testing.assert_allclose(
+                features.X @ w + path.intercepts[number],
+                alone.decision_function(learn.texts),
+                atol=2e-3,
+            )
+            right = np.mean(np.array(alone.predict(dev.texts)) == np.array(dev.labels))
+            assert path.points[number].metrics["accuracy"] == pytest.approx(right, abs=0.013)
+
+
+def test_one_run_of_a_pursuit(corpora: tuple[Corpus, Corpus]) -> None:
+    path = path_of(fit(corpora, "omp"))
+    assert path.parameter == "budget"
+    assert path.values[:3] == [1, 2, 3]
+    sets = [set(path.at(number)) for number in range(len(path))]
+    assert [len(names) for names in sets] == [min(v, len(sets[-1])) for v in path.values]
+    assert all(fewer <= more for fewer, more in itertools.pairwise(sets))
+    first = next(iter(sets[0]))
+    profile = path.profile(first)
+    assert profile.shape == (len(path), 1)
+    assert (profile != 0).all()
+    with pytest.raises(UsageError, match="no feature 'nowhere'"):
+        path.profile("nowhere")
+
+
+@pytest.mark.parametrize("settings", [{}, {"multiclass": "softmax"}])
+def test_several_labels(settings: dict[str, str]) -> None:
+    texts = ["good fine", "bad dull", "so okay", "good so", "bad so", "okay so so"] * 8
+    labels = ["pos", "neg", "mid"] * 16
+    model = train(texts, labels, reg="lasso", cv=3, **settings)
+    path = path_of(model)
+    assert path.intercepts.shape == (len(path), 3)
+    assert path.points[path.chosen].nonzero == model.n_features
+    assert path.profile("good").shape == (len(path), 3)
+    again = path_of(train(texts, labels, reg="lasso", cv=3, jobs=2, **settings))
+    assert again.to_dict() == path.to_dict()
+    assert again.weights.data.tobytes() == path.weights.data.tobytes()
+
+
+def test_a_regression() -> None:
+    texts = ["good fine", "bad dull", "so okay", "good so"] * 10
+    labels = ["2", "-2", "0", "1"] * 10
+    path = path_of(train(texts, labels, reg="lasso", task="regression"))
+    assert path.metric == "r2"
+    assert path.points[-1].metrics["r2"] > 0.9 > path.points[1].metrics["r2"]
+
+
+def test_a_price_that_is_given_is_held_out_for_as_well(corpora: tuple[Corpus, Corpus]) -> None:
+    learn, _ = corpora
+    model = train(learn.texts, learn.labels or (), reg=Lasso(l1=0.4))
+    path = path_of(model)
+    assert path.values[path.chosen] == 0.4
+    assert model.summary["split"]["kind"] == "holdout"
+    zero = path_of(fit(corpora, Elastic(l1=0.0, l2=1.0)))
+    assert zero.values[-1] == 0.0
+    assert zero.chosen == len(zero) - 1
+
+
+class Chosen(Regularizer):
+    name = "test-chosen"
+
+    def solve(self, problem: Problem) -> Solution:
+        raise AssertionError("solved too early")
+
+
+def test_no_path_is_an_error_before_anything_is_fitted(corpora: tuple[Corpus, Corpus]) -> None:
+    for reg in (Chosen, "none"):
+        with pytest.raises(UsageError, match="has no path"):
+            fit(corpora, reg)
+    assert path_parameter(Elastic) == "l1"
+
+
+def test_an_interrupt_leaves_the_path_out(
+    corpora: tuple[Corpus, Corpus], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walk = tracing._walk
+
+    def stop(*pieces: Any) -> Any:
+        pieces[-1].stopped = True
+        return walk(*pieces)
+
+    monkeypatch.setattr(tracing, "_walk", stop)
+    with pytest.warns(ConvergenceWarning, match="its path is left out"):
+        model = fit(corpora, "lasso")
+    assert model.path is None
+    assert model.n_features
+
+
+# Model files
+
+
+@pytest.fixture
+def saved(corpora: tuple[Corpus, Corpus], tmp_path: Path) -> Path:
+    target = tmp_path / "m.textreg"
+    fit(corpora, "lasso").save(target)
+    return target
+
+
+def test_round_trip(corpora: tuple[Corpus, Corpus], tmp_path: Path) -> None:
+    for reg in ("lasso", "omp"):
+        model = fit(corpora, reg, weighting="tfidf")
+        model.save(tmp_path / "a")
+        again = load(tmp_path / "a")
+        one, two = path_of(model), path_of(again)
+        assert two.to_dict() == one.to_dict()
+        assert list(two.names) == list(one.names)
+        assert two.intercepts.tobytes() == one.intercepts.tobytes()
+        for number in range(len(one)):
+            assert {k: v.tolist() for k, v in two.at(number).items()} == {
+                k: v.tolist() for k, v in one.at(number).items()
+            }
+        again.save(tmp_path / "b")
+        assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+DAMAGE: dict[str, Callable[[Any, Any], object]] = {
+    "it has a path but no array": lambda h, a: a.pop("path_ptr"),
+    "has no 'parameter'": lambda h, a: h["path"].pop("parameter"),
+    "has no 'points'": lambda h, a: h["path"].update(points={}),
+    "and chosen is 99": lambda h, a: h["path"].update(chosen=99),
+    "is no object": lambda h, a: h["path"]["points"].__setitem__(0, 3),
+    "lacks a number": lambda h, a: h["path"]["points"][0]["params"].update(l1="1"),
+    "of its path lacks": lambda h, a: h["path"]["points"][0].update(gap="no"),
+    "a point of its path lacks": lambda h, a: h["path"]["points"][0].update(metrics={}),
+    "intercepts, not": lambda h, a: h["path"]["points"].append(h["path"]["points"][0]),
+    "weights for": lambda h, a: a.update(path_weights=a["path_weights"][1:]),
+    "does not cut": lambda h, a: a.update(path_ptr=a["path_ptr"][::-1].copy()),
+    "outside 0 to": lambda h, a: a.update(path_columns=a["path_columns"] + 1000),
+    "do not rise": lambda h, a: a.update(path_columns=a["path_columns"] * 0),
+    "the same name": lambda h, a: a.update(path_names=a["path_names"] * 0 + 97),
+    "no 'path' of the type": lambda h, a: h.update(path=[]),
+}
+
+
+@pytest.mark.parametrize("words", DAMAGE)
+def test_damage_is_refused(saved: Path, words: str) -> None:
+    header, arrays = unpack(saved, ARRAYS)
+    arrays = dict(arrays)
+    DAMAGE[words](header, arrays)
+    saved.write_bytes(pack(header, arrays))
+    with pytest.raises(ModelError) as error:
+        load(saved)
+    assert "is damaged" in str(error.value)
+    if words != "the same name":  # which may be told in another way
+        assert words in str(error.value)
+
+
+def test_older_files_have_no_path(saved: Path) -> None:
+    header, arrays = unpack(saved, ARRAYS)
+    del header["path"]
+    saved.write_bytes(pack(header, arrays))
+    assert load(saved).path is None
+
+
+# Commands
+
+
+def test_commands(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_demo("demo")
+    run = cli("train", "demo/train.jsonl", "--reg", "lasso", "--path", "-o", "m.textreg")
+    assert run.code == 0
+    assert "values of l1" in run.out
+    shown = cli("show", "m.textreg", "--path")
+    head, *rows = shown.out.splitlines()
+    assert head.split() == ["l1", "features", "accuracy", "log-loss", "macro-f1", "gap"]
+    path = path_of(load("m.textreg"))
+    assert len(rows) == len(path)
+    assert [row.split()[0] == "chosen" for row in rows].index(True) == path.chosen
+    document = json.loads(cli("show", "m.textreg", "--path", "--json").out)
+    assert document["path"] == path.to_dict()
+    assert cli("show", "m.textreg", "--plot", "p.svg").code == 0
+    picture = Path("p.svg").read_text()
+    point = path.points[path.chosen]
+    assert f"chosen: {point.nonzero:,} features, {point.metrics['accuracy']:.3f}" in picture
+
+
+def test_wrong_commands(cli: Cli, saved: Path) -> None:
+    model = load(saved)
+    model.path = None
+    model.save(saved)
+    for arguments, words in [
+        ((saved, "--path"), "has no path: keep one by training with it"),
+        ((saved, "--plot", "x.pdf"), "has no path"),
+    ]:
+        run = cli("show", *arguments)
+        assert (run.code, run.out) == (2, "")
+        assert words in run.err
+
+
+def test_pictures(corpora: tuple[Corpus, Corpus], tmp_path: Path) -> None:
+    fit(corpora, "ridge").path.plot(tmp_path / "r.svg")  # type: ignore[union-attr]
+    assert "l2 (all models have" in (tmp_path / "r.svg").read_text()
+    path = path_of(fit(corpora, "lasso"))
+    with pytest.raises(UsageError, match=r"\.svg or \.png"):
+        path.plot(tmp_path / "r.pdf")
+    with pytest.raises(UsageError, match="no folder"):
+        path.plot(tmp_path / "none" / "r.svg")

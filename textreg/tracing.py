@@ -1,0 +1,188 @@
+"""Following a regularizer along its path, on all documents and on those of every split."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from textreg.errors import ConvergenceWarning, UsageError
+from textreg.kinds import Regularizer
+from textreg.losses import largest_gradient_at_zero
+from textreg.metrics import measure
+from textreg.params import AUTO, Choices, LogGrid
+from textreg.paths import PathPoint, SolutionPath
+from textreg.records import MultiSolution, Problem
+from textreg.running import Progress, Run
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from textreg.records import Floats, Int64s
+    from textreg.selection import Fold
+
+POINTS = 20
+"""Points of a path, beside the chosen one."""
+
+
+def path_parameter(part: Regularizer | type[Regularizer]) -> str:
+    """The parameter that the path runs along: the last that is searched over many values.
+
+    That is a price with a grid of several, or a whole number. UsageError where there is none.
+    """
+    for name, declared in reversed(part.declared().items()):
+        grid = declared.search
+        price = isinstance(grid, LogGrid) and grid.points > 1 and declared.type is float
+        if price or (isinstance(grid, Choices) and declared.type is int):
+            return name
+    raise UsageError(
+        f"{part.label()} has no path: none of its parameters makes the model larger step by step. "
+        "Leave out path, or take a regularizer such as elastic."
+    )
+
+
+def path_parts(part: Regularizer, problem: Problem) -> list[Regularizer]:
+    """Versions of a decided regularizer along its path, the emptiest model first, itself among
+    them.
+
+    Prices fall from the one that empties the model of ``problem`` to the least that a search tries,
+    evenly in logarithm; whole numbers rise from 1 to the greatest.
+    """
+    name = path_parameter(part)
+    declared, mine = part.declared()[name], getattr(part, name)
+    tried = [getattr(one, name) for one in part.replace(**{name: AUTO}).candidates(problem)]
+    if declared.type is int:
+        grid = np.unique(np.geomspace(1, max(tried), POINTS).round()).astype(int).tolist()
+        values = sorted({*grid, mine})
+    else:
+        highest, lowest = max(part.scale(problem, name), *tried), min(tried)
+        prices = LogGrid(lowest / highest, 1.0, POINTS).values(highest) if lowest else []
+        values = sorted({*prices, mine}, reverse=True)
+    return [part.replace(**{name: value}) for value in values]
+
+
+class _Found(NamedTuple):
+    """A point of a path: weight vectors that are not kept dense, and their scores of documents."""
+
+    weights: csr_array
+    intercepts: Floats
+    gap: float
+    scores: Floats | None
+
+
+def trace(
+    part: Regularizer,
+    problem: Problem,
+    targets: Floats,
+    codes: Int64s | None,
+    folds: Sequence[Fold],
+    fitted: MultiSolution,
+    names: Sequence[str],
+    *,
+    metric: str,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> SolutionPath | None:
+    """The path that a final fit lies on; None, and a warning, where Ctrl-C ended it.
+
+    part: the regularizer, decided. problem, targets, codes: what it was fitted to, as for
+    :func:`textreg.fitting.fit_classes`. folds: splits on which the same path is measured. fitted:
+    what was found; it stands at its place in the path as it is. names: of the features.
+    """
+    from scipy.sparse import csr_array, vstack
+
+    problems = [problem.replace(y=y) for y in targets]
+    parts = path_parts(part, max(problems, key=largest_gradient_at_zero))
+    chosen = parts.index(part)
+    run = Run("path", len(parts) * len(targets) * (1 + len(folds)), progress)
+    pieces: list[tuple[Any, ...]] = []
+    for one, ys, classes, X in [
+        (problem, targets, codes, None),
+        *((fold.problem, fold.targets, fold.codes, fold.X_held) for fold in folds),
+    ]:
+        rows = [None] if classes is not None else list(ys)
+        pieces += [(parts, one, y, classes, X, run) for y in rows]
+    results = run.map(jobs, _walk, pieces)
+    if run.stopped:
+        warnings.warn(
+            "interrupted: the model is whole, but its path is left out.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+        return None
+    width = len(pieces) // (1 + len(folds))
+    ours, *others = (results[at : at + width] for at in range(0, len(results), width))
+    truth = np.concatenate([fold.truth_held for fold in folds])
+    weights, intercepts, points = [], [], []
+    for at, version in enumerate(parts):
+        w = vstack([row[at].weights for row in ours], format="csr")
+        b = np.concatenate([row[at].intercepts for row in ours])
+        gap = max((row[at].gap for row in ours), key=lambda it: (np.isnan(it), it))
+        if at == chosen:
+            w, b, gap = csr_array(fitted.w.astype(np.float32)), fitted.b, fitted.gap
+        scores = [np.hstack([row[at].scores for row in by_fold]) for by_fold in others]
+        points.append(
+            PathPoint(
+                params=version.params(),
+                nonzero=len(np.unique(w.indices)),
+                metrics=measure(np.vstack(scores), truth, folds[0].loss),
+                gap=None if np.isnan(gap) else float(gap),
+            )
+        )
+        weights.append(w)
+        intercepts.append(b)
+    whole = vstack(weights, format="csc")
+    used = np.flatnonzero(np.diff(whole.indptr))
+    return SolutionPath(
+        parameter=path_parameter(part),
+        points=tuple(points),
+        chosen=chosen,
+        metric=metric,
+        names=[names[j] for j in used.tolist()],
+        weights=csr_array(whole[:, used]),
+        intercepts=np.array(intercepts),
+    )
+
+
+def _walk(
+    parts: Sequence[Regularizer],
+    problem: Problem,
+    y: Floats | None,
+    codes: Int64s | None,
+    X: csr_array | None,
+    run: Run,
+) -> list[_Found]:
+    """All points of one weight vector, or of all together; fewer where the run was stopped."""
+    found: list[_Found] = []
+    for w, b, gap in _solutions(parts, problem.replace(callback=run.callback), y, codes):
+        if run.stopped:
+            break
+        scores = None if X is None else X @ w.T + b
+        found.append(_Found(_sparse(w), b, gap, scores))
+        for _ in range(len(w)):
+            run.advance()
+    return found
+
+
+def _solutions(
+    parts: Sequence[Regularizer], problem: Problem, y: Floats | None, codes: Int64s | None
+) -> Iterator[tuple[Floats, Floats, float]]:
+    """Weights (rows, p), intercepts (rows,) and gap of every point."""
+    if codes is None:
+        assert y is not None
+        for _, solution in parts[0].path(problem.replace(y=y), parts):
+            yield solution.w[None], np.array([solution.b]), solution.gap
+        return
+    start = None
+    for part in parts:
+        fitted = part.solve_softmax(problem, codes, start)
+        start = fitted.w, fitted.b
+        yield fitted.w, fitted.b, fitted.gap
+
+
+def _sparse(w: Floats) -> csr_array:
+    from scipy.sparse import csr_array
+
+    return csr_array(w.astype(np.float32))
