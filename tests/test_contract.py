@@ -14,12 +14,13 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from conftest import Cli
+from heavy_plugin import Imports
 
 from textreg import registry
 from textreg.builtin.separable import Ridge
 from textreg.errors import ConvergenceWarning, UsageError
-from textreg.params import AUTO, LogGrid, param
-from textreg.records import Problem, Solution, Step
+from textreg.params import AUTO, param
+from textreg.records import Problem, Solution
 from textreg.testing import CHECKS, Check, ContractError, check_regularizer, regularizer_checks
 from textreg.testing.checks import describe
 
@@ -49,7 +50,9 @@ class Wrong(Ridge):
 
 
 class Parameters(Wrong):
-    extra: float = param(default=1.0, help="")
+    """Ridge."""
+
+    extra: float = param(default=1.0, min=0, help="")
 
 
 class State(Wrong):
@@ -65,6 +68,16 @@ class WrongSolution(Wrong):
 class Use(Wrong):
     def spoil(self, found: Solution, problem: Problem) -> Solution:
         return replace(found, w=-found.w)
+
+
+class Losses(Wrong):
+    def spoil(self, found: Solution, problem: Problem) -> Solution:
+        return found if problem.loss == "logistic" else replace(found, w=-found.w)
+
+
+class Optimality(Wrong):
+    def spoil(self, found: Solution, problem: Problem) -> Solution:
+        return replace(found, w=found.w * 0.98)
 
 
 class Input(Wrong):
@@ -134,6 +147,8 @@ class Start(Wrong):
 
 
 class Callback(Wrong):
+    """Ridge, and cannot be stopped."""
+
     def solve(self, problem: Problem) -> Solution:
         return super().solve(problem.replace(callback=None))
 
@@ -159,8 +174,10 @@ class Backwards(Wrong):
 WRONG = {
     "parameters": Parameters,
     "state": State,
+    "imports": Imports,
     "solution": WrongSolution,
     "use": Use,
+    "losses": Losses,
     "input": Input,
     "determinism": Determinism,
     "workers": Workers,
@@ -169,6 +186,7 @@ WRONG = {
     "intercept": Intercept,
     "dense": None,
     "memory": Memory,
+    "optimality": Optimality,
     "edges": Edges,
     "prices": Prices,
     "start": Start,
@@ -189,7 +207,10 @@ class DenseAware(Wrong):
         return replace(found, w=found.w * (1 + 1e-6 * len(self.seen)))
 
 
-@pytest.mark.parametrize("check", regularizer_checks(), ids=str)
+OWN = [check for check in regularizer_checks() if not check.name.startswith("penalty-")]
+
+
+@pytest.mark.parametrize("check", OWN, ids=str)
 def test_every_check_can_fail(check: Check) -> None:
     wrong = WRONG[check.name] or DenseAware
     with pytest.raises(
@@ -198,40 +219,92 @@ def test_every_check_can_fail(check: Check) -> None:
         check(wrong)
 
 
-@pytest.mark.parametrize("check", regularizer_checks(), ids=str)
+@pytest.mark.parametrize("check", OWN, ids=str)
 def test_the_same_without_the_mistake_passes(check: Check) -> None:
+    check(Ridge if check.name == "imports" else Wrong)  # a module of tests imports a lot
+
+
+class Numb(Wrong):
+    """Its own penalty has a prox that is none."""
+
+    def penalty(self, problem: Problem) -> Any:
+        penalty = super().penalty(problem)
+        penalty.prox = lambda w, step: w / 2.0
+        return penalty
+
+
+def test_a_penalty_is_checked_with_its_regularizer() -> None:
+    (check,) = [check for check in regularizer_checks() if check.name == "penalty-prox"]
     check(Wrong)
+    with pytest.raises(ContractError, match="penalty-prox: expected a cost of"):
+        check(Numb)
+    assert not check.applies("omp")  # which has no penalty
+    assert not check.applies("sentence")  # whose penalty has no prox
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        (param(default=AUTO, min=0, help="nobody knows"), "a grid for more"),
+        (param(default=1.0, help="some"), "a min or a max of more"),
+        (param(default=1, min=0, help=""), "a help text of more"),
+    ],
+)
+def test_parameters_are_described_and_ranged(declared: Any, message: str) -> None:
+    class Lacking(Ridge):
+        """Ridge, with a parameter more."""
+
+        name = "lacking"
+        more: float = declared
+
+    with pytest.raises(ContractError, match=message):
+        OWN[0](Lacking)
+
+
+def test_a_class_says_what_it_is() -> None:
+    class Silent(Ridge):
+        name = "silent"
+
+    with pytest.raises(ContractError, match="a docstring of Silent"):
+        OWN[0](Silent)
+
+
+def test_ranges_are_kept_by_the_class() -> None:
+    class Deaf(Ridge):
+        """Ridge, whatever it is told."""
+
+        name = "deaf"
+
+        def replace(self, **values: Any) -> Any:
+            return self
+
+    with pytest.raises(ContractError, match="a UsageError for l2=-1, but got none"):
+        OWN[0](Deaf)
 
 
 def test_checks_can_be_left_out_with_a_reason() -> None:
+    reasons = {"imports": "a module of tests"}
     with pytest.raises(ContractError, match="callback"):
-        check_regularizer(Callback)
-    check_regularizer(Callback, skip={"callback": "it is over in a moment"})
-    with pytest.raises(UsageError, match="no check 'calback'"):
+        check_regularizer(Callback, skip=reasons)
+    check_regularizer(Callback, skip={**reasons, "callback": "it is over in a moment"})
+    with pytest.raises(UsageError, match=r"no check 'calback'\. Did you mean 'callback'"):
         check_regularizer(Callback, skip={"calback": ""})
-
-
-def test_a_parameter_without_value_or_grid_is_found() -> None:
-    class Undecided(Ridge):
-        name = "undecided"
-        more: float = param(default=AUTO, min=0, help="nobody knows")
-
-    with pytest.raises(ContractError, match="a grid for more"):
-        regularizer_checks()[0](Undecided)
-    assert LogGrid(0.1, 1, 2)
-    assert Step(0, 1.0, 0.5).gap == 0.5
 
 
 def test_from_the_shell(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     done = cli("plugins", "check", "lasso")
     assert done.code == 0
-    assert f"{len(WRONG)} of {len(WRONG)} checks passed" in done.out
+    asked = len([check for check in regularizer_checks() if check.name != "penalty-gradient"])
+    assert f"{asked} of {asked} checks passed" in done.out
     monkeypatch.setattr(registry, "find", lambda kind, name: Callback)
     failed = cli("plugins", "check", "wrong", "--json")
     assert failed.code == 1
     told = json.loads(failed.out)
-    assert told["failed"] == 1
-    assert [row["check"] for row in told["checks"] if row["status"] != "ok"] == ["callback"]
+    assert told["failed"] == 2
+    assert [row["check"] for row in told["checks"] if row["status"] != "ok"] == [
+        "imports",
+        "callback",
+    ]
 
 
 def test_every_check_is_described() -> None:
@@ -239,4 +312,4 @@ def test_every_check_is_described() -> None:
     assert describe([check for make in CHECKS.values() for check in make()]) in page.read_text(
         encoding="utf-8"
     )
-    assert WRONG.keys() == {check.name for check in regularizer_checks()}
+    assert WRONG.keys() == {check.name for check in OWN}

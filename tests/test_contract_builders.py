@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from conftest import Cli
+from heavy_plugin import HeavyGraph, HeavySentences, HeavyWords
 from scipy.sparse import csr_array
 
 from textreg import registry
 from textreg.builtin.groups import File
 from textreg.builtin.sentences import Sentences
-from textreg.errors import UsageError
+from textreg.errors import DataError, UsageError
 from textreg.kinds import GraphBuilder, Tokenizer
 from textreg.params import param
 from textreg.records import Graph, Groups, Tokens
@@ -29,6 +30,7 @@ from textreg.testing import (
     group_builder_checks,
     tokenizer_checks,
 )
+from textreg.text import only_words
 
 
 def test_tokenizers() -> None:
@@ -59,8 +61,21 @@ class Plain(Tokenizer):
         return [text.split()]
 
 
-class SomeState(Plain):
-    extra: int = param(default=1, help="")
+class SomeParameters(Plain):
+    """Words at spaces."""
+
+    extra: int = param(default=1, min=0, help="")
+
+
+class Uncopied:
+    """Comes back from a pickle as another."""
+
+    def __reduce__(self) -> Any:
+        return type(self), ()
+
+
+class SomeState(Uncopied, Plain):
+    extra: int = param(default=1, min=0, help="more")
 
 
 class EmptyTokens(Plain):
@@ -96,9 +111,22 @@ class Moody(Plain):
         return super().encode(texts)
 
 
-class GroupState(Sentences):
+class GroupParameters(Sentences):
+    """Sentences."""
+
+    name = "lacking"
+    extra: int = param(default=1, help="more")
+
+
+class GroupState(Uncopied, Sentences):
     name = "stateful"
-    extra: int = param(default=1, help="")
+
+
+class WordsOnly(Sentences):
+    name = "words-only"
+
+    def build(self, tokens: Tokens) -> Groups:
+        return super().build(only_words(tokens))
 
 
 class NoGroups(Sentences):
@@ -125,14 +153,30 @@ class Links(GraphBuilder):
     name = "links"
 
     def build(self, tokens: Tokens) -> Graph:
+        if len(tokens.vocabulary) < 2:
+            raise DataError("links: there are no two words to link.")
         return self.graph(len(tokens.vocabulary), 1.0)
 
     def graph(self, p: int, weight: float) -> Graph:
         return Graph(csr_array(([weight], ([0], [1])), shape=(p, p)))
 
 
-class GraphState(Links):
-    extra: int = param(default=1, help="")
+class GraphParameters(Links):
+    """The first word to the second."""
+
+    extra: int = param(default=1, min=0, help="")
+
+
+class GraphState(Uncopied, Links):
+    extra: int = param(default=1, min=0, help="more")
+
+
+class Brittle(Links):
+    """The first word to the second, where there is one."""
+
+    def build(self, tokens: Tokens) -> Graph:
+        p = len(tokens.vocabulary)
+        return self.graph(p, 1.0) if p > 3 else Graph(csr_array((4, 4)))
 
 
 class SmallGraph(Links):
@@ -146,19 +190,28 @@ class RandomGraph(Links):
 
 
 WRONG = {
-    "tokenizer-state": SomeState,
+    "tokenizer-parameters": SomeParameters,
+    "tokenizer-state": SomeState(extra=2),
+    "tokenizer-imports": HeavyWords,
     "tokenizer-call": EmptyTokens,
     "tokenizer-encode": OtherEncode,
     "tokenizer-spans": WrongSpans,
     "tokenizer-determinism": Moody,
-    "groups-state": GroupState,
+    "groups-parameters": GroupParameters,
+    "groups-state": GroupState(weight="sqrt"),
+    "groups-imports": HeavySentences,
+    "groups-edges": WordsOnly,
     "groups-result": NoGroups,
     "groups-determinism": RandomGroups,
-    "graph-state": GraphState,
+    "graph-parameters": GraphParameters,
+    "graph-state": GraphState(extra=2),
+    "graph-imports": HeavyGraph,
+    "graph-edges": Brittle,
     "graph-result": SmallGraph,
     "graph-determinism": RandomGraph,
 }
 RIGHT = {"tokenizer": Plain, "groups": Sentences, "graph": Links}
+BUILT_IN = {"tokenizer": "words", "groups": "sentences", "graph": "cooccurrence"}
 ALL = [*tokenizer_checks(), *group_builder_checks(), *graph_builder_checks()]
 
 
@@ -166,13 +219,15 @@ ALL = [*tokenizer_checks(), *group_builder_checks(), *graph_builder_checks()]
 def test_every_check_can_fail(check: Check) -> None:
     with pytest.raises(ContractError, match=rf"(?s)^{check.name}: expected .*, but got"):
         check(WRONG[check.name])
-    check(RIGHT[check.name.partition("-")[0]])
+    kind = check.name.partition("-")[0]
+    # A module of tests imports a lot.
+    check(BUILT_IN[kind] if check.name.endswith("-imports") else RIGHT[kind])
 
 
 def test_from_the_shell(cli: Cli) -> None:
     done = cli("plugins", "check", "tokenizer.words")
     assert done.code == 0
-    assert "5 of 5 checks passed" in done.out
+    assert "7 of 7 checks passed" in done.out
     with pytest.raises(UsageError, match="no check 'nonsense'"):
         check_tokenizer(Plain, skip={"nonsense": ""})
     assert set(CHECKS) == {"regularizer", "tokenizer", "groups", "graph"}

@@ -74,15 +74,19 @@ class Group(Regularizer):
         squares = np.bincount(member_of, shares[groups.indices] ** 2, len(groups))
         return float(np.sqrt(squares.max()))
 
-    def solve(self, problem: Problem) -> Solution:
-        """Minimise the objective; UsageError where the problem has no groups."""
+    def penalty(self, problem: Problem) -> GroupNorms:
+        """What is added to the loss; UsageError where the problem has no groups."""
         check_prices(self.name, group=self.group, l1=self.l1, l2=self.l2)
         if problem.groups is None:
             raise UsageError(
                 f"{self.name}: the problem has no groups; build them from the training text, or "
                 "give Problem(groups=...)."
             )
-        penalty = GroupNorms(problem.groups, self.group, self.l1, self.l2)
+        return GroupNorms(problem.groups, self.group, self.l1, self.l2)
+
+    def solve(self, problem: Problem) -> Solution:
+        """Minimise the objective; UsageError where the problem has no groups."""
+        penalty = self.penalty(problem)
         if self.solver == "majorize":
             return majorize(problem, penalty)
         return admm(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from textreg.hookspecs import hookimpl
-from textreg.kinds import Regularizer
+from textreg.kinds import Penalized, Regularizer
 from textreg.params import AUTO, LogGrid, param
 from textreg.penalties import Separable, check_prices
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution
@@ -13,7 +13,7 @@ from textreg.solvers.newton import newton
 from textreg.solvers.softmax import SeparableTurn, multinomial
 
 
-class Priced(Regularizer):
+class Priced(Penalized):
     """A price on every weight by itself."""
 
     softmax = True
@@ -24,16 +24,17 @@ class Priced(Regularizer):
 
     def solve(self, problem: Problem) -> Solution:
         """Minimise loss + penalty."""
-        return newton(problem, self._penalty(problem))
+        return newton(problem, self.penalty(problem))
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
     ) -> MultiSolution:
         """The same for all classes together."""
-        turn = SeparableTurn(problem, self._penalty(problem))
+        turn = SeparableTurn(problem, self.penalty(problem))
         return multinomial(problem, codes, turn, start)
 
-    def _penalty(self, problem: Problem) -> Separable:
+    def penalty(self, problem: Problem) -> Separable:
+        """The prices, on every weight of ``problem``."""
         prices = self.prices()
         check_prices(self.name, **prices)
         return Separable.constant(problem.X.shape[1], **prices)

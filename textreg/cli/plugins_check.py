@@ -26,7 +26,9 @@ def check_plugin(name: str, as_json: bool) -> None:
     results = []
     for check in CHECKS[kind]():
         try:
-            check(part)
+            if not check.applies(part):
+                continue
+            check.run(part)
         except ContractError as error:
             results.append((check.name, "FAILED", str(error)))
         except Exception as error:  # noqa: BLE001  # a stranger's code may raise anything

@@ -22,6 +22,7 @@ from textreg.testing.builders import (
     tokenizer_checks,
 )
 from textreg.testing.checks import Check, ContractError
+from textreg.testing.penalty import check_penalty, penalty_checks
 from textreg.testing.regularizer import check_regularizer, regularizer_checks
 
 __all__ = [
@@ -30,10 +31,12 @@ __all__ = [
     "ContractError",
     "check_graph_builder",
     "check_group_builder",
+    "check_penalty",
     "check_regularizer",
     "check_tokenizer",
     "graph_builder_checks",
     "group_builder_checks",
+    "penalty_checks",
     "regularizer_checks",
     "tokenizer_checks",
 ]

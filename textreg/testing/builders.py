@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import json
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from textreg import registry
-from textreg.errors import UsageError
+from textreg.errors import DataError, DataWarning, UsageError
 from textreg.kinds import Tokenizer
 from textreg.records import Graph, Groups, Tokens
-from textreg.testing.checks import Check, Checks, fail, require
-
-TEXTS = (
-    "The lamp is bright. We love it!\n\nIt came on Monday.",
-    "",
-    "Dull, dull lamp... and it broke.",
-    "ÄÖÜ naïve Ωmega \U0001f600 １２ don't",
-    "   \n\t ",
-    "A lamp. A lamp. A lamp.\n\nNot a chair; a lamp!",
-    "<b>markup</b> & http://example.org/?q=1 \x00 \u202e end",
-)
-"""Texts that a tokenizer must take: empty ones, all scripts, markup and control characters."""
+from textreg.testing.checks import Check, Checks, fail, require, run_checks
+from textreg.testing.parts import check_imports, check_parameters, check_state
+from textreg.testing.texts import EDGES, TEXTS, some_tokens, with_pairs
 
 _tokenizer, _groups, _graph = Checks(), Checks(), Checks()
 
@@ -45,59 +36,49 @@ def graph_builder_checks() -> list[Check]:
 
 def check_tokenizer(part: Any, *, skip: Mapping[str, str] | None = None) -> None:
     """Raise ContractError unless ``part``, a name, class or instance, is a good tokenizer."""
-    _run(_tokenizer, part, skip)
+    run_checks(_tokenizer.all, part, skip)
 
 
 def check_group_builder(part: Any, *, skip: Mapping[str, str] | None = None) -> None:
     """Raise ContractError unless ``part``, a name, class or instance, builds groups as promised."""
-    _run(_groups, part, skip)
+    run_checks(_groups.all, part, skip)
 
 
 def check_graph_builder(part: Any, *, skip: Mapping[str, str] | None = None) -> None:
     """Raise ContractError unless ``part``, a name, class or instance, is a good graph builder."""
-    _run(_graph, part, skip)
-
-
-def _run(checks: Checks, part: Any, skip: Mapping[str, str] | None) -> None:
-    skip = skip or {}
-    if unknown := skip.keys() - {check.name for check in checks.all}:
-        raise UsageError(f"there is no check '{min(unknown)}' of this kind.")
-    for check in checks.all:
-        if check.name not in skip:
-            check(part)
-
-
-def _plain(name: str, part: Any) -> None:
-    for key, declared in part.declared().items():
-        require(name, bool(declared.help), f"a help text of {key}", "none")
-    try:
-        again = type(part)(**json.loads(json.dumps(part.params())))
-    except TypeError as error:
-        fail(name, "parameters that JSON can hold", f"{part.params()} ({error})")
-    require(name, again.params() == part.params(), f"{part.params()}", again.params())
-
-
-def _tokens() -> Tokens:
-    """Documents enough for a builder to find something in."""
-    rng = np.random.default_rng(0)
-    words = [f"{a}{b}" for a in "klmn" for b in ("amp", "ettle", "ible", "oom", "urse")]
-    texts = []
-    for _ in range(60):
-        start = int(rng.integers(0, 16))  # words that are near each other keep company
-        picked = [words[(start + int(rng.integers(0, 5))) % 20] for _ in range(18)]
-        texts.append(". ".join(" ".join(picked[at : at + 6]) for at in (0, 6, 12)) + ".")
-    tokens: Tokens = registry.create("tokenizer", "words").encode([*texts, ""])
-    return tokens
+    run_checks(_graph.all, part, skip)
 
 
 def _build(kind: str, part: Any, tokens: Tokens) -> Any:
     return registry.resolve(kind, part).build(tokens)
 
 
+def _built(kind: str, part: Any, tokens: Tokens) -> Any:
+    """The same; None where it refuses such texts with a DataError. It may warn of them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        try:
+            return _build(kind, part, tokens)
+        except DataError:
+            return None
+
+
+@_tokenizer.add("tokenizer-parameters")
+def _tokenizer_parameters(part: Any) -> None:
+    """The class and every parameter say what they are for, and numbers have a range."""
+    check_parameters("tokenizer-parameters", registry.resolve("tokenizer", part))
+
+
 @_tokenizer.add("tokenizer-state")
 def _tokenizer_state(part: Any) -> None:
-    """Parameters are described, and plain values that JSON gives back."""
-    _plain("tokenizer-state", registry.resolve("tokenizer", part))
+    """Parameters are plain values: JSON gives them back, and a pickled copy is equal."""
+    check_state("tokenizer-state", registry.resolve("tokenizer", part))
+
+
+@_tokenizer.add("tokenizer-imports")
+def _tokenizer_imports(part: Any) -> None:
+    """Importing its module is cheap: what is large is imported where it is used."""
+    check_imports("tokenizer-imports", registry.resolve("tokenizer", part))
 
 
 @_tokenizer.add("tokenizer-call")
@@ -163,16 +144,28 @@ def _tokenizer_determinism(part: Any) -> None:
     require("tokenizer-determinism", alone == [made(text) for text in TEXTS], "no memory", "some")
 
 
+@_groups.add("groups-parameters")
+def _groups_parameters(part: Any) -> None:
+    """The class and every parameter say what they are for, and numbers have a range."""
+    check_parameters("groups-parameters", registry.resolve("groups", part))
+
+
 @_groups.add("groups-state")
 def _groups_state(part: Any) -> None:
-    """Parameters are described, and plain values that JSON gives back."""
-    _plain("groups-state", registry.resolve("groups", part))
+    """Parameters are plain values: JSON gives them back, and a pickled copy is equal."""
+    check_state("groups-state", registry.resolve("groups", part))
+
+
+@_groups.add("groups-imports")
+def _groups_imports(part: Any) -> None:
+    """Importing its module is cheap: what is large is imported where it is used."""
+    check_imports("groups-imports", registry.resolve("groups", part))
 
 
 @_groups.add("groups-result")
 def _groups_result(part: Any) -> None:
     """Groups over the features of the tokens, one at least, with a price each."""
-    tokens = _tokens()
+    tokens = some_tokens()
     groups = _build("groups", part, tokens)
     require("groups-result", isinstance(groups, Groups), "Groups", type(groups).__name__)
     wanted = len(tokens.vocabulary)
@@ -180,12 +173,25 @@ def _groups_result(part: Any) -> None:
     require("groups-result", len(groups) > 0, "a group at least", "none")
 
 
+@_groups.add("groups-edges")
+def _groups_edges(part: Any) -> None:
+    """Texts without words, one text, one word, and n-grams: a result for every feature, or a
+    DataError that says what is missing."""
+    for texts in EDGES:
+        tokens = with_pairs(registry.create("tokenizer", "words").encode(texts))
+        found = _built("groups", part, tokens)
+        if found is None:
+            continue
+        wanted = len(tokens.vocabulary)
+        require("groups-edges", found.n_features == wanted, f"{wanted} features", found.n_features)
+
+
 @_groups.add("groups-determinism")
 def _groups_determinism(part: Any) -> None:
     """The same tokens give the same groups, and are not changed."""
-    tokens = _tokens()
+    tokens = some_tokens()
     ids = tokens.ids.copy()
-    one, other = _build("groups", part, tokens), _build("groups", part, _tokens())
+    one, other = _build("groups", part, tokens), _build("groups", part, some_tokens())
     same = all(
         np.array_equal(getattr(one, name), getattr(other, name))
         for name in ("indptr", "indices", "weights")
@@ -194,28 +200,53 @@ def _groups_determinism(part: Any) -> None:
     require("groups-determinism", np.array_equal(ids, tokens.ids), "tokens as they were", "others")
 
 
+@_graph.add("graph-parameters")
+def _graph_parameters(part: Any) -> None:
+    """The class and every parameter say what they are for, and numbers have a range."""
+    check_parameters("graph-parameters", registry.resolve("graph", part))
+
+
 @_graph.add("graph-state")
 def _graph_state(part: Any) -> None:
-    """Parameters are described, and plain values that JSON gives back."""
-    _plain("graph-state", registry.resolve("graph", part))
+    """Parameters are plain values: JSON gives them back, and a pickled copy is equal."""
+    check_state("graph-state", registry.resolve("graph", part))
+
+
+@_graph.add("graph-imports")
+def _graph_imports(part: Any) -> None:
+    """Importing its module is cheap: what is large is imported where it is used."""
+    check_imports("graph-imports", registry.resolve("graph", part))
 
 
 @_graph.add("graph-result")
 def _graph_result(part: Any) -> None:
     """A graph over the features of the tokens, with finite links of 0 or more."""
-    tokens = _tokens()
+    tokens = some_tokens()
     graph = _build("graph", part, tokens)
     require("graph-result", isinstance(graph, Graph), "a Graph", type(graph).__name__)
     wanted = len(tokens.vocabulary)
     require("graph-result", graph.n_features == wanted, f"{wanted} features", graph.n_features)
 
 
+@_graph.add("graph-edges")
+def _graph_edges(part: Any) -> None:
+    """Texts without words, one text, one word, and n-grams: a result for every feature, or a
+    DataError that says what is missing."""
+    for texts in EDGES:
+        tokens = with_pairs(registry.create("tokenizer", "words").encode(texts))
+        found = _built("graph", part, tokens)
+        if found is None:
+            continue
+        wanted = len(tokens.vocabulary)
+        require("graph-edges", found.n_features == wanted, f"{wanted} features", found.n_features)
+
+
 @_graph.add("graph-determinism")
 def _graph_determinism(part: Any) -> None:
     """The same tokens give the same graph, and are not changed."""
-    tokens = _tokens()
+    tokens = some_tokens()
     ids = tokens.ids.copy()
-    one, other = _build("graph", part, tokens), _build("graph", part, _tokens())
+    one, other = _build("graph", part, tokens), _build("graph", part, some_tokens())
     same = (one.similar != other.similar).nnz == 0 and one.classes == other.classes
     require("graph-determinism", same, "the same graph twice", "another")
     require("graph-determinism", np.array_equal(ids, tokens.ids), "tokens as they were", "others")

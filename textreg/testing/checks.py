@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from textreg.errors import UsageError, did_you_mean
 
 PAGE = "docs/contract.md"
 """Where every check is described, under its own name."""
@@ -16,21 +18,29 @@ class ContractError(AssertionError):
     """A plugin does not do what its kind promises."""
 
 
+def always(part: Any) -> bool:
+    """What most checks apply to: everything of their kind."""
+    return True
+
+
 @dataclass(frozen=True)
 class Check:
     """One promise of a kind of plugin.
 
     name: short, and the heading to read under. promise: what is asked, in a sentence. run: called
-    with the plugin, raises ContractError.
+    with the plugin, raises ContractError. applies: called with the plugin, says whether it is asked
+    for this at all.
     """
 
     name: str
     promise: str
     run: Callable[[Any], None]
+    applies: Callable[[Any], bool] = always
 
     def __call__(self, part: Any) -> None:
-        """Raise ContractError unless ``part`` keeps the promise."""
-        self.run(part)
+        """Raise ContractError unless ``part`` keeps the promise, or it does not apply."""
+        if self.applies(part):
+            self.run(part)
 
     def __str__(self) -> str:
         return self.name
@@ -42,15 +52,28 @@ class Checks:
     def __init__(self) -> None:
         self.all: list[Check] = []
 
-    def add(self, name: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
+    def add(
+        self, name: str, applies: Callable[[Any], bool] = always
+    ) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
         """Decorate the function of a check; its docstring is the promise."""
 
         def keep(run: Callable[[Any], None]) -> Callable[[Any], None]:
             promise = " ".join((run.__doc__ or "").split())
-            self.all.append(Check(name, promise, run))
+            self.all.append(Check(name, promise, run, applies))
             return run
 
         return keep
+
+
+def run_checks(checks: Sequence[Check], part: Any, skip: Mapping[str, str] | None) -> None:
+    """Run all but those in ``skip``; UsageError where one named there does not exist."""
+    names = [check.name for check in checks]
+    for name in skip or {}:
+        if name not in names:
+            raise UsageError(f"there is no check '{name}'.{did_you_mean(name, names)}")
+    for check in checks:
+        if check.name not in (skip or {}):
+            check(part)
 
 
 def fail(name: str, expected: str, got: object) -> None:

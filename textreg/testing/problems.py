@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import csr_array, random_array
 
-from textreg.errors import UsageError
+from textreg import registry
+from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Regularizer
-from textreg.records import Graph, Groups, Problem
+from textreg.losses import find_loss, intercept_at_zero
+from textreg.records import Graph, Groups, Problem, Solution
 
 if TYPE_CHECKING:
     from textreg.records import Floats
@@ -82,6 +85,24 @@ def large(n: int = 20_000, p: int = 100_000) -> Problem:
     )
 
 
+def made(part: Any) -> Regularizer:
+    """A regularizer from its name, class or instance."""
+    regularizer: Regularizer = registry.resolve("regularizer", part)
+    return regularizer
+
+
+def prepared(part: Any, problem: Problem | None = None) -> Regularizer:
+    """The same with every parameter decided for ``problem``, by default the small one."""
+    return decided(made(part), small() if problem is None else problem)
+
+
+def solved(part: Regularizer, problem: Problem) -> Solution:
+    """Its solution; what did not converge is a matter of one check alone."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return part.solve(problem)
+
+
 def decided(part: Regularizer, problem: Problem) -> Regularizer:
     """``part`` with its open parameters taken from the middle of its own grid."""
     grid = part.candidates(problem)
@@ -91,8 +112,12 @@ def decided(part: Regularizer, problem: Problem) -> Regularizer:
 
 
 def null_loss(problem: Problem) -> float:
-    """The logistic loss at the best intercept and no weights."""
-    up = float(problem.weights[problem.y > 0].sum())
-    down = float(problem.weights[problem.y < 0].sum())
-    shares: Floats = np.array([up, down]) / (up + down)
-    return float(-(np.array([up, down]) @ np.log(shares)))
+    """The loss at the best intercept and no weights."""
+    return loss_at(problem, np.zeros(problem.X.shape[1]), intercept_at_zero(problem))[0]
+
+
+def loss_at(problem: Problem, w: Floats, b: float) -> tuple[float, Floats]:
+    """The loss at weights w (p,) and intercept b, and its gradient in w."""
+    r, h = np.empty(len(problem.y)), np.empty(len(problem.y))
+    value = find_loss(problem.loss).derivatives(problem.X @ w + b, problem.y, problem.weights, r, h)
+    return value, np.asarray(problem.X.T @ r)

@@ -1,0 +1,292 @@
+"""The contract of a penalty, an object with ``value(w)`` and ``prox(w, step)``.
+
+A step stands for a price: prox(w, step) of a penalty is prox(w, 1) of ``step`` times it. So a tiny
+step shows what a price of zero does, and a huge one what no weight is worth.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from textreg.penalties import Penalty
+from textreg.records import Floats
+from textreg.testing.checks import Check, Checks, require, run_checks
+
+STEPS = (1e-2, 1.0, 100.0)
+"""Steps at which prox is looked at; weights are of the size of one."""
+
+TINY, BOUNDLESS = 1e-12, 1e12
+"""Steps that stand for a price of zero and for one that nothing is worth."""
+
+EXACT = 1e-6
+"""Share of what is compared that is left to rounding, and to a prox found by iteration."""
+
+SLOPE = 1e-4
+"""The same for slopes, which lose half of the digits."""
+
+_checks = Checks()
+
+
+class Sized(NamedTuple):
+    """A penalty, and the number of weights that it takes."""
+
+    penalty: Any
+    size: int
+
+
+def penalty_checks() -> list[Check]:
+    """Those of penalties, in order; each is called with a :class:`Sized`."""
+    return list(_checks.all)
+
+
+def check_penalty(penalty: Penalty, size: int, *, skip: Mapping[str, str] | None = None) -> None:
+    """Raise ContractError unless ``penalty`` is what it says on ``size`` weights.
+
+    Those with ``convex = False`` are not asked for what only convex ones have. skip: names of
+    checks to leave out, each with the reason why.
+    """
+    run_checks(penalty_checks(), Sized(penalty, size), skip)
+
+
+def _convex(part: Sized) -> bool:
+    return getattr(part.penalty, "convex", True)
+
+
+def _points(size: int) -> list[Floats]:
+    """Weights to look at: none, one, few, all, ties, large and small ones."""
+    rng = np.random.default_rng(0)
+    full = rng.standard_normal(size)
+    signs = np.where(np.arange(size) % 2, -1.0, 1.0)
+    one = np.where(np.arange(size) == size // 2, 1.0, 0.0)
+    few = np.where(np.arange(size) % 3 == 0, full, 0.0)
+    return [np.zeros(size), one, few, full, signs, 100.0 * full[::-1], 1e-3 * full]
+
+
+def _cases(part: Sized) -> Iterator[tuple[Floats, float, Floats]]:
+    """w, step and prox(w, step)."""
+    for w, step in itertools.product(_points(part.size), STEPS):
+        yield w, step, part.penalty.prox(w.copy(), step)
+
+
+def _moves(size: int) -> list[Floats]:
+    """Directions: every weight alone, all together, neighbors, and some at random."""
+    rng = np.random.default_rng(1)
+    pairs = [np.eye(size)[j] - np.eye(size)[j - 1] for j in range(1, size)]
+    halves = [np.where(np.arange(size) < cut, 1.0, 0.0) for cut in (size // 2, size)]
+    return [*np.eye(size), *pairs, *halves, *rng.standard_normal((5, size))]
+
+
+@_checks.add("penalty-value")
+def _value(part: Sized) -> None:
+    """The value is one number, infinite at most, and finite where every weight is zero."""
+    for w in _points(part.size):
+        value = part.penalty.value(w)
+        good = np.ndim(value) == 0 and float(value) > -math.inf
+        require("penalty-value", good, "one number", value)
+    nothing = part.penalty.value(np.zeros(part.size))
+    require("penalty-value", math.isfinite(nothing), "a finite value without weights", nothing)
+
+
+@_checks.add("penalty-result")
+def _result(part: Sized) -> None:
+    """prox gives as many finite numbers as it got, at weights of finite value, and leaves its
+    input as it was."""
+    for w, step in itertools.product(_points(part.size), STEPS):
+        given = w.copy()
+        x = part.penalty.prox(given, step)
+        good = isinstance(x, np.ndarray) and x.shape == w.shape and bool(np.isfinite(x).all())
+        require("penalty-result", good, f"an array of {part.size} finite numbers", repr(x))
+        require("penalty-result", np.array_equal(given, w), "its input unchanged", given)
+        value = part.penalty.value(x)
+        require("penalty-result", math.isfinite(value), "a finite value at prox(w)", value)
+
+
+@_checks.add("penalty-determinism")
+def _determinism(part: Sized) -> None:
+    """prox hangs on w and the step alone: the same bits again, whatever was asked in between."""
+    first = [x for _, _, x in _cases(part)]
+    again = [part.penalty.prox(w, s) for w, s in itertools.product(_points(part.size), STEPS)]
+    backwards = [part.penalty.prox(w, s) for w, s, _ in list(_cases(part))[::-1]][::-1]
+    same = all(map(np.array_equal, first, again)) and all(map(np.array_equal, first, backwards))
+    require("penalty-determinism", same, "the same bits in any order", "others")
+
+
+@_checks.add("penalty-prox")
+def _prox(part: Sized) -> None:
+    """prox is what its definition says: numeric minimisation finds no x with a lower
+    1/2 ||x - w||^2 + step * value(x)."""
+    others = [x for _, _, x in _cases(part)]
+    for w, step, x in _cases(part):
+
+        def cost(u: Floats, w: Floats = w, step: float = step) -> float:
+            return 0.5 * float((u - w) @ (u - w)) + step * float(part.penalty.value(u))
+
+        found = cost(x)
+        best = min([x, w, *others], key=cost)
+        least = min(found, cost(_lowest(cost, best)))
+        enough = found <= least + EXACT * abs(least) + 1e-12
+        expected = f"a cost of {least:.8g} at prox({_short(w)}, {step:g})"
+        require("penalty-prox", enough, expected, f"{found:.8g} at {_short(x)}")
+
+
+def _lowest(cost: Any, start: Floats) -> Floats:
+    """Where a search along fixed directions ends, with steps that shrink."""
+    here, value = start, cost(start)
+    length = max(float(np.abs(start).max(initial=0.0)), 1e-3)
+    for _ in range(24):
+        before = value
+        for move in _moves(len(start)):
+            for sign in (-length, length):
+                there = here + sign * move
+                if (other := cost(there)) < value:
+                    here, value = there, other
+        if value == before:
+            length *= 0.3
+    return here
+
+
+@_checks.add("penalty-identity", applies=_convex)
+def _identity(part: Sized) -> None:
+    """By Moreau's identity t = (w - x) / step is a slope at x = prox(w, step): no value lies below
+    value(x) + t.(u - x)."""
+    others = [*_points(part.size), *(x for _, _, x in _cases(part))]
+    for w, step, x in _cases(part):
+        t, value = (w - x) / step, float(part.penalty.value(x))
+        for u in [*others, *(x * (1.0 + move) for move in (-0.5, -1e-2, 1e-2, 0.5))]:
+            found, line = float(part.penalty.value(u)), float(t @ (u - x))
+            slack = np.linalg.norm(t) * np.linalg.norm(u - x) + abs(value)
+            enough = found >= value + line - SLOPE * float(slack) - 1e-12
+            expected = f"a value of {value + line:.8g} at least at {_short(u)}"
+            require("penalty-identity", enough, expected, f"{found:.8g}")
+
+
+@_checks.add("penalty-firm", applies=_convex)
+def _firm(part: Sized) -> None:
+    """prox is firmly nonexpansive: ||x - x'||^2 <= (x - x').(w - w'), so points come nearer."""
+    for step in STEPS:
+        pairs = [(w, x) for w, s, x in _cases(part) if s == step]
+        for (w, x), (other_w, other_x) in itertools.combinations(pairs, 2):
+            apart, far = x - other_x, w - other_w
+            square, product = float(apart @ apart), float(apart @ far)
+            enough = square <= product + EXACT * float(far @ far)
+            require("penalty-firm", enough, f"{product:.8g} at most at step {step:g}", square)
+
+
+@_checks.add("penalty-envelope", applies=_convex)
+def _envelope(part: Sized) -> None:
+    """Value and prox go together: (w - prox(w, step)) / step is the gradient in w of
+    min_x value(x) + ||x - w||^2 / (2 step)."""
+
+    def envelope(w: Floats, step: float) -> float:
+        x = part.penalty.prox(w, step)
+        return float(part.penalty.value(x)) + float((x - w) @ (x - w)) / (2.0 * step)
+
+    for w, step, x in _cases(part):
+        small = 1e-5 * (1.0 + float(np.abs(w).max()))
+        for move in _moves(part.size)[-5:]:
+            rise = envelope(w + small * move, step) - envelope(w - small * move, step)
+            slope, expected = rise / (2.0 * small), float((w - x) @ move) / step
+            square = float(move @ move)
+            slack = 1e-3 * float(np.linalg.norm(w - x)) * math.sqrt(square) / step
+            # The gradient itself may change by so much between the two.
+            slack += 2.0 * small * square / step + EXACT
+            near = abs(slope - expected) <= slack
+            told = f"a slope of {expected:.6g} at {_short(w)}, step {step:g}"
+            require("penalty-envelope", near, told, f"{slope:.6g}")
+
+
+@_checks.add("penalty-convex", applies=_convex)
+def _convexity(part: Sized) -> None:
+    """The value is convex, halfway never above the mean; else the class says convex = False."""
+    points = [*_points(part.size), *(x for _, _, x in _cases(part))]
+    for a, b in itertools.combinations(points, 2):
+        mean = 0.5 * (float(part.penalty.value(a)) + float(part.penalty.value(b)))
+        value = float(part.penalty.value(0.5 * (a + b)))
+        enough = value <= mean * (1 + EXACT) + 1e-12
+        require("penalty-convex", enough, f"{mean:.8g} at most halfway", f"{value:.8g}")
+
+
+@_checks.add("penalty-zero")
+def _zero(part: Sized) -> None:
+    """A price of zero changes nothing: with a tiny step prox leaves allowed weights where they
+    are."""
+    for w in _points(part.size):
+        if math.isfinite(part.penalty.value(w)):
+            x = part.penalty.prox(w, TINY)
+            off = float(np.abs(x - w).max())
+            near = off <= EXACT * (1.0 + float(np.abs(w).max()))
+            require("penalty-zero", near, f"{_short(w)} at a step of {TINY:g}", _short(x))
+
+
+@_checks.add("penalty-infinite")
+def _infinite(part: Sized) -> None:
+    """A boundless price leaves nothing to pay: with a huge step the value of prox is the least
+    there is."""
+    points = [*_points(part.size), *(x for _, _, x in _cases(part))]
+    least = min(float(part.penalty.value(u)) for u in points)
+    for w in _points(part.size):
+        value = float(part.penalty.value(part.penalty.prox(w, BOUNDLESS)))
+        enough = value <= least + EXACT * (1.0 + abs(least))
+        require("penalty-infinite", enough, f"a value of {least:.8g} at most", f"{value:.8g}")
+
+
+@_checks.add("penalty-monotone")
+def _monotone(part: Sized) -> None:
+    """A higher price is never answered by a higher value: as the step grows, the value of prox
+    falls, and its distance from w grows."""
+    for w in _points(part.size):
+        moved = [part.penalty.prox(w, step) for step in np.geomspace(1e-3, 1e3, 13)]
+        values = [float(part.penalty.value(x)) for x in moved]
+        distances = [float(np.linalg.norm(x - w)) for x in moved]
+        for (a, b), (near, far) in zip(
+            itertools.pairwise(values), itertools.pairwise(distances), strict=True
+        ):
+            falls = b <= a + EXACT * abs(a) + 1e-12
+            require("penalty-monotone", falls, f"a value of {a:.8g} at most", f"{b:.8g}")
+            grows = far >= near * (1 - SLOPE) - 1e-9
+            require("penalty-monotone", grows, f"a distance of {near:.8g} at least", f"{far:.8g}")
+
+
+@_checks.add("penalty-conjugate", applies=lambda part: hasattr(part.penalty, "conjugate"))
+def _conjugate(part: Sized) -> None:
+    """conjugate(t) is the largest t.w - value(w): never below that of any w, and equal to that of
+    x = prox(w, step) at t = (w - x) / step."""
+    points = [*_points(part.size), *(x for _, _, x in _cases(part))]
+    for w, step, x in _cases(part):
+        t = (w - x) / step * (1.0 - 1e-7)  # inside, where on the border rounding decides
+        conjugate = float(part.penalty.conjugate(t))
+        for u in points:
+            line = float(t @ u) - float(part.penalty.value(u))
+            enough = conjugate >= line - EXACT * (1.0 + abs(line))
+            require("penalty-conjugate", enough, f"{line:.8g} at least", f"{conjugate:.8g}")
+        line = float(t @ x) - float(part.penalty.value(x))
+        near = abs(conjugate - line) <= SLOPE * (1.0 + abs(line))
+        require("penalty-conjugate", near, f"{line:.8g} at {_short(t)}", f"{conjugate:.8g}")
+
+
+@_checks.add("penalty-gradient", applies=lambda part: hasattr(part.penalty, "gradient"))
+def _gradient(part: Sized) -> None:
+    """gradient(w) is the slope of the value, as finite differences find it."""
+    for w in _points(part.size)[3:]:
+        gradient = np.asarray(part.penalty.gradient(w))
+        require(
+            "penalty-gradient", gradient.shape == w.shape, f"the shape {w.shape}", gradient.shape
+        )
+        small = 1e-5 * float(np.abs(w).max())
+        for move in _moves(part.size):
+            rise = part.penalty.value(w + small * move) - part.penalty.value(w - small * move)
+            slope, expected = float(rise) / (2.0 * small), float(gradient @ move)
+            slack = SLOPE * (abs(slope) + float(np.linalg.norm(gradient) * np.linalg.norm(move)))
+            near = abs(slope - expected) <= slack + EXACT
+            told = f"a slope of {slope:.6g} at {_short(w)}"
+            require("penalty-gradient", near, told, f"{expected:.6g}")
+
+
+def _short(w: Floats) -> str:
+    """Weights as they fit into a message."""
+    return np.array2string(np.asarray(w), precision=4, threshold=6, edgeitems=3)

@@ -1,0 +1,163 @@
+"""What a regularizer is given, and what it gives back: the first half of its contract."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from textreg.errors import ConvergenceWarning
+from textreg.losses import LOSSES, find_loss
+from textreg.records import Problem, Solution
+from textreg.testing.checks import Checks, near, require
+from textreg.testing.parts import check_imports, check_parameters, check_state
+from textreg.testing.problems import N, P, made, null_loss, prepared, small, solved
+
+CLOSE = 5e-3
+"""How near weights must be that are found in two ways, relative to the largest."""
+
+checks = Checks()
+
+
+@checks.add("parameters")
+def _parameters(part: Any) -> None:
+    """The class and every parameter say what they are for; numbers have a range, and a parameter
+    without a value has a grid to be searched."""
+    check_parameters("parameters", made(part))
+
+
+@checks.add("state")
+def _state(part: Any) -> None:
+    """Parameters are plain values: JSON gives them back, and a pickled copy is equal."""
+    check_state("state", prepared(part))
+
+
+@checks.add("imports")
+def _imports(part: Any) -> None:
+    """Importing its module is cheap: what is large is imported where it is used."""
+    check_imports("imports", made(part))
+
+
+@checks.add("solution")
+def _solution(part: Any) -> None:
+    """The weights are p finite numbers, the intercept is one, and so is the objective."""
+    problem = small()
+    found = solved(prepared(part), problem)
+    require("solution", isinstance(found, Solution), "a Solution", type(found).__name__)
+    require("solution", np.shape(found.w) == (P,), f"w of the shape ({P},)", np.shape(found.w))
+    require("solution", bool(np.isfinite(found.w).all()), "finite weights", found.w)
+    for name in ("b", "objective"):
+        value = getattr(found, name)
+        require("solution", np.ndim(value) == 0 and math.isfinite(value), f"a number {name}", value)
+    if found.group_norms is not None and problem.groups is not None:
+        shape, wanted = np.shape(found.group_norms), (len(problem.groups),)
+        require("solution", shape == wanted, f"group_norms of the shape {wanted}", shape)
+
+
+@checks.add("use")
+def _use(part: Any) -> None:
+    """The fit is better than no feature at all, at the prices it would choose for itself."""
+    _beats_nothing("use", part, small())
+
+
+@checks.add("losses")
+def _losses(part: Any) -> None:
+    """It is better than nothing under every loss, not the logistic one alone."""
+    for loss in LOSSES:
+        _beats_nothing("losses", part, small(loss=loss))
+
+
+def _beats_nothing(name: str, part: Any, problem: Problem) -> None:
+    found = solved(prepared(part, problem), problem)
+    z = problem.X @ found.w + found.b
+    loss = find_loss(problem.loss).value(z, problem.y, problem.weights)
+    most = null_loss(problem)
+    expected = f"a {problem.loss} loss of {most:g} at most, that of no feature"
+    require(name, loss <= most * (1 + 1e-9), expected, loss)
+
+
+@checks.add("input")
+def _input(part: Any) -> None:
+    """The problem is as it was: X, y, weights and groups are nobody's to change."""
+    problem = small()
+    arrays = {"X": problem.X.data, "y": problem.y, "weights": problem.weights}
+    if problem.groups is not None:
+        arrays["groups.indices"] = problem.groups.indices
+    before = {name: array.copy() for name, array in arrays.items()}
+    solved(prepared(part), problem)
+    for name, array in arrays.items():
+        require("input", np.array_equal(array, before[name]), f"{name} as it was", "another")
+
+
+@checks.add("determinism")
+def _determinism(part: Any) -> None:
+    """The same problem gives the same bits again."""
+    ready = prepared(part)
+    one, other = solved(ready, small()), solved(ready, small())
+    same = np.array_equal(one.w, other.w) and one.b == other.b
+    require("determinism", same, "the same bits twice", "others")
+
+
+@checks.add("workers")
+def _workers(part: Any) -> None:
+    """Fits side by side in threads give the bits that they give alone."""
+    ready, problem = prepared(part), small()
+    problems = [problem, problem.replace(y=-problem.y), problem]
+    alone = [solved(ready, small().replace(y=each.y)) for each in problems]
+    with warnings.catch_warnings(), ThreadPoolExecutor(3) as pool:
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        beside = list(pool.map(ready.solve, problems))
+    same = all(np.array_equal(a.w, b.w) and a.b == b.b for a, b in zip(alone, beside, strict=True))
+    require("workers", same, "the same bits in three threads", "others")
+
+
+@checks.add("order")
+def _order(part: Any) -> None:
+    """The order of the documents does not matter, but for rounding."""
+    ready, problem = prepared(part), small()
+    rows = np.random.default_rng(2).permutation(N)
+    mixed = problem.replace(X=problem.X[rows], y=problem.y[rows], weights=problem.weights[rows])
+    near("order", "weights", solved(ready, mixed).w, solved(ready, problem).w, CLOSE)
+
+
+@checks.add("weights")
+def _weights(part: Any) -> None:
+    """A document of weight 3 is the same as three of it, and one of weight 0 is not there."""
+    problem = small()
+    ready = prepared(part, problem)
+    counts = problem.weights.astype(int)
+    counts[:3] = 0
+    weighted = problem.replace(weights=counts.astype(np.float64))
+    rows = np.repeat(np.arange(N), counts)
+    repeated = problem.replace(X=problem.X[rows], y=problem.y[rows], weights=np.ones(len(rows)))
+    one, other = solved(ready, weighted), solved(ready, repeated)
+    near("weights", "weights of repeated documents", one.w, other.w, CLOSE)
+
+
+@checks.add("intercept")
+def _intercept(part: Any) -> None:
+    """Without an intercept b is 0; with one and no weights it is the logarithm of the odds."""
+    problem = small()
+    ready = prepared(part, problem)
+    without = solved(ready, problem.replace(fit_intercept=False))
+    require("intercept", without.b == 0.0, "b = 0 where fit_intercept is off", without.b)
+    nothing = problem.replace(
+        X=csr_array((N, P)), graph=None if problem.graph is None else problem.graph
+    )
+    up = float(problem.weights[problem.y > 0].sum())
+    down = float(problem.weights[problem.y < 0].sum())
+    found = solved(ready, nothing)
+    require("intercept", not found.w.any(), "no weight where every feature is 0", found.w)
+    near("intercept", "the intercept alone", [found.b], [math.log(up / down)], 1e-3)
+
+
+@checks.add("dense")
+def _dense(part: Any) -> None:
+    """A dense X gives what the same X gives as a sparse one."""
+    ready, problem = prepared(part), small()
+    dense = problem.replace(X=problem.X.toarray())
+    near("dense", "weights", solved(ready, dense).w, solved(ready, problem).w, 1e-9)

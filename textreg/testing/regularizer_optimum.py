@@ -1,0 +1,218 @@
+"""How a regularizer solves: the second half of its contract."""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from textreg.errors import ConvergenceWarning
+from textreg.losses import largest_gradient_at_zero
+from textreg.params import LogGrid
+from textreg.records import Step
+from textreg.testing.checks import Checks, near, require
+from textreg.testing.problems import (
+    N,
+    P,
+    decided,
+    graph_of,
+    groups_of,
+    large,
+    loss_at,
+    made,
+    null_loss,
+    prepared,
+    small,
+    solved,
+)
+
+MEGABYTES = 300
+"""What a fit of the large sparse problem may take at its peak; as dense it would be 16,000."""
+
+HUGE = 1e9
+"""A price that no weight is worth."""
+
+LOWER = 1e-5
+"""Share of the objective by which weights nearby may lie below those that were found."""
+
+checks = Checks()
+
+
+def adds_penalty(part: Any) -> bool:
+    """Whether a regularizer has the method ``penalty(problem)``: what it adds to the loss."""
+    return callable(getattr(made(part), "penalty", None))
+
+
+@checks.add("optimality", applies=adds_penalty)
+def _optimality(part: Any) -> None:
+    """Where there is a penalty, the objective is loss + penalty, no weights nearby have a lower
+    one, and by its prox no step leads away."""
+    problem = small()
+    ready: Any = prepared(part, problem)
+    found, penalty = solved(ready, problem), ready.penalty(problem)
+    least, gradient = loss_at(problem, found.w, found.b)
+    least += penalty.value(found.w)
+    slack = LOWER * max(abs(least), 1e-3 * null_loss(problem))
+    near("optimality", "an objective", [found.objective], [least], LOWER)
+    trials = [(found.w, found.b + move) for move in (-1e-2, 1e-2)]
+    moves = [*np.eye(P), found.w, -gradient]
+    trials += [(found.w + size * move, found.b) for move in moves for size in (-1e-2, 1e-3, 1e-2)]
+    trials += [(np.where(np.arange(P) == j, 0.0, found.w), found.b) for j in range(P)]
+    for w, b in trials:
+        value = loss_at(problem, w, b)[0] + penalty.value(w)
+        require(
+            "optimality",
+            value >= least - slack,
+            f"no objective below {least:.8g} nearby",
+            f"{value:.8g}",
+        )
+    if hasattr(penalty, "prox"):
+        step = 0.1 / max(float(abs(problem.X).sum()), 1e-9)
+        moved = found.w - penalty.prox(found.w - step * gradient, step)
+        off = float(np.abs(moved).max()) / step / largest_gradient_at_zero(problem)
+        require("optimality", off <= 1e-3, "a proximal gradient of 1e-3 at most", f"{off:.2g}")
+
+
+@checks.add("memory")
+def _memory(part: Any) -> None:
+    """A large sparse X is never made dense."""
+    problem = large()
+    ready = made(part)
+    sparse = {
+        key: min(200, value)
+        for key, value in prepared(ready, problem).params().items()
+        if isinstance(value, int) and not isinstance(value, bool) and value > 200
+    }
+    ready = decided(ready.replace(**sparse), problem)
+    tracemalloc.start()
+    try:
+        solved(ready, problem)
+        peak = tracemalloc.get_traced_memory()[1] / 1e6
+    finally:
+        tracemalloc.stop()
+    require("memory", peak < MEGABYTES, f"less than {MEGABYTES} MB", f"{peak:.0f} MB")
+
+
+@checks.add("edges")
+def _edges(part: Any) -> None:
+    """One feature, two documents, a feature twice and labels all the same are no reason to fail."""
+    ready, rng = prepared(part), np.random.default_rng(3)
+    problem = small()
+    cases = {
+        "a single feature": problem.replace(
+            X=problem.X[:, [0]], groups=groups_of(1, rng, 2), graph=graph_of(1, rng)
+        ),
+        "two documents": problem.replace(
+            X=problem.X[:2], y=np.array([1.0, -1.0]), weights=np.ones(2)
+        ),
+        "a feature twice": problem.replace(X=problem.X[:, np.r_[0, 0, 2:P]]),
+        "one label": problem.replace(y=np.ones(N)),
+        "documents without a feature": problem.replace(
+            X=csr_array(problem.X.multiply((np.arange(N) % 2)[:, None]))
+        ),
+        "columns of zeros": problem.replace(X=csr_array(problem.X.multiply(np.arange(P) % 2))),
+    }
+    for name, case in cases.items():
+        if ready.needs == "graph" and name == "a single feature":
+            continue  # nothing to link
+        found = solved(ready, case.replace(max_iter=200, tol=1e-3))
+        finite = bool(np.isfinite(found.w).all()) and math.isfinite(found.b)
+        require("edges", finite, f"finite weights for {name}", found.w)
+
+
+@checks.add("prices")
+def _prices(part: Any) -> None:
+    """A price of 0 can be asked for, and one beyond all worth leaves no weight."""
+    ready, problem = prepared(part), small(tol=1e-3, max_iter=100)
+    for key, declared in ready.declared().items():
+        if not isinstance(declared.search, LogGrid):
+            continue
+        free = solved(ready.replace(**{key: 0.0}), problem)
+        require("prices", bool(np.isfinite(free.w).all()), f"finite weights at {key}=0", free.w)
+    prices = [key for key, it in ready.declared().items() if isinstance(it.search, LogGrid)]
+    if prices:
+        found = solved(ready.replace(**dict.fromkeys(prices, HUGE)), problem)
+        largest = float(np.abs(found.w).max())
+        require("prices", largest < 1e-4, f"no weight where prices are {HUGE:g}", largest)
+
+
+@checks.add("start")
+def _start(part: Any) -> None:
+    """Started from its own solution, it ends no worse."""
+    ready, problem = prepared(part), small()
+    first = solved(ready, problem)
+    again = solved(ready, problem.replace(start=(first.w, first.b)))
+    slack = abs(first.objective) * 1e-6
+    worse = again.objective - first.objective
+    require("start", worse <= slack, "an objective as low as before", f"one {worse:g} above")
+
+
+@checks.add("callback")
+def _callback(part: Any) -> None:
+    """The callback gets Steps; when it returns True, the best so far comes back at once."""
+    steps: list[Any] = []
+
+    def stop(step: Step) -> bool:
+        steps.append(step)
+        return True
+
+    problem = small(tol=1e-12, callback=stop)
+    found = solved(prepared(part), problem)
+    wrong = [step for step in steps if not isinstance(step, Step)]
+    require("callback", not wrong, "Steps", wrong)
+    require("callback", len(steps) >= 1, "a call at least", "none")
+    require("callback", len(steps) == 1, "an end when it returned True", f"{len(steps)} calls")
+    require("callback", bool(np.isfinite(found.w).all()), "finite weights", found.w)
+
+
+@checks.add("honesty")
+def _honesty(part: Any) -> None:
+    """What is called converged has a gap within the tolerance, if any; what is not warns."""
+    ready = prepared(part)
+    for problem in (small(), small(tol=1e-13, max_iter=1)):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            found = ready.solve(problem)
+        warned = any(issubclass(item.category, ConvergenceWarning) for item in told)
+        if found.converged and not math.isnan(found.gap):
+            require("honesty", found.gap <= problem.tol, f"a gap within {problem.tol}", found.gap)
+        require("honesty", found.converged or warned, "a ConvergenceWarning", "none")
+
+
+@checks.add("bound")
+def _bound(part: Any) -> None:
+    """Where a gap is given, no other solution lies farther below than it says."""
+    ready = prepared(part)
+    best = solved(ready, small())
+    for tol in (0.3, 1e-2):
+        found = solved(ready, small(tol=tol))
+        if not math.isnan(found.gap):
+            require("bound", found.gap >= 0.0, "a gap of 0 or more", found.gap)
+            least = found.objective * (1.0 - found.gap)
+            enough = least <= best.objective * (1.0 + 1e-9)
+            require("bound", enough, f"a bound below {best.objective}", least)
+
+
+@checks.add("path")
+def _path(part: Any) -> None:
+    """The path gives every candidate, in order and decided, with what it finds alone."""
+    walker, problem = made(part), small(tol=1e-6)
+    grid = walker.candidates(problem)
+    open_ones = [each for each in grid if each.undecided()]
+    require("path", bool(grid) and not open_ones, "candidates with every value", open_ones or grid)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        walked = list(walker.path(problem, grid))
+    parts = [each for each, _ in walked]
+    require("path", parts == grid, f"{len(grid)} candidates in order", parts)
+    for each, solution in walked[:: max(1, len(walked) // 3)]:
+        alone = solved(each, problem)
+        slack = 1e-4 * max(abs(alone.objective), 1e-3)
+        off = abs(solution.objective - alone.objective)
+        require(
+            "path", off <= slack, f"the objective {alone.objective} of {each}", solution.objective
+        )
