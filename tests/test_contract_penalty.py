@@ -84,7 +84,7 @@ class Remembers(L1):
     last = 0.0
 
     def prox(self, w: Floats, step: float) -> Floats:
-        x = super().prox(w, step) + 1e-9 * self.last
+        x = super().prox(w, step) + 1e-13 * self.last
         self.last = float(np.abs(x).sum())
         return x
 

@@ -29,6 +29,9 @@ EXACT = 1e-6
 SLOPE = 1e-4
 """The same for slopes, which lose half of the digits."""
 
+ROUNDING = 1e-9
+"""What is nothing, beside weights of the size of one."""
+
 _checks = Checks()
 
 
@@ -129,7 +132,7 @@ def _prox(part: Sized) -> None:
         found = cost(x)
         best = min([x, w, *others], key=cost)
         least = min(found, cost(_lowest(cost, best)))
-        enough = found <= least + EXACT * abs(least) + 1e-12
+        enough = found <= least + EXACT * abs(least) + ROUNDING
         expected = f"a cost of {least:.8g} at prox({_short(w)}, {step:g})"
         require("penalty-prox", enough, expected, f"{found:.8g} at {_short(x)}")
 
@@ -160,7 +163,7 @@ def _identity(part: Sized) -> None:
         for u in [*others, *(x * (1.0 + move) for move in (-0.5, -1e-2, 1e-2, 0.5))]:
             found, line = float(part.penalty.value(u)), float(t @ (u - x))
             slack = np.linalg.norm(t) * np.linalg.norm(u - x) + abs(value)
-            enough = found >= value + line - SLOPE * float(slack) - 1e-12
+            enough = found >= value + line - SLOPE * float(slack) - ROUNDING
             expected = f"a value of {value + line:.8g} at least at {_short(u)}"
             require("penalty-identity", enough, expected, f"{found:.8g}")
 
@@ -207,7 +210,7 @@ def _convexity(part: Sized) -> None:
     for a, b in itertools.combinations(points, 2):
         mean = 0.5 * (float(part.penalty.value(a)) + float(part.penalty.value(b)))
         value = float(part.penalty.value(0.5 * (a + b)))
-        enough = value <= mean * (1 + EXACT) + 1e-12
+        enough = value <= mean * (1 + EXACT) + ROUNDING
         require("penalty-convex", enough, f"{mean:.8g} at most halfway", f"{value:.8g}")
 
 
@@ -246,9 +249,9 @@ def _monotone(part: Sized) -> None:
         for (a, b), (near, far) in zip(
             itertools.pairwise(values), itertools.pairwise(distances), strict=True
         ):
-            falls = b <= a + EXACT * abs(a) + 1e-12
+            falls = b <= a + EXACT * abs(a) + ROUNDING
             require("penalty-monotone", falls, f"a value of {a:.8g} at most", f"{b:.8g}")
-            grows = far >= near * (1 - SLOPE) - 1e-9
+            grows = far >= near * (1 - SLOPE) - ROUNDING
             require("penalty-monotone", grows, f"a distance of {near:.8g} at least", f"{far:.8g}")
 
 
