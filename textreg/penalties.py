@@ -12,9 +12,10 @@ import numpy as np
 
 from textreg._core.groups import ball_sweeps, group_gather, group_norms, group_scale, group_spread
 from textreg.errors import UsageError
-from textreg.records import Floats, Groups, Int32s
+from textreg.records import Floats, Groups, Int32s, Int64s
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from scipy.sparse import csr_array
     from typing_extensions import Self
 
@@ -185,6 +186,7 @@ class Links:
 
     def __init__(self, rows: csr_array, classes: int = 0) -> None:
         self.p = rows.shape[1] - classes
+        self._rows = rows
         self.R = rows[:, : self.p].tocsr() if classes else rows
         self.Rt = self.R.T.tocsr()
         self.diagonal: Floats = np.asarray(self.Rt.power(2).sum(axis=1)).ravel()
@@ -197,6 +199,19 @@ class Links:
             curvature = np.asarray(self.St.power(2).sum(axis=1)).ravel()
             slight = np.where(curvature > 0.0, self.SLIGHT * curvature, 1.0)
             self._best = splu((self.St @ self.S + diags(slight)).tocsc())
+
+    @cached_property
+    def coupled(self) -> NDArray[np.bool_]:
+        """(p,) features that some row ties to another, real or virtual."""
+        rows = self._rows[np.diff(self._rows.indptr) > 1]
+        coupled: NDArray[np.bool_] = np.bincount(rows.indices, minlength=rows.shape[1]) > 0
+        return coupled[: self.p]
+
+    def keep(self, features: Int64s) -> Links:
+        """The price of these features alone; what is left out must not be coupled."""
+        classes = np.arange(self.p, self._rows.shape[1])
+        rows = self._rows[:, np.append(features, classes)]
+        return Links(rows[np.flatnonzero(np.diff(rows.indptr))], len(classes))
 
     def product(self, w: Floats) -> Floats:
         """Half the gradient in w (p,): linear in w, and w.product(w) is the value."""

@@ -14,6 +14,7 @@ from textreg.linking import scaled_rows
 from textreg.params import AUTO, LogGrid, param
 from textreg.penalties import Links, Quadratic, check_prices
 from textreg.records import Floats, Graph, Int64s, MultiSolution, Problem, Solution
+from textreg.solvers.folding import Folding, fold_links
 from textreg.solvers.memo import remember
 from textreg.solvers.quadratic import quadratic
 from textreg.solvers.softmax import QuadraticTurn, multinomial
@@ -35,14 +36,24 @@ class Linked(Regularizer):
 
     def solve(self, problem: Problem) -> Solution:
         """Minimise loss + penalty."""
-        return quadratic(problem, self.penalty(problem))
+        folding, penalty = self._folded(problem)
+        return folding.unfolded(quadratic(folding.problem(problem), penalty))
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
     ) -> MultiSolution:
         """The same for all classes together."""
-        turn = QuadraticTurn(problem, self.penalty(problem))
-        return multinomial(problem, codes, turn, start)
+        folding, penalty = self._folded(problem)
+        small = folding.problem(problem)
+        begin = start and (folding.fold(start[0]), start[1])
+        found = multinomial(small, codes, QuadraticTurn(small, penalty), begin)
+        return folding.unfolded(found)
+
+    def _folded(self, problem: Problem) -> tuple[Folding, Quadratic]:
+        """Features without links that no penalty can tell apart as one, and what these cost."""
+        penalty = self.penalty(problem)
+        folding, links = fold_links(problem, penalty.links)
+        return folding, Quadratic(links, penalty.price, penalty.l2)
 
 
 class Network(Linked):

@@ -9,6 +9,7 @@ from textreg.kinds import Penalized, Regularizer
 from textreg.params import AUTO, LogGrid, param
 from textreg.penalties import Separable, check_prices
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution
+from textreg.solvers.folding import fold_all
 from textreg.solvers.newton import newton
 from textreg.solvers.softmax import SeparableTurn, multinomial
 
@@ -24,7 +25,12 @@ class Priced(Penalized):
 
     def solve(self, problem: Problem) -> Solution:
         """Minimise loss + penalty."""
-        return newton(problem, self.penalty(problem))
+        penalty = self.penalty(problem)
+        if penalty.lam.any():
+            return newton(problem, penalty)
+        folding = fold_all(problem)
+        small = folding.problem(problem)
+        return folding.unfolded(newton(small, self.penalty(small)))
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None

@@ -1,0 +1,115 @@
+"""Parallel columns as one: same scores, same penalty, same minimum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from textreg import registry
+from textreg.penalties import Links, Quadratic, Separable
+from textreg.records import Graph, Problem
+from textreg.solvers.folding import fold_all, fold_links
+from textreg.solvers.newton import newton
+from textreg.solvers.quadratic import quadratic
+
+N, P = 40, 30
+
+
+def problem(seed: int = 0) -> Problem:
+    """Columns 0 to 9 are 20 to 29 times a factor, 10 to 12 are in no document."""
+    random = np.random.default_rng(seed)
+    X = random.poisson(0.3, (N, P)).astype(float)
+    X[:, :10] = X[:, 20:] * random.choice([-2.0, 0.5, 1.0, 3.0], 10)
+    X[:, 10:13] = 0.0
+    y = np.where(random.random(N) < 0.5, -1.0, 1.0)
+    return Problem(csr_array(X), y, random.random(N) + 0.5, tol=1e-10)
+
+
+def graph(classes: int = 0) -> Graph:
+    """Links between 13 to 19, and one of 10, which no document holds, to 13."""
+    similar = np.zeros((P + classes, P + classes))
+    similar[np.arange(13, 19), np.arange(14, 20)] = [1.0, 2.0, 1.0, 0.5, 1.0, 1.0]
+    similar[10, 13] = 1.0
+    if classes:
+        similar[14:17, P] = 1.0
+        similar[P, 14:17] = 1.0
+    return Graph(csr_array(similar), classes=classes)
+
+
+def test_scores_and_squares_are_kept():
+    given = problem()
+    folding = fold_all(given)
+    small = folding.problem(given)
+    assert small.X.shape == (N, P - 12)
+    random = np.random.default_rng(1)
+    w, u = random.standard_normal(P), random.standard_normal(small.X.shape[1])
+    np.testing.assert_allclose(small.X @ folding.fold(w), given.X @ w, atol=1e-12)
+    np.testing.assert_allclose(given.X @ folding.unfold(u), small.X @ u, atol=1e-12)
+    np.testing.assert_allclose(folding.fold(folding.unfold(u)), u, atol=1e-14)
+    assert np.linalg.norm(folding.unfold(u)) == pytest.approx(np.linalg.norm(u), rel=1e-14)
+    assert not folding.unfold(u)[11:13].any()
+    both = np.array([u, -u])
+    np.testing.assert_array_equal(folding.unfold(both)[1], folding.unfold(-u))
+
+
+def test_a_stored_zero_is_no_value():
+    given = problem()
+    X = given.X.copy()
+    X.data[0] = 0.0
+    clean = X.copy()
+    clean.eliminate_zeros()
+    stored = fold_all(Problem(X, given.y))
+    np.testing.assert_array_equal(stored.share, fold_all(Problem(clean, given.y)).share)
+    assert Problem(X, given.y).X.nnz == given.X.nnz
+
+
+def test_nearly_parallel_is_not_parallel():
+    X = np.array([[1.0, 1.0], [2.0, 2.0 + 1e-11], [0.0, 0.0]])
+    assert fold_all(Problem(csr_array(X), np.array([1.0, -1.0, 1.0]))).kept.tolist() == [0, 1]
+
+
+def test_matrix_without_documents_words_or_values():
+    for shape in ((3, 0), (3, 2)):
+        folding = fold_all(Problem(csr_array(shape), np.array([1.0, -1.0, 1.0])))
+        assert folding.unfold(np.zeros(len(folding.kept))).shape == (shape[1],)
+
+
+def test_ridge_finds_the_same_weights():
+    given = problem()
+    whole = newton(given, Separable.constant(P, l2=0.3))
+    folded = registry.create("regularizer", "ridge", l2=0.3).solve(given)
+    np.testing.assert_allclose(folded.w, whole.w, atol=1e-5)
+    assert folded.objective == pytest.approx(whole.objective, rel=1e-9)
+    assert folded.gap <= 1e-10
+    begun = registry.create("regularizer", "ridge", l2=0.3).solve(
+        given.replace(start=(folded.w, folded.b))
+    )
+    assert begun.iterations <= 1
+
+
+@pytest.mark.parametrize("classes", [0, 1])
+@pytest.mark.parametrize("name", ["network", "laplacian"])
+def test_links_find_the_same_weights(name: str, classes: int):
+    given = problem().replace(graph=graph(classes))
+    part = registry.create("regularizer", name, alpha=0.4, beta=0.2)
+    penalty = part.penalty(given)
+    whole = quadratic(given, penalty)
+    folded = part.solve(given)
+    np.testing.assert_allclose(folded.w, whole.w, atol=1e-5)
+    assert folded.objective == pytest.approx(whole.objective, rel=1e-9)
+    folding, links = fold_links(given, penalty.links)
+    assert len(folding.kept) < P - 10
+    u = np.random.default_rng(2).standard_normal(len(folding.kept))
+    assert Quadratic(links, 0.4, 0.2).value(u) == pytest.approx(
+        penalty.value(folding.unfold(u)), rel=1e-12
+    )
+
+
+def test_features_of_another_price_stay_apart():
+    X = csr_array(np.ones((4, 3)))
+    given = Problem(X, np.array([1.0, -1.0, 1.0, 1.0]))
+    rows = csr_array(np.diag([1.0, 2.0, 1.0]))
+    folding, links = fold_links(given, Links(rows))
+    assert folding.kept.tolist() == [0, 1]
+    np.testing.assert_array_equal(links.diagonal, [1.0, 4.0])
