@@ -3,9 +3,9 @@
 Documents quote each other, and most pairs of words occur once: far more features than ways to be
 in documents. Let the columns x_j = c_j x of some features be parallel, and their weights be priced
 by the same q w_j^2 and nothing else. The scores depend on t = sum_j c_j w_j alone, and the cheapest
-weights for any t are w_j = u c_j / ||c|| with u = t / ||c||, at the price q u^2: eq. (F1). So one feature of
-the column ||c|| x and the weight u takes their place: same scores, same penalty, same minimum, and
-every bound on it holds for both.
+weights for any t are w_j = u c_j / ||c|| with u = t / ||c||, at the price q u^2: eq. (F1). So one
+feature with the column ||c|| x and the weight u takes their place: same scores, same penalty, same
+minimum, and every bound on it holds for both.
 """
 
 from __future__ import annotations
