@@ -223,7 +223,7 @@ def test_plugins(cli: Cli) -> None:
     listed = json.loads(cli("plugins", "list", "--json").out)
     assert {"sentence", "lasso", "words", "sentences"} <= {info["name"] for info in listed}
     table = cli("plugins").out
-    assert table.splitlines()[0].split() == ["NAME", "KIND", "FROM", "STATUS"]
+    assert table.splitlines()[0].split() == ["NAME", "KIND", "FROM", "API", "STATUS"]
     assert cli("plugins", "list").out == table
 
 

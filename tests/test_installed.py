@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from distributions import FAULTS, SOUND, WRONG_SPANS, Fault, install
+from distributions import FAULTS, LOADING, SOUND, WRONG_SPANS, Fault, install
 
 # One process for many commands: that it goes on after each of them is what is to be shown.
 SESSION = """
@@ -142,3 +142,105 @@ def test_traceback_of_the_plugin(site: Site) -> None:
     )
     said = site.python("-c", code).stdout
     assert re.match(r"BrokenPluginError \| RuntimeError \| solve: RuntimeError: no lic", said), said
+
+
+def test_list_imports_nothing(site: Site) -> None:
+    code = (
+        "import sys; from textreg.cli import main; main(['plugins', 'list', '--json'])\n"
+        "print([name for name in sys.modules if name.startswith(('acme', 'numpy'))])"
+    )
+    listed, modules = site.python("-c", code).stdout.splitlines()
+    assert modules == "[]"
+    rows = {row["name"]: row for row in json.loads(listed)}
+    assert rows["import"]["status"] == rows["slope"]["status"] == "not loaded"
+    assert (rows["slope"]["distribution"], rows["slope"]["version"]) == ("acme-slope", "0.3")
+    assert (rows["slope"]["api"], rows["slope"]["seconds"]) == (None, None)
+
+
+def test_list_that_loads(site: Site) -> None:
+    (code, out, _), (_, table, _) = site.session(
+        [["plugins", "list", "--load", "--json"], ["plugins", "list"]]
+    )
+    assert code == 0
+    rows = {row["name"]: row for row in json.loads(out)}
+    for name, (distribution, says) in LOADING.items():
+        assert rows[name]["status"].startswith("broken: ")
+        assert re.search(says, rows[name]["status"])
+        assert rows[name]["distribution"] == distribution.name
+    assert rows["slope"]["status"] == rows["sentence"]["status"] == "ok"
+    assert rows["slope"]["api"] == 1
+    assert rows["slope"]["seconds"] > 0
+    lines = table.splitlines()
+    assert lines[0].split() == ["NAME", "KIND", "FROM", "API", "STATUS"]
+    (line,) = [line for line in lines if line.startswith("import ")]
+    assert line.endswith("BROKEN: it needs 'jaxx', which is not installed -> pip install jaxx")
+    assert lines[-1] == (
+        f"{len(LOADING)} plugins are broken; all else works. See: textreg plugins doctor declared"
+    )
+
+
+def test_doctor(site: Site) -> None:
+    names = ["import", "regularizer.raises", "acme-nan", "acme-slope:slope", "spaces", "sentence"]
+    results = site.session([["plugins", "doctor", name, "--json"] for name in names])
+    found = {}
+    for name, (code, out, err) in zip(names, results, strict=True):
+        assert err == ""
+        (found[name],) = json.loads(out)["plugins"]
+        assert code == (found[name]["status"] == "broken")
+    assert [found[name]["status"] for name in names] == ["broken"] * 3 + ["ok"] * 3
+    assert found["import"]["cause"] == "it needs 'jaxx', which is not installed"
+    assert found["import"]["remedy"] == "pip install jaxx"
+    assert found["import"]["traceback"].endswith("No module named 'jaxx'\n")
+    raised = found["regularizer.raises"]
+    assert raised["remedy"] == "pip install -U acme-raises"
+    first, *_, second_last, last = raised["traceback"].splitlines()
+    assert first == "Traceback (most recent call last):"
+    assert "acme_raises.py" in raised["traceback"].splitlines()[1]
+    assert (second_last, last) == ("RuntimeError: no licence", "really")
+    assert (
+        found["acme-nan"]["cause"]
+        == "solve, w, must give finite numbers, not 1 that are NaN or infinite"
+    )
+    assert found["acme-nan"]["traceback"] == ""
+
+
+def test_doctor_for_people(site: Site) -> None:
+    (code, out, err), unknown, blocked, clash = site.session(
+        [
+            ["plugins", "doctor", "import"],
+            ["plugins", "doctor", "slop"],
+            ["--no-plugin", "raises", "plugins", "doctor", "raises"],
+            ["plugins", "doctor", "clash"],
+        ]
+    )
+    assert (code, err) == (1, "")
+    lines = out.splitlines()
+    assert lines[1].split() == ["import", "regularizer", "acme-import", "0.3", "broken"]
+    assert "  cause: it needs 'jaxx', which is not installed" in lines
+    assert "  mend:  pip install jaxx" in lines
+    assert "  ModuleNotFoundError: No module named 'jaxx'" in lines
+    assert lines[-1] == "1 tried, 1 broken"
+    assert unknown[0] == 2
+    assert "no plugin 'slop'. Did you mean 'slope'?" in unknown[2]
+    assert blocked[0] == 0
+    assert "blocked: by --no-plugin" in blocked[1]
+    assert clash[0] == 0
+    assert "clash: write one-clash:clash" in clash[1]
+    assert "clash: write other-clash:clash" in clash[1]
+
+
+def test_two_providers_of_a_name(site: Site) -> None:
+    ambiguous, chosen, allowed = site.session(
+        [
+            site.train("--reg clash"),
+            site.train("--reg other-clash:clash --reg-l1 0.5", "clash.textreg"),
+            ["--no-plugin", "one-clash", *site.train("--reg clash --reg-l1 0.5", "clash.textreg")],
+        ]
+    )
+    assert ambiguous[0] == 2
+    assert re.search(
+        r"2 regularizers are called 'clash': (one-clash 0\.3 and other-clash 2\.0|other-clash 2\.0 "
+        r"and one-clash 0\.3)\. Write .*one-clash:clash",
+        ambiguous[2],
+    )
+    assert (chosen[0], chosen[2]) == (allowed[0], allowed[2]) == (0, "")

@@ -52,6 +52,7 @@ ROWS = [
     ["classifier", "demo_grammar", "explain"],
     ["report"],
     ["demo", "scaffold", "testing"],
+    ["doctor"],
     ["cli"],
     ["__main__"],
 ]

@@ -7,6 +7,8 @@ that names it, and what it is given is sealed. Errors that are meant for the use
 from __future__ import annotations
 
 import copy
+import importlib
+import os
 import traceback
 import zlib
 from collections.abc import Callable, Iterator
@@ -17,7 +19,8 @@ from typing import Any
 
 from textreg.errors import BrokenPluginError, PluginError, RecordError, TextregError
 
-_HERE = str(Path(__file__).parent)
+# Files of textreg, and of the import system, which may be frozen or not.
+_OURS = (str(Path(__file__).parent), "<frozen", os.path.dirname(importlib.__file__))
 
 
 def cause_of(error: BaseException) -> str:
@@ -28,9 +31,23 @@ def cause_of(error: BaseException) -> str:
         return what
     frames = traceback.extract_tb(error.__traceback__)
     for frame in reversed(frames):
-        if not frame.filename.startswith((_HERE, "<frozen")):
+        if not frame.filename.startswith(_OURS):
             return f"{what} ({frame.filename}:{frame.lineno})"
     return what
+
+
+def traceback_of(error: BaseException | None) -> str:
+    """A traceback as Python prints it, from the first place outside of textreg on."""
+    if error is None:
+        return ""
+    begin = frames = error.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename.startswith(_OURS):
+        frames = frames.tb_next
+    shown = error.with_traceback(frames or begin)
+    try:
+        return "".join(traceback.format_exception(shown))
+    finally:
+        error.with_traceback(begin)
 
 
 @contextmanager

@@ -124,6 +124,16 @@ class Inventory:
             rows += [self._info_of_added(*key) for key in self.added]
         return sorted(rows, key=lambda row: (row.kind, row.name, row.distribution))
 
+    def load_row(self, row: PluginInfo) -> list[PluginInfo]:
+        """Import what a row of the list stands for; the rows of the parts that it has."""
+        with self.lock:
+            for entry in self.entries():
+                if entry.part == (row.kind, row.name, row.distribution):
+                    parts = self.load(entry)
+                    keys = [(entry.kind, entry.name)] if entry.kind else list(parts)
+                    return [self._info(entry, *key) for key in keys]
+        return [row]
+
     def provider(self, cls: Any) -> PluginInfo | None:
         """Where a class is from; None for one that is of no plugin. Imports nothing."""
         with self.lock:

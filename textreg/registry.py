@@ -16,6 +16,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from textreg.config import Config
 from textreg.entries import KIND_NAMES, Entry, normal
 from textreg.errors import BrokenPluginError, PluginError, UsageError, did_you_mean
 from textreg.guard import blaming
@@ -100,6 +101,21 @@ class Registry:
         """All plugins, by kind and name; imports nothing unless ``load`` asks for everything."""
         return self._inventory.listing(load=load)
 
+    def load(self, row: PluginInfo) -> list[PluginInfo]:
+        """Import what a row of the list stands for; the rows of its parts, usually the one.
+
+        Raises BrokenPluginError where it cannot be loaded.
+        """
+        return self._inventory.load_row(row)
+
+    def aliases(self) -> set[str]:
+        """All names by which plugins may be blocked, or asked after."""
+        return self._inventory.aliases()
+
+    def configs(self) -> list[Config]:
+        """What the files ``textreg.toml`` say."""
+        return self._blocks.configs
+
     def provider(self, part: Any) -> PluginInfo | None:
         """Where a class, or the class of an instance, is from; None for one that was passed
         directly and is of no installed plugin. Imports nothing.
@@ -157,7 +173,7 @@ class Registry:
 
         Raises PluginError for a name that no plugin has.
         """
-        known = self._inventory.aliases()
+        known = self.aliases()
         for name in names:
             if not {name, normal(name)} & known:
                 raise PluginError(
@@ -228,6 +244,9 @@ listing = _default.listing
 provider = _default.provider
 home = _default.home
 failure = _default.failure
+load = _default.load
+aliases = _default.aliases
+configs = _default.configs
 register = _default.register
 register_file = _default.register_file
 block = _default.block
