@@ -423,7 +423,7 @@ def test_a_missing_tokenizer_names_the_command(path: Path) -> None:
         load_model(path)
     assert str(caught.value) == (
         f"{path} needs the tokenizer 'german' of acme-tok 1.3.0, which is not installed: "
-        f"pip install acme-tok (without it, textreg show {path} still works)"
+        f"pip install acme-tok==1.3.0 (without it, textreg show {path} still works)"
     )
 
 

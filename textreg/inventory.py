@@ -141,8 +141,9 @@ class Inventory:
                 if added.part is cls:
                     return self._info_of_added(*key)
             for entry in self.entries():
-                named = entry.name == cls.name and not self.blocks.reason(*entry.part)
-                if named and entry.point.value.partition(":")[0] in sys.modules:
+                named = cls.name == entry.name or not entry.kind
+                allowed = not self.blocks.reason(*entry.part)
+                if named and allowed and entry.point.value.partition(":")[0] in sys.modules:
                     with suppress(PluginError):  # somebody imported it past us
                         self.load(entry)
                 for key, loaded in self._loaded.get(entry.source, {}).items():

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from textreg.errors import UsageError
 from textreg.params import Parametrized
-from textreg.penalties import Penalty, check_prices
 from textreg.records import Floats, Graph, Groups, Int64s, MultiSolution, Problem, Solution, Tokens
+
+if TYPE_CHECKING:
+    from textreg.penalties import Penalty
 
 API = 1
 """Version of this interface; a plugin made for another one is refused by name."""
@@ -164,6 +166,7 @@ class Penalized(Regularizer):
 
     def solve(self, problem: Problem) -> Solution:
         """Minimise loss + penalty by accelerated proximal gradient; UsageError for open prices."""
+        from textreg.penalties import check_prices
         from textreg.solvers.proximal import proximal
 
         check_prices(self.label(), **self.params())

@@ -128,6 +128,19 @@ class Registry:
         info = self.provider(cls)
         return f"{cls.__module__}.{cls.__qualname__}" if info is None else info.home
 
+    def origin(self, part: Any) -> dict[str, Any]:
+        """The same as a model keeps it: distribution, version, api, and of a file path and hash."""
+        cls: Any = part if isinstance(part, type) else type(part)
+        info = self.provider(cls)
+        known = {
+            "distribution": info.distribution if info else "",
+            "version": info.version if info else "",
+            "api": cls.api,
+        }
+        if info is not None and info.file:
+            known |= {"file": info.file, "sha256": info.sha256}
+        return known
+
     def failure(self, info: PluginInfo) -> BrokenPluginError | None:
         """Why a plugin is broken: its ``__cause__`` has the traceback. None if nothing is known."""
         return self._inventory.failure(info)
@@ -243,6 +256,7 @@ names = _default.names
 listing = _default.listing
 provider = _default.provider
 home = _default.home
+origin = _default.origin
 failure = _default.failure
 load = _default.load
 aliases = _default.aliases

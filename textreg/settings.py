@@ -9,7 +9,8 @@ from typing import Any
 from textreg import registry
 from textreg.calibration import check_method, parse_rule
 from textreg.errors import UsageError, did_you_mean
-from textreg.kinds import GraphBuilder, GroupBuilder, Regularizer, Tokenizer
+from textreg.joining import JoinedBuilder
+from textreg.kinds import GraphBuilder, GroupBuilder, Plugin, Regularizer, Tokenizer
 from textreg.losses import find_loss
 from textreg.metrics import METRICS
 from textreg.records import Corpus
@@ -155,6 +156,15 @@ class TrainingSettings:
                 f"the loss '{self.loss}' gives no probabilities, so there is no log-loss to choose "
                 "by: take another metric, or the logistic loss."
             )
+
+    def plugins(self) -> list[dict[str, Any]]:
+        """Kind, name and origin of every part, as JSON-able values."""
+        used: list[Plugin] = [self.tokenizer, self.reg]
+        if self.groups is not None:
+            used += self.groups.parts if isinstance(self.groups, JoinedBuilder) else [self.groups]
+        if self.graph is not None:
+            used.append(self.graph)
+        return [{"kind": part.kind, "name": part.label(), **registry.origin(part)} for part in used]
 
     @classmethod
     def from_options(cls, **options: Any) -> TrainingSettings:

@@ -10,7 +10,8 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 ``calibration``  what bends scores before they are probabilities:
                  :meth:`textreg.calibration.Calibration.to_dict`, or null; null where it is missing
 ``thresholds``   by label, what is taken from its score; none where it is missing
-``tokenizer``    name, params, and the distribution and version it came from
+``tokenizer``    name, params, and the distribution, version and API it came from; of a plugin that
+                 is one file, its path (``file``) and the digest of its content (``sha256``)
 ``vectorizer``   parameters of the vectorizer
 ``stop_words``   words that n-grams pass over
 ``summary``      how the model was trained: :attr:`Model.summary`
@@ -91,7 +92,8 @@ def load_model(path: str | os.PathLike[str], *, tokenizer: bool = True) -> Model
     """Read and check a model file. Imports nothing but the installed tokenizer that it names.
 
     With ``tokenizer=False`` not even that: such a model shows its labels, features and weights,
-    but raises ModelError when it is asked to predict.
+    but raises ModelError when it is asked to predict. A tokenizer that is a file of Python must
+    have been given before, with that very content: see :func:`textreg.register_file`.
 
     Raises ModelError if there is no such file, or it is no model, is damaged, was made by a newer
     textreg, or needs a tokenizer that is not installed.

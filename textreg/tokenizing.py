@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import re
+import shlex
+import warnings
 from collections.abc import Mapping
-from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from textreg import registry
 from textreg.container import FaultError, field
-from textreg.errors import ModelError, PluginError, UsageError
+from textreg.errors import ModelError, PluginError, PluginWarning, UsageError
 from textreg.kinds import Tokenizer
 
 _NAME = re.compile(r"\w[\w.+-]*")
 # Printed as part of a command, so nothing that a shell or pip would take for more.
-_DISTRIBUTION = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)?")
+_PATTERNS = {
+    "name": _NAME,
+    "distribution": re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)?"),
+    "version": re.compile(r"[A-Za-z0-9._+!-]*"),
+    "file": re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]+"),
+    "sha256": re.compile(r"[0-9a-f]{64}"),
+}
+_OPTIONAL = {"file", "sha256"}  # there where the tokenizer is from a file
 
 
 def describe(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Name, parameters, distribution and version, as JSON-able values.
+    """Name, parameters, and where it is from, as JSON-able values.
 
     Raises UsageError for a tokenizer without a name that a plugin can have.
     """
@@ -31,48 +39,87 @@ def describe(tokenizer: Tokenizer) -> dict[str, Any]:
             f"a model with the tokenizer {tokenizer!r} cannot be saved, for no plugin can have the "
             f"name {tokenizer.name!r}: give its class a name."
         )
-    with suppress(PluginError):  # the registry knows where a class is from once it has loaded it
-        registry.find("tokenizer", tokenizer.name)
-    info = registry.provider(tokenizer)
-    return {
-        "name": tokenizer.name,
-        "params": tokenizer.params(),
-        "distribution": info.distribution if info else "",
-        "version": info.version if info else "",
-    }
+    return {"name": tokenizer.name, "params": tokenizer.params(), **registry.origin(tokenizer)}
 
 
 def check_description(header: Mapping[str, Any]) -> None:
     """FaultError unless the header describes a tokenizer that can exist."""
     tokenizer = field(header, "tokenizer", dict)
     field(tokenizer, "params", dict)
-    field(tokenizer, "version", str)
-    for key, pattern in (("name", _NAME), ("distribution", _DISTRIBUTION)):
-        value = field(tokenizer, key, str)
-        if not pattern.fullmatch(value):
-            raise FaultError(f"no tokenizer can have the {key} {value!r}")
+    for key, pattern in _PATTERNS.items():
+        if key in tokenizer or key not in _OPTIONAL:
+            value = field(tokenizer, key, str)
+            if not pattern.fullmatch(value):
+                raise FaultError(f"no tokenizer can have the {key} {value!r}")
+
+
+def install_line(description: Mapping[str, Any]) -> str:
+    """The command that installs what a model was made with."""
+    version = f"=={description['version']}" if description["version"] else ""
+    return f"pip install {shlex.quote(description['distribution'] + version)}"
 
 
 def find_tokenizer(path: Path, description: Mapping[str, Any]) -> Tokenizer:
-    """The installed tokenizer that a model was made with."""
+    """The installed tokenizer that a model was made with, or that of the file it was made with.
+
+    Raises ModelError where there is none, and says how to get it; warns with PluginWarning where
+    its distribution has another version.
+    """
     name, distribution = description["name"], description["distribution"]
     needed = f"{path} needs the tokenizer '{name}'"
     spec = name
-    if distribution:
+    if "sha256" in description:
+        _require_file(path, description)
+    elif distribution:
         spec = f"{distribution}:{name}"
         needed += f" of {distribution} {description['version']}"
-        try:
-            metadata.distribution(distribution)
-        except metadata.PackageNotFoundError:
-            raise ModelError(
-                f"{needed}, which is not installed: pip install {distribution} "
-                f"(without it, textreg show {path} still works)"
-            ) from None
+        _require_distribution(path, description)
     try:
         tokenizer: Tokenizer = registry.create("tokenizer", spec, **description["params"])
     except (PluginError, UsageError) as error:
         raise ModelError(f"{needed}: {error}") from error
     return tokenizer
+
+
+def _require_distribution(path: Path, description: Mapping[str, Any]) -> None:
+    """ModelError unless it is installed; a warning where another version of a stranger's is."""
+    distribution, version = description["distribution"], description["version"]
+    try:
+        installed = metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        raise ModelError(
+            f"{path} needs the tokenizer '{description['name']}' of {distribution} {version}, "
+            f"which is not installed: {install_line(description)} (without it, textreg show {path} "
+            "still works)"
+        ) from None
+    if version not in ("", installed) and distribution != "textreg":
+        warnings.warn(
+            f"{path} was made with {distribution} {version}, and {installed} is installed: its "
+            f"tokenizer may give other words. The same again: {install_line(description)}",
+            PluginWarning,
+            stacklevel=4,
+        )
+
+
+def _require_file(path: Path, description: Mapping[str, Any]) -> None:
+    """ModelError unless the user gave the file of this content, which then has been run."""
+    name, file, digest = (description[key] for key in ("name", "file", "sha256"))
+    needed = f"{path} needs the tokenizer '{name}' of the plugin file {file} (SHA-256 {digest})"
+    given = [
+        info
+        for info in registry.listing()
+        if info.sha256 and (info.kind, info.name) == ("tokenizer", name)
+    ]
+    if not given:
+        raise ModelError(
+            f"{needed}: add --plugin {shlex.quote(file)}, or in Python call "
+            f"textreg.register_file({file!r}) first (without it, textreg show {path} still works)"
+        )
+    if given[0].sha256 != digest:
+        raise ModelError(
+            f"{needed}, but {given[0].file} has another content (SHA-256 {given[0].sha256}): its "
+            "words may be others. Give the file as it was, or train the model again."
+        )
 
 
 class Named(Tokenizer):

@@ -163,6 +163,7 @@ def train_corpus(
             label: {"rule": (settings.threshold or {})[label], **chosen._asdict()}
             for label, chosen in thresholds.items()
         },
+        "plugins": settings.plugins(),
         "seconds": dict(zip(("features", "search", "fit", "path"), spent, strict=False)),
     }
     if path is not None:

@@ -16,7 +16,13 @@ from typing import Any, TextIO
 
 import click
 
-from textreg.errors import ConvergenceWarning, DataWarning, TextregError, did_you_mean
+from textreg.errors import (
+    ConvergenceWarning,
+    DataWarning,
+    TextregError,
+    UsageError,
+    did_you_mean,
+)
 
 COMMANDS = {
     "train": "Learn a model from labelled text.",
@@ -68,15 +74,54 @@ def _block(ctx: click.Context, option: click.Parameter, names: tuple[str, ...]) 
         registry.block(names)
 
 
+def _add(ctx: click.Context, option: click.Parameter, files: tuple[str, ...]) -> None:
+    if files and not ctx.resilient_parsing:
+        from textreg import registry
+
+        for file in files:
+            registry.register_file(file)
+
+
+def _to_front(arguments: Sequence[str]) -> list[str]:
+    """The arguments with ``--plugin FILE`` and ``--no-plugin NAME`` before all others.
+
+    Which plugins there are must be known before the options of a command are: some are theirs.
+    """
+    flags = ("--plugin", "--no-plugin")
+    front, rest, left = [], [], iter(arguments)
+    for argument in left:
+        if argument == "--":
+            rest += [argument, *left]
+        elif argument in flags:
+            value = next(left, None)
+            if value is None:
+                raise UsageError(f"{argument} is last, and needs a value after it.")
+            front += [argument, value]
+        elif argument.startswith(tuple(f"{flag}=" for flag in flags)):
+            front.append(argument)
+        else:
+            rest.append(argument)
+    return [*front, *rest]
+
+
 @click.group(cls=_Group, invoke_without_command=True)
 @click.version_option(package_name="textreg", prog_name="textreg")
+@click.option(
+    "--plugin",
+    metavar="FILE",
+    multiple=True,
+    expose_value=False,
+    callback=_add,
+    help="Run this Python file and take its plugins; may be repeated, and stand anywhere.",
+)
 @click.option(
     "--no-plugin",
     metavar="NAME",
     multiple=True,
     expose_value=False,
+    is_eager=True,  # before --plugin, which may bring another of that name
     callback=_block,
-    help="Do not import this plugin; may be repeated.",
+    help="Do not import this plugin; may be repeated, and stand anywhere.",
 )
 @click.option(
     "--debug",
@@ -111,7 +156,7 @@ def main(args: Sequence[str] | None = None) -> int:
             warnings.simplefilter("always", ConvergenceWarning)
             warnings.simplefilter("default", DataWarning)  # once, however often groups are built
             warnings.showwarning = _show_warning
-            code = cli.main(arguments, prog_name="textreg", standalone_mode=False)
+            code = cli.main(_to_front(arguments), prog_name="textreg", standalone_mode=False)
         sys.stdout.flush()
     except (click.Abort, KeyboardInterrupt):
         if debug:
