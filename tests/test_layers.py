@@ -126,6 +126,20 @@ def test_built_ins_import_only_what_outsiders_may() -> None:
             assert imported in OUTSIDERS_MAY, f"{path}:{line}: textreg.{imported} is private"
 
 
+def test_parts_are_called_through_one_door() -> None:
+    # calls.py checks what they give; kinds, joining, solvers and built-ins are what is called.
+    exempt = {"calls", "kinds", "joining", "penalties", "solvers", "builtin", "testing", "_core"}
+    methods = {"solve", "solve_softmax", "candidates", "scale", "build", "build_from"}
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            by_door = isinstance(node.func.value, ast.Name) and node.func.value.id == "calls"
+            assert by_door or node.func.attr not in methods or unit_of(path) in exempt, (
+                f"{path}:{node.lineno}: call it as calls.{node.func.attr}"
+            )
+
+
 @pytest.mark.parametrize(
     "code",
     [

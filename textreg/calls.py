@@ -91,6 +91,14 @@ def candidates(part: Regularizer, problem: Problem) -> list[Regularizer]:
     return grid
 
 
+def scale(part: Regularizer, problem: Problem, parameter: str) -> float:
+    """``part.scale``: the price of ``parameter`` that empties the model."""
+    with _handing(part, "scale", problem=problem) as (given,):
+        found = part.scale(given, parameter)
+    _require_number(part, "scale", found)
+    return float(found)
+
+
 def solve(part: Regularizer, problem: Problem) -> Solution:
     """``part.solve``: the weights for one problem."""
     with _handing(part, "solve", problem=problem) as (given,):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from textreg import calls
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Regularizer
 from textreg.losses import largest_gradient_at_zero
@@ -52,12 +53,12 @@ def path_parts(part: Regularizer, problem: Problem) -> list[Regularizer]:
     """
     name = path_parameter(part)
     declared, mine = part.declared()[name], getattr(part, name)
-    tried = [getattr(one, name) for one in part.replace(**{name: AUTO}).candidates(problem)]
+    tried = [getattr(one, name) for one in calls.candidates(part.replace(**{name: AUTO}), problem)]
     if declared.type is int:
         grid = np.unique(np.geomspace(1, max(tried), POINTS).round()).astype(int).tolist()
         values = sorted({*grid, mine})
     else:
-        highest, lowest = max(part.scale(problem, name), *tried), min(tried)
+        highest, lowest = max(calls.scale(part, problem, name), *tried), min(tried)
         prices = LogGrid(lowest / highest, 1.0, POINTS).values(highest) if lowest else []
         values = sorted({*prices, mine}, reverse=True)
     return [part.replace(**{name: value}) for value in values]
@@ -156,7 +157,8 @@ def _walk(
 ) -> list[_Found]:
     """All points of one weight vector, or of all together; fewer where the run was stopped."""
     found: list[_Found] = []
-    for w, b, gap in _solutions(parts, problem.replace(callback=run.callback), y, codes):
+    problem = problem.replace(callback=run.callback)
+    for w, b, gap in _solutions(parts, problem, y, codes, run):
         if run.stopped:
             break
         scores = None if X is None else X @ w.T + b
@@ -167,17 +169,21 @@ def _walk(
 
 
 def _solutions(
-    parts: Sequence[Regularizer], problem: Problem, y: Floats | None, codes: Int64s | None
+    parts: Sequence[Regularizer],
+    problem: Problem,
+    y: Floats | None,
+    codes: Int64s | None,
+    run: Run,
 ) -> Iterator[tuple[Floats, Floats, float]]:
     """Weights (rows, p), intercepts (rows,) and gap of every point."""
     if codes is None:
         assert y is not None
-        for _, solution in parts[0].path(problem.replace(y=y), parts):
+        for solution in calls.path(parts, problem.replace(y=y), lambda: run.stopped):
             yield solution.w[None], np.array([solution.b]), solution.gap
         return
     start = None
     for part in parts:
-        fitted = part.solve_softmax(problem, codes, start)
+        fitted = calls.solve_softmax(part, problem, codes, start)
         start = fitted.w, fitted.b
         yield fitted.w, fitted.b, fitted.gap
 
