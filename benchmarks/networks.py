@@ -37,9 +37,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from textreg import registry
+from textreg.choice import choose
 from textreg.kinds import Regularizer
 from textreg.records import Problem, Tokens
-from textreg.selection import Fold, choose, search
+from textreg.selection import Fold, search
 from textreg.splits import folds
 from textreg.vectorize import Features, Vectorizer
 

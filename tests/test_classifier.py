@@ -22,6 +22,7 @@ from textreg.classifier import TextClassifier
 from textreg.errors import DataError, PluginError, UsageError
 from textreg.params import AUTO
 from textreg.settings import TrainingSettings
+from textreg.tuning import Tuning
 from textreg.vectorize import Vectorizer
 
 GOOD = ["good film. I liked it.", "a fine plot, good acting", "good good good", "fine and moving"]
@@ -132,9 +133,12 @@ def test_defaults_are_those_of_the_parts() -> None:
     assert {name: given[name] for name in declared} == declared
     default = TrainingSettings.from_options()
     rest = given.keys() - declared.keys() - {"reg", "tokenizer", "groups"}
-    assert {name: given[name] for name in rest} == {name: getattr(default, name) for name in rest}
-    own = set(TrainingSettings.__dataclass_fields__)
-    assert own - {"vectorizer", "dev", "unlabeled", "task"} == given.keys() - declared.keys()
+    known = vars(default) | vars(default.tuning)
+    assert {name: given[name] for name in rest} == {name: known[name] for name in rest}
+    own = set(TrainingSettings.__dataclass_fields__) | set(Tuning.__dataclass_fields__)
+    assert (
+        own - {"vectorizer", "tuning", "dev", "unlabeled", "task"} == given.keys() - declared.keys()
+    )
     assert default.reg.name == given["reg"]
     assert default.tokenizer.name == given["tokenizer"]
 

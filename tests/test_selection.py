@@ -14,13 +14,14 @@ from scipy.stats import binomtest
 from sklearn import metrics
 
 import textreg
+from textreg.choice import choose
 from textreg.errors import DataError, UsageError
 from textreg.kinds import Regularizer
 from textreg.metrics import measure, wilson
 from textreg.params import AUTO, Choices, LogGrid, param
 from textreg.records import Problem, Solution
 from textreg.running import Run
-from textreg.selection import Fold, Point, Start, choose, search
+from textreg.selection import Fold, Point, Start, search
 from textreg.splits import folds, holdout
 
 
@@ -257,10 +258,10 @@ def test_unknown_metric() -> None:
 
 def test_solutions_with_many_weights_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their sizes are counted all the same, and the final fit starts from nothing."""
-    from textreg import selection
+    from textreg import trials
 
     points = search(Shrunk(), [fold(1)])
-    monkeypatch.setattr(selection, "KEPT", 0)
+    monkeypatch.setattr(trials, "KEPT", 0)
     bare = search(Shrunk(), [fold(1)])
     assert [point.nonzero for point in bare] == [point.nonzero for point in points]
     assert [point.metrics for point in bare] == [point.metrics for point in points]

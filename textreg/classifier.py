@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +30,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     ``X`` is a one-dimensional sequence of texts, ``y`` one label a text, of any type that
     scikit-learn takes; predictions have the same type. The parameters are those of
-    :class:`textreg.settings.TrainingSettings` and :class:`textreg.vectorize.Vectorizer`.
+    :class:`textreg.settings.TrainingSettings`, :class:`textreg.tuning.Tuning` and
+    :class:`textreg.vectorize.Vectorizer`.
 
     ``reg``, ``tokenizer``, ``groups`` and ``graph`` take a name or an instance:
     ``reg="sentence"`` or ``reg=Sentence(l1=0.1)``. ``set_params(reg__l1=0.1)`` sets a parameter
@@ -68,6 +69,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         calibrate: str | None = None,
         threshold: Mapping[Any, str] | None = None,
         path: bool = False,
+        select: str = "best",
+        within: float | None = None,
+        max_nonzero: int | None = None,
+        search_space: Mapping[str, Sequence[Any]] | None = None,
         jobs: int = 1,
         seed: int = 0,
         tol: float = 1e-4,
@@ -93,6 +98,10 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.calibrate = calibrate
         self.threshold = threshold
         self.path = path
+        self.select = select
+        self.within = within
+        self.max_nonzero = max_nonzero
+        self.search_space = search_space
         self.jobs = jobs
         self.seed = seed
         self.tol = tol

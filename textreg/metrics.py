@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,6 +60,31 @@ def measure_numbers(predicted: Floats, truth: Floats) -> dict[str, float]:
     mse = float(np.mean((truth - predicted) ** 2))
     variance = float(np.var(truth))
     return {"r2": 1.0 - mse / variance if variance > 0.0 else 0.0, "mse": mse}
+
+
+RESAMPLES = 200
+"""Bootstrap samples for the standard error of a metric that is no mean over documents."""
+
+
+def standard_error(
+    scores: Sequence[Floats], truth: Sequence[Int64s | Floats], metric: str, loss: str = "logistic"
+) -> float:
+    """Standard error of a metric: over the folds, or over the documents where there is one fold.
+
+    scores, truth: for each fold, as for :func:`measure`. Over k folds it is the standard deviation
+    of their metrics over root k; over documents that of resampled documents (Efron 1979, Annals of
+    Statistics 7:1-26), from a fixed seed, or the binomial one of an accuracy.
+    """
+    if len(scores) > 1:
+        values = [measure(s, t, loss)[metric] for s, t in zip(scores, truth, strict=True)]
+        return float(np.std(values, ddof=1) / math.sqrt(len(values)))
+    (s,), (t,) = scores, truth
+    if metric == "accuracy":
+        share = measure(s, t, loss)[metric]
+        return math.sqrt(share * (1 - share) / len(t))
+    random = np.random.default_rng(0)
+    samples = (random.integers(len(t), size=len(t)) for _ in range(RESAMPLES))
+    return float(np.std([measure(s[rows], t[rows], loss)[metric] for rows in samples]))
 
 
 def wilson(right: int, total: int) -> tuple[float, float]:

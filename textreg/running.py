@@ -33,6 +33,14 @@ class Run:
         """For ``Problem.callback``: True once the run was stopped."""
         return self.stopped
 
+    def expect(self, total: int) -> None:
+        """Know better how many fits there will be."""
+        self._total = total
+
+    def done(self, place: int, found: Any) -> None:
+        """One more setting of a chain is done: see :data:`textreg.trials.Done`."""
+        self.advance()
+
     def advance(self) -> None:
         """One more fit is done."""
         with self._lock:
@@ -50,7 +58,7 @@ class Run:
 
         try:
             # One thread a piece: BLAS adds in another order when it has several.
-            with self._listening(), warnings.catch_warnings(), threadpool_limits(limits=1):
+            with self.listening(), warnings.catch_warnings(), threadpool_limits(limits=1):
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 return Parallel(n_jobs=jobs, prefer="threads")(
                     delayed(call)(*piece) for piece in pieces
@@ -60,7 +68,7 @@ class Run:
             raise
 
     @contextmanager
-    def _listening(self) -> Iterator[None]:
+    def listening(self) -> Iterator[None]:
         """Take the first Ctrl-C as a wish to stop, where nobody else listens to it."""
         usual = signal.default_int_handler
         mine = threading.current_thread() is threading.main_thread()

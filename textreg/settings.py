@@ -13,7 +13,10 @@ from textreg.joining import JoinedBuilder
 from textreg.kinds import GraphBuilder, GroupBuilder, Plugin, Regularizer, Tokenizer
 from textreg.losses import find_loss
 from textreg.metrics import METRICS
+from textreg.params import Parametrized
 from textreg.records import Corpus
+from textreg.spaces import Dimension, dimensions
+from textreg.tuning import Tuning
 from textreg.vectorize import Vectorizer
 
 PREFIXES = {"reg": "regularizer", "tokenizer": "tokenizer", "groups": "groups", "graph": "graph"}
@@ -40,6 +43,7 @@ class TrainingSettings:
     probabilities come true on documents that are held out. threshold: by label, the rule by which
     these choose where it wins: see :func:`textreg.calibration.parse_rule`.
     path: follow the chosen regularizer along its whole path, and keep that in the model.
+    tuning: how the search goes, and who wins it.
     jobs: pieces of work side by side, -1 for one a core; results do not depend on it. seed: of the
     splits. tol: relative duality gap at which a fit is done. max_iter: iterations after which it
     stops without.
@@ -63,6 +67,7 @@ class TrainingSettings:
     calibrate: str | None = None
     threshold: Mapping[str, str] | None = None
     path: bool = False
+    tuning: Tuning = field(default_factory=Tuning)
     jobs: int = 1
     seed: int = 0
     tol: float = 1e-4
@@ -104,6 +109,27 @@ class TrainingSettings:
             )
             if not welcome and getattr(self, kind) is not None:
                 raise UsageError(f"{self.reg.label()} makes no use of {kind}: leave them out.")
+
+        if not self.searches and not self.tuning.rule.plain:
+            raise UsageError(
+                f"all parameters of {self.reg.label()} are given, so there is nothing to choose: "
+                "leave out select, within and max_nonzero, or a price, or name values to search "
+                "(search_space)."
+            )
+
+    def parts(self) -> dict[str, Parametrized | None]:
+        """The parts whose parameters can be searched, by the prefixes of their options."""
+        names = (*PREFIXES, "vectorizer")
+        return {name: getattr(self, name) for name in names}
+
+    def dimensions(self) -> list[Dimension]:
+        """What is searched besides the prices that are open; UsageError for what cannot be."""
+        return dimensions(self.tuning.search_space or {}, self.parts())
+
+    @property
+    def searches(self) -> bool:
+        """Whether there is anything to choose."""
+        return bool(self.reg.undecided() or self.dimensions())
 
     def _check_calibration(self) -> None:
         """Refuse what scores cannot be calibrated by."""
@@ -172,25 +198,29 @@ class TrainingSettings:
 
         ``reg``, ``tokenizer``, ``groups`` and ``graph`` take a name, a class or an instance; their
         parameters follow as ``reg_l1=0.1`` or ``tokenizer_min_length=2``; those of the
-        :class:`Vectorizer` stand without prefix (``ngrams=2``); the rest are fields of this record.
+        :class:`Vectorizer` stand without prefix (``ngrams=2``); the rest are fields of this record
+        and of :class:`~textreg.tuning.Tuning`.
         Raises UsageError for a keyword that none of them knows.
         """
         values: dict[str, Any] = {}
         parts: dict[str, dict[str, Any]] = {prefix: {} for prefix in PREFIXES}
         features: dict[str, Any] = {}
-        own = {item.name for item in fields(cls)} - {"vectorizer"}
+        own = {item.name for item in fields(cls)} - {"vectorizer", "tuning"}
+        tuning: dict[str, Any] = {}
+        choices = {item.name for item in fields(Tuning)}
         for key, value in options.items():
             prefix, _, name = key.partition("_")
             if key in own:
                 values[key] = value
+            elif key in choices:
+                tuning[key] = value
             elif key in Vectorizer.declared():
                 features[key] = value
             elif prefix in parts and name:
                 parts[prefix][name] = value
             else:
-                raise UsageError(
-                    f"no option '{key}'.{did_you_mean(key, own | Vectorizer.declared().keys())}"
-                )
+                known = own | choices | Vectorizer.declared().keys()
+                raise UsageError(f"no option '{key}'.{did_you_mean(key, known)}")
         if values.get("task") == "regression":
             values = {"loss": "squared", "metric": METRICS["regression"][0], **values}
         reg = registry.resolve("regularizer", values.pop("reg", "sentence"), parts.pop("reg"))
@@ -205,4 +235,5 @@ class TrainingSettings:
             elif params:
                 name = next(iter(params))
                 raise UsageError(f"{reg.label()} makes no use of {kind}: leave out {kind}_{name}.")
-        return cls(reg=reg, vectorizer=Vectorizer(**features), **values)
+        values |= {"vectorizer": Vectorizer(**features), "tuning": Tuning(**tuning)}
+        return cls(reg=reg, **values)

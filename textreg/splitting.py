@@ -46,7 +46,7 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
             return time_folds(codes, labels, moments(corpus.time_of, corpus.where), settings.cv)
         return folds(codes, labels, settings.cv, settings.seed)
     tuned = settings.calibrate is not None or settings.threshold or settings.path
-    if settings.holdout is None and not settings.reg.undecided() and not tuned:
+    if settings.holdout is None and not settings.searches and not tuned:
         if corpus.group_of is not None or corpus.time_of is not None:
             raise UsageError(
                 "groups or times of documents say what to hold out, but nothing is held out: all "

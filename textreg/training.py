@@ -6,11 +6,10 @@ import itertools
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textreg import calls
 from textreg.calibration import (
     Calibration,
     Threshold,
@@ -18,19 +17,20 @@ from textreg.calibration import (
     check_thresholds,
     choose_thresholds,
 )
-from textreg.errors import ConvergenceWarning
+from textreg.errors import ConvergenceWarning, UsageError
 from textreg.fitting import fit_classes, held_out
 from textreg.kinds import Regularizer
-from textreg.metrics import wilson
 from textreg.model import Model
-from textreg.prepare import Target, prepare
+from textreg.prepare import Prepared, Target
 from textreg.records import Corpus, MultiSolution, Problem
-from textreg.running import Progress
-from textreg.selection import Fold, Point, choose, search
+from textreg.running import Progress, Run
+from textreg.searching import Bench, Found, find
+from textreg.selection import Point
 from textreg.settings import TrainingSettings
-from textreg.splits import Split
-from textreg.splitting import group_names, split_by, splits_of
+from textreg.splitting import group_names, splits_of
+from textreg.summary import fit_summary, label_summary, search_summary
 from textreg.tracing import path_parameter, trace
+from textreg.trials import Fold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,45 +102,27 @@ def train_corpus(
     if settings.path:
         path_parameter(settings.reg)  # refused before long work
     splits = splits_of(corpus, target, settings)
+    bench = Bench(corpus, target, settings, splits, features)
     report("features", 0, len(corpus))
-    data = prepare(corpus, target, settings, features)
+    bench.ready(bench.first)
     report("features", len(corpus), len(corpus))
     clock.append(time.perf_counter())
 
-    cut = [data.fold(split) for split in splits]
-    points = search(settings.reg, cut, jobs=settings.jobs, progress=progress) if cut else []
-    best = points[choose(points, settings.metric)] if points else None
-    interrupted = _interrupted(settings, points, cut)
-    calibration, thresholds = _tune(best.part, cut, settings, target) if best else (None, {})
+    found = find(bench, Run("search", 0, progress))
+    interrupted = _interrupted(found)
     clock.append(time.perf_counter())
-
-    if cut and not settings.refit:
-        rows, problem = splits[0].train, cut[0].problem.replace(tol=settings.tol)
-    else:
-        if not settings.path:
-            cut.clear()  # their matrices are as large as those to come
-        rows = np.arange(data.X.shape[0])
-        problem = data.problem(rows, settings.tol)
-    part = best.part if best else settings.reg
+    fit = _fit(bench, found, progress)
+    clock.append(time.perf_counter())
+    data, rows, fitted = fit.data, fit.rows, fit.fitted
     codes = data.codes(rows)
-    fitted, cut_short = fit_classes(
-        part,
-        problem,
-        data.targets[:, rows],
-        codes,
-        best.starts if best else None,
-        jobs=settings.jobs,
-        progress=progress,
-    )
-    clock.append(time.perf_counter())
     path = None
     if settings.path:
         path = trace(
-            part,
-            problem,
+            fit.part,
+            fit.problem,
             data.targets[:, rows],
             codes,
-            cut,
+            fit.cut,
             fitted,
             data.encoder.names,
             metric=settings.metric,
@@ -154,14 +136,14 @@ def train_corpus(
         "task": settings.task,
         "loss": settings.loss,
         "multiclass": None if len(target.labels) < 3 else settings.multiclass,
-        "labels": _label_summary(target.labels, data.truth[rows]),
-        **_fit_summary(settings, part, problem, fitted),
-        "interrupted": interrupted or ("fit" if cut_short else None),
-        **_search_summary(corpus, settings, splits, points, best),
-        "calibration": None if calibration is None else calibration.method,
+        "labels": label_summary(target.labels, data.truth[rows]),
+        **fit_summary(settings, data.settings, fit.part, fit.problem, fitted),
+        "interrupted": interrupted or ("fit" if fit.cut_short else None),
+        **search_summary(corpus, settings, splits, found.points, fit.best),
+        "calibration": None if fit.calibration is None else fit.calibration.method,
         "thresholds": {
             label: {"rule": (settings.threshold or {})[label], **chosen._asdict()}
-            for label, chosen in thresholds.items()
+            for label, chosen in fit.thresholds.items()
         },
         "plugins": settings.plugins(),
         "seconds": dict(zip(("features", "search", "fit", "path"), spent, strict=False)),
@@ -178,11 +160,81 @@ def train_corpus(
         encoder=data.encoder,
         weights=fitted.w,
         intercepts=fitted.b,
-        calibration=calibration,
-        thresholds={label: chosen.value for label, chosen in thresholds.items()},
+        calibration=fit.calibration,
+        thresholds={label: chosen.value for label, chosen in fit.thresholds.items()},
         path=path,
         summary=summary,
     )
+
+
+class _Fit(NamedTuple):
+    """The final fit: of which setting, on which rows, and what was learned beside the weights."""
+
+    best: Point | None
+    part: Regularizer
+    data: Prepared
+    cut: list[Fold]
+    rows: NDArray[np.intp]
+    problem: Problem
+    fitted: MultiSolution
+    cut_short: bool
+    calibration: Calibration | None
+    thresholds: dict[str, Threshold]
+
+
+def _fit(bench: Bench, found: Found, progress: Progress | None) -> _Fit:
+    """Fit the winner; where that has more features than allowed, the next best.
+
+    A model may grow when it is fitted on all documents, so that it was small enough in the search
+    is not enough.
+    """
+    most = bench.settings.tuning.max_nonzero
+    points, best = list(found.points), found.best
+    data, cut = found.data, found.cut
+    while True:
+        fit = _fit_one(bench, best, data, cut, progress)
+        size = int(np.count_nonzero(fit.fitted.w.any(axis=0)))
+        if best is None or most is None or size <= most:
+            return fit
+        points.remove(best)
+        if not any(point.nonzero <= most for point in points):
+            raise UsageError(
+                f"no setting has at most {most:,} features: fitted on all documents, the last one "
+                f"has {size:,}. Allow more (--max-nonzero), or name larger prices to search."
+            )
+        best = bench.winner(points)
+        data, cut = bench.of(best)
+
+
+def _fit_one(
+    bench: Bench,
+    best: Point | None,
+    data: Prepared,
+    cut: list[Fold],
+    progress: Progress | None,
+) -> _Fit:
+    """Fit one setting on all documents, or without ``refit`` on those it was searched on."""
+    settings = bench.settings
+    part = best.part if best else settings.reg
+    calibration, thresholds = _tune(part, cut, settings, bench.target) if cut else (None, {})
+    if cut and not settings.refit:
+        rows, problem = bench.splits[0].train, cut[0].problem.replace(tol=settings.tol)
+    else:
+        if settings.tuning.max_nonzero is None and not settings.path:
+            bench.forget()
+            cut.clear()  # their matrices are as large as those to come
+        rows = np.arange(data.X.shape[0])
+        problem = data.problem(rows, settings.tol)
+    fitted, cut_short = fit_classes(
+        part,
+        problem,
+        data.targets[:, rows],
+        data.codes(rows),
+        best.starts if best else None,
+        jobs=settings.jobs,
+        progress=progress,
+    )
+    return _Fit(best, part, data, cut, rows, problem, fitted, cut_short, calibration, thresholds)
 
 
 def _tune(
@@ -198,23 +250,13 @@ def _tune(
     return calibration, choose_thresholds(settings.threshold or {}, scores, truth, target.labels)
 
 
-def _label_summary(labels: Sequence[str], truth: NDArray[Any]) -> dict[str, float]:
-    """How often each label occurs; of the numbers of a regression their mean and spread."""
-    if not labels:
-        return {"mean": float(truth.mean()), "standard_deviation": float(truth.std())}
-    counts = np.bincount(truth, minlength=len(labels)).tolist()
-    return dict(zip(labels, counts, strict=True))
-
-
-def _interrupted(
-    settings: TrainingSettings, points: Sequence[Point], cut: Sequence[Fold]
-) -> str | None:
+def _interrupted(found: Found) -> str | None:
     """ "search" where Ctrl-C left settings unmeasured; says so."""
-    total = len(calls.candidates(settings.reg, cut[0].problem)) if cut else 0
-    if len(points) == total:
+    if len(found.points) == found.planned:
         return None
     warnings.warn(
-        f"interrupted: the best of {len(points)} of {total} settings is taken, and fitted.",
+        f"interrupted: the best of {len(found.points)} of {found.planned} settings is taken, and "
+        "fitted.",
         ConvergenceWarning,
         stacklevel=3,
     )
@@ -223,89 +265,6 @@ def _interrupted(
 
 def _silent(stage: str, done: int, total: int) -> None:
     """The progress nobody watches."""
-
-
-def _fit_summary(
-    settings: TrainingSettings,
-    part: Regularizer,
-    problem: Problem,
-    fitted: MultiSolution,
-) -> dict[str, Any]:
-    """What the final fit is, as JSON-able values."""
-    groups = None
-    if problem.groups is not None and settings.groups is not None:
-        groups = {
-            "name": settings.groups.label(),
-            "params": settings.groups.params(),
-            "before": len(problem.groups),
-            "after": len(problem.groups.merged.groups),
-        }
-    graph = None
-    if problem.graph is not None and settings.graph is not None:
-        graph = {
-            "name": settings.graph.label(),
-            "params": settings.graph.params(),
-            "links": problem.graph.n_links,
-            "classes": problem.graph.classes,
-        }
-    return {
-        "reg": {
-            "name": part.label(),
-            "params": part.params(),
-            "searched": settings.reg.undecided(),
-        },
-        "documents": problem.X.shape[0],
-        "features": problem.X.shape[1],
-        "nonzero": int(np.count_nonzero(fitted.w.any(axis=0))),
-        "groups": groups,
-        "graph": graph,
-        "objective": fitted.objective,
-        # JSON has no NaN: procedures without a bound report none.
-        "gap": None if np.isnan(fitted.gap) else fitted.gap,
-        "converged": fitted.converged,
-        "iterations": fitted.iterations,
-        "tol": settings.tol,
-    }
-
-
-def _search_summary(
-    corpus: Corpus,
-    settings: TrainingSettings,
-    splits: Sequence[Split],
-    points: Sequence[Point],
-    best: Point | None,
-) -> dict[str, Any]:
-    """How the prices were chosen."""
-    if best is None:
-        return {"split": None, "dev": None, "search": [], "refit": False}
-    kind = "dev" if settings.dev is not None else "cv" if settings.cv is not None else "holdout"
-    held = sum(len(split.held) for split in splits)
-    dev: dict[str, Any] = {"documents": held, **_json_names(best.metrics)}
-    if "accuracy" in best.metrics:
-        dev["accuracy_interval"] = list(wilson(round(best.metrics["accuracy"] * held), held))
-    return {
-        "split": {
-            "kind": kind,
-            "parts": len(splits),
-            "seed": settings.seed,
-            "by": split_by(corpus),
-        },
-        "metric": settings.metric,
-        "dev": dev,
-        "search": [
-            {
-                "params": {key: point.part.params()[key] for key in settings.reg.undecided()},
-                "nonzero": point.nonzero,
-                **_json_names(point.metrics),
-            }
-            for point in points
-        ],
-        "refit": settings.refit,
-    }
-
-
-def _json_names(metrics: Mapping[str, float]) -> dict[str, float]:
-    return {name.replace("-", "_"): value for name, value in metrics.items()}
 
 
 def _warn_unless_converged(summary: Mapping[str, Any], settings: TrainingSettings) -> None:

@@ -13,14 +13,17 @@ from typing import Any
 import click
 
 from textreg.calibration import METHODS
+from textreg.choice import SELECT
 from textreg.cli.inputs import describe, reading
 from textreg.cli.options import PartsCommand
-from textreg.cli.output import check_target, measures, percent, print_json, progress_bar, size
+from textreg.cli.output import check_target, print_json, progress_bar
+from textreg.cli.trained import tell
 from textreg.corpus import read_corpus
 from textreg.errors import UsageError
 from textreg.losses import LOSSES
 from textreg.metrics import METRICS
 from textreg.settings import MULTICLASS, TrainingSettings
+from textreg.spaces import parse_space
 from textreg.training import train_corpus
 
 
@@ -105,6 +108,22 @@ from textreg.training import train_corpus
 @click.option(
     "--path", is_flag=True, help="Keep the whole path of the fit in the model: textreg show --path."
 )
+@click.option(
+    "--select",
+    type=click.Choice(SELECT),
+    default="best",
+    show_default=True,
+    help="Who wins the search: the best; the smallest within one standard error of it; or the "
+    "smallest within --within of it.",
+)
+@click.option("--within", type=float, help="How far from the best. [default: 0.01]")
+@click.option("--max-nonzero", type=int, metavar="N", help="Most features in the model.")
+@click.option(
+    "--search-space",
+    metavar="PARAMETER=VALUES",
+    multiple=True,
+    help="Values to try of any parameter shown here, such as weighting=log,tfidf. May be repeated.",
+)
 @click.option("--jobs", type=int, default=-1, help="Fits side by side. [default: one a core]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the hold-out.")
 @click.option("--tol", type=float, default=1e-4, show_default=True, help="Relative duality gap.")
@@ -127,6 +146,7 @@ def command(
     no_refit: bool,
     class_weight: tuple[str, ...],
     threshold: tuple[str, ...],
+    search_space: tuple[str, ...],
     output: str | None,
     as_json: bool,
     quiet: bool,
@@ -150,6 +170,7 @@ def command(
         refit=not no_refit,
         class_weight=_class_weight(class_weight),
         threshold=_threshold(threshold),
+        search_space=parse_space(search_space) or None,
         **given,
     )
     read = partial(
@@ -188,7 +209,7 @@ def command(
     if as_json:
         print_json(result)
     elif talk:
-        _tell(result, str(target))
+        tell(result, str(target))
     if not model.n_features:
         (answer,) = model.predict([""])
         click.echo(
@@ -244,63 +265,3 @@ def _threshold(given: Sequence[str]) -> Mapping[str, str] | None:
             )
         rules[label] = rule
     return rules or None
-
-
-def _tell(result: Mapping[str, Any], target: str) -> None:
-    """The result for people."""
-    labels = [f"{label} {_number(count)}" for label, count in result["labels"].items()]
-    more = f" and {len(labels) - 8} more" if len(labels) > 8 else ""
-    click.echo(f"labels: {', '.join(labels[:8])}{more}")
-    click.echo(f"features: {result['features']:,} ({result['seconds']['features']:.1f} s)")
-    if groups := result["groups"]:
-        click.echo(f"groups: {groups['before']:,} {groups['name']}, {groups['after']:,} differ")
-    if graph := result["graph"]:
-        click.echo(f"graph: {graph['links']:,} links of {graph['name']}")
-    if result["search"]:
-        _tell_search(result)
-    if result["calibration"]:
-        click.echo(f"calibration: {result['calibration']}, on the documents held out")
-    for label, chosen in result["thresholds"].items():
-        click.echo(
-            f"threshold of {label}: {chosen['value']:+.3f} ({chosen['rule']}; there precision "
-            f"{chosen['precision']:.3f}, recall {chosen['recall']:.3f})"
-        )
-    bound = "no bound on the gap" if result["gap"] is None else f"gap {result['gap']:.1e}"
-    end = "converged" if result["converged"] else "NOT converged"
-    click.echo(
-        f"model: {result['nonzero']:,} features "
-        f"({percent(result['nonzero'], result['features'])}) from {result['documents']:,} "
-        f"documents, {bound}, {end} ({result['seconds']['fit']:.1f} s)"
-    )
-    if path := result.get("path"):
-        click.echo(
-            f"path: {path['points']} values of {path['parameter']} "
-            f"({result['seconds']['path']:.1f} s); see it: textreg show {target} --path"
-        )
-    click.echo(f"saved {target} ({size(result['bytes'])})")
-    click.echo(f"next: textreg evaluate {target} TEST_FILE, or textreg show {target}")
-
-
-def _number(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
-
-
-def _tell_search(result: Mapping[str, Any]) -> None:
-    kind = {"dev": "--dev", "holdout": "documents held out", "cv": "cross-validation"}
-    dev, split = result["dev"], result["split"]
-    name = kind[split["kind"]] + (f", {split['parts']} parts" if split["kind"] == "cv" else "")
-    name += f", by {split['by']}" if split["by"] else ""
-    if len(result["search"]) > 1:
-        click.echo(
-            f"search: {len(result['search'])} settings of {result['reg']['name']} on "
-            f"{dev['documents']:,} documents ({name}) by {result['metric']} "
-            f"({result['seconds']['search']:.1f} s)"
-        )
-    prices = ", ".join(
-        f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}"
-        for key, value in result["reg"]["params"].items()
-        if key in result["reg"]["searched"]
-    )
-    if prices:
-        click.echo(f"chosen: {prices}")
-    click.echo(f"{split['kind']}: {measures(dev)}")

@@ -1,0 +1,277 @@
+"""Who wins a search, and what may be searched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Cli
+
+import textreg
+from textreg import searching
+from textreg.builtin.separable import Lasso
+from textreg.choice import Rule, choose
+from textreg.errors import UsageError
+from textreg.metrics import standard_error
+from textreg.selection import Point
+from textreg.spaces import parse_space
+from textreg.vectorize import Vectorizer
+
+
+def documents(n: int = 60) -> tuple[list[str], list[str]]:
+    """Texts whose words speak for a label, each a little."""
+    random = np.random.default_rng(4)
+    labels = [("pos", "neg")[at % 2] for at in range(n)]
+    lean = {"pos": random.dirichlet(np.ones(30)), "neg": random.dirichlet(np.ones(30))}
+    words = np.array([f"w{at}" for at in range(30)])
+    return [" ".join(random.choice(words, 6, p=lean[label])) for label in labels], labels
+
+
+TEXTS, LABELS = documents()
+
+
+def point(value: float, nonzero: float, error: float | None = None) -> Point:
+    metrics = {"accuracy": value, "mse": 100 * value}
+    return Point(Lasso(l1=1.0), metrics, nonzero, (), error=error)
+
+
+POINTS = [
+    point(0.90, 500, 0.010),
+    point(0.892, 300, 0.011),
+    point(0.888, 200, 0.012),
+    point(0.891, 300, 0.011),
+    point(0.85, 100, 0.020),
+]
+
+
+@pytest.mark.parametrize(
+    ("rule", "winner"),
+    [
+        (Rule(), 0),
+        (Rule("1se"), 1),  # of two with 300 features the more accurate
+        (Rule("sparsest"), 1),
+        (Rule("sparsest", 0.012), 2),  # a boundary counts, whatever rounding does
+        (Rule("sparsest", 0.0), 0),
+        (Rule("sparsest", 0.5), 4),
+        (Rule(max_nonzero=300), 1),
+        (Rule("1se", max_nonzero=300), 2),  # one error of the best that is small enough
+        (Rule(max_nonzero=199), 4),
+    ],
+)
+def test_rules(rule: Rule, winner: int) -> None:
+    assert choose(POINTS, "accuracy", rule) == winner
+
+
+def test_what_is_better_when_smaller() -> None:
+    assert choose(POINTS, "mse") == 4
+    # 4 % of the best, 85, reach to 88.4 and so not to 88.8
+    assert choose(POINTS, "mse", Rule("sparsest", 0.04)) == 4
+    bigger = [point(0.90, 10), point(0.87, 500)]
+    assert choose(bigger, "mse", Rule("sparsest", 0.04)) == 0
+    assert choose(bigger, "mse", Rule("sparsest", 0.03)) == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"select": "bets"}, "Did you mean 'best'"),
+        ({"within": 0.1}, "within is for select 'sparsest'"),
+        ({"select": "sparsest", "within": 1.0}, "within must be 0 or more, and below 1"),
+        ({"select": "sparsest", "within": float("nan")}, "within must be 0 or more"),
+        ({"max_nonzero": 0}, "max_nonzero must be 1 or more"),
+    ],
+)
+def test_wrong_rules(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Rule(**values)
+
+
+def test_nothing_small_enough() -> None:
+    with pytest.raises(UsageError, match="at most 99 features: the smallest of 5 has 100"):
+        choose(POINTS, "accuracy", Rule(max_nonzero=99))
+
+
+def test_standard_errors() -> None:
+    random = np.random.default_rng(0)
+    truth = random.integers(2, size=400)
+    scores = (truth - 0.5 + random.normal(scale=0.5, size=400))[:, None]
+    right = ((scores[:, 0] > 0) == truth).mean()
+    one = standard_error([scores], [truth], "accuracy")
+    assert one == pytest.approx(np.sqrt(right * (1 - right) / 400))
+    # The bootstrap of a mean is near the formula of a mean.
+    losses = np.logaddexp(0.0, -np.where(truth == 1, scores[:, 0], -scores[:, 0]))
+    assert standard_error([scores], [truth], "log-loss") == pytest.approx(
+        losses.std() / 20, rel=0.15
+    )
+    assert standard_error([scores], [truth], "macro-f1") == pytest.approx(one, rel=0.2)
+    parts = [slice(0, 100), slice(100, 250), slice(250, 400)]
+    shares = [((scores[p, 0] > 0) == truth[p]).mean() for p in parts]
+    folds = standard_error([scores[p] for p in parts], [truth[p] for p in parts], "accuracy")
+    assert folds == pytest.approx(np.std(shares, ddof=1) / np.sqrt(3))
+
+
+def test_the_smaller_model_is_taken_and_told() -> None:
+    best = textreg.train(TEXTS, LABELS, reg="lasso", cv=4).summary
+    small = textreg.train(TEXTS, LABELS, reg="lasso", cv=4, select="sparsest", within=0.9).summary
+    assert small["nonzero"] < best["nonzero"]
+    assert small["select"] == {
+        "rule": "sparsest",
+        "within": 0.9,
+        "max_nonzero": None,
+        "error": None,
+    }
+    assert min(it["nonzero"] for it in small["search"]) == next(
+        it["nonzero"]
+        for it in small["search"]
+        if it["params"]["l1"] == small["reg"]["params"]["l1"]
+    )
+    within = textreg.train(TEXTS, LABELS, reg="lasso", cv=4, select="1se").summary
+    assert all(it["error"] >= 0 for it in within["search"])
+
+
+def test_the_final_model_keeps_to_max_nonzero(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where it grows when it is fitted on all documents."""
+    from textreg import selection
+
+    usual = selection._point
+
+    def small(*values: Any) -> Point:  # all look small in the search, the largest the best
+        made = usual(*values)
+        metrics = {**made.metrics, "accuracy": 1 / (1 + made.part.params()["l1"])}
+        return Point(made.part, metrics, min(made.nonzero, 2), made.starts, made.changes)
+
+    monkeypatch.setattr(selection, "_point", small)
+    most = textreg.train(TEXTS, LABELS, reg="lasso").n_features - 1
+    model = textreg.train(TEXTS, LABELS, reg="lasso", max_nonzero=most, calibrate="temperature")
+    assert 0 < model.n_features <= most
+    with pytest.raises(UsageError, match="fitted on all documents"):
+        textreg.train(TEXTS, LABELS, reg="lasso", max_nonzero=2)
+
+
+def test_a_space_is_read() -> None:
+    assert parse_space(["weighting=log, tfidf", "--reg-l1=0.1,1"]) == {
+        "weighting": ["log", "tfidf"],
+        "reg_l1": ["0.1", "1"],
+    }
+    for wrong in ("weighting", "=a", "a=", "a=1,,2"):
+        with pytest.raises(UsageError, match="must be PARAMETER=VALUE,VALUE"):
+            parse_space([wrong])
+    with pytest.raises(UsageError, match="names a twice"):
+        parse_space(["a=1", "a=2"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"search_space": {"wighting": ["log"]}}, "Did you mean 'weighting'"),
+        ({"search_space": {"weighting": ["lot"]}}, "Did you mean 'log'"),
+        ({"search_space": {"weighting": "log"}}, "needs a list of values"),
+        ({"search_space": {"weighting": []}}, "needs values that differ"),
+        ({"search_space": {"ngrams": ["1", 1]}}, "needs values that differ"),
+        ({"search_space": {"weighting": ["log"]}, "weighting": "unit"}, "leave one of them out"),
+        ({"search_space": {"reg_l1": [1]}, "reg_l1": 0.5}, "leave one of them out"),
+        ({"search_space": {"reg_l1": [-1]}}, "l1 must be at least 0"),
+        ({"search_space": {"groups_length": [1]}}, "there are no groups here"),
+        ({"select": "1se", "reg_l1": 1.0}, "nothing to choose"),
+    ],
+)
+def test_wrong_spaces(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        textreg.train(TEXTS, LABELS, reg="lasso", **options)
+
+
+def test_all_kinds_of_parameters_are_searched() -> None:
+    space = {
+        "tokenizer_lowercase": ["on", "off"],
+        "weighting": ["log", "tfidf"],
+        "groups_size": ["1", "2"],
+        "reg_l1": ["0.1", "0.01", "0.5"],
+    }
+    given = {"reg_group": 0.01, "groups": "windows", "ngrams": 1}
+    summary = textreg.train(TEXTS, LABELS, reg="group", search_space=space, **given).summary
+    assert len(summary["search"]) == 2 * 2 * 2 * 3
+    tried = {(*it["settings"].values(), it["params"]["l1"]) for it in summary["search"]}
+    assert len(tried) == 24
+    assert [it["params"]["l1"] for it in summary["search"][:3]] == [0.5, 0.1, 0.01]
+    assert set(summary["chosen"]) == {"tokenizer_lowercase", "weighting", "groups_size"}
+    assert summary["groups"]["params"]["size"] == summary["chosen"]["groups_size"]
+    assert summary["reg"]["params"]["l1"] in space_of(summary)
+
+
+def space_of(summary: dict[str, Any]) -> set[float]:
+    return {it["params"]["l1"] for it in summary["search"]}
+
+
+def test_a_searched_setting_gives_the_model_it_stands_for() -> None:
+    space = {"weighting": ["count", "tfidf"], "reg_l1": [0.5, 0.05]}
+    found = textreg.train(TEXTS, LABELS, reg="lasso", search_space=space, cv=3)
+    chosen, l1 = found.summary["chosen"], found.summary["reg"]["params"]["l1"]
+    assert found.encoder.vectorizer.params()["weighting"] == chosen["weighting"]
+    given = textreg.train(TEXTS, LABELS, reg="lasso", reg_l1=l1, **chosen)
+    assert found.predict(TEXTS) == given.predict(TEXTS)
+    np.testing.assert_allclose(
+        found.decision_function(TEXTS), given.decision_function(TEXTS), atol=5e-2
+    )
+    alone = textreg.train(TEXTS, LABELS, reg="lasso", cv=3, **chosen, search_space={"reg_l1": [l1]})
+    (same,) = [
+        it
+        for it in found.summary["search"]
+        if it["settings"] == chosen and it["params"]["l1"] == l1
+    ]
+    assert alone.summary["search"][0]["accuracy"] == same["accuracy"]
+
+
+def test_features_are_made_once_for_every_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    usual = Vectorizer.fit
+
+    def fit(self: Vectorizer, *values: Any) -> Any:
+        made.append(self.weighting)
+        return usual(self, *values)
+
+    monkeypatch.setattr(Vectorizer, "fit", fit)
+    space = {"weighting": ["log", "tfidf"], "groups_size": [1, 2, 3]}
+    options = {"reg": "group", "groups": "windows", "reg_group": 0.01, "reg_l1": 0.01}
+    textreg.train(TEXTS, LABELS, search_space=space, **options)
+    assert made == ["log", "tfidf"]
+
+
+def test_documents_of_the_winner_are_made_again_when_they_were_let_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    space = {"weighting": ["count", "log", "tfidf"], "reg_l1": [0.5, 0.05]}
+    usual = textreg.train(TEXTS, LABELS, reg="lasso", search_space=space)
+    monkeypatch.setattr(searching, "KEPT", 1)
+    again = textreg.train(TEXTS, LABELS, reg="lasso", search_space=space)
+    assert np.array_equal(usual.weights, again.weights)
+    assert usual.summary["search"] == again.summary["search"]
+
+
+def test_chains_stay_warm_with_values_that_are_named() -> None:
+    """The parameter declared last runs fastest, whichever of them was named."""
+    from textreg.builtin.separable import Elastic
+    from textreg.selection import _chains
+
+    grid = [Elastic(l1=l1, l2=l2) for l1 in (1.0, 0.1) for l2 in (3.0, 2.0, 1.0)]
+    ordered = searching._in_order(grid)
+    assert [(part.l2, part.l1) for part in ordered[:3]] == [(3.0, 1.0), (3.0, 0.1), (2.0, 1.0)]
+    assert _chains(ordered) == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_the_command_line_chooses(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "c.csv"
+    rows = zip(TEXTS, LABELS, strict=True)
+    path.write_text("text,label\n" + "".join(f"{a},{b}\n" for a, b in rows), encoding="utf-8")
+    model = tmp_path / "m.textreg"
+    train = ("train", path, "--reg", "lasso", "-o", model)
+    out = cli(*train, "--select", "1se", "--search-space", "weighting=log,count").out
+    assert "search: 18 settings of lasso" in out
+    assert "chosen: weighting " in out
+    assert "within one standard error, " in out
+    out = cli(*train, "--select", "sparsest", "--within", "0.2", "--cv", "3").out
+    assert "select sparsest: accuracy " in out
+    result = cli(*train, "--max-nonzero", "1", "--reg-l1", "0.1")
+    assert (result.code, result.out) == (2, "")
+    assert "nothing to choose" in result.err

@@ -1,0 +1,121 @@
+"""What is searched besides open prices: values that are named, for any parameter of any part."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from textreg.errors import UsageError, did_you_mean
+from textreg.params import Param, Parametrized
+
+PREFIXED = ("reg", "tokenizer", "groups", "graph")
+WORDS = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
+
+
+class Dimension(NamedTuple):
+    """One parameter and the values to try.
+
+    key: as the option is called, such as ``weighting`` or ``groups_topics``. part: one of PREFIXED,
+    or "vectorizer". name: of the parameter there.
+    """
+
+    key: str
+    part: str
+    name: str
+    values: tuple[Any, ...]
+
+
+def parse_space(items: Sequence[str]) -> dict[str, list[str]]:
+    """``weighting=log,tfidf`` and the like as a mapping of keys to values."""
+    space: dict[str, list[str]] = {}
+    for item in items:
+        key, equals, values = item.partition("=")
+        key = key.strip().lstrip("-").replace("-", "_")
+        listed = [value.strip() for value in values.split(",")]
+        if not equals or not key or not all(listed):
+            raise UsageError(
+                "--search-space must be PARAMETER=VALUE,VALUE, such as weighting=log,tfidf or "
+                f"reg-l1=0.1,1, not '{item}'."
+            )
+        if key in space:
+            raise UsageError(f"--search-space names {key} twice: name all its values at once.")
+        space[key] = listed
+    return space
+
+
+def dimensions(
+    space: Mapping[str, Sequence[Any]], parts: Mapping[str, Parametrized | None]
+) -> list[Dimension]:
+    """The space with every value checked and in its type; features first, prices last.
+
+    parts: the parts that there are, by PREFIXED and "vectorizer". Raises UsageError for a parameter
+    that none of them has, that is given as well, or that has a wrong value.
+    """
+    found = []
+    for key, values in space.items():
+        part, name = _find(key, parts)
+        owner = parts[part]
+        assert owner is not None
+        declared = owner.declared()[name]
+        if owner.params()[name] != declared.default:
+            raise UsageError(
+                f"{key} is given as {owner.params()[name]}, and to be searched as well: leave one "
+                "of them out."
+            )
+        if isinstance(values, (str, bytes)) or not isinstance(values, Sequence):
+            raise UsageError(f"search_space: {key} needs a list of values, not {values!r}.")
+        checked = tuple(declared.check(_read(value, declared), owner.label()) for value in values)
+        if len(set(checked)) < len(checked) or not checked:
+            raise UsageError(f"search_space: {key} needs values that differ, not {list(values)}.")
+        if part == "reg" and declared.type is float:
+            checked = tuple(sorted(checked, reverse=True))  # from the emptiest model down
+        found.append(Dimension(key, part, name, checked))
+    order = ("tokenizer", "vectorizer", "groups", "graph", "reg")
+    return sorted(found, key=lambda one: order.index(one.part))
+
+
+def combinations(space: Sequence[Dimension]) -> Iterator[tuple[Any, ...]]:
+    """Every choice of one value for each dimension, the last one changing fastest."""
+    return itertools.product(*(one.values for one in space))
+
+
+def changed(parts: Mapping[str, Any], space: Sequence[Dimension], chosen: Sequence[Any]) -> Any:
+    """``parts`` with the chosen values put in."""
+    changes: dict[str, dict[str, Any]] = {}
+    for one, value in zip(space, chosen, strict=True):
+        changes.setdefault(one.part, {})[one.name] = value
+    return {**parts, **{part: parts[part].replace(**values) for part, values in changes.items()}}
+
+
+def _find(key: str, parts: Mapping[str, Parametrized | None]) -> tuple[str, str]:
+    """The part and the parameter that a key stands for."""
+    vectorizer = parts["vectorizer"]
+    assert vectorizer is not None
+    if key in vectorizer.declared():
+        return "vectorizer", key
+    prefix, _, name = key.partition("_")
+    owner = parts.get(prefix) if prefix in PREFIXED else None
+    if owner is not None and name in owner.declared():
+        return prefix, name
+    if prefix in PREFIXED and name and owner is None:
+        raise UsageError(f"search_space: there are no {prefix} here, so {key} means nothing.")
+    known = list(vectorizer.declared())
+    for prefix in PREFIXED:
+        if (part := parts.get(prefix)) is not None:
+            known += [f"{prefix}_{name}" for name in part.declared()]
+    raise UsageError(
+        f"search_space: no parameter '{key}'.{did_you_mean(key, known)} There are: "
+        f"{', '.join(known)}."
+    )
+
+
+def _read(value: Any, declared: Param) -> Any:
+    """A value typed on the command line as one of the parameter's type."""
+    if not isinstance(value, str) or declared.type is str:
+        return None if value == "none" and declared.optional else value
+    if value.lower() == "none" and declared.optional:
+        return None
+    if declared.type is bool and value.lower() in WORDS:
+        return WORDS[value.lower()]
+    return value

@@ -1,0 +1,127 @@
+"""What a model says of its training: JSON-able values, for people and for other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from textreg.kinds import Regularizer
+from textreg.metrics import wilson
+from textreg.records import Corpus, MultiSolution, Problem
+from textreg.selection import Point
+from textreg.settings import TrainingSettings
+from textreg.splits import Split
+from textreg.splitting import split_by
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def label_summary(labels: Sequence[str], truth: NDArray[Any]) -> dict[str, float]:
+    """How often each label occurs; of the numbers of a regression their mean and spread."""
+    if not labels:
+        return {"mean": float(truth.mean()), "standard_deviation": float(truth.std())}
+    counts = np.bincount(truth, minlength=len(labels)).tolist()
+    return dict(zip(labels, counts, strict=True))
+
+
+def fit_summary(
+    settings: TrainingSettings,
+    chosen: TrainingSettings,
+    part: Regularizer,
+    problem: Problem,
+    fitted: MultiSolution,
+) -> dict[str, Any]:
+    """What the final fit is, as JSON-able values; ``chosen`` are the settings that won."""
+    groups = None
+    if problem.groups is not None and chosen.groups is not None:
+        groups = {
+            "name": chosen.groups.label(),
+            "params": chosen.groups.params(),
+            "before": len(problem.groups),
+            "after": len(problem.groups.merged.groups),
+        }
+    graph = None
+    if problem.graph is not None and chosen.graph is not None:
+        graph = {
+            "name": chosen.graph.label(),
+            "params": chosen.graph.params(),
+            "links": problem.graph.n_links,
+            "classes": problem.graph.classes,
+        }
+    return {
+        "reg": {
+            "name": part.label(),
+            "params": part.params(),
+            "searched": searched_prices(settings),
+        },
+        "documents": problem.X.shape[0],
+        "features": problem.X.shape[1],
+        "nonzero": int(np.count_nonzero(fitted.w.any(axis=0))),
+        "groups": groups,
+        "graph": graph,
+        "objective": fitted.objective,
+        # JSON has no NaN: procedures without a bound report none.
+        "gap": None if np.isnan(fitted.gap) else fitted.gap,
+        "converged": fitted.converged,
+        "iterations": fitted.iterations,
+        "tol": settings.tol,
+    }
+
+
+def search_summary(
+    corpus: Corpus,
+    settings: TrainingSettings,
+    splits: Sequence[Split],
+    points: Sequence[Point],
+    best: Point | None,
+) -> dict[str, Any]:
+    """How the prices were chosen."""
+    if best is None:
+        return {"split": None, "dev": None, "search": [], "refit": False}
+    kind = "dev" if settings.dev is not None else "cv" if settings.cv is not None else "holdout"
+    held = sum(len(split.held) for split in splits)
+    dev: dict[str, Any] = {"documents": held, **_json_names(best.metrics)}
+    if "accuracy" in best.metrics:
+        dev["accuracy_interval"] = list(wilson(round(best.metrics["accuracy"] * held), held))
+    return {
+        "split": {
+            "kind": kind,
+            "parts": len(splits),
+            "seed": settings.seed,
+            "by": split_by(corpus),
+        },
+        "metric": settings.metric,
+        "select": {
+            "rule": settings.tuning.select,
+            "within": settings.tuning.within,
+            "max_nonzero": settings.tuning.max_nonzero,
+            "error": best.error,
+        },
+        "chosen": dict(best.changes),
+        "dev": dev,
+        "search": [
+            {
+                "params": {key: point.part.params()[key] for key in searched_prices(settings)},
+                "settings": dict(point.changes),
+                "nonzero": point.nonzero,
+                "error": point.error,
+                **_json_names(point.metrics),
+            }
+            for point in points
+        ],
+        "refit": settings.refit,
+    }
+
+
+def searched_prices(settings: TrainingSettings) -> list[str]:
+    """Parameters of the regularizer that are searched, in the order they are declared."""
+    named = {one.name for one in settings.dimensions() if one.part == "reg"}
+    undecided = settings.reg.undecided()
+    return [key for key in settings.reg.params() if key in named or key in undecided]
+
+
+def _json_names(metrics: Mapping[str, float]) -> dict[str, float]:
+    return {name.replace("-", "_"): value for name, value in metrics.items()}
