@@ -300,7 +300,7 @@ def test_interrupt_during_the_search(
         raise KeyboardInterrupt
 
     before = model.read_bytes()
-    monkeypatch.setattr("textreg.training.search", interrupted)
+    monkeypatch.setattr("textreg.training.find", interrupted)
     result = cli("train", corpus, "--reg", "lasso", "-o", model, "--quiet")
     assert (result.code, result.out) == (130, "")
     assert result.err.strip() == "Interrupted: nothing was written."

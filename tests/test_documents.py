@@ -64,8 +64,9 @@ def test_commands_of_searching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     """They run, one after the other, where its Python blocks left their files."""
     monkeypatch.chdir(tmp_path)
     write_demo("demo")
+    namespace: dict[str, Any] = {}
     for block in blocks("docs/searching.md", "python"):
-        exec(compile(block, "docs/searching.md", "exec"), {})
+        exec(compile(block, "docs/searching.md", "exec"), namespace)
     said = "".join(blocks("docs/searching.md", "console"))
     commands = re.findall(r"^\$ textreg (.*)$", said, re.MULTILINE)
     assert len(commands) >= 2
