@@ -76,8 +76,9 @@ def test_commands_of_searching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 
 
 def shape(answer: str) -> list[str]:
-    """Lines without what differs between machines: times, and the spaces around them."""
-    lines = re.sub(r"\(?\d+\.\d+ s\)?", "TIME", answer).split("\n")
+    """Lines without what differs between machines, times and sizes of files, and spaces there."""
+    answer = re.sub(r"\(?\d+\.\d+ s\)?", "TIME", answer)
+    lines = re.sub(r"\(\d+ [KM]B\)", "(SIZE)", answer).split("\n")
     return [" ".join(line.split()) for line in lines if line.strip()]
 
 
