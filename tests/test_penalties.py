@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from textreg.errors import UsageError
-from textreg.params import AUTO
-from textreg.penalties import GroupNorms, Separable, check_prices, soft
+from textreg.penalties import GroupNorms, Separable, soft
 from textreg.records import Floats, Groups
 
 P = 6
@@ -164,9 +160,3 @@ def test_copies_are_the_shrunk_norms() -> None:
     penalty = GroupNorms(groups, 1.0, 0.0)
     w, u = np.array([3.0, 4.0, 0.5]), np.array([0.6, 0.8])
     np.testing.assert_allclose(penalty.copies(w, u), [5.0, 0.0, 0.5])
-
-
-def test_prices_have_to_be_chosen() -> None:
-    check_prices("elastic", l1=0.1, l2=0.0)
-    with pytest.raises(UsageError, match=re.escape("elastic: l1 and l2 not chosen yet.")):
-        check_prices("elastic", l1=AUTO, l2=AUTO)

@@ -8,7 +8,7 @@ import pickle
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,13 @@ class Cut(Tokenizer):
         return [[token for token in text.split(self.at) if token]]
 
 
-registry.register(Cut)
+@pytest.fixture(scope="module", autouse=True)
+def cut_alone() -> Iterator[None]:
+    """The tokenizer of these tests is there for them, and for no others."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry._default._inventory, "added", {})
+        registry.register(Cut)
+        yield
 
 
 def make(weighting: str = "count", labels: int = 2, tokenizer: Tokenizer | None = None) -> Model:

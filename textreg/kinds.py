@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.params import Parametrized
+from textreg.params import Parametrized, check_prices
 from textreg.records import Floats, Graph, Groups, Int64s, MultiSolution, Problem, Solution, Tokens
 
 if TYPE_CHECKING:
@@ -166,7 +166,6 @@ class Penalized(Regularizer):
 
     def solve(self, problem: Problem) -> Solution:
         """Minimise loss + penalty by accelerated proximal gradient; UsageError for open prices."""
-        from textreg.penalties import check_prices
         from textreg.solvers.proximal import proximal
 
         check_prices(self.label(), **self.params())

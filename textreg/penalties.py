@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from textreg._core.groups import ball_sweeps, group_gather, group_norms, group_scale, group_spread
-from textreg.errors import UsageError
 from textreg.records import Floats, Groups, Int32s, Int64s
 
 if TYPE_CHECKING:
@@ -243,16 +242,3 @@ class Quadratic:
     def diagonal(self) -> Floats:
         """The diagonal of M (p,); above it where there are virtual features."""
         return self.price * self.links.diagonal + self.l2
-
-
-def check_prices(name: str, **prices: object) -> None:
-    """Refuse prices that are still to be chosen; UsageError says how to choose them."""
-    from textreg.params import AUTO
-
-    open_ones = [key for key, value in prices.items() if value is AUTO]
-    if open_ones:
-        example = ", ".join(f"{key}=0.1" for key in open_ones)
-        raise UsageError(
-            f"{name}: {' and '.join(open_ones)} not chosen yet. Give a value ({example}), or let "
-            f"training search for it."
-        )

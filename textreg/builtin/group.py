@@ -10,8 +10,8 @@ from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
 from textreg.losses import gradient_at_zero
-from textreg.params import AUTO, LogGrid, param
-from textreg.penalties import GroupNorms, check_prices
+from textreg.params import AUTO, LogGrid, check_prices, param
+from textreg.penalties import GroupNorms
 from textreg.records import Problem, Solution
 from textreg.solvers.admm import admm
 from textreg.solvers.majorize import majorize

@@ -11,8 +11,8 @@ from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
 from textreg.linking import scaled_rows
-from textreg.params import AUTO, LogGrid, param
-from textreg.penalties import Links, Quadratic, check_prices
+from textreg.params import AUTO, LogGrid, check_prices, param
+from textreg.penalties import Links, Quadratic
 from textreg.records import Floats, Graph, Int64s, MultiSolution, Problem, Solution
 from textreg.solvers.folding import Folding, fold_links
 from textreg.solvers.memo import remember

@@ -13,8 +13,8 @@ from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
 from textreg.linking import scaled_rows
-from textreg.params import AUTO, LogGrid, param
-from textreg.penalties import Separable, check_prices
+from textreg.params import AUTO, LogGrid, check_prices, param
+from textreg.penalties import Separable
 from textreg.records import Floats, Graph, Problem, Solution
 from textreg.solvers.memo import remember
 from textreg.solvers.newton import newton

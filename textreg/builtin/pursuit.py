@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
-from textreg.params import AUTO, Choices, param
-from textreg.penalties import check_prices
+from textreg.params import AUTO, Choices, check_prices, param
 from textreg.records import Problem, Solution
 from textreg.solvers.pursuit import COLUMNS, Pursuit
 from textreg.solvers.scores import SCORES

@@ -6,8 +6,8 @@ from abc import abstractmethod
 
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Penalized, Regularizer
-from textreg.params import AUTO, LogGrid, param
-from textreg.penalties import Separable, check_prices
+from textreg.params import AUTO, LogGrid, check_prices, param
+from textreg.penalties import Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution
 from textreg.solvers.folding import fold_all
 from textreg.solvers.newton import newton
