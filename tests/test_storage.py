@@ -234,6 +234,10 @@ def _header(key: str, value: Any) -> Callable[..., None]:
     return edit
 
 
+def _plugins(value: Any) -> Callable[..., None]:
+    return lambda header, arrays: header["summary"].update(plugins=value)
+
+
 def _tokenizer(key: str, value: Any) -> Callable[..., None]:
     def edit(header: dict[str, Any], arrays: dict[str, Any]) -> None:
         header["tokenizer"][key] = value
@@ -311,6 +315,9 @@ DAMAGES = {
         "no parameter 'magic'",
     ),
     "tokenizer is a text": (_header("tokenizer", "words"), "no 'tokenizer'"),
+    "plugins of no list": (_plugins({}), "its plugins are not a list of objects"),
+    "plugins of texts": (_plugins(["lasso"]), "its plugins are not a list of objects"),
+    "plugin without a name": (_plugins([{"kind": "graph"}]), "its header has no 'name'"),
     "tokenizer name for pip": (_tokenizer("name", "--pre"), "no tokenizer can have the name"),
     "distribution for a shell": (_tokenizer("distribution", "a; rm -rf x"), "the distribution"),
     "distribution for pip": (_tokenizer("distribution", "-e."), "the distribution"),
@@ -449,7 +456,7 @@ def test_a_model_can_be_shown_without_its_tokenizer(path: Path, tmp_path: Path) 
 
 def test_a_tokenizer_that_its_distribution_has_no_more(path: Path) -> None:
     rewrite(path, _tokenizer("distribution", "numpy"))
-    with pytest.raises(ModelError, match=r"needs the tokenizer 'test-cut' of numpy : no tokenizer"):
+    with pytest.raises(ModelError, match=r"needs the tokenizer 'test-cut' of numpy: no tokenizer"):
         load_model(path)
 
 

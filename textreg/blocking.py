@@ -1,9 +1,10 @@
 """Which plugins the user does not want: asked before any of them is imported.
 
-A name is ``sentence``, ``regularizer.sentence``, or that of a distribution. Plugins are blocked by
-``--no-plugin`` and :meth:`Blocks.add`, by the variable ``TEXTREG_DISABLE`` (names with commas
-between them), and by ``textreg.toml`` (see :mod:`textreg.config`), where ``allow`` blocks all
-plugins that it does not name; what comes with textreg is always allowed.
+A name is ``sentence``, ``regularizer.sentence``, ``textreg:sentence`` for that of one distribution,
+or the name of a distribution for all that it has. Plugins are blocked by ``--no-plugin`` and
+:meth:`Blocks.add`, by the variable ``TEXTREG_DISABLE`` (names with commas between them), and by
+``textreg.toml`` (see :mod:`textreg.config`), where ``allow`` blocks all plugins that it does not
+name; what comes with textreg is always allowed.
 """
 
 from __future__ import annotations

@@ -80,10 +80,8 @@ def strange_names() -> list[str]:
 
 
 def _meant(name: str, rows: Iterable[PluginInfo]) -> Iterator[PluginInfo]:
-    owner, _, short = name.rpartition(":")
     for row in rows:
-        names = aliases(row.kind, row.name, row.distribution)
-        if owner in ("", row.distribution) and {short, normal(short)} & names:
+        if {name, normal(name)} & aliases(row.kind, row.name, row.distribution):
             yield row
 
 

@@ -56,5 +56,10 @@ def normal(distribution: str) -> str:
 
 
 def aliases(kind: str, name: str, distribution: str) -> set[str]:
-    """All by which a part may be blocked."""
-    return {name, f"{kind}.{name}", distribution} - {""}
+    """All by which a part may be blocked, or asked after."""
+    names = {name}
+    if kind:
+        names.add(f"{kind}.{name}")
+    if distribution:
+        names |= {distribution, f"{distribution}:{name}"}
+    return names

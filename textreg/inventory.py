@@ -105,7 +105,8 @@ class Inventory:
                     if entry.part[:2] == key and not self.blocks.reason(*entry.part):
                         raise PluginError(
                             f"a {title(key[0])} called '{key[1]}' is installed already, by "
-                            f"{entry.provider}. Give yours another name, or block that one first."
+                            f"{entry.provider}. Give yours another name, or block that one first: "
+                            f"{entry.distribution}:{key[1]}."
                         )
             self.added.update(parts)
 

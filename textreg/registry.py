@@ -165,8 +165,9 @@ class Registry:
     def register_file(self, path: str | os.PathLike[str]) -> None:
         """Add a plugin that is one Python file with hooks, for this process; runs the file.
 
-        Raises UsageError when it cannot be read, PluginError when it is broken or has the name of
-        an installed plugin or of one from another file.
+        A file that was changed may be given again. Raises UsageError when it cannot be read,
+        PluginError when it is broken or has the name of an installed plugin or of one from another
+        file.
         """
         module, digest = load_file(path)
         found = parts_of(module, f"the file {path}")
@@ -174,7 +175,8 @@ class Registry:
         with self._inventory.lock:
             for (kind, name), added in parts.items():
                 other = self._inventory.added.get((kind, name), added)
-                if other.sha256 not in ("", digest):
+                same = os.path.abspath(other.file) == os.path.abspath(path)
+                if other.file and not same and other.sha256 != digest:
                     raise PluginError(
                         f"{other.file} and {path} both give a {title(kind)} called '{name}': leave "
                         "one of the files out, or give its part another name."
@@ -182,7 +184,7 @@ class Registry:
             self._inventory.add(parts)
 
     def block(self, names: Iterable[str]) -> None:
-        """Keep plugins from being imported and found: ``name``, ``kind.name`` or a distribution.
+        """Keep plugins from being imported and found, by the names of :mod:`textreg.blocking`.
 
         Raises PluginError for a name that no plugin has.
         """
@@ -232,7 +234,7 @@ class Registry:
         known = self.names(kind)
         if ":" in name:
             rows = [row for row in self.listing() if row.kind == kind]
-            known = [f"{row.distribution}:{row.name}" for row in rows]
+            known = [f"{row.distribution}:{row.name}".lstrip(":") for row in rows]
         message = f"no {title(kind)} '{name}'.{did_you_mean(name, known)}"
         message += f" Installed: {', '.join(known) or 'none'}."
         for fault in faults:

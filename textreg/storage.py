@@ -54,7 +54,13 @@ from textreg.losses import LOSSES
 from textreg.model import Model
 from textreg.packing import offsets_of, pack_names, unpack_names, unpack_rows
 from textreg.pathfile import PATH_ARRAYS, path_arrays, read_path
-from textreg.tokenizing import Named, check_description, describe, find_tokenizer
+from textreg.tokenizing import (
+    Named,
+    check_description,
+    check_plugins,
+    describe,
+    find_tokenizer,
+)
 from textreg.vectorize import Vectorizer
 
 if TYPE_CHECKING:
@@ -187,7 +193,7 @@ def _check_header(header: Mapping[str, Any]) -> None:
     field(header, "vectorizer", dict)
     if not all(isinstance(word, str) for word in field(header, "stop_words", list)):
         raise FaultError("its stop words are not texts")
-    field(header, "summary", dict)
+    check_plugins(field(header, "summary", dict))
     check_description(header)
 
 

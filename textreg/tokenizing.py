@@ -13,6 +13,7 @@ from typing import Any
 from textreg import registry
 from textreg.container import FaultError, field
 from textreg.errors import ModelError, PluginError, PluginWarning, UsageError
+from textreg.inventory import PluginInfo
 from textreg.kinds import Tokenizer
 
 _NAME = re.compile(r"\w[\w.+-]*")
@@ -53,10 +54,36 @@ def check_description(header: Mapping[str, Any]) -> None:
                 raise FaultError(f"no tokenizer can have the {key} {value!r}")
 
 
+def check_plugins(summary: Mapping[str, Any]) -> None:
+    """FaultError unless the parts of a summary, where it lists any, say what they are."""
+    parts = summary.get("plugins", [])
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        raise FaultError("its plugins are not a list of objects")
+    for part in parts:
+        for key in ("kind", "name", "distribution", "version"):
+            field(part, key, str)
+        field(part, "api", int)
+
+
 def install_line(description: Mapping[str, Any]) -> str:
     """The command that installs what a model was made with."""
     version = f"=={description['version']}" if description["version"] else ""
     return f"pip install {shlex.quote(description['distribution'] + version)}"
+
+
+def lacking(description: Mapping[str, Any]) -> str:
+    """The tokenizer in words, and how to get it; empty where it is there. Imports nothing."""
+    needed = f"the tokenizer {_whose(description)}"
+    if "sha256" in description:
+        file = description["file"]
+        if _given(description) is None:
+            return (
+                f"{needed}: add --plugin {shlex.quote(file)}, or in Python call "
+                f"textreg.register_file({file!r}) first"
+            )
+    elif description["distribution"] and not _installed(description["distribution"]):
+        return f"{needed}, which is not installed: {install_line(description)}"
+    return ""
 
 
 def find_tokenizer(path: Path, description: Mapping[str, Any]) -> Tokenizer:
@@ -65,15 +92,20 @@ def find_tokenizer(path: Path, description: Mapping[str, Any]) -> Tokenizer:
     Raises ModelError where there is none, and says how to get it; warns with PluginWarning where
     its distribution has another version.
     """
+    if lacks := lacking(description):
+        raise ModelError(f"{path} needs {lacks} (without it, textreg show {path} still works)")
     name, distribution = description["name"], description["distribution"]
-    needed = f"{path} needs the tokenizer '{name}'"
+    needed = f"{path} needs the tokenizer {_whose(description)}"
     spec = name
-    if "sha256" in description:
-        _require_file(path, description)
+    if (given := _given(description)) is not None:
+        if given.sha256 != description["sha256"]:
+            raise ModelError(
+                f"{needed}, but {given.file} has another content (SHA-256 {given.sha256}): its "
+                "words may be others. Give the file as it was, or train the model again."
+            )
     elif distribution:
         spec = f"{distribution}:{name}"
-        needed += f" of {distribution} {description['version']}"
-        _require_distribution(path, description)
+        _warn_of_another_version(path, description)
     try:
         tokenizer: Tokenizer = registry.create("tokenizer", spec, **description["params"])
     except (PluginError, UsageError) as error:
@@ -81,44 +113,42 @@ def find_tokenizer(path: Path, description: Mapping[str, Any]) -> Tokenizer:
     return tokenizer
 
 
-def _require_distribution(path: Path, description: Mapping[str, Any]) -> None:
-    """ModelError unless it is installed; a warning where another version of a stranger's is."""
-    distribution, version = description["distribution"], description["version"]
+def _whose(description: Mapping[str, Any]) -> str:
+    """The name of a part, and where it is from."""
+    name = f"'{description['name']}'"
+    if "sha256" in description:
+        file, digest = description["file"], description["sha256"]
+        return f"{name} of the plugin file {file} (SHA-256 {digest})"
+    source = f"{description['distribution']} {description['version']}".strip()
+    return f"{name} of {source}" if source else name
+
+
+def _given(description: Mapping[str, Any]) -> PluginInfo | None:
+    """The file that was given for a tokenizer from a file, whatever its content."""
+    for row in registry.listing() if "sha256" in description else ():
+        if row.sha256 and (row.kind, row.name) == ("tokenizer", description["name"]):
+            return row
+    return None
+
+
+def _installed(distribution: str) -> str:
+    """The version of a distribution that is installed; empty if none is."""
     try:
-        installed = metadata.version(distribution)
+        return metadata.version(distribution)
     except metadata.PackageNotFoundError:
-        raise ModelError(
-            f"{path} needs the tokenizer '{description['name']}' of {distribution} {version}, "
-            f"which is not installed: {install_line(description)} (without it, textreg show {path} "
-            "still works)"
-        ) from None
+        return ""
+
+
+def _warn_of_another_version(path: Path, description: Mapping[str, Any]) -> None:
+    """PluginWarning where it is not the version that a model was made with, of a stranger's."""
+    distribution, version = description["distribution"], description["version"]
+    installed = _installed(distribution)
     if version not in ("", installed) and distribution != "textreg":
         warnings.warn(
             f"{path} was made with {distribution} {version}, and {installed} is installed: its "
             f"tokenizer may give other words. The same again: {install_line(description)}",
             PluginWarning,
             stacklevel=4,
-        )
-
-
-def _require_file(path: Path, description: Mapping[str, Any]) -> None:
-    """ModelError unless the user gave the file of this content, which then has been run."""
-    name, file, digest = (description[key] for key in ("name", "file", "sha256"))
-    needed = f"{path} needs the tokenizer '{name}' of the plugin file {file} (SHA-256 {digest})"
-    given = [
-        info
-        for info in registry.listing()
-        if info.sha256 and (info.kind, info.name) == ("tokenizer", name)
-    ]
-    if not given:
-        raise ModelError(
-            f"{needed}: add --plugin {shlex.quote(file)}, or in Python call "
-            f"textreg.register_file({file!r}) first (without it, textreg show {path} still works)"
-        )
-    if given[0].sha256 != digest:
-        raise ModelError(
-            f"{needed}, but {given[0].file} has another content (SHA-256 {given[0].sha256}): its "
-            "words may be others. Give the file as it was, or train the model again."
         )
 
 

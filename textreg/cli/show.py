@@ -13,6 +13,7 @@ from textreg.encoder import Encoder
 from textreg.errors import UsageError
 from textreg.model import Model
 from textreg.storage import load_model
+from textreg.tokenizing import describe, lacking
 
 
 @click.command(name="show")
@@ -100,10 +101,22 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
         facts["known_words"] = _known_words(encoder)
     if reg := summary.get("reg"):
         facts["regularizer"] = {"name": reg["name"], **reg["params"]}
+    if strange := [
+        part for part in summary.get("plugins", ()) if part["distribution"] != "textreg"
+    ]:
+        facts["plugins"] = [_origin(part) for part in strange]
+    if lacks := lacking(describe(encoder.tokenizer)):
+        facts["needs"] = lacks
     for key in ("documents", "objective", "gap", "converged", "dev"):
         if key in summary:
             facts[key] = summary[key]
     return facts
+
+
+def _origin(part: dict[str, Any]) -> str:
+    """A part of the training in words; one that was passed as an object is of no distribution."""
+    source = f"{part['distribution']} {part['version']}".strip() or part.get("file", "")
+    return f"{part['kind']} {part['name']} of {source or 'a program'} (API {part['api']})"
 
 
 def _known_words(encoder: Encoder) -> dict[str, Any]:

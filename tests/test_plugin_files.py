@@ -1,0 +1,262 @@
+"""Plugins that are one Python file: given by hand, kept in the model with their hash."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from sites import Site
+
+from textreg.entries import KIND_NAMES
+from textreg.errors import BrokenPluginError, PluginError, UsageError
+from textreg.registry import Registry
+from textreg.storage import read_header
+
+CODE = """\
+import pathlib
+from textreg.hookspecs import hookimpl
+from textreg.kinds import Regularizer, Tokenizer
+from textreg.params import param
+from textreg.penalties import Separable
+from textreg.solvers.newton import newton
+
+pathlib.Path(__file__).with_suffix(".ran").touch()
+
+
+class Pieces(Tokenizer):
+    name = "pieces"
+    at: str = param(default=" ", help="what stands between words")
+
+    def __call__(self, text):
+        return [[word for word in text.split(self.at) if word]]
+
+
+class Mine(Regularizer):
+    name = "mine"
+    price: float = param(default=0.5, min=0, help="price of the weights")
+
+    def solve(self, problem):
+        return newton(problem, Separable.constant(problem.X.shape[1], l1=self.price))
+
+
+@hookimpl
+def textreg_tokenizers():
+    return [Pieces]
+
+
+@hookimpl
+def textreg_regularizers():
+    return [Mine]
+"""
+DIGEST = hashlib.sha256(CODE.encode()).hexdigest()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.py"
+    path.write_text(CODE)
+    return path
+
+
+def modules() -> set[str]:
+    return {name for name in sys.modules if name.startswith("textreg_file_")}
+
+
+def test_parts_and_their_origin(file: Path) -> None:
+    registry = Registry()
+    registry.register_file(file)
+    assert registry.create("regularizer", "mine", price=2).price == 2.0
+    pieces = registry.create("tokenizer", "pieces")
+    assert pieces("good film") == [["good", "film"]]
+    assert registry.home(pieces) == str(file)
+    assert registry.origin(pieces) == {
+        "distribution": "", "version": "", "api": 1, "file": str(file), "sha256": DIGEST,
+    }  # fmt: skip
+    (row,) = [row for row in registry.listing() if row.name == "mine"]
+    assert (row.kind, row.status, row.file, row.sha256) == ("regularizer", "ok", str(file), DIGEST)
+    assert pickle.loads(pickle.dumps(pieces)) == pieces
+    assert {"mine", "regularizer.mine"} <= registry.aliases()
+
+
+def test_the_same_and_a_changed_file_again(file: Path) -> None:
+    registry = Registry()
+    registry.register_file(file)
+    registry.register_file(file)
+    file.write_text(CODE.replace("default=0.5", "default=0.25"))
+    registry.register_file(file)
+    assert registry.create("regularizer", "mine").price == 0.25
+
+
+def test_two_files_with_one_name(file: Path, tmp_path: Path) -> None:
+    registry = Registry()
+    registry.register_file(file)
+    other = tmp_path / "other.py"
+    other.write_text(CODE)
+    registry.register_file(other)
+    file.write_text(f"{CODE}# changed\n")
+    with pytest.raises(PluginError, match=r"other\.py and .*mine\.py both give a tokenizer called"):
+        registry.register_file(file)
+
+
+def test_the_name_of_an_installed_plugin(file: Path) -> None:
+    file.write_text(CODE.replace('"mine"', '"sentence"'))
+    registry = Registry()
+    with pytest.raises(PluginError, match=r"installed already, by textreg .*textreg:sentence"):
+        registry.register_file(file)
+    assert registry.find("regularizer", "sentence").__module__.startswith("textreg.builtin")
+    registry.block(["textreg:sentence"])
+    registry.register_file(file)
+    assert registry.find("regularizer", "sentence").__name__ == "Mine"
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("def f(:", r"mine\.py cannot be loaded: SyntaxError: invalid syntax \(mine\.py, line 1\)"),
+        ("\n1 / 0", r"cannot be loaded: ZeroDivisionError: division by zero \(.*mine\.py:2\)"),
+        ("import jaxx", r"cannot be loaded: ModuleNotFoundError: No module named 'jaxx'"),
+        ("raise SystemExit(3)", r"cannot be loaded: SystemExit: 3"),
+        ("\0", r"mine\.py cannot be loaded: "),
+        ("a = 1", r"the file .*mine\.py provides nothing: .*@hookimpl"),
+        (CODE.replace("[Mine]", "[Mine, 3]"), r"mine\.py gives 3, which is not a subclass"),
+    ],
+)
+def test_a_broken_file(file: Path, code: str, says: str) -> None:
+    file.write_text(code)
+    registry, before = Registry(), modules()
+    with pytest.raises(BrokenPluginError, match=says):
+        registry.register_file(file)
+    assert [row for row in registry.listing() if row.file] == []
+    assert modules() == before or "cannot be loaded" not in says
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    for path, says in [(tmp_path, "directory"), (tmp_path / "none.py", "No such file")]:
+        with pytest.raises(UsageError, match=f"cannot be read: .*{says}.*Check the path"):
+            Registry().register_file(path)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    made = Site(tmp_path_factory.mktemp("files"))
+    (made.folder / "mine.py").write_text(CODE)
+    (made.folder / "changed.py").write_text(f"{CODE}# changed\n")
+    options = "--plugin mine.py --reg mine --reg-price 0.1 --tokenizer pieces"
+    ((code, _, err),) = made.session([made.train(options)])
+    assert (code, err) == (0, "")
+    (made.folder / "mine.ran").unlink()
+    return made
+
+
+def test_the_model_names_the_file(site: Site) -> None:
+    header = read_header(site.folder / "model.textreg")
+    origin = {"distribution": "", "version": "", "api": 1, "file": "mine.py", "sha256": DIGEST}
+    assert header["tokenizer"] == {"name": "pieces", "params": {"at": " "}, **origin}
+    assert header["summary"]["plugins"] == [
+        {"kind": "tokenizer", "name": "pieces", **origin},
+        {"kind": "regularizer", "name": "mine", **origin},
+    ]
+
+
+def test_a_model_runs_no_file_by_itself(site: Site) -> None:
+    results = site.session(
+        [
+            ["predict", "model.textreg", "corpus.jsonl"],
+            ["show", "model.textreg"],
+            ["show", "model.textreg", "--json"],
+        ]
+    )
+    needed = (
+        f"the tokenizer 'pieces' of the plugin file mine.py (SHA-256 {DIGEST}): add --plugin "
+        "mine.py, or in Python call textreg.register_file('mine.py') first"
+    )
+    assert results[0] == (
+        1,
+        "",
+        f"Error: model.textreg needs {needed} (without it, textreg show model.textreg still "
+        "works)\n",
+    )
+    shown = dict(re.findall(r"^(\w+) +(.*)$", results[1][1], re.MULTILINE))
+    assert shown["plugins"] == (
+        "tokenizer pieces of mine.py (API 1), regularizer mine of mine.py (API 1)"
+    )
+    assert shown["needs"] == needed
+    assert json.loads(results[2][1])["needs"] == needed
+    assert not (site.folder / "mine.ran").exists()
+
+
+def test_a_model_with_its_file(site: Site) -> None:
+    predict = ["predict", "model.textreg", "corpus.jsonl"]
+    (right, shown, anywhere), (changed,) = (
+        site.session(
+            [
+                ["--plugin", "mine.py", *predict],
+                ["show", "model.textreg", "--json"],
+                [*predict, "--plugin=mine.py"],
+            ]
+        ),
+        site.session([["--plugin", "changed.py", *predict]]),
+    )
+    assert (right[0], right[2]) == (0, "")
+    assert right[1].split() == ["p"] * 20 + ["n"] * 20
+    assert "needs" not in json.loads(shown[1])
+    assert anywhere == right
+    assert changed[:2] == (1, "")
+    other = hashlib.sha256((site.folder / "changed.py").read_bytes()).hexdigest()
+    assert (
+        f"mine.py (SHA-256 {DIGEST}), but changed.py has another content (SHA-256 {other})"
+        in (changed[2])
+    )
+
+
+def test_regularizer_from_a_file_is_not_needed_to_predict(site: Site) -> None:
+    train = site.train("--plugin mine.py --reg mine", "words.textreg")
+    assert site.session([train])[0][0] == 0
+    ((code, out, err),) = site.session([["predict", "words.textreg", "corpus.jsonl"]])
+    assert (code, len(out.split()), err) == (0, 40, "")
+
+
+def test_its_options_are_those_of_the_command(site: Site) -> None:
+    helped, listed, last, unread = site.session(
+        [
+            ["train", "--reg", "mine", "--plugin", "mine.py", "--help"],
+            ["plugins", "--plugin", "mine.py"],
+            ["train", "corpus.jsonl", "--plugin"],
+            ["plugins", "--plugin", "nowhere.py"],
+        ]
+    )
+    assert "--reg-price FLOAT" in helped[1]
+    (line,) = [line for line in listed[1].splitlines() if line.startswith("mine ")]
+    assert line.split() == ["mine", "regularizer", "mine.py", "1", "ok"]
+    assert last == (2, "", "Error: --plugin is last, and needs a value after it.\n")
+    assert unread[0] == 2
+    assert unread[2].startswith("Error: the plugin file nowhere.py cannot be read: No such file")
+
+
+def test_after_two_dashes_all_is_data(site: Site) -> None:
+    ((code, _, err),) = site.session([["plugins", "doctor", "--", "--plugin"]])
+    assert code == 2
+    assert err.startswith("Error: no plugin '--plugin'.")
+
+
+def test_kinds_of_hooks_are_all_taken(file: Path) -> None:
+    head = "from textreg.hookspecs import hookimpl\nfrom textreg import kinds\n"
+    bases = {"tokenizer": "Tokenizer", "groups": "GroupBuilder", "graph": "GraphBuilder"}
+    bases |= {"regularizer": "Regularizer"}
+    methods = {"tokenizer": "__call__", "regularizer": "solve"}
+    hooks = {"groups": "group_builders", "graph": "graph_builders"}
+    for kind, base in bases.items():
+        head += (
+            f"class {base}(kinds.{base}):\n    name = 'every'\n"
+            f"    def {methods.get(kind, 'build')}(self, given): ...\n"
+            f"@hookimpl\ndef textreg_{hooks.get(kind, kind + 's')}(): return [{base}]\n"
+        )
+    file.write_text(head)
+    registry = Registry()
+    registry.register_file(file)
+    assert [registry.find(kind, "every").kind for kind in KIND_NAMES] == list(KIND_NAMES)
