@@ -9,8 +9,9 @@ PYTHONS ?= python3.10 python3.11 python3.12 python3.13
 BENCH := benchmarks/.venv
 
 BIN := $(VENV)/bin
-SOURCES := pyproject.toml setup.py $(wildcard textreg/_core/*.pyx textreg/_core/*.pxd)
+SOURCES := pyproject.toml setup.py $(wildcard textreg/*.pxd textreg/_core/*.pyx textreg/_core/*.pxd)
 PLUGINS := $(wildcard plugins/*/pyproject.toml)
+PLUGIN_SOURCES := $(wildcard plugins/*/setup.py plugins/*/*/*.pyx)
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help demo test test-all test-oldest lint types docs reference pictures bench clean
@@ -54,7 +55,7 @@ test-oldest:
 lint: $(VENV)/.stamp-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	PATH="$(abspath $(BIN)):$$PATH" cython-lint textreg/_core
+	PATH="$(abspath $(BIN)):$$PATH" cython-lint textreg plugins
 
 types: $(VENV)/.stamp-types
 	$(BIN)/mypy
@@ -81,6 +82,7 @@ bench: $(BENCH)/.stamp
 clean:
 	rm -rf build dist demo docs/_build *.egg-info .*_cache .hypothesis htmlcov .coverage .venv-*
 	rm -f textreg/_core/*.c textreg/_core/*.so textreg/_core/*.pyd textreg/_core/*.html
+	rm -rf plugins/*/build plugins/*/*.egg-info plugins/*/*/*.so plugins/*/*/*.pyd
 	rm -f $(VENV)/.stamp-* $(BENCH)/.stamp
 	find textreg tests docs benchmarks plugins -name __pycache__ -not -path '*/.venv/*' \
 		-prune -exec rm -rf {} +
@@ -90,8 +92,9 @@ $(VENV)/.stamp-textreg: $(SOURCES) | $(BIN)/python
 	$(BIN)/python $(PIP_INSTALL) --editable .
 	@touch $@
 
-$(VENV)/.stamp-plugins: $(PLUGINS) $(VENV)/.stamp-textreg
-	$(if $(PLUGINS),$(BIN)/python $(PIP_INSTALL) $(patsubst %/pyproject.toml,--editable ./%,$(PLUGINS)))
+# Kernels of plugins are built beside the textreg that stands here, not one from elsewhere.
+$(VENV)/.stamp-plugins: $(PLUGINS) $(PLUGIN_SOURCES) $(VENV)/.stamp-build
+	$(if $(PLUGINS),$(BIN)/python $(PIP_INSTALL) --no-build-isolation $(patsubst %/pyproject.toml,--editable ./%,$(PLUGINS)))
 	@touch $@
 
 $(VENV)/.stamp-%: pyproject.toml $(VENV)/.stamp-textreg

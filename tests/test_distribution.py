@@ -8,6 +8,7 @@ import re
 import stat
 import subprocess
 import sys
+import tarfile
 from importlib import metadata
 from pathlib import Path
 
@@ -97,6 +98,19 @@ def test_parameter_reference_is_current() -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@needs_checkout
+def test_what_plugins_compile_with_is_shipped(tmp_path: Path) -> None:
+    setup = [sys.executable, "setup.py", "-q"]
+    for command in (["sdist", "-d", tmp_path], ["build_py", "-d", tmp_path / "wheel"]):
+        subprocess.run([*setup, *command], cwd=CHECKOUT, check=True, capture_output=True)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as sources:
+        shipped = {name.partition("/")[2] for name in sources.getnames()}
+    for name in ("kernels.pxd", "_core/text_table.pxd"):
+        assert f"textreg/{name}" in shipped
+        assert (tmp_path / "wheel" / "textreg" / name).is_file()
 
 
 @needs_checkout

@@ -2,6 +2,8 @@
 
 from libc.math cimport fabs
 
+from textreg.kernels cimport soft
+
 
 def drawn(const double[::1] gradient, const double[::1] w, const double[::1] q,
           const double[::1] mu, const double[::1] lam, int[::1] out):
@@ -70,7 +72,7 @@ cdef void _descend(const long long[::1] indptr, const int[::1] indices, const do
     cdef Py_ssize_t k, e, i, size = active.shape[0]
     cdef int j, used = 0
     cdef bint moved, crossed
-    cdef double g, H, u, new, step
+    cdef double g, H, new, step
     while used < passes:
         used += 1
         moved = crossed = False
@@ -105,11 +107,7 @@ cdef void _descend(const long long[::1] indptr, const int[::1] indices, const do
             H = curvature[j] + q[j]
             new = 0.0
             if H > 0.0:
-                u = w[j] - g / H
-                if u > lam[j] / H:
-                    new = u - lam[j] / H
-                elif u < -lam[j] / H:
-                    new = u + lam[j] / H
+                new = soft(w[j] - g / H, lam[j] / H)
             elif fabs(g) >= lam[j]:  # no least value, or no difference
                 continue
             step = new - w[j]

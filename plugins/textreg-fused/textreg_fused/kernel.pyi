@@ -1,0 +1,13 @@
+from textreg.records import Floats, Int32s
+
+def link_rounds(
+    heads: Int32s,
+    tails: Int32s,
+    bounds: Floats,
+    l1: float,
+    u: Floats,
+    z: Floats,
+    apart: Int32s,
+    least: float,
+    most: int,
+) -> float: ...
