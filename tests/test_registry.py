@@ -274,7 +274,9 @@ def test_blocking_a_name_of_another_kind_leaves_it(install: Install) -> None:
     install("acme", {"regularizer.slope": "acme_kept"})
     registry = Registry()
     registry.block(["textreg"])
-    assert registry.names("regularizer") == ["slope"]
+    left = registry.names("regularizer")  # of whatever else is installed, too
+    assert "slope" in left
+    assert "lasso" not in left
     with pytest.raises(PluginError, match=r"cannot block 'slop'.*Did you mean 'slope'\?"):
         registry.block(["slop"])
     with pytest.raises(PluginError, match=r"cannot block 'tokenizer.slope'"):
