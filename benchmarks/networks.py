@@ -40,6 +40,7 @@ from textreg import registry
 from textreg.choice import choose
 from textreg.kinds import Regularizer
 from textreg.records import Problem, Tokens
+from textreg.running import Work
 from textreg.selection import Fold, search
 from textreg.splits import folds
 from textreg.vectorize import Features, Vectorizer
@@ -100,7 +101,7 @@ class Task:
                     self.codes[held],
                 )
             )
-        points = search(regularizer, cut, jobs=jobs)
+        points = search(regularizer, cut, Work(jobs))
         return points[choose(points, "accuracy")].part
 
     def accuracy(self, regularizer: Regularizer, rows: Any) -> float:

@@ -179,7 +179,7 @@ def test_an_interrupt_leaves_the_path_out(
     walk = tracing._walk
 
     def stop(*pieces: Any) -> Any:
-        pieces[-1].stopped = True
+        pieces[-1].interrupted = True
         return walk(*pieces)
 
     monkeypatch.setattr(tracing, "_walk", stop)

@@ -16,6 +16,7 @@ from textreg.builtin.pursuit import Gomp, Omp
 from textreg.errors import ConvergenceWarning, DataError, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Groups, Problem, Step
+from textreg.running import Work
 from textreg.selection import Fold, search
 from textreg.solvers import scores
 from textreg.solvers.active import ActiveFit
@@ -386,7 +387,7 @@ def test_a_search_runs_once_for_all_budgets(monkeypatch: pytest.MonkeyPatch) -> 
     assert [point.part for point in points] == Omp().candidates(part)
     assert len(runs) == 2  # one for every ridge
     assert [point.nonzero for point in points] == [24.0] * 2
-    assert len(search(Omp(l2=1.0), [fold], jobs=2)) == 1
+    assert len(search(Omp(l2=1.0), [fold], Work(2))) == 1
 
 
 def test_candidates_end_with_the_features() -> None:

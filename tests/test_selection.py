@@ -20,7 +20,7 @@ from textreg.kinds import Regularizer
 from textreg.metrics import measure, wilson
 from textreg.params import AUTO, Choices, LogGrid, param
 from textreg.records import Problem, Solution
-from textreg.running import Run
+from textreg.running import Work
 from textreg.selection import Fold, Point, Start, search
 from textreg.splits import folds, holdout
 
@@ -159,8 +159,8 @@ def as_tuple(points: list[Point]) -> list[object]:
 @pytest.mark.parametrize("n_classes", [1, 3])
 def test_search_is_the_same_for_any_number_of_jobs(n_classes: int) -> None:
     cut = [fold(1, n_classes), fold(2, n_classes)]
-    alone = search(Shrunk(), cut, jobs=1)
-    assert as_tuple(search(Shrunk(), cut, jobs=3)) == as_tuple(alone)
+    alone = search(Shrunk(), cut)
+    assert as_tuple(search(Shrunk(), cut, Work(3))) == as_tuple(alone)
     assert len(alone) == 6
     assert [len(point.starts) for point in alone] == [n_classes] * 6
 
@@ -219,7 +219,7 @@ def test_decided_prices_make_one_point() -> None:
 
 def test_progress_counts_every_fit() -> None:
     seen: list[tuple[str, int, int]] = []
-    search(Shrunk(), [fold(1, 3), fold(2, 3)], jobs=2, progress=lambda *at: seen.append(at))
+    search(Shrunk(), [fold(1, 3), fold(2, 3)], Work(2, lambda *at: seen.append(at)))
     assert seen == [("search", done, 36) for done in range(1, 37)]
 
 
@@ -227,10 +227,10 @@ def test_an_interrupt_stops_the_other_fits() -> None:
     def interrupt(stage: str, done: int, total: int) -> None:
         raise KeyboardInterrupt
 
-    run = Run("search", 1, interrupt)
+    run = Work(progress=interrupt).run("search", 1)
     assert run.callback(None) is False
     with pytest.raises(KeyboardInterrupt):
-        run.map(1, run.advance, [()])
+        run.map(run.advance, [()])
     assert run.callback(None) is True
 
 

@@ -73,6 +73,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         within: float | None = None,
         max_nonzero: int | None = None,
         search_space: Mapping[str, Sequence[Any]] | None = None,
+        budget: float | str | None = None,
         jobs: int = 1,
         seed: int = 0,
         tol: float = 1e-4,
@@ -102,6 +103,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.within = within
         self.max_nonzero = max_nonzero
         self.search_space = search_space
+        self.budget = budget
         self.jobs = jobs
         self.seed = seed
         self.tol = tol

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textreg import calls
 from textreg.records import MultiSolution, Problem, Solution
-from textreg.running import Progress, Run
+from textreg.running import ALONE, Run, Work
 from textreg.selection import Fold, Start
 
 if TYPE_CHECKING:
@@ -25,11 +26,9 @@ def fit_classes(
     targets: Floats,
     codes: Int64s | None,
     starts: Sequence[Start | None] | None,
-    *,
-    jobs: int = 1,
-    progress: Progress | None = None,
-) -> tuple[MultiSolution, bool]:
-    """Weights for all classes, and whether the user's Ctrl-C ended it before its time.
+    work: Work = ALONE,
+) -> tuple[MultiSolution, str | None]:
+    """Weights for all classes; and, where they were stopped, why: see :class:`Run`.
 
     targets: (k, n), the y of every weight vector. codes: (n,) where all are fitted together.
     starts: one a weight vector, to begin from, as far as they are known. In the ``info`` there are
@@ -37,29 +36,30 @@ def fit_classes(
     """
     p = problem.X.shape[1]
     if codes is not None:
-        run = Run("fit", 1, progress)
+        run = work.run("fit", 1)
         begin = None
         known = [start for start in starts or () if start is not None]
         if len(known) == len(targets):
             pairs = [start.dense(p) for start in known]
             begin = np.array([w for w, _ in pairs]), np.array([b for _, b in pairs])
         pieces: list[tuple[Any, ...]] = [(part, problem, codes, begin, run)]
-        return run.map(jobs, _fit_together, pieces)[0], run.stopped
-    run = Run("fit", len(targets), progress)
+        return run.map(_fit_together, pieces)[0], run.stopped
+    run = work.run("fit", len(targets))
     pieces = [
         (part, problem.replace(y=y), starts[row] if starts else None, run)
         for row, y in enumerate(targets)
     ]
-    return _join(run.map(jobs, _fit, pieces)), run.stopped
+    return _join(run.map(_fit, pieces)), run.stopped
 
 
 def held_out(
-    part: Regularizer, folds: Sequence[Fold], *, jobs: int = 1
+    part: Regularizer, folds: Sequence[Fold], work: Work = ALONE
 ) -> tuple[Floats, NDArray[Any]]:
     """Scores (n, k) of everything held out, by fits that have not seen it, and the truth (n,)."""
+    quiet = replace(work, progress=None)
     scores = []
     for fold in folds:
-        fitted, _ = fit_classes(part, fold.problem, fold.targets, fold.codes, None, jobs=jobs)
+        fitted, _ = fit_classes(part, fold.problem, fold.targets, fold.codes, None, quiet)
         scores.append(fold.X_held @ fitted.w.T + fitted.b)
     return np.vstack(scores), np.concatenate([fold.truth_held for fold in folds])
 

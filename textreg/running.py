@@ -1,55 +1,110 @@
-"""Pieces of work side by side: counted, and stopped when the user asks for it."""
+"""Pieces of work side by side: counted, and stopped when the user or the clock asks for it."""
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from textreg.errors import ConvergenceWarning
 from textreg.records import Step
+
+if TYPE_CHECKING:
+    from textreg.trials import Trial
 
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(stage, done, total)``, from any thread but never from two at once."""
 
 
-class Run:
-    """Counts finished fits and stops the others when the user interrupts; safe between threads.
+@dataclass(frozen=True)
+class Work:
+    """How work is done, whatever it is.
 
-    stopped: whether Ctrl-C was pressed. What is done by then can be used; pressed once more, it is
-    a KeyboardInterrupt as ever.
+    jobs: pieces side by side, -1 for one a core. progress: who is told of it. deadline: when it
+    must end, as ``time.monotonic()`` counts.
     """
 
-    def __init__(self, stage: str, total: int, progress: Progress | None) -> None:
-        self._stage, self._total, self._progress = stage, total, progress
+    jobs: int = 1
+    progress: Progress | None = None
+    deadline: float = math.inf
+
+    def run(self, stage: str, total: int) -> Run:
+        """So many fits, done like this."""
+        return Run(stage, total, self)
+
+    def rounds(self, pieces: int) -> int:
+        """How often each worker has its turn until all pieces are done."""
+        from joblib import effective_n_jobs
+
+        return -(-pieces // int(effective_n_jobs(self.jobs)))
+
+
+ALONE = Work()
+"""One piece after the other, for as long as it takes, and nobody is told."""
+
+
+class Run:
+    """Counts finished fits and stops the others when it is time to; safe between threads.
+
+    That is when the user presses Ctrl-C: what is done by then can be used; pressed once more, it is
+    a KeyboardInterrupt as ever. And it is when the deadline of ``work`` is near.
+    """
+
+    def __init__(self, stage: str, total: int, work: Work) -> None:
+        self.work = work
+        self._stage, self._total = stage, total
         self._done = 0
         self._lock = threading.Lock()
-        self.stopped = False
+        self._slowest = 0.0
+        self._leave: Callable[[float], float] = lambda slowest: 0.0
+        self.interrupted = False
+
+    @property
+    def late(self) -> bool:
+        """Whether time is up, but for what is to be left of it."""
+        # A run that may last for ever asks no clock.
+        deadline = self.work.deadline
+        return deadline < math.inf and time.monotonic() > deadline - self._leave(self._slowest)
+
+    @property
+    def stopped(self) -> str | None:
+        """Why nothing more is to be begun: "interrupted", or "budget"; None where more is."""
+        if self.interrupted:
+            return "interrupted"
+        return "budget" if self.late else None
 
     def callback(self, step: Step) -> bool:
         """For ``Problem.callback``: True once the run was stopped."""
-        return self.stopped
+        return self.stopped is not None
 
     def expect(self, total: int) -> None:
         """Know better how many fits there will be."""
         self._total = total
 
-    def done(self, place: int, found: Any) -> None:
+    def leave(self, seconds: Callable[[float], float]) -> None:
+        """Be late so many seconds before the deadline, which depend on those of the slowest fit."""
+        self._leave = seconds
+
+    def done(self, place: int, found: Sequence[Trial]) -> None:
         """One more setting of a chain is done: see :data:`textreg.trials.Done`."""
+        self._slowest = max(self._slowest, *(trial.seconds for trial in found))
         self.advance()
 
     def advance(self) -> None:
         """One more fit is done."""
         with self._lock:
             self._done += 1
-            if self._progress is not None:
-                self._progress(self._stage, self._done, self._total)
+            if self.work.progress is not None:
+                self.work.progress(self._stage, self._done, self._total)
 
-    def map(self, jobs: int, call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]]) -> Any:
-        """``[call(*piece) for piece in pieces]`` in ``jobs`` threads, stopped by Ctrl-C.
+    def map(self, call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]]) -> Any:
+        """``[call(*piece) for piece in pieces]`` in threads, stopped by Ctrl-C.
 
         Warnings of solvers are left to the caller, who knows which of the fits matter.
         """
@@ -60,11 +115,11 @@ class Run:
             # One thread a piece: BLAS adds in another order when it has several.
             with self.listening(), warnings.catch_warnings(), threadpool_limits(limits=1):
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                return Parallel(n_jobs=jobs, prefer="threads")(
+                return Parallel(n_jobs=self.work.jobs, prefer="threads")(
                     delayed(call)(*piece) for piece in pieces
                 )
         except KeyboardInterrupt:
-            self.stopped = True
+            self.interrupted = True
             raise
 
     @contextmanager
@@ -77,7 +132,7 @@ class Run:
             return
 
         def stop(number: int, frame: Any) -> None:
-            self.stopped = True
+            self.interrupted = True
             signal.signal(signal.SIGINT, usual)
 
         signal.signal(signal.SIGINT, stop)

@@ -6,16 +6,18 @@ graphs once for every setting of theirs. Prices are searched for each of these o
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from textreg.choice import choose
+from textreg.errors import UsageError
 from textreg.kinds import Regularizer
 from textreg.prepare import Prepared, Target, make_features, prepare
 from textreg.records import Corpus
-from textreg.running import Run
+from textreg.running import Run, Work
 from textreg.selection import Point, fits, grid_of, measure_grid
 from textreg.settings import TrainingSettings
 from textreg.spaces import changed, combinations
@@ -23,6 +25,9 @@ from textreg.splits import Split
 from textreg.trials import Fold
 from textreg.tuning import Tuning
 from textreg.vectorize import Features
+
+TIGHTER = 3.0
+"""How many times longer the final fit may take, for its tolerance, than the slowest of a search."""
 
 KEPT = 4
 """Settings of features, groups and graph whose documents are kept in memory as numbers."""
@@ -32,25 +37,30 @@ Chosen = tuple[Any, ...]
 
 
 class Ready(NamedTuple):
-    """Documents as numbers under one setting of the features, whole and cut into folds."""
+    """Documents as numbers under one setting of the features, whole and cut into folds.
+
+    seconds: how long a fold took to be cut, with its groups and graph.
+    """
 
     data: Prepared
     cut: list[Fold]
+    seconds: float
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
     """What a search came to.
 
-    points: what was measured. best: the winner, None where nothing was to be searched. data, cut:
-    the documents as the winner has them. planned: number of settings that were to be measured.
+    points: what was measured. best: the winner, None where nothing was to be searched. ready: the
+    documents as the winner has them. planned: number of settings that were to be measured. stopped:
+    "interrupted" or "budget" where some of these were left out.
     """
 
     points: list[Point]
     best: Point | None
-    data: Prepared
-    cut: list[Fold]
+    ready: Ready
     planned: int
+    stopped: str | None = None
 
 
 class Bench:
@@ -95,7 +105,10 @@ class Bench:
             if key not in self._features:
                 self._features = {key: make_features(self.corpus, settings)}
             data = prepare(self.corpus, self.target, settings, self._features[key])
-            self._ready[chosen] = Ready(data, [data.fold(split) for split in self.splits])
+            begin = time.perf_counter()
+            cut = [data.fold(split) for split in self.splits]
+            seconds = (time.perf_counter() - begin) / max(1, len(cut))
+            self._ready[chosen] = Ready(data, cut, seconds)
         self._ready.move_to_end(chosen)
         while len(self._ready) > KEPT:
             self._ready.popitem(last=False)
@@ -119,7 +132,6 @@ class Bench:
             grid,
             self.ready(chosen).cut,
             run,
-            jobs=settings.jobs,
             changes=self.changes(chosen),
             error_of=settings.metric if settings.tuning.select == "1se" else None,
         )
@@ -136,25 +148,40 @@ class Bench:
         """Documents as the point has them."""
         return self.ready(tuple(point.changes[one.key] for one in self.space))
 
+    def last(self, chosen: Chosen, work: Work) -> Callable[[float], float]:
+        """Seconds that the final fit is thought to take, by those of the slowest fit so far."""
+        ready, settings = self.ready(chosen), self.settings
+        growth = 1.0
+        if settings.refit:
+            growth = ready.data.X.shape[0] / min(len(split.train) for split in self.splits)
+        turns = TIGHTER * growth * work.rounds(len(ready.cut[0].rows))
+        if settings.calibrate is not None or settings.threshold:
+            turns += sum(work.rounds(len(fold.rows)) for fold in ready.cut)
+        return lambda slowest: growth * ready.seconds + turns * slowest
+
     def _with(self, chosen: Chosen) -> TrainingSettings:
         parts = changed(self.settings.parts(), self.space, chosen)
         searched = {one.part: parts[one.part] for one in self.space}
         return replace(self.settings, tuning=Tuning(), **searched)
 
 
-def find(bench: Bench, run: Run) -> Found:
-    """Search the whole space; KeyboardInterrupt where nothing was measured before the first Ctrl-C.
+def find(bench: Bench, work: Work) -> Found:
+    """Search the whole space, until time is up but for what the final fit needs.
 
     Nothing is searched where there is no split; the documents are then those of the settings.
+    Raises KeyboardInterrupt where nothing was measured before the first Ctrl-C, and UsageError
+    where nothing was before time was up.
     """
     if not bench.splits:
-        return Found([], None, *bench.ready(()), planned=0)
+        return Found([], None, bench.ready(()), planned=0)
+    run = work.run("search", 0)
     points: list[Point] = []
     planned = 0
     settings = list(combinations(bench.space))
     with run.listening():
         for done, chosen in enumerate(settings):
             grid = bench.grid(chosen)
+            run.leave(bench.last(chosen, work))
             planned += len(grid)
             left = len(settings) - done - 1
             run.expect((planned + left * len(grid)) * fits(bench.ready(chosen).cut))
@@ -164,10 +191,18 @@ def find(bench: Bench, run: Run) -> Found:
                 break
             if left:
                 _ = bench.of(bench.winner(points))  # so that these documents are kept
-    if not points:
+    if not points and run.interrupted:
         raise KeyboardInterrupt
+    if not points:
+        seconds = bench.settings.tuning.seconds or 0.0
+        raise UsageError(
+            f"after {seconds + time.monotonic() - work.deadline:.1f} s no setting was measured yet "
+            f"that could be fitted within the budget of {seconds:g} s: allow more time "
+            "(--budget), name the prices, or train on fewer documents or features."
+        )
     best = bench.winner(points)
-    return Found(points, best, *bench.of(best), planned=planned)
+    stopped = ("interrupted" if run.interrupted else "budget") if len(points) < planned else None
+    return Found(points, best, bench.of(best), planned, stopped)
 
 
 def _in_order(grid: Sequence[Regularizer]) -> list[Regularizer]:

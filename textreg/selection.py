@@ -2,8 +2,9 @@
 
 Every point of a regularizer's grid is fitted on the training part of each split and measured on the
 part held out. The grid is cut into chains that are solved from the emptiest model down, each point
-warm-started from its neighbor; chains, classes and splits are independent pieces of work that run
-side by side. The cut never depends on the number of jobs, so neither do the results.
+warm-started from its neighbor; chains, classes and splits are independent and run side by side. All
+of them take a few steps before any takes more, so that a search that is stopped has measured some
+settings in full. The cuts never depend on the number of jobs, so neither do the results.
 """
 
 from __future__ import annotations
@@ -19,10 +20,14 @@ from textreg import calls
 from textreg.kinds import Regularizer
 from textreg.losses import largest_gradient_at_zero
 from textreg.metrics import measure, standard_error
-from textreg.running import Progress, Run
+from textreg.running import ALONE, Run, Work
 from textreg.trials import Fold, Start, Trial, solve_chain
 
 __all__ = ["Fold", "Point", "Start", "grid_of", "measure_grid", "search"]
+
+
+STEPS = 3
+"""Settings of a chain that are solved in one go."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,17 +51,14 @@ class Point:
 def search(
     regularizer: Regularizer,
     folds: Sequence[Fold],
-    *,
-    jobs: int = 1,
-    progress: Progress | None = None,
+    work: Work = ALONE,
 ) -> list[Point]:
     """Measure every point of the regularizer's grid, in the order of ``Regularizer.candidates``.
 
     After Ctrl-C the points that were measured in full; KeyboardInterrupt where there is none.
     """
     grid = grid_of(regularizer, folds[0])
-    run = Run("search", len(grid) * fits(folds), progress)
-    points = measure_grid(grid, folds, run, jobs=jobs)
+    points = measure_grid(grid, folds, work.run("search", len(grid) * fits(folds)))
     if not points:
         raise KeyboardInterrupt
     return points
@@ -87,7 +89,6 @@ def measure_grid(
     folds: Sequence[Fold],
     run: Run,
     *,
-    jobs: int = 1,
     changes: Mapping[str, Any] | None = None,
     error_of: str | None = None,
 ) -> list[Point]:
@@ -97,21 +98,22 @@ def measure_grid(
     standard error is wanted, over the folds, or over the documents where there is one fold.
     """
     rows = folds[0].rows
-    where = [
-        (chain, at, row) for chain in _chains(grid) for at in range(len(folds)) for row in rows
-    ]
-    pieces = [
-        (folds[at], row, [grid[place] for place in chain], None, run, run.done)
-        for chain, at, row in where
-    ]
-    # trials[point][fold][row]: one for every weight vector of that row
-    trials: dict[int, dict[tuple[int, int | None], list[Trial]]] = {}
-    for (chain, at, row), solved in zip(where, run.map(jobs, solve_chain, pieces), strict=True):
-        for place, found in zip(chain, solved, strict=False):
-            trials.setdefault(place, {})[at, row] = found
+    # trials[point][fold, row]: one for every weight vector of that row
+    trials: list[dict[tuple[int, int | None], list[Trial]]] = [{} for _ in grid]
+    for number, wave in enumerate(_waves(grid)):
+        where = [(places, at, row) for places in wave for at in range(len(folds)) for row in rows]
+        pieces = []
+        for places, at, row in where:
+            starts = _starts(trials[places[0] - 1][at, row]) if number else None
+            parts = [grid[place] for place in places]
+            pieces.append((folds[at], row, parts, starts, run, run.done))
+        for (places, at, row), solved in zip(where, run.map(solve_chain, pieces), strict=True):
+            for place, found in zip(places, solved, strict=False):
+                trials[place][at, row] = found
+        if run.stopped:
+            break
     points = []
-    for place, part in enumerate(grid):
-        found = trials.get(place, {})
+    for part, found in zip(grid, trials, strict=True):
         if len(found) < len(folds) * len(rows):
             continue  # stopped before all of it was measured
         by_fold = [[one for row in rows for one in found[at, row]] for at in range(len(folds))]
@@ -152,3 +154,21 @@ def _chains(grid: Sequence[Regularizer]) -> list[list[int]]:
         return [settings[point][at] for at in varying[:-1]]
 
     return [list(chain) for _, chain in itertools.groupby(range(len(grid)), key=outer)]
+
+
+def _waves(grid: Sequence[Regularizer]) -> list[list[list[int]]]:
+    """The first steps of all chains, then the next steps of all that have more, and so on.
+
+    Who takes a whole chain in a run of its own gets it whole.
+    """
+    chains = _chains(grid)
+    whole = type(grid[0]).path is not Regularizer.path
+    steps = max(map(len, chains)) if whole else STEPS
+    cut = [[chain[at : at + steps] for at in range(0, len(chain), steps)] for chain in chains]
+    return [[places for places in wave if places] for wave in itertools.zip_longest(*cut)]
+
+
+def _starts(trials: Sequence[Trial]) -> list[Start] | None:
+    """Where the next step begins: at the solutions of the last, if all of them are kept."""
+    known = [trial.start for trial in trials if trial.start is not None]
+    return known if len(known) == len(trials) else None

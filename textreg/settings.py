@@ -109,7 +109,10 @@ class TrainingSettings:
             )
             if not welcome and getattr(self, kind) is not None:
                 raise UsageError(f"{self.reg.label()} makes no use of {kind}: leave them out.")
-
+        if self.path and self.tuning.budget is not None:
+            raise UsageError(
+                "a path takes as long as it takes: leave out path or the budget (--path, --budget)."
+            )
         if not self.searches and not self.tuning.rule.plain:
             raise UsageError(
                 f"all parameters of {self.reg.label()} are given, so there is nothing to choose: "

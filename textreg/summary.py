@@ -10,6 +10,7 @@ import numpy as np
 from textreg.kinds import Regularizer
 from textreg.metrics import wilson
 from textreg.records import Corpus, MultiSolution, Problem
+from textreg.searching import Found
 from textreg.selection import Point
 from textreg.settings import TrainingSettings
 from textreg.splits import Split
@@ -75,10 +76,10 @@ def search_summary(
     corpus: Corpus,
     settings: TrainingSettings,
     splits: Sequence[Split],
-    points: Sequence[Point],
+    found: Found,
     best: Point | None,
 ) -> dict[str, Any]:
-    """How the prices were chosen."""
+    """How the prices were chosen; ``best`` is the setting that was fitted in the end."""
     if best is None:
         return {"split": None, "dev": None, "search": [], "refit": False}
     kind = "dev" if settings.dev is not None else "cv" if settings.cv is not None else "holdout"
@@ -100,6 +101,8 @@ def search_summary(
             "max_nonzero": settings.tuning.max_nonzero,
             "error": best.error,
         },
+        "budget": settings.tuning.seconds,
+        "planned": found.planned,
         "chosen": dict(best.changes),
         "dev": dev,
         "search": [
@@ -110,7 +113,7 @@ def search_summary(
                 "error": point.error,
                 **_json_names(point.metrics),
             }
-            for point in points
+            for point in found.points
         ],
         "refit": settings.refit,
     }

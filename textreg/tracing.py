@@ -16,7 +16,7 @@ from textreg.metrics import measure
 from textreg.params import AUTO, Choices, LogGrid
 from textreg.paths import PathPoint, SolutionPath
 from textreg.records import MultiSolution, Problem
-from textreg.running import Progress, Run
+from textreg.running import ALONE, Run, Work
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -83,8 +83,7 @@ def trace(
     names: Sequence[str],
     *,
     metric: str,
-    jobs: int = 1,
-    progress: Progress | None = None,
+    work: Work = ALONE,
 ) -> SolutionPath | None:
     """The path that a final fit lies on; None, and a warning, where Ctrl-C ended it.
 
@@ -97,7 +96,7 @@ def trace(
     problems = [problem.replace(y=y) for y in targets]
     parts = path_parts(part, max(problems, key=largest_gradient_at_zero))
     chosen = parts.index(part)
-    run = Run("path", len(parts) * len(targets) * (1 + len(folds)), progress)
+    run = work.run("path", len(parts) * len(targets) * (1 + len(folds)))
     pieces: list[tuple[Any, ...]] = []
     for one, ys, classes, X in [
         (problem, targets, codes, None),
@@ -105,7 +104,7 @@ def trace(
     ]:
         rows = [None] if classes is not None else list(ys)
         pieces += [(parts, one, y, classes, X, run) for y in rows]
-    results = run.map(jobs, _walk, pieces)
+    results = run.map(_walk, pieces)
     if run.stopped:
         warnings.warn(
             "interrupted: the model is whole, but its path is left out.",
@@ -178,7 +177,7 @@ def _solutions(
     """Weights (rows, p), intercepts (rows,) and gap of every point."""
     if codes is None:
         assert y is not None
-        for solution in calls.path(parts, problem.replace(y=y), lambda: run.stopped):
+        for solution in calls.path(parts, problem.replace(y=y), lambda: run.stopped is not None):
             yield solution.w[None], np.array([solution.b]), solution.gap
         return
     start = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -23,8 +24,8 @@ from textreg.kinds import Regularizer
 from textreg.model import Model
 from textreg.prepare import Prepared, Target
 from textreg.records import Corpus, MultiSolution, Problem
-from textreg.running import Progress, Run
-from textreg.searching import Bench, Found, find
+from textreg.running import Progress, Work
+from textreg.searching import Bench, Found, Ready, find
 from textreg.selection import Point
 from textreg.settings import TrainingSettings
 from textreg.splitting import group_names, splits_of
@@ -86,6 +87,8 @@ def train_corpus(
     settings: TrainingSettings,
     progress: Progress | None = None,
     features: Features | None = None,
+    *,
+    started: float | None = None,
 ) -> Model:
     """Train a model on a labelled corpus.
 
@@ -94,7 +97,11 @@ def train_corpus(
     documents that are fitted. With ``dev`` and without ``refit`` the features come from the corpus
     alone. ``progress`` is called with a stage ("features", "search", "fit"), what is done and the
     total. ``features`` are those of :func:`textreg.prepare.make_features`, where they are known.
+    A budget counts from ``started``, a ``time.monotonic()``, or else from now.
     """
+    begun = time.monotonic() if started is None else started
+    seconds = settings.tuning.seconds
+    work = Work(settings.jobs, progress, math.inf if seconds is None else begun + seconds)
     clock = [time.perf_counter()]
     report = progress or _silent
     target = Target.of(corpus, settings.task)
@@ -108,10 +115,10 @@ def train_corpus(
     report("features", len(corpus), len(corpus))
     clock.append(time.perf_counter())
 
-    found = find(bench, Run("search", 0, progress))
-    interrupted = _interrupted(found)
+    found = find(bench, work)
+    _tell_stopped(found, settings)
     clock.append(time.perf_counter())
-    fit = _fit(bench, found, progress)
+    fit = _fit(bench, found, work)
     clock.append(time.perf_counter())
     data, rows, fitted = fit.data, fit.rows, fit.fitted
     codes = data.codes(rows)
@@ -126,8 +133,7 @@ def train_corpus(
             fitted,
             data.encoder.names,
             metric=settings.metric,
-            jobs=settings.jobs,
-            progress=progress,
+            work=work,
         )
         clock.append(time.perf_counter())
 
@@ -138,8 +144,8 @@ def train_corpus(
         "multiclass": None if len(target.labels) < 3 else settings.multiclass,
         "labels": label_summary(target.labels, data.truth[rows]),
         **fit_summary(settings, data.settings, fit.part, fit.problem, fitted),
-        "interrupted": interrupted or ("fit" if fit.cut_short else None),
-        **search_summary(corpus, settings, splits, found.points, fit.best),
+        "interrupted": "search" if found.stopped else "fit" if fit.stopped else None,
+        **search_summary(corpus, settings, splits, found, fit.best),
         "calibration": None if fit.calibration is None else fit.calibration.method,
         "thresholds": {
             label: {"rule": (settings.threshold or {})[label], **chosen._asdict()}
@@ -153,7 +159,7 @@ def train_corpus(
     if "order" in fitted.info:  # of a pursuit: who came first, for every weight vector
         names = data.encoder.names
         summary["order"] = [[names[j] for j in order[:FIRST]] for order in fitted.info["order"]]
-    _warn_unless_converged(summary, settings)
+    _warn_unless_converged(summary, settings, fit.stopped)
     return Model(
         labels=target.labels,
         loss=settings.loss if codes is None else "softmax",
@@ -177,12 +183,12 @@ class _Fit(NamedTuple):
     rows: NDArray[np.intp]
     problem: Problem
     fitted: MultiSolution
-    cut_short: bool
+    stopped: str | None
     calibration: Calibration | None
     thresholds: dict[str, Threshold]
 
 
-def _fit(bench: Bench, found: Found, progress: Progress | None) -> _Fit:
+def _fit(bench: Bench, found: Found, work: Work) -> _Fit:
     """Fit the winner; where that has more features than allowed, the next best.
 
     A model may grow when it is fitted on all documents, so that it was small enough in the search
@@ -190,9 +196,9 @@ def _fit(bench: Bench, found: Found, progress: Progress | None) -> _Fit:
     """
     most = bench.settings.tuning.max_nonzero
     points, best = list(found.points), found.best
-    data, cut = found.data, found.cut
+    ready = found.ready
     while True:
-        fit = _fit_one(bench, best, data, cut, progress)
+        fit = _fit_one(bench, best, ready, work)
         size = int(np.count_nonzero(fit.fitted.w.any(axis=0)))
         if best is None or most is None or size <= most:
             return fit
@@ -203,20 +209,14 @@ def _fit(bench: Bench, found: Found, progress: Progress | None) -> _Fit:
                 f"has {size:,}. Allow more (--max-nonzero), or name larger prices to search."
             )
         best = bench.winner(points)
-        data, cut = bench.of(best)
+        ready = bench.of(best)
 
 
-def _fit_one(
-    bench: Bench,
-    best: Point | None,
-    data: Prepared,
-    cut: list[Fold],
-    progress: Progress | None,
-) -> _Fit:
+def _fit_one(bench: Bench, best: Point | None, ready: Ready, work: Work) -> _Fit:
     """Fit one setting on all documents, or without ``refit`` on those it was searched on."""
-    settings = bench.settings
+    settings, data, cut = bench.settings, ready.data, ready.cut
     part = best.part if best else settings.reg
-    calibration, thresholds = _tune(part, cut, settings, bench.target) if cut else (None, {})
+    calibration, thresholds = _tune(part, cut, settings, bench.target, work)
     if cut and not settings.refit:
         rows, problem = bench.splits[0].train, cut[0].problem.replace(tol=settings.tol)
     else:
@@ -225,54 +225,67 @@ def _fit_one(
             cut.clear()  # their matrices are as large as those to come
         rows = np.arange(data.X.shape[0])
         problem = data.problem(rows, settings.tol)
-    fitted, cut_short = fit_classes(
+    fitted, stopped = fit_classes(
         part,
         problem,
         data.targets[:, rows],
         data.codes(rows),
         best.starts if best else None,
-        jobs=settings.jobs,
-        progress=progress,
+        work,
     )
-    return _Fit(best, part, data, cut, rows, problem, fitted, cut_short, calibration, thresholds)
+    if fitted.converged:
+        stopped = None
+    return _Fit(best, part, data, cut, rows, problem, fitted, stopped, calibration, thresholds)
 
 
 def _tune(
-    part: Regularizer, cut: Sequence[Fold], settings: TrainingSettings, target: Target
+    part: Regularizer,
+    cut: Sequence[Fold],
+    settings: TrainingSettings,
+    target: Target,
+    work: Work,
 ) -> tuple[Calibration | None, dict[str, Threshold]]:
     """The calibration and the thresholds that were asked for, learned from what is held out."""
-    if settings.calibrate is None and not settings.threshold:
+    if not cut or (settings.calibrate is None and not settings.threshold):
         return None, {}
-    scores, truth = held_out(part, cut, jobs=settings.jobs)
+    scores, truth = held_out(part, cut, work)
     calibration = None
     if settings.calibrate is not None:
         calibration = calibrate(settings.calibrate, scores, truth, cut[0].loss)
     return calibration, choose_thresholds(settings.threshold or {}, scores, truth, target.labels)
 
 
-def _interrupted(found: Found) -> str | None:
-    """ "search" where Ctrl-C left settings unmeasured; says so."""
-    if len(found.points) == found.planned:
-        return None
+def _tell_stopped(found: Found, settings: TrainingSettings) -> None:
+    """Warn where Ctrl-C or the budget left settings unmeasured."""
+    if found.stopped is None:
+        return
     warnings.warn(
-        f"interrupted: the best of {len(found.points)} of {found.planned} settings is taken, and "
-        "fitted.",
+        f"{_why(found.stopped, settings)}: the best of {len(found.points)} of {found.planned} "
+        "settings is taken, and fitted.",
         ConvergenceWarning,
         stacklevel=3,
     )
-    return "search"
 
 
 def _silent(stage: str, done: int, total: int) -> None:
     """The progress nobody watches."""
 
 
-def _warn_unless_converged(summary: Mapping[str, Any], settings: TrainingSettings) -> None:
+def _why(stopped: str, settings: TrainingSettings) -> str:
+    """Why something was stopped, for people."""
+    if stopped == "budget":
+        return f"the budget of {settings.tuning.seconds:g} s is used up"
+    return "interrupted"
+
+
+def _warn_unless_converged(
+    summary: Mapping[str, Any], settings: TrainingSettings, stopped: str | None
+) -> None:
     if summary["converged"]:
         return
-    if summary["interrupted"] == "fit":
+    if stopped is not None:
         warnings.warn(
-            "interrupted: the model is the best so far, and not the optimum.",
+            f"{_why(stopped, settings)}: the model is the best so far, and not the optimum.",
             ConvergenceWarning,
             stacklevel=3,
         )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf, nan
 from typing import Any
 
 from textreg.choice import Rule
+from textreg.errors import UsageError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,18 +17,44 @@ class Tuning:
 
     select, within, max_nonzero: see :class:`textreg.choice.Rule`. search_space: further parameters
     to search, by the names of their options, with the values to try: ``{"weighting": ["log",
-    "tfidf"], "reg_l1": [0.1, 1.0]}``.
+    "tfidf"], "reg_l1": [0.1, 1.0]}``. budget: how long a training may take, the final fit
+    included: seconds, or "90s", "5m", "2h".
     """
 
     select: str = "best"
     within: float | None = None
     max_nonzero: int | None = None
     search_space: Mapping[str, Sequence[Any]] | None = None
+    budget: float | str | None = None
 
     def __post_init__(self) -> None:
-        _ = self.rule  # what contradicts is refused here
+        _ = self.rule, self.seconds  # what contradicts or cannot be is refused here
 
     @property
     def rule(self) -> Rule:
         """How the winner is chosen."""
         return Rule(self.select, self.within, self.max_nonzero)
+
+    @property
+    def seconds(self) -> float | None:
+        """The budget in seconds."""
+        return None if self.budget is None else parse_seconds(self.budget)
+
+
+UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def parse_seconds(budget: float | str) -> float:
+    """A time such as ``90``, ``"90s"``, ``"1.5m"`` or ``"2h"``; UsageError for another."""
+    number, unit = str(budget).strip().lower(), ""
+    while number and number[-1].isalpha():
+        number, unit = number[:-1], number[-1] + unit
+    try:
+        found = float(number) * UNITS[unit]
+    except (ValueError, KeyError):
+        found = nan
+    if not 0 < found < inf:
+        raise UsageError(
+            f"the budget must be a time above 0, such as 90s, 5m or 2h, not '{budget}'."
+        )
+    return found

@@ -124,6 +124,11 @@ from textreg.training import train_corpus
     multiple=True,
     help="Values to try of any parameter shown here, such as weighting=log,tfidf. May be repeated.",
 )
+@click.option(
+    "--budget",
+    metavar="TIME",
+    help="Most time for all of it, the final fit included: 90s, 5m, 2h. The best so far is taken.",
+)
 @click.option("--jobs", type=int, default=-1, help="Fits side by side. [default: one a core]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the hold-out.")
 @click.option("--tol", type=float, default=1e-4, show_default=True, help="Relative duality gap.")
@@ -181,7 +186,7 @@ def command(
         encoding=encoding,
         on_error=on_error,
     )
-    started = time.perf_counter()
+    started = time.monotonic()
     corpus = read(files, group_col=group_col, time_col=time_col)
     if talk:
         describe(files, corpus)
@@ -197,10 +202,10 @@ def command(
         settings = replace(settings, unlabeled=more)
         if talk:
             describe(unlabeled, more)
-    seconds = round(time.perf_counter() - started, 3)
+    seconds = round(time.monotonic() - started, 3)
 
     with progress_bar(quiet=quiet) as progress:
-        model = train_corpus(corpus, settings, progress)
+        model = train_corpus(corpus, settings, progress, started=started)
     model.summary["seconds"] = {"read": seconds, **model.summary["seconds"]}
     model.save(target)
 
