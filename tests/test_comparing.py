@@ -128,7 +128,7 @@ def cell(candidate: str, task: str, right: list[int], features: int) -> Measured
     answers = np.array(right)
     return Measured(
         candidate, task, len(right), accuracy, whole, accuracy, features, 1000, 1.0, None, True,
-        answers,
+        None, {}, answers,
     )  # fmt: skip
 
 

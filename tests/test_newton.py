@@ -297,6 +297,19 @@ def test_no_penalty_on_separable_documents_ends(n: int) -> None:
     assert (np.sign(X @ solution.w + solution.b) == y).all()
 
 
+def test_no_penalty_parts_documents_by_the_widest_margin() -> None:
+    """Of all directions in which the loss vanishes it takes that of a support vector machine."""
+    from sklearn.svm import SVC
+
+    rng = np.random.default_rng(2)
+    X = counts(rng, 30, 200)
+    y = np.where(np.arange(30) % 2 == 0, 1.0, -1.0)
+    solution = NoRegularizer().solve(Problem(X, y, tol=1e-8))
+    machine = SVC(kernel="linear", C=1e6).fit(np.asarray(X), y)
+    widest = machine.coef_.ravel() / np.linalg.norm(machine.coef_)
+    assert widest @ solution.w / np.linalg.norm(solution.w) > 0.98
+
+
 def test_one_label_alone_goes_on_to_the_limit_and_says_so() -> None:
     given_problem = Problem(np.eye(3), np.ones(3), max_iter=5)
     with pytest.warns(ConvergenceWarning):

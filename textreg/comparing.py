@@ -310,6 +310,8 @@ def _measure(name: str, task: _Checked, model: Model, seconds: float | None = No
         seconds=None if seconds is None else round(seconds, 3),
         gap=summary.get("gap"),
         converged=summary.get("converged"),
+        held_out=(summary.get("dev") or {}).get("accuracy"),
+        params=(summary.get("reg") or {}).get("params", {}),
         answers=task.codes(answers),
     )
 

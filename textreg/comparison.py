@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textreg.significance import Interval
@@ -27,8 +27,9 @@ class Measured:
     mean F1 of the labels. features: number with a weight. of: number there were to choose from,
     None where a saved model does not say. seconds: wall time of features, search and fit; for a
     saved model, of its own training. gap: relative duality gap of the fit, None where there is no
-    bound. converged: whether that is within the tolerance. answers: (documents,) code of each
-    answer, for paired tests.
+    bound. converged: whether that is within the tolerance. held_out: accuracy on the documents that
+    the prices were chosen by, None where there are none. params: of the regularizer, as chosen.
+    answers: (documents,) code of each answer, for paired tests.
     """
 
     candidate: str
@@ -42,6 +43,8 @@ class Measured:
     seconds: float | None
     gap: float | None
     converged: bool | None
+    held_out: float | None
+    params: Mapping[str, Any]
     answers: Int64s = field(repr=False)
 
     @property
@@ -184,7 +187,9 @@ class Comparison:
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
         keys = [
-            key for key in asdict(self.measured[0]) if key not in ("answers", "accuracy_interval")
+            item.name
+            for item in fields(Measured)
+            if item.name not in ("accuracy_interval", "params", "answers")
         ]
         more = ("difference", "difference_low", "difference_high", "won", "lost", "p")
         writer.writerow([*keys, "accuracy_low", "accuracy_high", *more])

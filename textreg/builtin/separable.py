@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
+from dataclasses import replace
+
+import numpy as np
 
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Penalized, Regularizer
+from textreg.losses import largest_gradient_at_zero
 from textreg.params import AUTO, LogGrid, check_prices, param
 from textreg.penalties import Separable
-from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution
+from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
 from textreg.solvers.folding import fold_all
 from textreg.solvers.newton import newton
 from textreg.solvers.softmax import SeparableTurn, multinomial
@@ -46,11 +51,17 @@ class Priced(Penalized):
         return Separable.constant(problem.X.shape[1], **prices)
 
 
+VANISHING = tuple(10.0**-power for power in range(1, 10))
+"""Prices on the way to none, as shares of the largest gradient at zero weights."""
+
+
 class NoRegularizer(Priced):
     """No penalty: plain logistic regression, for comparison.
 
-    Where the classes can be told apart without error there is no optimum; the weights then stop
-    where the gradient has vanished to the tolerance.
+    Where the classes can be told apart without error there is no optimum, and with more features
+    than documents no single one. So ridge is followed as its price vanishes, which leads to the
+    smallest of the optima, or to the widest margin (Rosset, Zhu & Hastie 2004, section 4), until
+    the gradient of the loss has vanished to the tolerance.
     """
 
     name = "none"
@@ -59,6 +70,27 @@ class NoRegularizer(Priced):
     def prices(self) -> dict[str, float]:
         """None."""
         return {}
+
+    def solve(self, problem: Problem) -> Solution:
+        """Minimise the loss; the gap is not known."""
+        whole, iterations, start, stopped = largest_gradient_at_zero(problem), 0, None, False
+
+        def watch(step: Step) -> bool:
+            nonlocal stopped
+            stopped = bool(problem.callback and problem.callback(step))
+            return stopped
+
+        for share in VANISHING if whole > 0.0 else ():
+            ridge = Ridge(l2=share * whole)
+            found = ridge.solve(problem.replace(start=start, callback=watch))
+            if stopped:
+                return replace(found, gap=math.nan)
+            iterations, start = iterations + found.iterations, (found.w, found.b)
+            # At the optimum of ridge the gradient of the loss is that of the penalty.
+            if 2.0 * ridge.l2 * np.abs(found.w).max() <= problem.tol * whole:
+                break
+        last = super().solve(problem.replace(start=start))
+        return replace(last, iterations=iterations + last.iterations)
 
 
 class Ridge(Priced):

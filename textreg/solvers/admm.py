@@ -140,7 +140,7 @@ def _minimise_w(
     inner = Separable(q, mu, penalty.lam)
     for _ in range(W_STEPS):
         active = engine.active(inner, engine.gradient(engine.features))
-        fall = engine.step(active, inner, passes=2, polish=5)
+        fall = engine.step(active, inner, passes=1, polish=5)
         if fall <= W_TOLERANCE * abs(engine.value + inner.value(engine.w)):
             break
 

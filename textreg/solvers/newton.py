@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from textreg.losses import intercept_at_zero
+from textreg.losses import intercept_at_zero, largest_gradient_at_zero
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import relative_gap, separable_bound
@@ -41,7 +41,7 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
     """Minimise loss + penalty (mu = 0); stops at the relative gap ``problem.tol``.
 
     Without any price on some feature there is no useful lower bound: the gap is NaN then, and the
-    stop is at a largest gradient of ``problem.tol`` times the largest met.
+    stop is at a largest gradient of ``problem.tol`` times that at zero weights, or the largest met.
     """
     engine = Engine(problem)
     if problem.start is None:
@@ -50,7 +50,8 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
     free = bool((penalty.lam + penalty.q == 0.0).any())
     passes, polish = (SMOOTH_PASSES, SMOOTH_POLISH) if smooth else (PASSES, POLISH)
     history: list[Step] = []
-    bound, gap, scale, fall = -np.inf, math.inf, 0.0, math.inf
+    bound, gap, fall = -np.inf, math.inf, math.inf
+    scale = largest_gradient_at_zero(problem) if free else 0.0
     iteration, idle, effort = 0, 0, 1
 
     while True:
