@@ -30,7 +30,7 @@ ROWS = [
     ["blocking", "loading"],
     ["inventory"],
     ["registry"],
-    ["calls"],
+    ["calls", "parts"],
     ["lines", "times"],
     ["columns"],
     ["formats"],

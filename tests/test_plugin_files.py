@@ -260,3 +260,12 @@ def test_kinds_of_hooks_are_all_taken(file: Path) -> None:
     registry = Registry()
     registry.register_file(file)
     assert [registry.find(kind, "every").kind for kind in KIND_NAMES] == list(KIND_NAMES)
+
+
+def test_names_may_have_dots(site: Site) -> None:
+    (site.folder / "v2.py").write_text(CODE.replace('"pieces"', '"pieces.v2"'))
+    train = site.train("--plugin v2.py --tokenizer pieces.v2 --reg lasso --reg-l1 1", "v2.textreg")
+    check = ["plugins", "check", "tokenizer.pieces.v3", "--plugin", "v2.py"]
+    (trained, checked) = site.session([train, check])
+    assert (trained[0], trained[2]) == (0, "")
+    assert "Error: no tokenizer 'pieces.v3'. Did you mean 'pieces.v2'?" in checked[2]

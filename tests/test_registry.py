@@ -201,7 +201,7 @@ WRONG_CODE = {
     ),
     "other interface": (
         SLOPE.replace('name = "slope"', 'name = "slope"; api = 99'),
-        r"Slope of acme 0\.3 is made for version 99",
+        r"acme 0\.3: Slope is made for version 99 .*has version 1\. Update textreg: pip ",
     ),
     "twice": (
         SLOPE.replace("[Slope]", "[Slope, type('Twin', (Slope,), {})]"),

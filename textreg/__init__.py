@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from textreg.evaluation import Evaluation, evaluate
     from textreg.kinds import API
     from textreg.model import Model
+    from textreg.parts import graph_builder, group_builder, regularizer, tokenizer
     from textreg.records import Corpus, Graph, Groups, Problem, Solution, Tokens
     from textreg.registry import register, register_file
     from textreg.storage import load_model as load
@@ -53,9 +54,13 @@ __all__ = [
     "__version__",
     "compare",
     "evaluate",
+    "graph_builder",
+    "group_builder",
     "load",
     "register",
     "register_file",
+    "regularizer",
+    "tokenizer",
     "train",
 ]
 
@@ -81,9 +86,13 @@ _HOME = {
     "Tokens": "records",
     "compare": "comparing",
     "evaluate": "evaluation",
+    "graph_builder": "parts",
+    "group_builder": "parts",
     "load": "storage",
     "register": "registry",
     "register_file": "registry",
+    "regularizer": "parts",
+    "tokenizer": "parts",
     "train": "training",
 }
 _NAME_THERE = {"load": "load_model"}

@@ -14,9 +14,11 @@ names can be listed without importing anything. Each hook returns a list of clas
 
 from __future__ import annotations
 
+from typing import Any
+
 import pluggy
 
-from textreg.kinds import GraphBuilder, GroupBuilder, Regularizer, Tokenizer
+from textreg.kinds import API, GraphBuilder, GroupBuilder, Regularizer, Tokenizer
 
 hookspec = pluggy.HookspecMarker("textreg")
 hookimpl = pluggy.HookimplMarker("textreg")
@@ -59,3 +61,6 @@ HOOK_OF_KIND = {
     "graph": "textreg_graph_builders",
     "regularizer": "textreg_regularizers",
 }
+
+ARGUMENTS: dict[str, Any] = {"api": API}
+"""What every hook is called with. More may come; a hook takes those that it names."""

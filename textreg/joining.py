@@ -40,6 +40,9 @@ class JoinedBuilder(GroupBuilder):
             for builder in self.builders
         ]
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self.parts))})"
+
     def __reduce__(self) -> Any:
         # pickle looks classes up by their names, which all that join makes share.
         return _rejoined, (self.builders, self.params())

@@ -20,15 +20,18 @@ if TYPE_CHECKING:
     from textreg.penalties import Penalty
 
 API = 1
-"""Version of this interface; a plugin made for another one is refused by name."""
+"""Version of this interface. What may change without a new one: docs/promises.md."""
+
+OLDEST_API = 1
+"""The oldest that plugins may be made for; of those before :data:`API`, a warning tells."""
 
 
 class Plugin(Parametrized, ABC):
     """Base of the four kinds."""
 
     kind: ClassVar[str] = ""
-    api: ClassVar[int] = API
-    """The interface it is made for; a plugin may state it, and is refused where it differs."""
+    api: ClassVar[int] = 1
+    """The interface it is made for; who does not say so wrote it for the first."""
 
 
 class Tokenizer(Plugin):

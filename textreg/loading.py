@@ -43,20 +43,32 @@ def import_plugin(point: EntryPoint, distribution: str, version: str) -> Any:
     try:
         with naming(who):
             return point.load()
-    except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        if missing == point.module.partition(".")[0]:
-            cause = f"its module {error.name} is missing"
-            remedy = f"pip install --force-reinstall {distribution}"
-        else:
-            cause = f"it needs '{missing}', which is not installed"
-            remedy = f"pip install {_requirement(distribution, missing)}"
+    except ImportError as error:
+        cause, remedy = _what_is_missing(error, point, distribution)
         message = f"{who} cannot be loaded: {cause}. Run: {remedy}"
         raise BrokenPluginError(message, cause, remedy) from error
     except (Exception, SystemExit) as error:  # a stranger's module may raise anything
         cause, remedy = cause_of(error), f"pip install -U {distribution}"
         message = f"{who} cannot be loaded: {cause}. Update it ({remedy}), or go without it."
         raise BrokenPluginError(message, cause, remedy) from error
+
+
+def _what_is_missing(error: ImportError, point: EntryPoint, distribution: str) -> tuple[str, str]:
+    """Why an import failed, and the command that may mend it."""
+    missing, own = (name.partition(".")[0] for name in (error.name or "", point.module))
+    if missing == "textreg" and own != "textreg":
+        what = str(error).partition(" (")[0]  # without the path of our file
+        remedy = f"pip install -U textreg {distribution}"
+        return f"it is made for another version of textreg, {what}", remedy
+    if not isinstance(error, ModuleNotFoundError):
+        return cause_of(error), f"pip install -U {distribution}"
+    if missing == own:
+        return (
+            f"its module {error.name} is missing",
+            f"pip install --force-reinstall {distribution}",
+        )
+    cause = f"it needs '{missing}', which is not installed"
+    return cause, f"pip install {_requirement(distribution, missing)}"
 
 
 def _requirement(distribution: str, module: str) -> str:
@@ -100,7 +112,6 @@ def parts_of(plugin: Any, provider: str) -> Parts:
     import pluggy
 
     from textreg import hookspecs
-    from textreg.kinds import API
 
     # A manager for each plugin: what is wrong with one cannot touch another.
     manager = pluggy.PluginManager("textreg")
@@ -114,7 +125,10 @@ def parts_of(plugin: Any, provider: str) -> Parts:
         unknown = [caller.name for caller in callers if not caller.has_spec()]
         if not unknown:
             why = " ".join(str(error).split())
-            raise BrokenPluginError(f"{provider} has a hook that does not fit: {why}.") from error
+            raise BrokenPluginError(
+                f"{provider} has a hook that does not fit: {why}. If it is made for a newer "
+                "textreg, run: pip install -U textreg"
+            ) from error
         hint = did_you_mean(unknown[0], hookspecs.HOOK_OF_KIND.values())
         raise BrokenPluginError(
             f"unknown hook '{unknown[0]}' in plugin {provider}.{hint}"
@@ -123,7 +137,7 @@ def parts_of(plugin: Any, provider: str) -> Parts:
     for kind, hook in hookspecs.HOOK_OF_KIND.items():
         try:
             with naming(provider):
-                results = getattr(manager.hook, hook)(api=API)
+                results = getattr(manager.hook, hook)(**hookspecs.ARGUMENTS)
         except (Exception, SystemExit) as error:  # a stranger's hook may raise anything
             raise BrokenPluginError(
                 f"the hook {hook} of {provider} fails: {cause_of(error)}."
@@ -145,7 +159,7 @@ def parts_of(plugin: Any, provider: str) -> Parts:
 
 def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
     """Check one class and put it into ``parts``. BrokenPluginError if it breaks the interface."""
-    from textreg.kinds import API, KINDS
+    from textreg.kinds import KINDS
 
     base = KINDS[kind]
     if not (isinstance(part, type) and issubclass(part, base)):
@@ -153,11 +167,7 @@ def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
             f"{provider} gives {part!r}, which is not a subclass of {base.__name__}."
         )
     cls: Any = part
-    if cls.api != API:
-        raise BrokenPluginError(
-            f"{cls.__name__} of {provider} is made for version {cls.api} of textreg's plugin "
-            f"interface; this textreg has version {API}. Update the older of the two."
-        )
+    _check_api(cls, provider)
     if missing := ", ".join(sorted(cls.__abstractmethods__)):
         raise BrokenPluginError(f"{cls.__name__} of {provider} does not define {missing}.")
     if not isinstance(cls.name, str) or not _NAME.fullmatch(cls.name):
@@ -167,6 +177,32 @@ def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
         )
     if parts.setdefault((kind, cls.name), cls) is not cls:
         raise BrokenPluginError(f"{provider} gives two {title(kind)}s called '{cls.name}'.")
+
+
+def _check_api(cls: Any, provider: str) -> None:
+    """BrokenPluginError unless this textreg has the interface that a class is made for."""
+    from textreg.kinds import API, OLDEST_API
+
+    if cls.api in range(OLDEST_API, API + 1):
+        if cls.api < API:
+            warnings.warn(
+                f"{provider}: {cls.__name__} is made for version {cls.api} of textreg's plugin "
+                f"interface, which is now {API}. It still works; update it before it does not.",
+                PluginWarning,
+                stacklevel=2,
+            )
+        return
+    newer = isinstance(cls.api, int) and cls.api > API
+    cause = (
+        f"{cls.__name__} is made for version {cls.api} of textreg's plugin interface, and this "
+        f"textreg has version {API}"
+    )
+    remedy = "pip install -U textreg" if newer else ""
+    raise BrokenPluginError(
+        f"{provider}: {cause}. Update {'textreg: ' + remedy if newer else 'the plugin.'}",
+        cause,
+        remedy,
+    )
 
 
 def load_file(path: str | os.PathLike[str]) -> tuple[ModuleType, str]:

@@ -6,6 +6,7 @@ import click
 
 from textreg import registry
 from textreg.cli.output import print_json, print_table
+from textreg.entries import KIND_NAMES
 from textreg.errors import TextregError
 
 
@@ -20,8 +21,9 @@ def check_plugin(name: str, as_json: bool) -> None:
     """
     from textreg.testing import CHECKS, ContractError
 
-    kind, _, short = name.rpartition(".")
-    kind = kind or "regularizer"
+    kind, _, short = name.partition(".")
+    if kind not in KIND_NAMES or not short:  # names may have dots of their own
+        kind, short = "regularizer", name
     part = registry.find(kind, short)
     results = []
     for check in CHECKS[kind]():
