@@ -31,6 +31,24 @@ def test_names_are_those_of_their_modules() -> None:
     assert textreg.NoRegularizer is registry.find("regularizer", "none")
 
 
+def test_parts_by_name() -> None:
+    model = textreg.TextClassifier(
+        reg=textreg.regularizer("textreg:lasso", l1=0.25),
+        tokenizer=textreg.tokenizer("words", min_length=2),
+        groups=textreg.group_builder("windows"),
+        graph=textreg.graph_builder("cooccurrence", neighbors=4),
+    )
+    shown = repr(model)
+    for part in ("reg=Lasso(l1=0.25)", "tokenizer=Words(min_length=2)", "groups=Windows()"):
+        assert part in shown
+    assert "Lasso(l1=0.25)" in model._repr_html_()
+    assert model.reg == textreg.Lasso(l1=0.25)
+    with pytest.raises(textreg.TextregError, match=r"no regularizer 'laso'.*Did you mean 'lasso'"):
+        textreg.regularizer("laso")
+    with pytest.raises(textreg.TextregError, match="lasso: no parameter 'l3'"):
+        textreg.regularizer("lasso", l3=1.0)
+
+
 def test_an_unknown_name() -> None:
     with pytest.raises(AttributeError, match="module 'textreg' has no attribute 'trian'"):
         _ = textreg.trian  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.sparse import coo_array, csr_array
 
 from textreg.errors import DataError, UsageError
-from textreg.records import Corpus, Graph, Groups, Problem, Solution, Tokens
+from textreg.records import Corpus, Graph, Groups, MultiSolution, Problem, Solution, Tokens
 
 P = 8
 
@@ -312,3 +312,28 @@ def test_problem_replace_shares_what_was_derived() -> None:
 
 def test_solution_counts_its_features() -> None:
     assert Solution(np.array([0.0, -1.0, 2.0]), 0.0, objective=1.0).nonzero == 2
+
+
+def test_records_are_shown_in_a_line() -> None:
+    graph = Graph(csr_array((np.ones(2), ([0, 1], [1, 0])), shape=(3, 3)))
+    found = Solution(np.array([0.0, -1.0]), 0.0, 12.5, gap=2e-5, iterations=7, converged=True)
+    classes = MultiSolution(np.eye(3)[:2], np.zeros(2), 12.5, iterations=1)
+    assert [
+        repr(each) for each in (make_groups([[0, 2], [1]]), graph, Problem(X, Y, graph=graph))
+    ] == [
+        "<Groups: 2 over 8 features, 3 entries>",
+        "<Graph: 2 links of 3 features>",
+        f"<Problem: {len(Y)} documents, 3 features, logistic loss; {graph!r}>",
+    ]
+    assert repr(Graph(graph.similar, classes=1)) == "<Graph: 2 links of 2 features, 1 classes>"
+    assert repr(found) == (
+        "<Solution: 1 of 2 features, objective 12.5, gap 2e-05, converged after 7 iterations>"
+    )
+    assert repr(classes) == (
+        "<MultiSolution: 2 classes, 2 of 3 features, objective 12.5, "
+        "not converged after 1 iterations>"
+    )
+    assert repr(Corpus(["a", "b"])) == "<Corpus: 2 documents; labels none>"
+    assert repr(Corpus(["a"] * 6, list("edcbaa"))).endswith("labels 'a', 'b', 'c', 'd', ...>")
+    tokens = Tokens(np.zeros(3, np.int32), ptr([[1, 2], [3]]), ptr([[1, 2]]), ["w"])
+    assert repr(tokens) == "<Tokens: 3 in 2 sentences of 1 documents, 1 features>"

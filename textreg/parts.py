@@ -1,13 +1,11 @@
-"""Parts by name, for programs and notebooks: ``textreg.regularizer("slope", l1=0.1)``.
+"""Parts by name, as ``TextClassifier`` and ``train`` take them: ``reg=textreg.regularizer("omp")``.
 
-What is found is what the command line finds: see :mod:`textreg.registry`. Each raises PluginError
-where there is no such part, two distributions provide it, or it is blocked or broken, and
-UsageError for a wrong parameter.
+Each function raises PluginError for a name that nothing has, and UsageError for a wrong parameter.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from textreg import registry
 
@@ -15,25 +13,29 @@ if TYPE_CHECKING:
     from textreg.kinds import GraphBuilder, GroupBuilder, Regularizer, Tokenizer
 
 
-def regularizer(name: str, **params: Any) -> Regularizer:
-    """The regularizer called ``name`` or ``distribution:name``, with these parameters."""
-    part: Regularizer = registry.create("regularizer", name, **params)
-    return part
+def regularizer(name: str, /, **params: Any) -> Regularizer:
+    """The regularizer called ``name``, with parameters; those left open are searched in training.
+
+    >>> regularizer("elastic", l2=0.5)
+    Elastic(l2=0.5, l1=AUTO)
+    """
+    return cast("Regularizer", registry.create("regularizer", name, **params))
 
 
-def tokenizer(name: str, **params: Any) -> Tokenizer:
-    """The tokenizer called ``name`` or ``distribution:name``, with these parameters."""
-    part: Tokenizer = registry.create("tokenizer", name, **params)
-    return part
+def tokenizer(name: str, /, **params: Any) -> Tokenizer:
+    """The tokenizer called ``name``, with parameters.
+
+    >>> tokenizer("words", min_length=2)("A box.")
+    [['box']]
+    """
+    return cast("Tokenizer", registry.create("tokenizer", name, **params))
 
 
-def group_builder(name: str, **params: Any) -> GroupBuilder:
-    """The group builder called ``name``, or several of them: ``"sentences,lda"``."""
-    part: GroupBuilder = registry.create("groups", name, **params)
-    return part
+def group_builder(name: str, /, **params: Any) -> GroupBuilder:
+    """The group builder called ``name``, with parameters."""
+    return cast("GroupBuilder", registry.create("groups", name, **params))
 
 
-def graph_builder(name: str, **params: Any) -> GraphBuilder:
-    """The graph builder called ``name`` or ``distribution:name``, with these parameters."""
-    part: GraphBuilder = registry.create("graph", name, **params)
-    return part
+def graph_builder(name: str, /, **params: Any) -> GraphBuilder:
+    """The graph builder called ``name``, with parameters."""
+    return cast("GraphBuilder", registry.create("graph", name, **params))

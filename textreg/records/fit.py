@@ -86,6 +86,12 @@ class Problem:
             object.__setattr__(self, name, value)
         self._check_start()
 
+    def __repr__(self) -> str:
+        n, p = self.X.shape
+        structure = [part for part in (self.groups, self.graph) if part is not None]
+        more = "".join(f"; {part!r}" for part in structure)
+        return f"<Problem: {n:,} documents, {p:,} features, {self.loss} loss{more}>"
+
     def _check_start(self) -> None:
         if self.start is not None and np.shape(self.start[0]) != self.X.shape[1:]:
             raise RecordError(
@@ -139,6 +145,9 @@ class Solution:
         """Number of features with a weight."""
         return int(np.count_nonzero(self.w))
 
+    def __repr__(self) -> str:
+        return f"<Solution: {self.nonzero:,} of {len(self.w):,} features, {_end(self)}>"
+
 
 @dataclass(frozen=True, eq=False)
 class MultiSolution:
@@ -156,3 +165,15 @@ class MultiSolution:
     converged: bool = False
     history: tuple[Step, ...] = ()
     info: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        classes, p = self.w.shape
+        used = np.count_nonzero(self.w.any(axis=0))
+        return f"<MultiSolution: {classes} classes, {used:,} of {p:,} features, {_end(self)}>"
+
+
+def _end(found: Solution | MultiSolution) -> str:
+    """How a solver ended, in words."""
+    gap = "" if np.isnan(found.gap) else f"gap {found.gap:.1g}, "
+    how = "converged" if found.converged else "not converged"
+    return f"objective {found.objective:.6g}, {gap}{how} after {found.iterations:,} iterations"

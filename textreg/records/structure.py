@@ -75,6 +75,10 @@ class Groups:
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
+    def __repr__(self) -> str:
+        size = f"{len(self.indices):,} entries"
+        return f"<Groups: {len(self):,} over {self.n_features:,} features, {size}>"
+
     def _group_of(self, entry: int) -> int:
         return int(np.searchsorted(self.indptr, entry, side="right")) - 1
 
@@ -172,3 +176,7 @@ class Graph:
     def n_links(self) -> int:
         """Number of directed links of both sorts."""
         return int(self.similar.nnz) + (0 if self.dissimilar is None else int(self.dissimilar.nnz))
+
+    def __repr__(self) -> str:
+        virtual = f", {self.classes} classes" if self.classes else ""
+        return f"<Graph: {self.n_links:,} links of {self.n_features:,} features{virtual}>"

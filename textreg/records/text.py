@@ -48,6 +48,11 @@ class Corpus:
     def __len__(self) -> int:
         return len(self.texts)
 
+    def __repr__(self) -> str:
+        names = [] if self.labels is None else sorted(set(self.labels))
+        shown = ", ".join(map(repr, names[:4])) + (", ..." if len(names) > 4 else "")
+        return f"<Corpus: {len(self):,} documents; labels {shown or 'none'}>"
+
     def where(self, document: int) -> str:
         """``file:line`` of a document, for messages."""
         if self.source_of is None:
@@ -110,6 +115,12 @@ class Tokens:
                     f"token ids run from {low} to {high}, but the vocabulary has "
                     f"{len(self.vocabulary)} entries (0 to {len(self.vocabulary) - 1})."
                 )
+
+    def __repr__(self) -> str:
+        return (
+            f"<Tokens: {len(self.ids):,} in {self.n_sentences:,} sentences of "
+            f"{self.n_documents:,} documents, {len(self.vocabulary):,} features>"
+        )
 
     @property
     def n_documents(self) -> int:
