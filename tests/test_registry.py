@@ -437,3 +437,8 @@ def test_no_module_of_the_core_imports_a_built_in() -> None:
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 names = [node.value]
             assert not [name for name in names if name.startswith("textreg.builtin")], path
+
+
+def test_joined_builders_show_their_parts() -> None:
+    joined = textreg.group_builder("sentences,windows", size=3)
+    assert repr(joined) == "JoinedBuilder(Sentences(), Windows(size=3))"
