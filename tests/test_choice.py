@@ -10,7 +10,7 @@ import pytest
 from conftest import Cli
 
 import textreg
-from textreg import searching
+from textreg import bench
 from textreg.builtin.separable import Lasso
 from textreg.choice import Rule, choose
 from textreg.errors import UsageError
@@ -238,12 +238,12 @@ def test_features_are_made_once_for_every_setting(monkeypatch: pytest.MonkeyPatc
     assert made == ["log", "tfidf"]
 
 
-def test_documents_of_the_winner_are_made_again_when_they_were_let_go(
+def test_documents_that_are_let_go_change_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     space = {"weighting": ["count", "log", "tfidf"], "reg_l1": [0.5, 0.05]}
     usual = textreg.train(TEXTS, LABELS, reg="lasso", search_space=space)
-    monkeypatch.setattr(searching, "KEPT", 1)
+    monkeypatch.setattr(bench, "KEPT", 2)
     again = textreg.train(TEXTS, LABELS, reg="lasso", search_space=space)
     assert np.array_equal(usual.weights, again.weights)
     assert usual.summary["search"] == again.summary["search"]
@@ -255,7 +255,7 @@ def test_chains_stay_warm_with_values_that_are_named() -> None:
     from textreg.selection import _chains
 
     grid = [Elastic(l1=l1, l2=l2) for l1 in (1.0, 0.1) for l2 in (3.0, 2.0, 1.0)]
-    ordered = searching._in_order(grid)
+    ordered = bench._in_order(grid)
     assert [(part.l2, part.l1) for part in ordered[:3]] == [(3.0, 1.0), (3.0, 0.1), (2.0, 1.0)]
     assert _chains(ordered) == [[0, 1], [2, 3], [4, 5]]
 

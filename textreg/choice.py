@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 from textreg.errors import UsageError, did_you_mean
@@ -68,9 +69,7 @@ def choose(points: Sequence[Point], metric: str, rule: Rule = BEST) -> int:
             f"metric must be one of {', '.join(known)}, not {metric!r}."
             f"{did_you_mean(metric, known)}"
         )
-    sign = 1.0 if metric in SMALLER else -1.0
-    # Twelve digits: equal counts of right answers must compare equal.
-    costs = [round(sign * point.metrics[metric], 12) for point in points]
+    costs = _costs(points, metric)
     sizes = [point.nonzero for point in points]
     most = rule.max_nonzero
     small = [at for at in range(len(points)) if most is None or sizes[at] <= most]
@@ -92,3 +91,25 @@ def choose(points: Sequence[Point], metric: str, rule: Rule = BEST) -> int:
         slack *= abs(costs[best]) if metric == "mse" else 1.0
     near = [at for at in small if costs[at] <= costs[best] + slack + 1e-12]
     return min(near, key=lambda at: (sizes[at], costs[at], at))
+
+
+def promising(points: Sequence[Point], metric: str, rule: Rule, number: int) -> list[int]:
+    """Places of the points to look around: the best that are small enough, or else the smallest.
+
+    Where the rule would take a smaller one, that comes first.
+    """
+    costs, sizes = _costs(points, metric), [point.nonzero for point in points]
+    most = inf if rule.max_nonzero is None else rule.max_nonzero
+    small = [at for at in range(len(points)) if sizes[at] <= most]
+    if not small:
+        return sorted(range(len(points)), key=lambda at: (sizes[at], costs[at], at))[:number]
+    best = sorted(small, key=lambda at: (costs[at], sizes[at], at))[:number]
+    winner = choose(points, metric, rule)
+    return best if winner in best else [winner, *best]
+
+
+def _costs(points: Sequence[Point], metric: str) -> list[float]:
+    """The metric of every point, smaller being better."""
+    sign = 1.0 if metric in SMALLER else -1.0
+    # Twelve digits: equal counts of right answers must compare equal.
+    return [round(sign * point.metrics[metric], 12) for point in points]

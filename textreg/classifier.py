@@ -72,6 +72,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         select: str = "best",
         within: float | None = None,
         max_nonzero: int | None = None,
+        search: str = "narrow",
         search_space: Mapping[str, Sequence[Any]] | None = None,
         budget: float | str | None = None,
         jobs: int = 1,
@@ -102,6 +103,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.select = select
         self.within = within
         self.max_nonzero = max_nonzero
+        self.search = search
         self.search_space = search_space
         self.budget = budget
         self.jobs = jobs

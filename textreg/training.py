@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from textreg.bench import Bench, Ready
 from textreg.calibration import (
     Calibration,
     Threshold,
@@ -25,7 +26,7 @@ from textreg.model import Model
 from textreg.prepare import Prepared, Target
 from textreg.records import Corpus, MultiSolution, Problem
 from textreg.running import Progress, Work
-from textreg.searching import Bench, Found, Ready, find
+from textreg.searching import Found, find
 from textreg.selection import Point
 from textreg.settings import TrainingSettings
 from textreg.splitting import group_names, splits_of

@@ -8,26 +8,35 @@ from math import inf, nan
 from typing import Any
 
 from textreg.choice import Rule
-from textreg.errors import UsageError
+from textreg.errors import UsageError, did_you_mean
+
+SEARCH = ("narrow", "grid")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning:
     """How a search goes and who wins it.
 
-    select, within, max_nonzero: see :class:`textreg.choice.Rule`. search_space: further parameters
-    to search, by the names of their options, with the values to try: ``{"weighting": ["log",
-    "tfidf"], "reg_l1": [0.1, 1.0]}``. budget: how long a training may take, the final fit
-    included: seconds, or "90s", "5m", "2h".
+    search: "grid" measures all settings; "narrow" of more than a few at first some that lie wide
+    apart, then those beside the best. search_space: further parameters to search, by the names of
+    their options, with the values to try: ``{"weighting": ["log", "tfidf"], "reg_l1": [0.1, 1]}``.
+    select, within, max_nonzero: see :class:`textreg.choice.Rule`. budget: how long a training may
+    take, the final fit included: seconds, or "90s", "5m", "2h".
     """
 
     select: str = "best"
     within: float | None = None
     max_nonzero: int | None = None
+    search: str = "narrow"
     search_space: Mapping[str, Sequence[Any]] | None = None
     budget: float | str | None = None
 
     def __post_init__(self) -> None:
+        if self.search not in SEARCH:
+            raise UsageError(
+                f"search must be one of {', '.join(SEARCH)}, not '{self.search}'."
+                f"{did_you_mean(self.search, SEARCH)}"
+            )
         _ = self.rule, self.seconds  # what contradicts or cannot be is refused here
 
     @property

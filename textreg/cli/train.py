@@ -25,6 +25,7 @@ from textreg.metrics import METRICS
 from textreg.settings import MULTICLASS, TrainingSettings
 from textreg.spaces import parse_space
 from textreg.training import train_corpus
+from textreg.tuning import SEARCH
 
 
 @click.command(cls=PartsCommand, name="train")
@@ -118,6 +119,13 @@ from textreg.training import train_corpus
 )
 @click.option("--within", type=float, help="How far from the best. [default: 0.01]")
 @click.option("--max-nonzero", type=int, metavar="N", help="Most features in the model.")
+@click.option(
+    "--search",
+    type=click.Choice(SEARCH),
+    default="narrow",
+    show_default=True,
+    help="Measure all settings; or of many at first a few, then those beside the best.",
+)
 @click.option(
     "--search-space",
     metavar="PARAMETER=VALUES",
