@@ -30,6 +30,7 @@ COMMANDS = {
     "evaluate": "Measure a model on labelled text.",
     "compare": "Compare regularizers or models on the same text.",
     "explain": "Show which words and sentences decided.",
+    "report": "Write all there is to say of a model onto one page.",
     "show": "Show what a model file holds.",
     "groups": "Build, count, show and save groups of features.",
     "plugins": "List the parts that are installed.",
@@ -156,7 +157,12 @@ def main(args: Sequence[str] | None = None) -> int:
             warnings.simplefilter("always", ConvergenceWarning)
             warnings.simplefilter("default", DataWarning)  # once, however often groups are built
             warnings.showwarning = _show_warning
-            code = cli.main(_to_front(arguments), prog_name="textreg", standalone_mode=False)
+            code = cli.main(
+                _to_front(arguments),
+                prog_name="textreg",
+                standalone_mode=False,
+                obj=["textreg", *arguments],
+            )
         sys.stdout.flush()
     except (click.Abort, KeyboardInterrupt):
         if debug:

@@ -17,14 +17,11 @@ from textreg.cli.output import print_json
 from textreg.corpus import read_corpus, stream_documents
 from textreg.errors import UsageError
 from textreg.explain import Explanation, explain, kept_in
-from textreg.explain.show import headline, pieces, visible
+from textreg.explain.show import headline, pieces, strongest, visible
 from textreg.storage import load_model
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-STRONGEST = 10
-"""Features that are listed beneath a document."""
 
 
 @click.command(name="explain")
@@ -149,14 +146,6 @@ def _tell(console: Console, explanation: Explanation, *, chances: bool) -> None:
         return
     listed = [f"{visible(name)} {value:+.3f}" for name, value in strongest(explanation)]
     console.print("  " + ", ".join(listed))
-
-
-def strongest(explanation: Explanation) -> list[tuple[str, float]]:
-    """Features and what they add, all occurrences together, the strongest first."""
-    sums: dict[str, float] = {}
-    for word in explanation.words:
-        sums[word.feature] = sums.get(word.feature, 0.0) + word.value
-    return sorted(sums.items(), key=lambda item: (-abs(item[1]), item[0]))[:STRONGEST]
 
 
 def _colored(explanation: Explanation) -> Any:

@@ -22,6 +22,7 @@ STAGES = {
     "search": "searching prices",
     "fit": "fitting",
     "path": "following the path",
+    "report": "fitting parts",
 }
 
 
@@ -80,22 +81,23 @@ def measures(values: Mapping[str, Any]) -> str:
     return "  ".join(parts)
 
 
-def check_target(target: Path, inputs: Sequence[str]) -> None:
-    """Refuse before an hour of training what could not be written after it."""
+def check_target(target: Path, inputs: Sequence[str], option: str = "-o") -> None:
+    """Refuse before an hour of training what could not be written after it; ``option`` names it."""
     if target.is_dir():
-        raise UsageError(f"{target} is a folder: name a file with -o FILE.")
+        raise UsageError(f"{target} is a folder: name a file with {option} FILE.")
     if not target.parent.is_dir():
         raise UsageError(
-            f"the folder {target.parent} does not exist: make it, or name another with -o FILE."
+            f"the folder {target.parent} does not exist: make it, or name another with "
+            f"{option} FILE."
         )
     if not os.access(target.parent, os.W_OK):
         raise UsageError(
             f"nothing can be written into the folder {target.parent.absolute()}: name another "
-            "with -o FILE."
+            f"with {option} FILE."
         )
     for path in inputs:
         if path != "-" and target.exists() and os.path.exists(path) and target.samefile(path):
-            raise UsageError(f"-o {target} would overwrite what is read: name another file.")
+            raise UsageError(f"{option} {target} would overwrite what is read: name another file.")
 
 
 def size(n_bytes: int) -> str:

@@ -19,9 +19,13 @@ from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, print_json, progress_bar
 from textreg.cli.trained import tell
 from textreg.corpus import read_corpus
-from textreg.errors import UsageError
+from textreg.errors import TextregError, UsageError
 from textreg.losses import LOSSES
 from textreg.metrics import METRICS
+from textreg.model import Model
+from textreg.records import Corpus
+from textreg.report.page import check_report
+from textreg.running import Progress
 from textreg.settings import MULTICLASS, TrainingSettings
 from textreg.spaces import parse_space
 from textreg.training import train_corpus
@@ -143,6 +147,7 @@ from textreg.tuning import SEARCH
 @click.option(
     "-o", "--output", metavar="FILE", help="Model file. [default: name of the corpus + .textreg]"
 )
+@click.option("--report", metavar="FILE", help="Write a report of the model, one page of HTML.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
 @click.option("--quiet", is_flag=True, help="Print warnings and errors only.")
 def command(
@@ -161,6 +166,7 @@ def command(
     threshold: tuple[str, ...],
     search_space: tuple[str, ...],
     output: str | None,
+    report: str | None,
     as_json: bool,
     quiet: bool,
     **options: Any,
@@ -178,6 +184,9 @@ def command(
     target = Path(output) if output else Path(f"{_stem(files[0])}.textreg")
     check_target(target, [*files, *dev, *unlabeled])
     _check_split(group_col, time_col, dev)
+    if report is not None:
+        check_report()
+        check_target(Path(report), [*files, *dev, *unlabeled, str(target)], "--report")
     given = {key: value for key, value in options.items() if value is not None}
     settings = TrainingSettings.from_options(
         refit=not no_refit,
@@ -218,6 +227,10 @@ def command(
     model.save(target)
 
     result = {**model.summary, "skipped": corpus.skipped, "model": str(target)}
+    if report is not None:
+        result["report"] = report
+        with progress_bar(quiet=quiet) as progress:
+            _write_report(model, corpus, settings, target, report, progress)
     result["bytes"] = target.stat().st_size
     if as_json:
         print_json(result)
@@ -241,6 +254,33 @@ def _check_split(group_col: str | None, time_col: str | None, dev: Sequence[str]
             f"{named[0]} and {named[1]} both say which documents to choose the prices by: give "
             "one of them."
         )
+
+
+def _write_report(
+    model: Model,
+    corpus: Corpus,
+    settings: TrainingSettings,
+    target: Path,
+    path: str,
+    progress: Progress | None,
+) -> None:
+    """The page; the model file stands by now, and the user is told so if this ends early."""
+    from textreg.report import report
+
+    try:
+        made = report(
+            model,
+            train=corpus,
+            settings=settings,
+            title=target.name,
+            command=click.get_current_context().obj,
+            jobs=settings.jobs,
+            progress=progress,
+        )
+    except (KeyboardInterrupt, TextregError):
+        click.echo(f"{target} is saved; the report is not.", err=True)
+        raise
+    made.save(path)
 
 
 def _stem(path: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -44,6 +45,8 @@ def tell(result: Mapping[str, Any], target: str) -> None:
             f"({result['seconds']['path']:.1f} s); see it: textreg show {target} --path"
         )
     click.echo(f"saved {target} ({size(result['bytes'])})")
+    if "report" in result:
+        click.echo(f"report: {result['report']} ({size(os.path.getsize(result['report']))})")
     click.echo(f"next: textreg evaluate {target} TEST_FILE, or textreg show {target}")
 
 

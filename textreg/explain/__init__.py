@@ -1,6 +1,6 @@
 """Why a model says what it says: exact accounts of scores, by word and by sentence."""
 
-from textreg.explain.account import explain
+from textreg.explain.account import explain, gives_offsets
 from textreg.explain.kept import kept_in
 from textreg.explain.kept_records import Kept, KeptGroup, Neighbor, Pulled
 from textreg.explain.records import Explanation, SentenceScore, Word
@@ -14,5 +14,6 @@ __all__ = [
     "SentenceScore",
     "Word",
     "explain",
+    "gives_offsets",
     "kept_in",
 ]

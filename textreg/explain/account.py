@@ -19,6 +19,15 @@ BATCH = 1000
 """Texts that are explained together; results do not depend on it."""
 
 
+def gives_offsets(model: Model) -> bool:
+    """Whether the model's tokenizer says where words stand, so that texts can be explained."""
+    try:
+        model.encoder.tokenizer.encode([""], spans=True)
+    except UsageError:
+        return False
+    return True
+
+
 def explain(model: Model, texts: Iterable[str], of: str | None = None) -> Iterator[Explanation]:
     """Explain the score of each text, in their order and in constant memory.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from textreg import calls, registry
 from textreg.errors import DataError, ModelError, PluginError, UsageError
+from textreg.explain.account import gives_offsets
 from textreg.explain.kept_records import Kept, KeptGroup, Neighbor, Pulled
 from textreg.grouping import SegmentNames
 from textreg.model import Model
@@ -24,13 +25,21 @@ DEFAULT = "sentences"
 """The groups that are shown of a model whose regularizer has none."""
 
 
-def kept_in(model: Model, corpus: Corpus, top: int = 10) -> Kept:
+def kept_in(
+    model: Model,
+    corpus: Corpus,
+    top: int = 10,
+    *,
+    unlabeled: Corpus | None = None,
+    tokens: Tokens | None = None,
+) -> Kept:
     """Find what the learner of ``model`` selected in the texts that it was trained on.
 
     Features, groups and graph are built anew from ``corpus`` with the settings that the model
-    holds. Where it is not the whole corpus of training, or documents without labels took part, the
-    groups and links are those of ``corpus``; see :class:`Kept` for what tells. top: how many groups
-    and features to give of each kind.
+    holds. Where it is not the whole corpus of training, the groups and links are those of
+    ``corpus``; see :class:`Kept` for what tells. top: how many groups and features to give of each
+    kind. unlabeled: further documents that training learned links from. tokens: features of all
+    documents, those without labels at the end, where they are known.
 
     ModelError where the model does not hold its settings, or a builder it names is not there;
     DataError where the texts have none of its features.
@@ -42,7 +51,12 @@ def kept_in(model: Model, corpus: Corpus, top: int = 10) -> Kept:
             "again with textreg train."
         )
     encoder = model.encoder
-    tokens = encoder.vectorizer.fit(encoder.tokenizer, corpus.texts).tokens
+    if tokens is None:
+        texts = [*corpus.texts, *(unlabeled.texts if unlabeled is not None else ())]
+        tokens = encoder.vectorizer.fit(encoder.tokenizer, texts).tokens
+    whole = tokens
+    if len(corpus) < whole.n_documents:
+        tokens = whole.select(np.arange(len(corpus)))
     weights, missing = _spread(model, tokens.vocabulary)
     described = model.summary.get("groups")
     builder = _builder("groups", described or {"name": DEFAULT, "params": {}})
@@ -73,8 +87,8 @@ def kept_in(model: Model, corpus: Corpus, top: int = 10) -> Kept:
         typical={} if home is None else shower.typical(home, top),
         shares=() if home is None else _shares(home, sizes > 0, kept),
         order=tuple(tuple(order[:top]) for order in model.summary.get("order", ())),
-        pulled=_pulled(model, tokens, weights, top),
-        notes=_notes(model),
+        pulled=_pulled(model, whole, groups, weights, top),
+        notes=_notes(model, unlabeled is not None),
     )
 
 
@@ -142,6 +156,7 @@ class _Shower:
         self.weights = np.concatenate([-weights, weights]) if len(weights) == 1 else weights
         self.norms, self.values = norms, values
         self.labels = model.labels or ("lower", "higher")
+        self.offsets = gives_offsets(model)
 
     def group(self, g: int, row: int | None = None) -> KeptGroup:
         """One group as it speaks for a label, by default the one it speaks for most."""
@@ -190,9 +205,9 @@ class _Shower:
         return list(seen.values())
 
     def _text(self, g: int) -> str | None:
-        """What a sentence says; None of other groups."""
+        """What a sentence says; None of other groups, and where nobody knows where words stand."""
         names = self.groups.names
-        if not isinstance(names, SegmentNames) or names.segment != "sentence":
+        if not (isinstance(names, SegmentNames) and names.segment == "sentence" and self.offsets):
             return None
         document = int(np.searchsorted(names.document_ptr, g, side="right")) - 1
         text = self.corpus.texts[document]
@@ -202,15 +217,19 @@ class _Shower:
         return text[start:end]
 
 
-def _pulled(model: Model, tokens: Tokens, weights: Floats, top: int) -> tuple[Pulled, ...]:
-    """The features of most weight, and what pulled them; nothing without a graph."""
+def _pulled(
+    model: Model, tokens: Tokens, groups: Groups, weights: Floats, top: int
+) -> tuple[Pulled, ...]:
+    """The features of most weight, and what pulled them; nothing without a graph.
+
+    tokens: those of all documents; groups: those of the labelled ones.
+    """
     described = model.summary.get("graph")
     if not described:
         return ()
     builder = _builder("graph", described)
-    grouped = model.summary.get("groups")
-    groups = calls.build_groups(_builder("groups", grouped), tokens) if grouped else None
-    graph = calls.build_graph(builder, tokens, groups)
+    grouped = bool(model.summary.get("groups"))
+    graph = calls.build_graph(builder, tokens, groups if grouped else None)
     rows = np.concatenate([-weights, weights]) if len(weights) == 1 else weights
     labels = model.labels or ("lower", "higher")
     best = rows.argmax(axis=0)
@@ -250,7 +269,7 @@ def _row(links: csr_array, j: int) -> tuple[np.ndarray, Floats]:
     return links.indices[part], links.data[part]
 
 
-def _notes(model: Model) -> tuple[str, ...]:
+def _notes(model: Model, unlabeled: bool) -> tuple[str, ...]:
     """What the model file cannot tell."""
     notes = []
     if model.summary["reg"]["name"] == "stagewise":
@@ -258,6 +277,6 @@ def _notes(model: Model) -> tuple[str, ...]:
             "the file holds the weights of stagewise at its end, and neither the order of its "
             "steps nor their path."
         )
-    if model.summary.get("graph"):
+    if model.summary.get("graph") and not unlabeled:
         notes.append("links are those of these texts; further documents may have added some.")
     return tuple(notes)

@@ -13,6 +13,10 @@ from textreg.explain.records import Explanation
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
+STRONGEST = 10
+"""Features that are listed beneath a document."""
+
+
 class Piece(NamedTuple):
     """A part of a text and the sum of the values of the words that cover it; 0 of none."""
 
@@ -37,6 +41,14 @@ def pieces(explanation: Explanation) -> Iterator[Piece]:
         if place > before:
             yield Piece(before, place, value if n_open else 0.0)
         value, n_open, before = value + change[place], n_open + open_at.get(place, 0), place
+
+
+def strongest(explanation: Explanation) -> list[tuple[str, float]]:
+    """Features and what they add, all occurrences together, the strongest first."""
+    sums: dict[str, float] = {}
+    for word in explanation.words:
+        sums[word.feature] = sums.get(word.feature, 0.0) + word.value
+    return sorted(sums.items(), key=lambda item: (-abs(item[1]), item[0]))[:STRONGEST]
 
 
 def visible(text: str) -> str:

@@ -1,0 +1,84 @@
+"""``textreg report``: all there is to say of a model, on one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from textreg.cli.inputs import describe, reading
+from textreg.cli.output import check_target, progress_bar, size
+from textreg.corpus import read_corpus
+from textreg.errors import UsageError
+from textreg.report import report
+from textreg.report.page import check_report
+from textreg.storage import load_model
+
+if TYPE_CHECKING:
+    from textreg.records import Corpus
+
+
+@click.command(name="report")
+@click.argument("model")
+@click.argument("files", nargs=-1)
+@reading(labels=True)
+@click.option(
+    "--train",
+    metavar="CORPUS",
+    multiple=True,
+    help="The corpus that the model was trained on, for what only it tells; may be repeated.",
+)
+@click.option("-o", "--output", metavar="FILE", help="The page. [default: model's name + .html]")
+@click.option("--jobs", type=int, default=-1, help="Fits side by side. [default: one a core]")
+@click.option("--quiet", is_flag=True, help="Print warnings and errors only.")
+def command(
+    model: str,
+    files: tuple[str, ...],
+    text_col: str | None,
+    label_col: str | None,
+    encoding: str | None,
+    on_error: str,
+    train: tuple[str, ...],
+    output: str | None,
+    jobs: int,
+    quiet: bool,
+) -> None:
+    """Write all there is to say of a model onto one page of HTML that needs no network.
+
+    FILES are labelled documents that the model has not seen, of the kinds that textreg train reads.
+    With --train the page also tells what training kept and dropped, how steady its choice is, and
+    how elastic does on the same documents; without FILES every document of that corpus is then
+    answered by a fit that has not seen it.
+    """
+    check_report()
+    if not files and not train:
+        raise UsageError("name labelled documents to measure on, or the training corpus (--train).")
+    target = Path(output) if output else Path(Path(model).stem + ".html")
+    check_target(target, [model, *files, *train])
+    loaded = load_model(model)
+
+    def read(names: tuple[str, ...]) -> Corpus | None:
+        if not names:
+            return None
+        corpus = read_corpus(
+            names, text_col=text_col, label_col=label_col, encoding=encoding, on_error=on_error
+        )
+        if not quiet:
+            describe(names, corpus)
+        return corpus
+
+    corpus, training = read(files), read(train)
+    with progress_bar(quiet=quiet) as progress:
+        made = report(
+            loaded,
+            corpus,
+            train=training,
+            title=Path(model).name,
+            command=click.get_current_context().obj,
+            jobs=jobs,
+            progress=progress,
+        )
+    made.save(target)
+    if not quiet:
+        click.echo(f"wrote {target} ({size(target.stat().st_size)})")

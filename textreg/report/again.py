@@ -1,0 +1,139 @@
+"""How a model was trained, read from what its file says: settings, and a command."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Mapping
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from textreg import registry
+from textreg.errors import ModelError, PluginError, UsageError
+from textreg.params import Parametrized
+from textreg.report.records import Fact
+from textreg.settings import TrainingSettings
+
+if TYPE_CHECKING:
+    from textreg.model import Model
+    from textreg.records import Corpus
+
+LIBRARIES = ("textreg", "numpy", "scipy", "scikit-learn")
+
+
+def settings_of(model: Model) -> TrainingSettings:
+    """The settings that a model was trained with, its prices being those that were chosen.
+
+    ModelError where the file does not hold them, or names a part that is not there.
+    """
+    summary = model.summary
+    if not isinstance(summary.get("reg"), dict):
+        raise ModelError(
+            "the model does not say how it was trained, so nothing can be fitted as it was: leave "
+            "out the training corpus, or train the model again with textreg train."
+        )
+    try:
+        reg = registry.resolve("regularizer", summary["reg"]["name"], summary["reg"]["params"])
+        builders = {
+            kind: registry.resolve(kind, summary[kind]["name"], summary[kind]["params"])
+            for kind in ("groups", "graph")
+            if summary.get(kind)
+        }
+    except (PluginError, UsageError) as error:
+        raise ModelError(f"the model's training cannot be repeated: {error}") from error
+    split = summary.get("split") or {}
+    return TrainingSettings(
+        reg=reg,
+        tokenizer=model.encoder.tokenizer,
+        vectorizer=model.encoder.vectorizer,
+        cv=split["parts"] if split.get("kind") == "cv" else None,
+        metric=summary.get("metric") or ("r2" if model.task == "regression" else "accuracy"),
+        task=model.task,
+        loss=summary.get("loss", "logistic"),
+        multiclass=summary.get("multiclass") or "ovr",
+        class_weight=summary.get("class_weight"),
+        seed=split.get("seed", 0),
+        tol=summary.get("tol", 1e-4),
+        **builders,
+    )
+
+
+def fit_command(model: Model) -> list[str] | None:
+    """Words of a ``textreg train`` that fits the same weights again, without a search.
+
+    None where the model does not hold its settings.
+    """
+    summary = model.summary
+    reg = summary.get("reg")
+    if not isinstance(reg, dict):
+        return None
+    words = ["textreg", "train", "CORPUS"]
+    parts = {"reg": ("regularizer", reg)}
+    parts |= {kind: (kind, summary[kind]) for kind in ("groups", "graph") if summary.get(kind)}
+    for prefix, (kind, part) in parts.items():
+        words += [f"--{prefix}", part["name"]]
+        words += _flags(prefix, changed(kind, part["name"], part["params"]))
+    tokenizer, vectorizer = model.encoder.tokenizer, model.encoder.vectorizer
+    if tokenizer.name != "words":
+        words += ["--tokenizer", tokenizer.name]
+    words += _flags("tokenizer", changed_of(tokenizer)) + _flags("", changed_of(vectorizer))
+    usual = TrainingSettings.__dataclass_fields__
+    for key in ("task", "loss", "multiclass", "tol"):
+        value = summary.get(key)
+        if value is not None and value != usual[key].default:
+            words += [f"--{key}", _value(value)]
+    weights = summary.get("class_weight")
+    if isinstance(weights, str):
+        words += ["--class-weight", weights]
+    for label, factor in weights.items() if isinstance(weights, dict) else ():
+        words += ["--class-weight", f"{label}={factor!r}"]
+    return words
+
+
+def changed(kind: str, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Those parameters of a part that are not at their defaults; all where it is not installed."""
+    try:
+        part = registry.find(kind, name)
+    except PluginError:
+        return dict(params)
+    usual = {key: param.default for key, param in part.declared().items()}
+    return {key: value for key, value in params.items() if value != usual.get(key, value)}
+
+
+def changed_of(part: Parametrized) -> dict[str, Any]:
+    """The same of a part that is there."""
+    usual = type(part).declared()
+    return {key: value for key, value in part.params().items() if value != usual[key].default}
+
+
+def _flags(prefix: str, params: Mapping[str, Any]) -> list[str]:
+    words = []
+    for key, value in params.items():
+        name = (f"{prefix}_{key}" if prefix else key).replace("_", "-")
+        if isinstance(value, bool):
+            words.append(f"--{name}" if value else f"--no-{name}")
+        elif value is not None:
+            words += [f"--{name}", _value(value)]
+    return words
+
+
+def _value(value: Any) -> str:
+    """A number with all its digits: what is read from it is the same."""
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def versions() -> tuple[Fact, ...]:
+    """Of Python and of the libraries that took part in the arithmetic."""
+    return (
+        Fact("Python", platform.python_version()),
+        *(Fact(name, metadata.version(name)) for name in LIBRARIES),
+    )
+
+
+def fingerprint(corpus: Corpus) -> str:
+    """SHA-256 of the labels and texts, in their order; the same for any format of the files."""
+    digest = hashlib.sha256()
+    labels = corpus.labels or [""] * len(corpus)
+    for label, text in zip(labels, corpus.texts, strict=True):
+        digest.update(f"{label}\0{text}\0".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()

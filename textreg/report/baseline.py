@@ -1,0 +1,61 @@
+"""The model's regularizer beside the baseline, on the same documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textreg.calibration import codes
+from textreg.metrics import measure_numbers
+from textreg.report.facts import prices
+from textreg.report.measured import RESAMPLES
+from textreg.report.records import Baseline, Figure
+from textreg.report.study import Study
+from textreg.significance import Answers, bootstrap, sign_test
+
+if TYPE_CHECKING:
+    from textreg.model import Model
+    from textreg.records import Floats, Int64s
+
+
+def baseline_of(model: Model, study: Study) -> Baseline | None:
+    """The paired difference over all documents, each answered by fits that have not seen it.
+
+    Answers are those of the highest score, without thresholds. None where the model is a baseline.
+    """
+    if study.baseline is None:
+        return None
+    own, other, truth = study.own, study.baseline, study.data.truth
+    sizes = float(np.mean(own.sizes)), float(np.mean(other.sizes))
+    told = ", ".join(f"{name} {value}" for name, value in prices(other.part.params()))
+    if not model.labels:
+        found = _numbers(np.asarray(truth, dtype=np.float64), own.scores[:, 0], other.scores[:, 0])
+        return Baseline("R²", len(truth), told, *found, *sizes)
+    answers = Answers(truth.astype(np.int64), *(_codes(one.scores, model) for one in (own, other)))
+    first, second = (float(np.mean(one == answers.truth)) for one in answers[1:])
+    interval, _ = bootstrap([answers], resamples=RESAMPLES)
+    gain = Figure("difference", first - second, *interval)
+    won, lost = answers.won, answers.lost
+    return Baseline(
+        "accuracy", len(truth), told, first, second, gain, *sizes, won, lost, sign_test(won, lost)
+    )
+
+
+def _codes(scores: Floats, model: Model) -> Int64s:
+    return codes(scores[:, 0] if scores.shape[1] == 1 else scores, {}, model.labels)
+
+
+def _numbers(truth: Floats, own: Floats, other: Floats) -> tuple[float, float, Figure]:
+    """R² of both and the difference, with a percentile bootstrap interval over documents."""
+    random = np.random.default_rng(0)
+
+    def both(rows: Int64s | slice) -> tuple[float, float]:
+        first, second = (measure_numbers(z[rows], truth[rows])["r2"] for z in (own, other))
+        return first, second
+
+    drawn = (random.integers(0, len(truth), len(truth)) for _ in range(RESAMPLES))
+    sampled = [first - second for first, second in map(both, drawn)]
+    low, high = np.quantile(sampled, (0.025, 0.975)).tolist()
+    first, second = both(slice(None))
+    return first, second, Figure("difference", first - second, low, high)

@@ -1,0 +1,181 @@
+"""What a report says of a model: from measured documents and, if it is there, from its training."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textreg.errors import UsageError
+from textreg.explain import gives_offsets, kept_in
+from textreg.model import Model
+from textreg.records import Corpus
+from textreg.report.again import fingerprint, fit_command, settings_of, versions
+from textreg.report.baseline import baseline_of
+from textreg.report.documents import documents_of
+from textreg.report.facts import data_facts, searched_of, settings_facts
+from textreg.report.features import (
+    columns_of,
+    dropped_in,
+    label_words,
+    stability_of,
+    unknown_documents,
+)
+from textreg.report.measured import Measured, scores_of
+from textreg.report.records import Dropped, Fact, Report, Reproduce
+from textreg.report.study import BASELINE, Study, study
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from textreg.running import Progress
+    from textreg.settings import TrainingSettings
+
+NO_TRAIN = (
+    "The training corpus was not given (--train), so this page cannot say which groups were kept, "
+    "what was dropped, how steady the choice of features is, or how the elastic net compares."
+)
+
+
+def report(
+    model: Model,
+    corpus: Corpus | None = None,
+    *,
+    train: Corpus | None = None,
+    settings: TrainingSettings | None = None,
+    title: str = "model",
+    command: Sequence[str] | None = None,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Report:
+    """Measure a model and say what it is.
+
+    corpus: labelled documents that the model has not seen. train: those that it was trained on;
+    without them the report leaves out what only they tell, and says so. Without ``corpus`` every
+    training document is answered by a fit with the same prices that has not seen it: see
+    :func:`textreg.report.study.study`. settings: of the training, where the model file does not say
+    all of it, as with a plugin that is not installed. title: of the page, such as the name of the
+    file. command: words of the command line, for the page to repeat. jobs, progress: as for
+    :func:`textreg.training.train_corpus`.
+
+    DataError where a document has no label, or one that the model does not know; ModelError where
+    ``train`` is given and the model does not hold its settings; UsageError where both are missing.
+    """
+    if corpus is None and train is None:
+        raise UsageError("a report needs documents with labels: give corpus, train or both.")
+    measured = None if corpus is None else _of_corpus(model, corpus)
+    again = None
+    if train is not None:
+        settings = settings_of(model) if settings is None else settings
+        again = study(model, train, replace(settings, jobs=jobs), progress)
+    if measured is None:
+        assert again is not None
+        measured = _of_parts(model, again)
+        X = columns_of(model, again.data.X, again.data.encoder.names)
+    else:
+        X = model.encoder.transform(measured.corpus.texts)
+    return _report(model, measured, X, again, title, command)
+
+
+def _of_corpus(model: Model, corpus: Corpus) -> Measured:
+    """The answers of the model itself."""
+    model_of = np.zeros(len(corpus), dtype=np.int64)
+    names = ", ".join(map(os.path.basename, corpus.sources[:3])) or "a corpus of their own"
+    more = ", ..." if len(corpus.sources) > 3 else ""
+    how = f"the {len(corpus):,} documents of {names}{more}"
+    measured = Measured(corpus, model.decision_function(corpus.texts), [model], model_of, how)
+    _ = measured.truth  # refuses wrong labels before minutes of fits
+    return measured
+
+
+def _of_parts(model: Model, again: Study) -> Measured:
+    """The answers of fits that have not seen the document."""
+    encoder, corpus = again.data.encoder, again.corpus
+    model_of = np.empty(len(corpus), dtype=np.int64)
+    for number, split in enumerate(again.splits):
+        model_of[split.held] = number
+    _ = encoder.tree  # made once, for all of its parts
+    models = [
+        Model(
+            labels=model.labels,
+            encoder=encoder,
+            weights=fit.w,
+            intercepts=fit.b,
+            loss=model.loss,
+            calibration=model.calibration,
+            thresholds=model.thresholds,
+        )
+        for fit in again.own.solutions
+    ]
+    scores = again.own.scores
+    how = (
+        f"its {len(corpus):,} training documents, each answered by one of {len(models)} further "
+        "fits with the same prices, which has not seen it"
+    )
+    one_column = scores.shape[1] == 1
+    return Measured(corpus, scores[:, 0] if one_column else scores, models, model_of, how)
+
+
+def _report(
+    model: Model,
+    measured: Measured,
+    X: csr_array,
+    again: Study | None,
+    title: str,
+    command: Sequence[str] | None,
+) -> Report:
+    summary = model.summary
+    explained = gives_offsets(model)
+    words, words_left_out = label_words(model, X, measured.truth)
+    unknown = unknown_documents(X)
+    missing = []
+    if again is None:
+        missing.append(NO_TRAIN)
+    elif again.baseline is None:
+        missing.append(f"The model is an {BASELINE} net itself, so there is none to compare with.")
+    if searched_of(model) is None:
+        missing.append("Training tried one setting only, so there is no path to draw.")
+    if not explained:
+        missing.append("The tokenizer gives no character offsets, so no document is explained.")
+    return Report(
+        title=title,
+        task=model.task,
+        labels=model.labels,
+        facts=data_facts(model),
+        settings=settings_facts(model),
+        n_features=model.n_features,
+        converged=summary.get("converged"),
+        gap=summary.get("gap"),
+        scores=scores_of(measured),
+        searched=searched_of(model),
+        words=words,
+        words_left_out=words_left_out,
+        kept=None if again is None else kept_in(model, again.corpus, tokens=again.data.tokens),
+        dropped=dropped_in(model, again, measured.corpus.skipped, unknown)
+        if again is not None
+        else Dropped(measured.corpus.skipped, unknown, summary.get("features"), model.n_features),
+        stability=None if again is None else stability_of(model, again),
+        baseline=None if again is None else baseline_of(model, again),
+        documents=documents_of(measured) if explained else (),
+        reproduce=_reproduce(model, measured, again, command),
+        missing=tuple(missing),
+    )
+
+
+def _reproduce(
+    model: Model, measured: Measured, again: Study | None, command: Sequence[str] | None
+) -> Reproduce:
+    commands = []
+    if command is not None:
+        commands.append(Fact("this page", shlex.join(command)))
+    if words := fit_command(model):
+        commands.append(Fact("the same weights, without a search", shlex.join(words)))
+    data = [Fact("measured on", fingerprint(measured.corpus))]
+    if again is not None and again.corpus is not measured.corpus:
+        data.append(Fact("trained on", fingerprint(again.corpus)))
+    split = model.summary.get("split") or {}
+    return Reproduce(tuple(commands), versions(), split.get("seed"), tuple(data))

@@ -1,0 +1,115 @@
+"""Which documents a report shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textreg.explain import explain
+from textreg.explain.show import strongest
+from textreg.report.lines import lines_of
+from textreg.report.measured import Measured
+from textreg.report.records import Document
+
+if TYPE_CHECKING:
+    from textreg.explain import Explanation
+    from textreg.records import Floats, Int64s
+
+SHOWN = {"wrong": 7, "unsure": 7, "right": 6}
+"""Documents of each kind; where one has fewer, there are more of those after it."""
+
+
+def documents_of(measured: Measured) -> tuple[Document, ...]:
+    """Wrong answers given with the most certainty, the least certain ones, and sure right ones.
+
+    In a regression: those furthest off, some in between, and the nearest. Each is explained by the
+    model that answered it.
+    """
+    sure = certainty(measured)
+    chosen = _choose(measured, sure)
+    found = {}
+    for number, model in enumerate(measured.models):
+        mine = [row for row in chosen if measured.model_of[row] == number]
+        texts = [measured.corpus.texts[row] for row in mine]
+        for row, explanation in zip(mine, explain(model, texts), strict=True):
+            found[row] = _document(measured, row, chosen[row], float(sure[row]), explanation)
+    return tuple(found[row] for row in chosen)
+
+
+def certainty(measured: Measured) -> Floats:
+    """(n,) how far every answer's score is from another answer; of a regression, minus its error.
+
+    Thresholds are taken off first.
+    """
+    model, scores = measured.model, measured.scores
+    if model.task == "regression":
+        return np.asarray(-np.abs(scores - measured.truth))
+    offsets = np.array([model.thresholds.get(label, 0.0) for label in model.labels])
+    if scores.ndim == 1:
+        return np.asarray(np.abs(scores - offsets[1] + offsets[0]))
+    ranked = np.sort(scores - offsets, axis=1)
+    return np.asarray(ranked[:, -1] - ranked[:, -2])
+
+
+def _choose(measured: Measured, sure: Floats) -> dict[int, str]:
+    """Rows and their kinds, the wrong ones first; no text twice."""
+    by_trust = np.argsort(-sure, kind="stable")
+    if measured.model.task == "regression":
+        strata = np.zeros(len(sure), dtype=np.int64)
+        middle = np.argsort(np.abs(sure - np.median(sure)), kind="stable")
+        orders = {"wrong": by_trust[::-1], "unsure": middle, "right": by_trust}
+    else:
+        strata = measured.truth.astype(np.int64)
+        right = measured.predicted == measured.truth
+        orders = {
+            "wrong": by_trust[~right[by_trust]],
+            "unsure": by_trust[::-1],
+            "right": by_trust[right[by_trust]],
+        }
+    taken: dict[int, str] = {}
+    texts: set[str] = set()
+    wanted = 0
+    for kind, count in SHOWN.items():
+        wanted += count
+        for row in _by_turns(orders[kind].tolist(), strata):
+            if len(taken) >= wanted:
+                break
+            if measured.corpus.texts[row] not in texts:
+                taken[row] = kind
+                texts.add(measured.corpus.texts[row])
+    return taken
+
+
+def _by_turns(rows: Sequence[int], strata: Int64s) -> Iterator[int]:
+    """The rows, one of each stratum by turns, so that no label takes all the places."""
+    queues: dict[int, list[int]] = {}
+    for row in rows:
+        queues.setdefault(int(strata[row]), []).append(row)
+    for turn in range(max(map(len, queues.values()), default=0)):
+        yield from (queue[turn] for queue in queues.values() if turn < len(queue))
+
+
+def _document(
+    measured: Measured, row: int, kind: str, sure: float, explanation: Explanation
+) -> Document:
+    corpus = measured.corpus
+    predicted = explanation.label
+    if measured.model.task == "regression":
+        predicted = f"{explanation.score:.4g}"
+    return Document(
+        number=row + 1,
+        where=corpus.where(row) if corpus.source_of is not None else "",
+        kind=kind,
+        truth="" if corpus.labels is None else corpus.labels[row],
+        predicted=predicted,
+        probability=explanation.probabilities.get(explanation.label),
+        certainty=sure,
+        of=explanation.of,
+        intercept=explanation.intercept,
+        score=explanation.score,
+        lines=lines_of(explanation),
+        words=tuple(strongest(explanation)),
+        characters=len(explanation.text),
+    )

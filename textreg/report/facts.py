@@ -1,0 +1,131 @@
+"""What a model file says of its data and settings, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from textreg.report.again import changed, changed_of
+from textreg.report.records import Fact, Searched, Tried
+
+if TYPE_CHECKING:
+    from textreg.model import Model
+
+LABELS = 12
+"""Labels that are listed with their counts."""
+
+TRIED = 300
+"""Settings of a search that are shown."""
+
+SPLITS = {"dev": "development documents", "holdout": "documents held out", "cv": "cross-validation"}
+
+
+def number(value: Any) -> str:
+    """A value for people: thousands apart, four digits, no quotes."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "none" if value is None else str(value)
+
+
+def prices(params: Mapping[str, Any]) -> list[Fact]:
+    """Parameters and their values."""
+    return [Fact(name.replace("_", " "), number(value)) for name, value in params.items()]
+
+
+def _named(name: str, params: Mapping[str, Any]) -> str:
+    told = ", ".join(f"{key} {value}" for key, value in prices(params))
+    return f"{name} ({told})" if told else name
+
+
+def _part(kind: str, described: Mapping[str, Any]) -> str:
+    """A part of the summary, with what is not at its default."""
+    return _named(described["name"], changed(kind, described["name"], described["params"]))
+
+
+def data_facts(model: Model) -> tuple[Fact, ...]:
+    """What the model was trained on."""
+    summary = model.summary
+    found = []
+    if "documents" in summary:
+        found.append(Fact("trained on", f"{summary['documents']:,} documents"))
+    counts = summary.get("labels") or {}
+    if model.labels:
+        shown = model.labels[:LABELS]
+        told = [f"{label} {number(counts[label])}" if label in counts else label for label in shown]
+        more = len(model.labels) - len(shown)
+        found.append(Fact("labels", ", ".join(told) + (f" and {more:,} more" if more else "")))
+    elif counts:
+        mean, spread = number(counts["mean"]), number(counts["standard_deviation"])
+        found.append(Fact("numbers", f"mean {mean}, standard deviation {spread}"))
+    if "features" in summary:
+        found.append(Fact("features in training", f"{summary['features']:,}"))
+    found.append(Fact("features with a weight", f"{model.n_features:,}"))
+    if groups := summary.get("groups"):
+        told_groups = f"{groups['before']:,} {_part('groups', groups)}, {groups['after']:,} differ"
+        found.append(Fact("groups", told_groups))
+    if graph := summary.get("graph"):
+        found.append(Fact("links", f"{graph['links']:,} of {_part('graph', graph)}"))
+    return tuple(found)
+
+
+def settings_facts(model: Model) -> tuple[Fact, ...]:
+    """How it was trained; of parameters, those that are not at their defaults."""
+    summary, encoder = model.summary, model.encoder
+    found = []
+    if reg := summary.get("reg"):
+        found.append(Fact("regularizer", _part("regularizer", reg)))
+        found.append(Fact("chosen by search", ", ".join(reg.get("searched", ())) or "nothing"))
+    found.append(Fact("loss", model.loss))
+    if summary.get("multiclass"):
+        found.append(Fact("several labels", summary["multiclass"]))
+    if summary.get("class_weight"):
+        found.append(Fact("weights of labels", str(summary["class_weight"])))
+    found.append(Fact("tokenizer", _named(encoder.tokenizer.name, changed_of(encoder.tokenizer))))
+    vectorizer = encoder.vectorizer
+    more = {"up to words": vectorizer.ngrams, **changed_of(vectorizer)}
+    more = {key: value for key, value in more.items() if key not in ("ngrams", "weighting")}
+    found.append(Fact("features", _named(vectorizer.weighting, more)))
+    if model.calibration is not None:
+        found.append(Fact("calibration", model.calibration.method))
+    for label, value in model.thresholds.items():
+        rule = (summary.get("thresholds") or {}).get(label, {}).get("rule", "given")
+        found.append(Fact(f"threshold of {label}", f"{value:+.3f} ({rule})"))
+    for key, title in (("tol", "tolerance of the gap"), ("iterations", "iterations")):
+        if key in summary:
+            found.append(Fact(title, number(summary[key])))
+    if seconds := summary.get("seconds"):
+        told = ", ".join(f"{key} {value:.1f} s" for key, value in seconds.items())
+        found.append(Fact("time", told))
+    return tuple(found)
+
+
+def searched_of(model: Model) -> Searched | None:
+    """The search as the model's summary tells it; None where there was none."""
+    summary = model.summary
+    rows, metric, dev = summary.get("search") or [], summary.get("metric"), summary.get("dev")
+    if len(rows) < 2 or metric is None or dev is None:
+        return None
+    chosen = {key: summary["reg"]["params"].get(key) for key in rows[0]["params"]}
+    places = [place for place, row in enumerate(rows) if row["params"] == chosen]
+    if not places:
+        return None
+    keep = sorted({*range(0, len(rows), -(-len(rows) // TRIED)), places[0]})
+    key = metric.replace("-", "_")
+    tried = [
+        Tried(
+            ", ".join(f"{name} {value}" for name, value in prices(rows[place]["params"])),
+            rows[place]["nonzero"],
+            rows[place][key],
+        )
+        for place in keep
+    ]
+    split = summary.get("split") or {}
+    how = SPLITS.get(split.get("kind", ""), "documents held out")
+    if split.get("kind") == "cv":
+        how += f" in {split['parts']} parts"
+    ends = tuple(dev["accuracy_interval"]) if metric == "accuracy" else None
+    return Searched(metric, dev["documents"], how, tuple(tried), keep.index(places[0]), ends)

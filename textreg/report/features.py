@@ -1,0 +1,203 @@
+"""The features of a model: in how many documents, how steadily chosen, and what was left out."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textreg.explain import gives_offsets
+from textreg.model import Model
+from textreg.records.ragged import sums
+from textreg.report.measured import LABELS
+from textreg.report.records import Dropped, LabelWords, LeftOut, Stability, Steady, WordRow
+from textreg.report.study import Study
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from textreg.records import Floats, Int64s
+
+TOP = 15
+"""Features that are shown of each label."""
+
+STEADY = 25
+LEFT_OUT = 15
+SENTENCES, LEAST_WORDS, MOST_CHARACTERS = 6, 6, 240
+
+
+def columns_in(model: Model, names: Sequence[str]) -> Int64s:
+    """The place of each of the model's features in ``names``, -1 for those that are not there."""
+    place = {name: number for number, name in enumerate(names)}
+    return np.array([place.get(name, -1) for name in model.encoder.names], dtype=np.int64)
+
+
+def columns_of(model: Model, X: csr_array, names: Sequence[str]) -> csr_array:
+    """(documents, the model's features): the columns of X, called ``names``, that the model has."""
+    from scipy.sparse import csr_array
+
+    place = columns_in(model, names)
+    known = np.flatnonzero(place >= 0)
+    choice = (np.ones(len(known)), (place[known], known))
+    return X @ csr_array(choice, shape=(len(names), len(place)))
+
+
+def sides(model: Model, weights: Floats | None = None) -> tuple[tuple[str, ...], Floats]:
+    """What weights speak for, and a row of weights for each: labels, or "lower" and "higher"."""
+    rows = model.weights if weights is None else weights
+    if len(rows) == 1:
+        rows = np.concatenate([-rows, rows])
+    return model.labels or ("lower", "higher"), rows
+
+
+def label_words(
+    model: Model, X: csr_array, truth: NDArray[np.generic]
+) -> tuple[tuple[LabelWords, ...], int]:
+    """The features that speak most for every label, and the number of labels left out.
+
+    X: (documents, the model's features). truth: (documents,) as ``Measured.truth``.
+    """
+    names, rows = sides(model)
+    whole = np.bincount(X.indices, minlength=X.shape[1])
+    sizes = np.bincount(truth.astype(np.int64), minlength=len(names)) if model.labels else None
+    shown = np.arange(len(names))
+    if sizes is not None:
+        shown = np.sort(np.argsort(-sizes, kind="stable")[:LABELS])
+    found = []
+    for c in shown.tolist():
+        order = [j for j in np.argsort(-rows[c], kind="stable")[:TOP] if rows[c, j] > 0]
+        if sizes is None:
+            inside, size, others = whole, X.shape[0], 0
+        else:
+            inside = np.bincount(X[truth == c].indices, minlength=X.shape[1])
+            size, others = int(sizes[c]), X.shape[0] - int(sizes[c])
+        found.append(
+            LabelWords(
+                names[c],
+                tuple(
+                    WordRow(
+                        model.encoder.names[j],
+                        float(rows[c, j]),
+                        int(inside[j]),
+                        int(whole[j] - inside[j]),
+                    )
+                    for j in order
+                ),
+                size,
+                others,
+            )
+        )
+    return tuple(found), len(names) - len(found)
+
+
+def unknown_documents(X: csr_array) -> int:
+    """Documents without any of the model's features."""
+    return int(np.count_nonzero(np.diff(X.indptr) == 0))
+
+
+def dropped_in(model: Model, study: Study, skipped: int, unknown: int) -> Dropped:
+    """What training had and the model has not."""
+    names = study.data.encoder.names
+    columns = columns_in(model, names)
+    kept = np.zeros(len(names), dtype=bool)
+    kept[columns[columns >= 0]] = True
+    silent, of_sentences, examples = _silent_sentences(model, study, kept)
+    return Dropped(
+        skipped=skipped,
+        unknown=unknown,
+        features=len(names),
+        kept=model.n_features,
+        telling=_telling(model, study, kept),
+        sentences=examples,
+        silent=silent,
+        of_sentences=of_sentences,
+    )
+
+
+def _telling(model: Model, study: Study, kept: NDArray[np.bool_]) -> tuple[LeftOut, ...]:
+    """Features without a weight whose share of documents differs most between labels."""
+    if not model.labels:
+        return ()
+    X = study.data.X
+    truth: Int64s = study.data.truth.astype(np.int64)
+    whole = np.bincount(X.indices, minlength=X.shape[1])
+    best = np.zeros(X.shape[1])
+    label, inside, outside = (np.zeros(X.shape[1]) for _ in range(3))
+    for c in range(len(model.labels)):
+        mine = truth == c
+        size = int(np.count_nonzero(mine))
+        count = np.bincount(X[mine].indices, minlength=X.shape[1])
+        share, others = count / size, (whole - count) / (len(truth) - size)
+        better = share - others > best
+        best[better] = (share - others)[better]
+        for array, value in ((label, np.full(len(best), c)), (inside, share), (outside, others)):
+            array[better] = value[better]
+    best[kept] = 0.0
+    names = study.data.encoder.names
+    order = [j for j in np.argsort(-best, kind="stable")[:LEFT_OUT] if best[j] > 0]
+    return tuple(
+        LeftOut(names[j], model.labels[int(label[j])], float(inside[j]), float(outside[j]))
+        for j in order
+    )
+
+
+def _silent_sentences(
+    model: Model, study: Study, kept: NDArray[np.bool_]
+) -> tuple[int, int, tuple[str, ...]]:
+    """How many sentences hold no feature with a weight, of how many, and some of them."""
+    tokens = study.data.tokens
+    sizes = np.diff(tokens.sentence_ptr)
+    sentence = np.repeat(np.arange(tokens.n_sentences), sizes)
+    loud = sums(sentence, kept[tokens.ids].astype(np.float64), tokens.n_sentences)
+    silent = (loud == 0) & (sizes > 0)
+    long = np.flatnonzero(silent & (sizes >= LEAST_WORDS)) if gives_offsets(model) else sizes[:0]
+    examples = []
+    for s in long[np.linspace(0, len(long) - 1, min(SENTENCES, len(long))).astype(int)].tolist():
+        d = int(np.searchsorted(tokens.document_ptr, s, side="right")) - 1
+        text = study.corpus.texts[d]
+        spans = study.data.encoder.words([text], spans=True).sentence_spans
+        assert spans is not None
+        start, end = spans[s - int(tokens.document_ptr[d])].tolist()
+        examples.append(" ".join(text[start:end].split()))
+    return int(silent.sum()), int((sizes > 0).sum()), tuple(examples)
+
+
+def stability_of(model: Model, study: Study) -> Stability:
+    """How steadily the model's features are chosen without each part of the corpus."""
+    fits = study.own.solutions
+    columns = columns_in(model, study.data.encoder.names)
+    known = columns >= 0
+    used = [fit.w.any(axis=0) for fit in fits]
+    times = np.zeros(model.n_features, dtype=np.int64)
+    times[known] = np.sum([one[columns[known]] for one in used], axis=0)
+    shares = [
+        np.count_nonzero(one & other) / max(1, np.count_nonzero(one | other))
+        for one, other in itertools.combinations(used, 2)
+    ]
+    names, rows = sides(model)
+    best, size = rows.argmax(axis=0), rows.max(axis=0, initial=0.0)
+    there = np.zeros((len(fits), *rows.shape))
+    for fit, out in zip(fits, there, strict=True):
+        out[:, known] = sides(model, fit.w[:, columns[known]])[1]
+    order = np.argsort(-size, kind="stable")[:STEADY].tolist()
+    return Stability(
+        parts=len(fits),
+        histogram=tuple(np.bincount(times, minlength=len(fits) + 1).tolist()),
+        overlap=float(np.mean(shares)) if shares else 1.0,
+        sizes=study.own.sizes,
+        strongest=tuple(
+            Steady(
+                model.encoder.names[j],
+                names[best[j]],
+                float(size[j]),
+                int(times[j]),
+                float(there[:, best[j], j].mean()),
+                float(there[:, best[j], j].std()),
+            )
+            for j in order
+            if size[j] > 0
+        ),
+    )

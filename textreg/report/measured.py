@@ -1,0 +1,166 @@
+"""Documents and what models answered to them; and what that is worth, with intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textreg.evaluation import Evaluation, evaluate, evaluate_numbers, known_codes
+from textreg.metrics import measure_numbers, wilson
+from textreg.prepare import numbers
+from textreg.records import Corpus
+from textreg.reliability import reliability, threshold_table
+from textreg.report.records import Confused, Figure, LabelScore, Scores
+from textreg.significance import Answers, Interval, bootstrap
+
+if TYPE_CHECKING:
+    from textreg.model import Model
+    from textreg.records import Floats, Int64s
+
+LABELS = 30
+"""Labels that are shown one by one; of more, those of most documents."""
+
+MATRIX = 20
+"""Labels of a confusion matrix."""
+
+PAIRS = 10
+POINTS = 500
+RESAMPLES = 1000
+RESAMPLED = 100
+"""Labels up to which the mean F1 has a bootstrap interval; with more it would take minutes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Documents with labels, and the scores that models gave them.
+
+    scores: as of ``Model.decision_function``. models: those that gave them, model_of: (n,) which
+    one of them did. how: which documents these are, for people.
+    """
+
+    corpus: Corpus
+    scores: Floats
+    models: Sequence[Model]
+    model_of: Int64s
+    how: str
+
+    @property
+    def model(self) -> Model:
+        """One of them; labels, loss, calibration and thresholds are the same for all."""
+        return self.models[0]
+
+    @cached_property
+    def truth(self) -> Int64s | Floats:
+        """(n,) index of every document's label, or its number; DataError where it has none."""
+        if self.model.task == "regression":
+            return numbers(self.corpus)
+        labels: Sequence[str | None] = self.corpus.labels or [None] * len(self.corpus)
+        return known_codes(labels, self.model.labels, self.corpus.where)
+
+    @cached_property
+    def predicted(self) -> Int64s | Floats:
+        """(n,) index of every predicted label, or the predicted number."""
+        return self.scores if self.model.task == "regression" else self.model.codes(self.scores)
+
+    @cached_property
+    def proba(self) -> Floats | None:
+        """(n, labels) probabilities, where the model has some."""
+        return self.model.probabilities(self.scores) if self.model.has_probabilities else None
+
+
+def scores_of(measured: Measured) -> Scores:
+    """How good the answers are."""
+    if measured.model.task == "regression":
+        return _of_numbers(measured)
+    model, truth = measured.model, measured.truth.astype(np.int64)
+    predicted = measured.predicted.astype(np.int64)
+    names = model.labels
+    result = evaluate(
+        [names[code] for code in truth], [names[code] for code in predicted], names, measured.proba
+    )
+    matrix = result.confusion
+    shown = np.sort(np.argsort(-matrix.sum(axis=1), kind="stable")[:LABELS])
+    in_matrix = np.sort(np.argsort(-matrix.sum(axis=1), kind="stable")[:MATRIX])
+    table = threshold_table(measured.scores, truth, names, model.thresholds)
+    return Scores(
+        how=measured.how,
+        documents=len(truth),
+        figures=_figures(result, truth, predicted, measured),
+        result=result,
+        labels=tuple(_label_score(result, code) for code in shown.tolist()),
+        left_out=len(names) - len(shown),
+        matrix=matrix[np.ix_(in_matrix, in_matrix)],
+        matrix_labels=tuple(names[code] for code in in_matrix.tolist()),
+        confused=_confused(matrix, names),
+        reliability=None if measured.proba is None else reliability(measured.proba, truth, names),
+        thresholds=tuple((names[code], table[names[code]]) for code in shown.tolist()),
+    )
+
+
+def _figures(
+    result: Evaluation, truth: Int64s, predicted: Int64s, measured: Measured
+) -> tuple[Figure, ...]:
+    found = [Figure("accuracy", result.accuracy, *result.accuracy_interval)]
+    macro: tuple[float, float] | tuple[None, None] = (None, None)
+    if len(result.classes) <= RESAMPLED:
+        # Beside answers that are always wrong, the difference in a score is the score itself.
+        never = np.full(len(truth), len(result.classes))
+        macro = bootstrap([Answers(truth, predicted, never)], resamples=RESAMPLES)[1]
+    found.append(Figure("macro-F1", result.macro_f1, *macro))
+    if result.log_loss is not None:
+        chance = measured.proba[np.arange(len(truth)), truth]  # type: ignore[index]
+        losses = -np.log(np.maximum(chance, np.finfo(float).tiny))
+        found.append(Figure("log-loss", result.log_loss, *_mean_interval(losses)))
+    return tuple(found)
+
+
+def _mean_interval(values: Floats) -> Interval:
+    """Normal 95 % interval of a mean."""
+    spread = 1.96 * float(values.std()) / math.sqrt(len(values))
+    return Interval(float(values.mean()) - spread, float(values.mean()) + spread)
+
+
+def _label_score(result: Evaluation, code: int) -> LabelScore:
+    one, matrix = result.classes[code], result.confusion
+    right, called, support = (int(matrix[code, code]), int(matrix[:, code].sum()), one.support)
+    ends = wilson(right, called) if called else (None, None)
+    precision = Figure("precision", one.precision, *ends)
+    ends = wilson(right, support) if support else (None, None)
+    return LabelScore(one.label, precision, Figure("recall", one.recall, *ends), one.f1, support)
+
+
+def _confused(matrix: Int64s, names: Sequence[str]) -> tuple[Confused, ...]:
+    """The pairs of labels that are mixed up most often."""
+    wrong = matrix.copy()
+    np.fill_diagonal(wrong, 0)
+    order = np.argsort(-wrong, axis=None, kind="stable")[:PAIRS]
+    pairs = [divmod(int(place), len(names)) for place in order]
+    return tuple(Confused(names[t], names[p], int(wrong[t, p])) for t, p in pairs if wrong[t, p])
+
+
+def _of_numbers(measured: Measured) -> Scores:
+    """Of a regression."""
+    truth, predicted = measured.truth.astype(np.float64), measured.predicted.astype(np.float64)
+    result = evaluate_numbers(truth, predicted)
+    squares = (truth - predicted) ** 2
+    random = np.random.default_rng(0)
+    drawn = (random.integers(0, len(truth), len(truth)) for _ in range(RESAMPLES))
+    sampled = [measure_numbers(predicted[rows], truth[rows])["r2"] for rows in drawn]
+    low, high = np.quantile(sampled, (0.025, 0.975)).tolist()
+    rows = np.unique(np.linspace(0, len(truth) - 1, min(POINTS, len(truth))).astype(int))
+    return Scores(
+        how=measured.how,
+        documents=len(truth),
+        figures=(
+            Figure("R²", result.r2, low, high),
+            Figure("mean squared error", result.mse, *_mean_interval(squares)),
+            Figure("mean absolute error", result.mae, *_mean_interval(np.abs(truth - predicted))),
+        ),
+        result=result,
+        points=tuple(zip(truth[rows].tolist(), predicted[rows].tolist(), strict=True)),
+    )

@@ -1,0 +1,108 @@
+"""From a report to a page: one file that asks nothing of anybody."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textreg.container import write_atomically
+from textreg.errors import UsageError
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from textreg.report.records import Report
+
+FOLDER = "templates"
+
+
+def check_report() -> None:
+    """Refuse before an hour of training what could not be written after it: UsageError."""
+    try:
+        import jinja2  # noqa: F401  # only to know whether it is there
+    except ImportError:
+        raise UsageError(
+            "reports are written by jinja2, which is not installed: pip install 'textreg[report]'"
+        ) from None
+
+
+def render(report: Report) -> str:
+    """The page of a report as HTML.
+
+    Everything is inside: style and script, which a content security policy allows by their hashes
+    and nothing else, pictures as SVG, and no address of anything. The same report gives the same
+    page. UsageError where jinja2 is missing.
+    """
+    return page("report.html.jinja", report=report, title=report.title)
+
+
+def page(template: str, **values: Any) -> str:
+    """A page made from a template of this package, with the common style and script."""
+    check_report()
+    style, script = _part("page.css"), _part("page.js")
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    from markupsafe import Markup
+
+    return (
+        _environment()
+        .get_template(template)
+        .render(style=Markup(style), script=Markup(script), policy=policy, **values)
+    )
+
+
+def save(html: str, path: str | os.PathLike[str]) -> None:
+    """Write a page, whole or not at all."""
+    write_atomically(Path(path), html.encode())
+
+
+@cache
+def _part(name: str) -> str:
+    return (resources.files(__package__) / FOLDER / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+@cache
+def _environment() -> Environment:
+    """Templates in which every value is escaped, and made visible, as it is written."""
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    from textreg.report import pictures
+    from textreg.report.text import clip, safe
+
+    environment = Environment(
+        loader=FunctionLoader(_part),
+        autoescape=True,
+        finalize=safe,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["picture"] = pictures
+    environment.filters.update(
+        clip=clip,
+        count=lambda value: f"{value:,.0f}",
+        fixed=lambda value, digits=3: f"{value:.{digits}f}",
+        signed=lambda value, digits=3: f"{value:+.{digits}f}",
+        short=lambda value: f"{value:,.4g}",
+        exact=lambda value: f"{value:.12g}",
+        percent=_percent,
+    )
+    return environment
+
+
+def _percent(share: float) -> str:
+    """A share as people write it: 7.7 %, 34 %."""
+    value = 100 * share
+    return f"{value:.0f} %" if value >= 10 or not value else f"{value:.2g} %"
