@@ -26,7 +26,7 @@ def baseline_of(model: Model, study: Study) -> Baseline | None:
     """
     if study.baseline is None:
         return None
-    own, other, truth = study.own, study.baseline, study.data.truth
+    own, other, truth = study.own, study.baseline, study.truth
     sizes = float(np.mean(own.sizes)), float(np.mean(other.sizes))
     told = ", ".join(f"{name} {value}" for name, value in prices(other.part.params()))
     if not model.labels:

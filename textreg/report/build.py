@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.explain import gives_offsets, kept_in
+from textreg.explain import Kept, gives_offsets, kept_in
 from textreg.model import Model
 from textreg.records import Corpus
 from textreg.report.again import fingerprint, fit_command, settings_of, versions
@@ -75,10 +75,12 @@ def report(
     if measured is None:
         assert again is not None
         measured = _of_parts(model, again)
-        X = columns_of(model, again.data.X, again.data.encoder.names)
+        X = columns_of(model, again.data.X[again.rows], again.data.encoder.names)
     else:
         X = model.encoder.transform(measured.corpus.texts)
-    return _report(model, measured, X, again, title, command)
+    corpora = {"measured on": corpus, "trained on": None if again is None else again.corpus}
+    known = {name: one for name, one in corpora.items() if one is not None}
+    return _report(model, measured, X, again, known, title, command)
 
 
 def _of_corpus(model: Model, corpus: Corpus) -> Measured:
@@ -95,9 +97,8 @@ def _of_corpus(model: Model, corpus: Corpus) -> Measured:
 def _of_parts(model: Model, again: Study) -> Measured:
     """The answers of fits that have not seen the document."""
     encoder, corpus = again.data.encoder, again.corpus
-    model_of = np.empty(len(corpus), dtype=np.int64)
-    for number, split in enumerate(again.splits):
-        model_of[split.held] = number
+    if len(again.rows) < len(corpus):
+        corpus = corpus.select(again.rows)
     _ = encoder.tree  # made once, for all of its parts
     models = [
         Model(
@@ -109,15 +110,16 @@ def _of_parts(model: Model, again: Study) -> Measured:
             calibration=model.calibration,
             thresholds=model.thresholds,
         )
-        for fit in again.own.solutions
+        for fit in again.solutions
     ]
     scores = again.own.scores
     how = (
-        f"its {len(corpus):,} training documents, each answered by one of {len(models)} further "
-        "fits with the same prices, which has not seen it"
+        f"{'the latest ' if corpus.time_of is not None else 'its '}{len(corpus):,} training "
+        f"documents, each answered by one of {len(models)} further fits with the same prices, "
+        f"which has {'seen only what is earlier' if corpus.time_of is not None else 'not seen it'}"
     )
     one_column = scores.shape[1] == 1
-    return Measured(corpus, scores[:, 0] if one_column else scores, models, model_of, how)
+    return Measured(corpus, scores[:, 0] if one_column else scores, models, again.fit_of, how)
 
 
 def _report(
@@ -125,10 +127,12 @@ def _report(
     measured: Measured,
     X: csr_array,
     again: Study | None,
+    corpora: Mapping[str, Corpus],
     title: str,
     command: Sequence[str] | None,
 ) -> Report:
     summary = model.summary
+    skipped = sum(one.skipped for one in corpora.values())
     explained = gives_offsets(model)
     words, words_left_out = label_words(model, X, measured.truth)
     unknown = unknown_documents(X)
@@ -154,28 +158,35 @@ def _report(
         searched=searched_of(model),
         words=words,
         words_left_out=words_left_out,
-        kept=None if again is None else kept_in(model, again.corpus, tokens=again.data.tokens),
-        dropped=dropped_in(model, again, measured.corpus.skipped, unknown)
-        if again is not None
-        else Dropped(measured.corpus.skipped, unknown, summary.get("features"), model.n_features),
+        kept=None if again is None else _kept(model, again),
+        dropped=Dropped(skipped, unknown, summary.get("features"), model.n_features)
+        if again is None
+        else dropped_in(model, again, skipped, unknown),
         stability=None if again is None else stability_of(model, again),
         baseline=None if again is None else baseline_of(model, again),
         documents=documents_of(measured) if explained else (),
-        reproduce=_reproduce(model, measured, again, command),
+        reproduce=_reproduce(model, corpora, command),
         missing=tuple(missing),
     )
 
 
+def _kept(model: Model, again: Study) -> Kept:
+    return kept_in(
+        model,
+        again.corpus,
+        unlabeled=again.data.settings.unlabeled,
+        tokens=again.data.tokens,
+    )
+
+
 def _reproduce(
-    model: Model, measured: Measured, again: Study | None, command: Sequence[str] | None
+    model: Model, corpora: Mapping[str, Corpus], command: Sequence[str] | None
 ) -> Reproduce:
     commands = []
     if command is not None:
         commands.append(Fact("this page", shlex.join(command)))
     if words := fit_command(model):
         commands.append(Fact("the same weights, without a search", shlex.join(words)))
-    data = [Fact("measured on", fingerprint(measured.corpus))]
-    if again is not None and again.corpus is not measured.corpus:
-        data.append(Fact("trained on", fingerprint(again.corpus)))
+    data = [Fact(name, fingerprint(one)) for name, one in corpora.items()]
     split = model.summary.get("split") or {}
     return Reproduce(tuple(commands), versions(), split.get("seed"), tuple(data))

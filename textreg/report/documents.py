@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 SHOWN = {"wrong": 7, "unsure": 7, "right": 6}
 """Documents of each kind; where one has fewer, there are more of those after it."""
+
+PREVIEW = 140
+"""Characters that are shown of a document that is folded."""
 
 
 def documents_of(measured: Measured) -> tuple[Document, ...]:
@@ -100,7 +104,7 @@ def _document(
         predicted = f"{explanation.score:.4g}"
     return Document(
         number=row + 1,
-        where=corpus.where(row) if corpus.source_of is not None else "",
+        where=os.path.basename(corpus.where(row)) if corpus.source_of is not None else "",
         kind=kind,
         truth="" if corpus.labels is None else corpus.labels[row],
         predicted=predicted,
@@ -112,4 +116,5 @@ def _document(
         lines=lines_of(explanation),
         words=tuple(strongest(explanation)),
         characters=len(explanation.text),
+        preview=" ".join(explanation.text[: 2 * PREVIEW].split())[:PREVIEW],
     )

@@ -17,6 +17,12 @@ LABELS = 12
 TRIED = 300
 """Settings of a search that are shown."""
 
+STEPS = ("read", "features", "search", "fit", "path")
+"""Of a training, in their order."""
+
+SAID = ("ngrams", "weighting")
+"""Parameters of the vectorizer that are told apart from the others."""
+
 SPLITS = {"dev": "development documents", "holdout": "documents held out", "cv": "cross-validation"}
 
 
@@ -86,9 +92,10 @@ def settings_facts(model: Model) -> tuple[Fact, ...]:
         found.append(Fact("weights of labels", str(summary["class_weight"])))
     found.append(Fact("tokenizer", _named(encoder.tokenizer.name, changed_of(encoder.tokenizer))))
     vectorizer = encoder.vectorizer
-    more = {"up to words": vectorizer.ngrams, **changed_of(vectorizer)}
-    more = {key: value for key, value in more.items() if key not in ("ngrams", "weighting")}
-    found.append(Fact("features", _named(vectorizer.weighting, more)))
+    named = {key: value for key, value in changed_of(vectorizer).items() if key not in SAID}
+    found.append(Fact("features", _named(vectorizer.weighting, named)))
+    runs = "single words" if vectorizer.ngrams == 1 else f"1 to {vectorizer.ngrams} words in a row"
+    found.append(Fact("of", runs))
     if model.calibration is not None:
         found.append(Fact("calibration", model.calibration.method))
     for label, value in model.thresholds.items():
@@ -98,7 +105,7 @@ def settings_facts(model: Model) -> tuple[Fact, ...]:
         if key in summary:
             found.append(Fact(title, number(summary[key])))
     if seconds := summary.get("seconds"):
-        told = ", ".join(f"{key} {value:.1f} s" for key, value in seconds.items())
+        told = ", ".join(f"{key} {seconds[key]:.1f} s" for key in STEPS if key in seconds)
         found.append(Fact("time", told))
     return tuple(found)
 

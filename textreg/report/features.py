@@ -148,11 +148,12 @@ def _silent_sentences(
     model: Model, study: Study, kept: NDArray[np.bool_]
 ) -> tuple[int, int, tuple[str, ...]]:
     """How many sentences hold no feature with a weight, of how many, and some of them."""
-    tokens = study.data.tokens
+    tokens = study.data.tokens.select(np.arange(len(study.corpus)))  # none without labels
     sizes = np.diff(tokens.sentence_ptr)
     sentence = np.repeat(np.arange(tokens.n_sentences), sizes)
     loud = sums(sentence, kept[tokens.ids].astype(np.float64), tokens.n_sentences)
-    silent = (loud == 0) & (sizes > 0)
+    filled = sizes > 0
+    silent: NDArray[np.bool_] = filled & (loud == 0)
     long = np.flatnonzero(silent & (sizes >= LEAST_WORDS)) if gives_offsets(model) else sizes[:0]
     examples = []
     for s in long[np.linspace(0, len(long) - 1, min(SENTENCES, len(long))).astype(int)].tolist():
@@ -162,19 +163,19 @@ def _silent_sentences(
         assert spans is not None
         start, end = spans[s - int(tokens.document_ptr[d])].tolist()
         examples.append(" ".join(text[start:end].split()))
-    return int(silent.sum()), int((sizes > 0).sum()), tuple(examples)
+    return int(silent.sum()), int(filled.sum()), tuple(examples)
 
 
 def stability_of(model: Model, study: Study) -> Stability:
     """How steadily the model's features are chosen without each part of the corpus."""
-    fits = study.own.solutions
+    fits = study.solutions
     columns = columns_in(model, study.data.encoder.names)
     known = columns >= 0
-    used = [fit.w.any(axis=0) for fit in fits]
+    used = np.array([fit.w.any(axis=0) for fit in fits])
     times = np.zeros(model.n_features, dtype=np.int64)
-    times[known] = np.sum([one[columns[known]] for one in used], axis=0)
+    times[known] = used[:, columns[known]].sum(axis=0)
     shares = [
-        np.count_nonzero(one & other) / max(1, np.count_nonzero(one | other))
+        int((one & other).sum()) / max(1, int((one | other).sum()))
         for one, other in itertools.combinations(used, 2)
     ]
     names, rows = sides(model)

@@ -220,9 +220,9 @@ class Line(NamedTuple):
 class Document:
     """A document and the account of its score: intercept + lines = score.
 
-    number: its place in the corpus, from 1. where: file and line, if known. kind: "wrong",
-    "unsure" or "right". certainty: how far the answer is from another one, as a score (in a
-    regression, minus the error). words: the features that did most, with their shares.
+    number: its place in the corpus, from 1. where: file and line, if known. preview: its start.
+    kind: "wrong", "unsure" or "right". certainty: how far the answer is from another one, as a
+    score (in a regression, minus the error). words: the features that did most, with their shares.
     """
 
     number: int
@@ -238,6 +238,7 @@ class Document:
     lines: tuple[Line, ...]
     words: tuple[tuple[str, float], ...]
     characters: int
+    preview: str
 
 
 @dataclass(frozen=True)

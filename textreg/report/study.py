@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg import registry
+from textreg.errors import DataError
 from textreg.fitting import fit_classes
 from textreg.prepare import Prepared, Target, prepare
 from textreg.records import Corpus, MultiSolution
@@ -20,44 +21,50 @@ from textreg.splitting import splits_of
 if TYPE_CHECKING:
     from textreg.kinds import Regularizer
     from textreg.model import Model
-    from textreg.records import Floats
+    from textreg.records import Floats, Int64s
     from textreg.splits import Split
 
 PARTS, FEWER_PARTS, MANY = 5, 3, 10_000
 """Parts of the corpus that are left out in turn; fewer of them above so many documents."""
 
 BASELINE = "elastic"
+NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Fits:
-    """A regularizer fitted without each part. part: with its prices. solutions: one a part.
-    scores: (n, k) of every document, by the fit that has not seen it.
+    """A regularizer fitted without each part. part: with its prices. sizes: features with a weight,
+    of every fit. scores: (held out, k) of every document of ``Study.rows``, by the fit that has not
+    seen it.
     """
 
     part: Regularizer
-    solutions: tuple[MultiSolution, ...]
+    sizes: tuple[int, ...]
     scores: Floats
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Features with a weight in every fit."""
-        return tuple(int(np.count_nonzero(one.w.any(axis=0))) for one in self.solutions)
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
     """What fits without parts of the training corpus tell.
 
-    own: of the model's regularizer, with the prices it was trained with. baseline: of ``elastic``,
-    with prices chosen as training chooses them; None where the model is one itself.
+    corpus: all documents of the training. rows: those that some fit has not seen, ascending: all of
+    them but, in order of time, the earliest. fit_of: (rows,) the number of that fit. own: of the
+    model's regularizer, with the prices it was trained with; solutions: these fits. baseline: of
+    ``elastic``, with prices chosen as training chooses them; None where the model is one itself.
     """
 
     corpus: Corpus
     data: Prepared
-    splits: tuple[Split, ...]
+    rows: Int64s
+    fit_of: Int64s
     own: Fits
+    solutions: tuple[MultiSolution, ...]
     baseline: Fits | None
+
+    @property
+    def truth(self) -> Int64s | Floats:
+        """Index of the label, or the number, of every document of ``rows``."""
+        return self.data.truth[self.rows]
 
 
 def study(
@@ -65,41 +72,113 @@ def study(
 ) -> Study:
     """Fit what ``model`` was trained with anew, without each part of its training ``corpus``.
 
-    settings: those of the training. The parts are those of its cross-validation, or PARTS of about
-    the same size. Features come from the whole corpus, as in training. KeyboardInterrupt on Ctrl-C.
+    settings: those of the training; documents of its ``dev`` that were refitted belong to the
+    corpus. The parts are those of its cross-validation, or PARTS of about the same size; groups
+    stay whole, and with times every fit has seen only what is earlier. Features come from the whole
+    corpus, as in training.
+
+    DataError where its labels are not those of the model; KeyboardInterrupt on Ctrl-C.
     """
+    if settings.dev is not None and settings.refit:
+        corpus = _together(corpus, settings.dev)
     target = Target.of(corpus, settings.task)
-    few = FEWER_PARTS if len(corpus) > MANY else min(PARTS, len(corpus))
-    plain = replace(settings, dev=None, holdout=None, calibrate=None, threshold=None, refit=True)
-    parts = replace(plain, cv=settings.cv or few)
-    splits = splits_of(target, parts)
-    data = prepare(corpus, target, parts)
+    if target.labels != model.labels:
+        raise DataError(
+            f"the training corpus has the labels {_some(target.labels)}, the model "
+            f"{_some(model.labels)}: give the corpus that it was trained on (--train)."
+        )
+    plain = replace(
+        settings,
+        dev=None,
+        holdout=None,
+        cv=settings.cv or _parts(corpus),
+        calibrate=None,
+        threshold=None,
+        path=False,
+        refit=True,
+    )
+    splits = splits_of(corpus, target, plain)
+    data = prepare(corpus, target, plain)
     chosen = settings.reg.replace(**model.summary["reg"]["params"])
 
     tuned = None
     if chosen.name != BASELINE:
-        reg = registry.resolve("regularizer", BASELINE, {})
-        usual = replace(settings, dev=None, reg=reg, groups=None, graph=None, unlabeled=None)
+        usual = replace(
+            plain,
+            reg=registry.resolve("regularizer", BASELINE, {}),
+            groups=None,
+            graph=None,
+            unlabeled=None,
+            holdout=settings.holdout,
+            cv=settings.cv,
+        )
         simple = replace(data, settings=usual)
-        cut = [simple.fold(split) for split in splits_of(target, usual)]
+        cut = [simple.fold(split) for split in splits_of(corpus, target, usual)]
         points = search(usual.reg, cut, jobs=settings.jobs, progress=progress)
         tuned = points[choose(points, usual.metric)].part
         del cut
 
-    jobs = [(data, chosen, split) for split in splits]
-    if tuned is not None:
-        jobs += [(simple, tuned, split) for split in splits]
-    run = Run("report", len(jobs), progress)
-    found = run.map(settings.jobs, _fit_without, [(*job, run) for job in jobs])
-    if run.stopped:
-        raise KeyboardInterrupt
-    k = len(splits)
+    held = np.concatenate([split.held for split in splits])
+    order = np.argsort(held)
+    run = Run("report", len(splits) * (1 if tuned is None else 2), progress)
+
+    def without_each(of: Prepared, part: Regularizer) -> tuple[Fits, tuple[MultiSolution, ...]]:
+        found = run.map(settings.jobs, _fit_without, [(of, part, split, run) for split in splits])
+        if run.stopped:
+            raise KeyboardInterrupt
+        fits, scores = zip(*found, strict=True)
+        sizes = tuple(int(np.count_nonzero(fit.w.any(axis=0))) for fit in fits)
+        return Fits(part, sizes, np.vstack(scores)[order]), fits
+
+    own, solutions = without_each(data, chosen)
     return Study(
         corpus=corpus,
         data=data,
-        splits=tuple(splits),
-        own=_gather(chosen, splits, found[:k], len(corpus)),
-        baseline=None if tuned is None else _gather(tuned, splits, found[k:], len(corpus)),
+        rows=held[order],
+        fit_of=np.repeat(np.arange(len(splits)), [len(split.held) for split in splits])[order],
+        own=own,
+        solutions=solutions,
+        baseline=None if tuned is None else without_each(simple, tuned)[0],
+    )
+
+
+def _some(labels: Sequence[str]) -> str:
+    """The first labels, for a message."""
+    return ", ".join(labels[:NAMED]) + (", ..." if len(labels) > NAMED else "")
+
+
+def _parts(corpus: Corpus) -> int:
+    """How many parts to leave out in turn."""
+    wanted = FEWER_PARTS if len(corpus) > MANY else PARTS
+    pieces = len(corpus)
+    if corpus.group_of is not None:
+        pieces = len(set(corpus.group_of))
+    elif corpus.time_of is not None:
+        pieces = len(set(corpus.time_of)) - 1  # the earliest are never held out
+    return max(2, min(wanted, pieces))
+
+
+def _together(corpus: Corpus, more: Corpus) -> Corpus:
+    """The documents of both."""
+    weights = None
+    if corpus.weights is not None or more.weights is not None:
+        both = [
+            one.weights if one.weights is not None else np.ones(len(one)) for one in (corpus, more)
+        ]
+        weights = np.concatenate(both)
+    source_of = line_of = None
+    if corpus.source_of is not None and more.source_of is not None:
+        source_of = np.concatenate([corpus.source_of, more.source_of + len(corpus.sources)])
+        if corpus.line_of is not None and more.line_of is not None:
+            line_of = np.concatenate([corpus.line_of, more.line_of])
+    return Corpus(
+        texts=[*corpus.texts, *more.texts],
+        labels=[*(corpus.labels or ()), *(more.labels or ())],
+        weights=weights,
+        sources=[*corpus.sources, *more.sources],
+        source_of=source_of,
+        line_of=line_of,
+        skipped=corpus.skipped + more.skipped,
     )
 
 
@@ -111,15 +190,3 @@ def _fit_without(
     fitted, _ = fit_classes(part, fold.problem, fold.targets, fold.codes, None)
     run.advance()
     return fitted, fold.X_held @ fitted.w.T + fitted.b
-
-
-def _gather(
-    part: Regularizer,
-    splits: Sequence[Split],
-    found: Sequence[tuple[MultiSolution, Floats]],
-    n: int,
-) -> Fits:
-    scores = np.empty((n, found[0][1].shape[1]))
-    for split, (_, held) in zip(splits, found, strict=True):
-        scores[split.held] = held
-    return Fits(part, tuple(solution for solution, _ in found), scores)

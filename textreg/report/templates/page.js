@@ -71,10 +71,20 @@
       list.append(...order);
       $("shown").textContent = `${count} of ${articles.length} documents`;
     };
-    controls.addEventListener("input", update);
+    const fold = $("fold");
+    const folded = () => articles.some((one) => !one.hidden && !one.firstElementChild.open);
+    const tell = () => { fold.textContent = folded() ? "Open all" : "Close all"; };
+    fold.addEventListener("click", () => {
+      const open = folded();
+      for (const one of articles) if (!one.hidden) one.firstElementChild.open = open;
+      tell();
+    });
+    list.addEventListener("toggle", tell, true);
+    controls.addEventListener("input", () => { update(); tell(); });
     controls.addEventListener("submit", (event) => event.preventDefault());
     controls.hidden = false;
     update();
+    tell();
   }
 
   // On paper nothing is folded away.
