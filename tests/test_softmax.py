@@ -182,3 +182,10 @@ def test_two_labels_are_fitted_as_two() -> None:
 def test_what_has_no_softmax(options: dict[str, str]) -> None:
     with pytest.raises(UsageError, match="cannot go with softmax"):
         textreg.train(TEXTS, LABELS, multiclass="softmax", **options)
+
+
+def test_classes_that_are_alike_but_for_rounding() -> None:
+    """The bound stays a number where no class has too little."""
+    texts = [f"{color} {n % 5} and more" for n in range(15) for color in ("red", "green", "blue")]
+    model = textreg.train(texts, list("abc") * 15, reg="elastic", multiclass="softmax", ngrams=1)
+    assert 0 <= model.summary["gap"] < 1e-4

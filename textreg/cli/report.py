@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     multiple=True,
     help="The corpus that the model was trained on, for what only it tells; may be repeated.",
 )
+@click.option(
+    "--unlabeled",
+    metavar="FILE",
+    multiple=True,
+    help="With --train, the documents without labels that training had; may be repeated.",
+)
 @click.option("-o", "--output", metavar="FILE", help="The page. [default: model's name + .html]")
 @click.option("--jobs", type=int, default=-1, help="Fits side by side. [default: one a core]")
 @click.option("--quiet", is_flag=True, help="Print warnings and errors only.")
@@ -40,6 +46,7 @@ def command(
     encoding: str | None,
     on_error: str,
     train: tuple[str, ...],
+    unlabeled: tuple[str, ...],
     output: str | None,
     jobs: int,
     quiet: bool,
@@ -54,26 +61,36 @@ def command(
     check_report()
     if not files and not train:
         raise UsageError("name labelled documents to measure on, or the training corpus (--train).")
+    if unlabeled and not train:
+        raise UsageError(
+            "--unlabeled belongs to the training corpus: give --train, or leave it out."
+        )
     target = Path(output) if output else Path(Path(model).stem + ".html")
-    check_target(target, [model, *files, *train])
+    check_target(target, [model, *files, *train, *unlabeled])
     loaded = load_model(model)
 
-    def read(names: tuple[str, ...]) -> Corpus | None:
+    def read(names: tuple[str, ...], *, labelled: bool = True) -> Corpus | None:
         if not names:
             return None
         corpus = read_corpus(
-            names, text_col=text_col, label_col=label_col, encoding=encoding, on_error=on_error
+            names,
+            text_col=text_col,
+            label_col=label_col if labelled else None,
+            encoding=encoding,
+            on_error=on_error,
+            labelled=labelled,
         )
         if not quiet:
             describe(names, corpus)
         return corpus
 
-    corpus, training = read(files), read(train)
+    corpus, training, more = read(files), read(train), read(unlabeled, labelled=False)
     with progress_bar(quiet=quiet) as progress:
         made = report(
             loaded,
             corpus,
             train=training,
+            unlabeled=more,
             title=Path(model).name,
             command=click.get_current_context().obj,
             jobs=jobs,

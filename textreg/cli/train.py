@@ -186,7 +186,9 @@ def command(
     _check_split(group_col, time_col, dev)
     if report is not None:
         check_report()
-        check_target(Path(report), [*files, *dev, *unlabeled, str(target)], "--report")
+        check_target(Path(report), [*files, *dev, *unlabeled], "--report")
+        if Path(report).absolute() == target.absolute():
+            raise UsageError(f"--report and -o both name {target}: name two files.")
     given = {key: value for key, value in options.items() if value is not None}
     settings = TrainingSettings.from_options(
         refit=not no_refit,

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 LIBRARIES = ("textreg", "numpy", "scipy", "scikit-learn")
 
 
-def settings_of(model: Model) -> TrainingSettings:
+def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettings:
     """The settings that a model was trained with, its prices being those that were chosen.
 
-    ModelError where the file does not hold them, or names a part that is not there.
+    unlabeled: documents that took part. ModelError where the file does not hold the settings, or
+    names a part that is not there.
     """
     summary = model.summary
     if not isinstance(summary.get("reg"), dict):
@@ -46,6 +47,7 @@ def settings_of(model: Model) -> TrainingSettings:
         reg=reg,
         tokenizer=model.encoder.tokenizer,
         vectorizer=model.encoder.vectorizer,
+        unlabeled=unlabeled,
         cv=split["parts"] if split.get("kind") == "cv" else None,
         metric=summary.get("metric") or ("r2" if model.task == "regression" else "accuracy"),
         task=model.task,
@@ -59,7 +61,7 @@ def settings_of(model: Model) -> TrainingSettings:
 
 
 def fit_command(model: Model) -> list[str] | None:
-    """Words of a ``textreg train`` that fits the same weights again, without a search.
+    """Words of a ``textreg train`` that fits the same weights, up to its tolerance, with no search.
 
     None where the model does not hold its settings.
     """

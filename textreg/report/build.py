@@ -17,7 +17,7 @@ from textreg.records import Corpus
 from textreg.report.again import fingerprint, fit_command, settings_of, versions
 from textreg.report.baseline import baseline_of
 from textreg.report.documents import documents_of
-from textreg.report.facts import data_facts, searched_of, settings_facts
+from textreg.report.facts import data_facts, settings_facts
 from textreg.report.features import (
     columns_of,
     dropped_in,
@@ -27,6 +27,7 @@ from textreg.report.features import (
 )
 from textreg.report.measured import Measured, scores_of
 from textreg.report.records import Dropped, Fact, Report, Reproduce
+from textreg.report.search import searched_of, traced_of
 from textreg.report.study import BASELINE, Study, study
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def report(
     corpus: Corpus | None = None,
     *,
     train: Corpus | None = None,
+    unlabeled: Corpus | None = None,
     settings: TrainingSettings | None = None,
     title: str = "model",
     command: Sequence[str] | None = None,
@@ -57,10 +59,10 @@ def report(
     corpus: labelled documents that the model has not seen. train: those that it was trained on;
     without them the report leaves out what only they tell, and says so. Without ``corpus`` every
     training document is answered by a fit with the same prices that has not seen it: see
-    :func:`textreg.report.study.study`. settings: of the training, where the model file does not say
-    all of it, as with a plugin that is not installed. title: of the page, such as the name of the
-    file. command: words of the command line, for the page to repeat. jobs, progress: as for
-    :func:`textreg.training.train_corpus`.
+    :func:`textreg.report.study.study`. unlabeled: further documents that its graph came from.
+    settings: of the training, where the model file does not say all of it. title: of the page, such
+    as the name of the file. command: words of the command line, for the page to repeat. jobs,
+    progress: as for :func:`textreg.training.train_corpus`.
 
     DataError where a document has no label, or one that the model does not know; ModelError where
     ``train`` is given and the model does not hold its settings; UsageError where both are missing.
@@ -70,7 +72,7 @@ def report(
     measured = None if corpus is None else _of_corpus(model, corpus)
     again = None
     if train is not None:
-        settings = settings_of(model) if settings is None else settings
+        settings = settings_of(model, unlabeled) if settings is None else settings
         again = study(model, train, replace(settings, jobs=jobs), progress)
     if measured is None:
         assert again is not None
@@ -141,8 +143,8 @@ def _report(
         missing.append(NO_TRAIN)
     elif again.baseline is None:
         missing.append(f"The model is an {BASELINE} net itself, so there is none to compare with.")
-    if searched_of(model) is None:
-        missing.append("Training tried one setting only, so there is no path to draw.")
+    if searched_of(model) is None and model.path is None:
+        missing.append("Training tried one setting only and kept no path (--path) to draw.")
     if not explained:
         missing.append("The tokenizer gives no character offsets, so no document is explained.")
     return Report(
@@ -156,6 +158,7 @@ def _report(
         gap=summary.get("gap"),
         scores=scores_of(measured),
         searched=searched_of(model),
+        traced=traced_of(model),
         words=words,
         words_left_out=words_left_out,
         kept=None if again is None else _kept(model, again),
@@ -186,7 +189,9 @@ def _reproduce(
     if command is not None:
         commands.append(Fact("this page", shlex.join(command)))
     if words := fit_command(model):
-        commands.append(Fact("the same weights, without a search", shlex.join(words)))
+        commands.append(
+            Fact("the same weights up to the tolerance, without a search", shlex.join(words))
+        )
     data = [Fact(name, fingerprint(one)) for name, one in corpora.items()]
     split = model.summary.get("split") or {}
     return Reproduce(tuple(commands), versions(), split.get("seed"), tuple(data))

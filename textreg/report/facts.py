@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from textreg.report.again import changed, changed_of
-from textreg.report.records import Fact, Searched, Tried
+from textreg.report.records import Fact
 
 if TYPE_CHECKING:
     from textreg.model import Model
@@ -14,16 +14,11 @@ if TYPE_CHECKING:
 LABELS = 12
 """Labels that are listed with their counts."""
 
-TRIED = 300
-"""Settings of a search that are shown."""
-
 STEPS = ("read", "features", "search", "fit", "path")
 """Of a training, in their order."""
 
 SAID = ("ngrams", "weighting")
 """Parameters of the vectorizer that are told apart from the others."""
-
-SPLITS = {"dev": "development documents", "holdout": "documents held out", "cv": "cross-validation"}
 
 
 def number(value: Any) -> str:
@@ -93,9 +88,8 @@ def settings_facts(model: Model) -> tuple[Fact, ...]:
     found.append(Fact("tokenizer", _named(encoder.tokenizer.name, changed_of(encoder.tokenizer))))
     vectorizer = encoder.vectorizer
     named = {key: value for key, value in changed_of(vectorizer).items() if key not in SAID}
-    found.append(Fact("features", _named(vectorizer.weighting, named)))
     runs = "single words" if vectorizer.ngrams == 1 else f"1 to {vectorizer.ngrams} words in a row"
-    found.append(Fact("of", runs))
+    found.append(Fact("features", _named(f"{vectorizer.weighting} of {runs}", named)))
     if model.calibration is not None:
         found.append(Fact("calibration", model.calibration.method))
     for label, value in model.thresholds.items():
@@ -108,31 +102,3 @@ def settings_facts(model: Model) -> tuple[Fact, ...]:
         told = ", ".join(f"{key} {seconds[key]:.1f} s" for key in STEPS if key in seconds)
         found.append(Fact("time", told))
     return tuple(found)
-
-
-def searched_of(model: Model) -> Searched | None:
-    """The search as the model's summary tells it; None where there was none."""
-    summary = model.summary
-    rows, metric, dev = summary.get("search") or [], summary.get("metric"), summary.get("dev")
-    if len(rows) < 2 or metric is None or dev is None:
-        return None
-    chosen = {key: summary["reg"]["params"].get(key) for key in rows[0]["params"]}
-    places = [place for place, row in enumerate(rows) if row["params"] == chosen]
-    if not places:
-        return None
-    keep = sorted({*range(0, len(rows), -(-len(rows) // TRIED)), places[0]})
-    key = metric.replace("-", "_")
-    tried = [
-        Tried(
-            ", ".join(f"{name} {value}" for name, value in prices(rows[place]["params"])),
-            rows[place]["nonzero"],
-            rows[place][key],
-        )
-        for place in keep
-    ]
-    split = summary.get("split") or {}
-    how = SPLITS.get(split.get("kind", ""), "documents held out")
-    if split.get("kind") == "cv":
-        how += f" in {split['parts']} parts"
-    ends = tuple(dev["accuracy_interval"]) if metric == "accuracy" else None
-    return Searched(metric, dev["documents"], how, tuple(tried), keep.index(places[0]), ends)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from textreg.report.records import Report
 
 FOLDER = "templates"
-MINUS = "\N{MINUS SIGN}"
 
 
 def check_report() -> None:
@@ -80,7 +78,7 @@ def _environment() -> Environment:
     """Templates in which every value is escaped, and made visible, as it is written."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    from textreg.report import pictures
+    from textreg.report import digits, pictures
     from textreg.report.text import clip, safe
 
     environment = Environment(
@@ -95,31 +93,12 @@ def _environment() -> Environment:
     environment.filters.update(
         clip=clip,
         count=lambda value: f"{value:,.0f}",
-        fixed=lambda value, digits=3: f"{value:.{digits}f}".replace("-", MINUS),
-        signed=_signed,
-        small=lambda value: f"{value:.1e}",
-        telling=_telling,
-        short=lambda value: f"{value:,.4g}",
         exact=lambda value: f"{value:.12g}",
-        percent=_percent,
+        fixed=digits.fixed,
+        percent=digits.percent,
+        short=digits.short,
+        signed=digits.signed,
+        small=digits.small,
+        telling=digits.telling,
     )
     return environment
-
-
-def _signed(value: float, digits: int = 3) -> str:
-    """A number with its sign; without one where all its digits are zeros."""
-    if not value:
-        return "0"
-    told = f"{value:+.{digits}f}"
-    return told.replace("-", MINUS) if float(told) else told[1:]
-
-
-def _telling(pairs: Sequence[tuple[str, float]], digits: int = 2) -> list[tuple[str, float]]:
-    """The pairs whose number is not all zeros when it is written with so many digits."""
-    return [pair for pair in pairs if round(pair[1], digits)]
-
-
-def _percent(share: float) -> str:
-    """A share as people write it: 7.7 %, 34 %."""
-    value = 100 * share
-    return f"{value:.0f} %" if value >= 10 or not value else f"{value:.2g} %"

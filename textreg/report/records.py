@@ -93,6 +93,30 @@ class Searched:
     interval: tuple[float, float] | None = None
 
 
+class Profile(NamedTuple):
+    """A feature's weights for a label along a path."""
+
+    feature: str
+    label: str
+    weights: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Traced:
+    """The models that the regularizer passes through as one of its parameters is relaxed.
+
+    curve: what each is worth, measured on documents that its fit has not seen. parameter, values:
+    what changes, the emptiest model first. whole: whether the values are whole numbers and not
+    prices. profiles: of the strongest features.
+    """
+
+    curve: Searched
+    parameter: str
+    values: tuple[float, ...]
+    whole: bool
+    profiles: tuple[Profile, ...]
+
+
 class WordRow(NamedTuple):
     """A feature, its weight for a label, and the documents that hold it.
 
@@ -269,6 +293,7 @@ class Report:
     gap: float | None
     scores: Scores
     searched: Searched | None
+    traced: Traced | None
     words: tuple[LabelWords, ...]
     words_left_out: int
     kept: Kept | None

@@ -261,8 +261,8 @@ def _balance(S: Floats, totals: Floats) -> None:
     """
     lack = totals - S.sum(axis=1)
     heavy = lack < 0.0
-    if not heavy.any():
-        return
+    if not (heavy.any() and (lack > 0.0).any()):
+        return  # what is too much is rounding where nobody lacks anything
     factor = totals[heavy] / (totals[heavy] - lack[heavy])
     given = ((1.0 - factor)[:, None] * S[heavy]).sum(axis=0)
     S[heavy] *= factor[:, None]

@@ -80,7 +80,9 @@
       tell();
     });
     list.addEventListener("toggle", tell, true);
-    controls.addEventListener("input", () => { update(); tell(); });
+    for (const event of ["input", "change"]) {  // not every way to choose fires both
+      controls.addEventListener(event, () => { update(); tell(); });
+    }
     controls.addEventListener("submit", (event) => event.preventDefault());
     controls.hidden = false;
     update();

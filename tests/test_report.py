@@ -1,0 +1,494 @@
+"""Reports: their numbers against sums made by hand; pages that are whole, small and harmless."""
+
+from __future__ import annotations
+
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Cli
+
+import textreg
+from textreg.corpus import read_corpus
+from textreg.demo import write_demo
+from textreg.errors import DataError, ModelError, UsageError
+from textreg.model import Model
+from textreg.records import Corpus
+from textreg.report import Report, report
+
+HOSTILE = (
+    "<script>document.title='taken'</script><img src=x onerror=alert(1)> \"quoted\" 'too' & "
+    "</style></title>{{ 7 * 7 }} {% raw %} \u202egnp.exe\u2069 \x1b[2J \u200b&#x3C;b&#x3E;. Good."
+)
+
+
+class Page(HTMLParser):
+    """What is on a page: elements with their attributes, and the text outside style and script."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.inside: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in {"meta", "link", "input"}:
+            self.inside.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.inside.pop() == tag, "the page is not nested well"
+
+    def handle_data(self, data: str) -> None:
+        if self.inside and self.inside[-1] not in {"style", "script"}:
+            self.text += data
+
+    def sections(self) -> list[str | None]:
+        return [found["id"] for tag, found in self.elements if tag == "section"]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo")
+    write_demo(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def train(demo: Path) -> Corpus:
+    return read_corpus([str(demo / "train.jsonl")])
+
+
+@pytest.fixture(scope="module")
+def test(demo: Path) -> Corpus:
+    return read_corpus([str(demo / "test.jsonl")])
+
+
+@pytest.fixture(scope="module")
+def model(train: Corpus) -> Model:
+    assert train.labels is not None
+    return textreg.train(train.texts, train.labels, reg="sentence", path=True)
+
+
+@pytest.fixture(scope="module")
+def whole(model: Model, train: Corpus, test: Corpus) -> Report:
+    return report(model, test, train=train, title="demo.textreg")
+
+
+def right(found: Report) -> int:
+    matrix = found.scores.matrix
+    assert matrix is not None
+    return int(np.trace(matrix))
+
+
+def test_scores_are_those_of_the_model(whole: Report, model: Model, test: Corpus) -> None:
+    assert test.labels is not None
+    answers = [str(label) for label in model.predict(test.texts)]
+    hits = sum(a == b for a, b in zip(answers, test.labels, strict=True))
+    assert 0 < hits < len(test)
+    assert right(whole) == hits
+    accuracy, macro_f1, log_loss = whole.scores.figures
+    assert accuracy.value == hits / len(test)
+    for figure in (accuracy, macro_f1, log_loss):
+        assert figure.low is not None
+        assert figure.high is not None
+        assert figure.low < figure.value < figure.high
+    for one in whole.scores.labels:
+        truly = [label == one.label for label in test.labels]
+        called = [label == one.label for label in answers]
+        both = sum(a and b for a, b in zip(truly, called, strict=True))
+        assert (one.precision.value, one.recall.value) == (both / sum(called), both / sum(truly))
+
+
+def test_an_account_is_exact(whole: Report, model: Model, test: Corpus) -> None:
+    scores = model.decision_function(test.texts)
+    assert len(whole.documents) == 20
+    for one in whole.documents:
+        text = test.texts[one.number - 1]
+        score = scores[one.number - 1] * (1 if one.of == model.labels[1] else -1)
+        assert one.score == pytest.approx(score, abs=1e-9)
+        assert one.intercept + sum(line.value for line in one.lines) == pytest.approx(
+            score, abs=1e-9
+        )
+        marks = [mark for line in one.lines for mark in line.marks]
+        assert "".join(mark.text for mark in marks) == text
+        assert one.intercept + sum(mark.value for mark in marks) == pytest.approx(score, abs=1e-9)
+
+
+def test_documents_are_of_their_kind(whole: Report) -> None:
+    texts = set()
+    for one in whole.documents:
+        assert (one.predicted == one.truth) >= (one.kind == "right")
+        assert (one.predicted != one.truth) >= (one.kind == "wrong")
+        texts.add("".join(mark.text for line in one.lines for mark in line.marks))
+    assert len(texts) == len(whole.documents)
+    sure = {kind: [d.certainty for d in whole.documents if d.kind == kind] for kind in KINDS}
+    assert all(sure.values())
+    assert max(sure["unsure"]) < min(sure["right"])
+
+
+KINDS = ("wrong", "unsure", "right")
+
+
+def test_documents_of_words(whole: Report, test: Corpus, model: Model) -> None:
+    assert test.labels is not None
+    tokens = [
+        {word for sentence in model.encoder.tokenizer(text) for word in sentence}
+        for text in test.texts
+    ]
+    singles = 0
+    for block in whole.words:
+        for row in block.rows:
+            if " " in row.feature:
+                continue
+            holds = [row.feature in words for words in tokens]
+            mine = [a and b == block.label for a, b in zip(holds, test.labels, strict=True)]
+            assert (row.inside, row.outside) == (sum(mine), sum(holds) - sum(mine))
+            singles += 1
+    assert singles > 5
+
+
+def test_search_and_path(whole: Report, model: Model) -> None:
+    assert whole.searched is not None
+    rows = model.summary["search"]
+    assert len(whole.searched.tried) == len(rows)
+    best = whole.searched.tried[whole.searched.chosen]
+    assert best.value == model.summary["dev"]["accuracy"] == max(row["accuracy"] for row in rows)
+    assert whole.traced is not None
+    assert model.path is not None
+    assert whole.traced.values == tuple(model.path.values)
+    for one in whole.traced.profiles:
+        place = model.encoder.names.index(one.feature)
+        sign = 1 if one.label == model.labels[1] else -1
+        weight = sign * model.weights[0, place]
+        assert weight > 0
+        assert one.weights[whole.traced.curve.chosen] == pytest.approx(weight, rel=1e-6)
+
+
+def test_parts_are_answered_by_fits_that_have_not_seen_them() -> None:
+    random = np.random.default_rng(0)
+    words = [f"word{k}" for k in range(12)]
+    texts, labels = [], []
+    for k in range(60):
+        label = "pn"[k % 2]
+        lean = words[:6] if label == "p" else words[6:]
+        texts.append(" ".join(random.choice(words + lean, 6)))
+        labels.append(label)
+    options: dict[str, Any] = {"reg": "ridge", "reg_l2": 1.0, "ngrams": 1, "weighting": "count"}
+    model = textreg.train(texts, labels, tol=1e-8, **options)
+    found = report(model, train=Corpus(texts=texts, labels=labels))
+    assert found.stability is not None
+    assert found.baseline is not None
+    assert found.stability.parts == 5
+
+    from textreg.splits import folds
+
+    codes = np.array([label == "p" for label in labels]).astype(np.int64)
+    hits = 0
+    for split in folds(codes, ("n", "p"), 5, seed=0):
+        part = textreg.train(
+            [texts[row] for row in split.train],
+            [labels[row] for row in split.train],
+            tol=1e-8,
+            **options,
+        )
+        answers = part.predict([texts[row] for row in split.held])
+        hits += sum(a == labels[row] for a, row in zip(answers, split.held, strict=True))
+    assert 0 < hits < 60
+    assert right(found) == hits
+    assert found.baseline.own == hits / 60
+    gain = found.baseline.own - found.baseline.other
+    assert found.baseline.won is not None
+    assert found.baseline.lost is not None
+    assert 60 * gain == pytest.approx(found.baseline.won - found.baseline.lost)
+    assert found.baseline.difference.value == pytest.approx(gain)
+
+
+def test_what_was_dropped() -> None:
+    texts = [
+        "Superb film. We sat.",
+        "Superb plot. We ate.",
+        "Awful film. We sat.",
+        "Awful. We ate.",
+    ]
+    labels = ["p", "p", "n", "n"]
+    model = textreg.train(texts * 5, labels * 5, reg="elastic", reg_l1=2.0, reg_l2=1.0, ngrams=1)
+    assert set(model.encoder.names) == {"superb", "awful"}
+    unknown = Corpus(texts=["Superb.", "Nothing known here.", "Awful."], labels=["p", "p", "n"])
+    found = report(model, unknown, train=Corpus(texts=texts * 5, labels=labels * 5))
+    assert found.dropped.unknown == 1
+    assert (found.dropped.features, found.dropped.kept) == (7, 2)
+    assert (found.dropped.silent, found.dropped.of_sentences) == (20, 40)
+    left = {one.feature: (one.label, one.inside, one.outside) for one in found.dropped.telling}
+    assert left == {"plot": ("p", 0.5, 0.0)}
+    assert "answered by the intercept alone" in Page(found.to_html()).text
+
+
+def test_features_chosen_in_every_part_are_steady(whole: Report, model: Model) -> None:
+    stable = whole.stability
+    assert stable is not None
+    assert sum(stable.histogram) == model.n_features
+    assert len(stable.histogram) == stable.parts + 1
+    assert all(0 <= one.parts <= stable.parts for one in stable.strongest)
+    assert 0 < stable.overlap < 1
+
+
+def test_the_page_is_whole_and_asks_nothing_of_anybody(whole: Report) -> None:
+    html = whole.to_html()
+    page = Page(html)
+    assert page.inside == []
+    assert page.sections() == [
+        "summary", "scores", "reliability", "thresholds", "search", "path", "words", "kept",
+        "dropped", "stability", "baseline", "documents", "reproduce",
+    ]  # fmt: skip
+    ids = [found["id"] for _, found in page.elements if "id" in found]
+    assert len(ids) == len(set(ids))
+    for _, found in page.elements:
+        assert "src" not in found
+        assert not any(name.startswith("on") for name in found)
+        href = found.get("href")
+        assert href is None or href == "data:," or (href[0] == "#" and href[1:] in ids)
+    assert not re.search(r"https?://|@import|url\(", html)
+    assert "default-src &#39;none&#39;" in html
+    scripts = [found for tag, found in page.elements if tag == "script"]
+    assert len(scripts) == 1
+
+
+def test_the_policy_names_the_hashes_of_style_and_script(whole: Report) -> None:
+    import base64
+    import hashlib
+
+    html = whole.to_html()
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
+    assert policy is not None
+    for tag in ("style", "script"):
+        inside = re.search(f"<{tag}>(.*?)</{tag}>", html, re.DOTALL)
+        assert inside is not None
+        digest = base64.b64encode(hashlib.sha256(inside[1].encode()).digest()).decode()
+        assert f"{tag}-src &#39;sha256-{digest}&#39;" in policy[1]
+
+
+def test_text_is_shown_and_never_markup() -> None:
+    texts = [f"{HOSTILE} bad{k % 3}" if k % 2 else f"fine {k} {HOSTILE}" for k in range(12)]
+    labels = ["<b>one</b>", "two\u202e"] * 6
+    corpus = Corpus(texts=texts, labels=labels)
+    model = textreg.train(texts, labels, reg="lasso", reg_l1=0.1, ngrams=1)
+    found = report(model, corpus, train=corpus, title="<i>evil</i>.textreg", command=["<u>"])
+    html = found.to_html()
+    page = Page(html)
+    tags = {tag for tag, _ in page.elements}
+    assert not tags & {"b", "i", "u", "img"}
+    assert len([tag for tag, _ in page.elements if tag == "script"]) == 1
+    assert len([tag for tag, _ in page.elements if tag == "style"]) == 1
+    for shown in ("<script>document.title='taken'</script>", "<i>evil</i>", "{{ 7 * 7 }}", "<u>"):
+        assert shown in page.text
+    for number in ("[U+202E]", "[U+2069]", "[U+001B]", "[U+200B]"):
+        assert number in page.text
+    assert not re.search("[\x00-\x08\x0b-\x1f\u200b\u202a-\u202e\u2066-\u2069]", html)
+
+
+def test_lone_surrogates_and_right_to_left_text_are_written(tmp_path: Path) -> None:
+    texts = ["good \ud800 film", "bad film", "שלום good", "سيئ bad"] * 3
+    corpus = Corpus(texts=texts, labels=["p", "n"] * 6)
+    model = textreg.train(texts, ["p", "n"] * 6, reg="ridge", reg_l2=0.1, ngrams=1)
+    report(model, corpus).save(tmp_path / "page.html")
+    page = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert "[U+D800]" in page.text
+    assert "שלום" in page.text
+
+
+def test_a_page_stays_small_whatever_the_corpus() -> None:
+    random = np.random.default_rng(0)
+    words = [f"{k:x}" * 40 for k in range(400)]
+    labels = [f"label number {k} {'x' * 300}" for k in range(50)]
+    texts = [". ".join([*random.choice(words, 5), *[words[k % 50]] * 9]) for k in range(150)]
+    train = Corpus(texts=texts, labels=[labels[k % 50] for k in range(150)])
+    assert train.labels is not None
+    model = textreg.train(
+        texts, train.labels, reg="ridge", reg_l2=1.0, ngrams=1, weighting="count", tol=1e-2
+    )
+    long = [". ".join(random.choice(words, 12_000)) for _ in range(4)]
+    test = Corpus(texts=[*texts, *long], labels=[*train.labels, *labels[:4]])
+    html = report(model, test, train=train).to_html()
+    assert min(map(len, long)) > 1e6
+    assert 1e5 < len(html.encode()) < 2e6
+    assert "more sentences" in html
+
+
+def test_results_do_not_depend_on_threads(model: Model, train: Corpus) -> None:
+    one, two = (report(model, train=train, jobs=jobs).to_html() for jobs in (1, 2))
+    assert one == two
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"reg": "elastic", "multiclass": "softmax", "calibrate": "temperature"},
+        {"reg": "omp", "reg_budget": 4, "threshold": {"a": "f1"}},
+        {"reg": "network", "unlabeled": ["red blue", "green blue sky"]},
+        {"reg": "lasso", "loss": "squared-hinge", "class_weight": "balanced"},
+        {"reg": "group", "groups": "sentences,documents", "cv": 3},
+        {"reg": "stagewise"},
+        {"reg": "none"},
+    ],
+    ids=lambda options: options["reg"],
+)
+def test_every_kind_of_model_has_a_page(options: dict[str, Any]) -> None:
+    kinds = {"a": "red sky. sun", "b": "green sky. moon", "c": "blue sky. star"}
+    texts = [f"{kinds[k]} {n % 5} and more" for n in range(15) for k in "abc"]
+    labels = list("abc") * 15
+    model = textreg.train(texts, labels, ngrams=1, **options)
+    unlabeled = Corpus(texts=options.get("unlabeled", []))
+    found = report(
+        model, train=Corpus(texts=texts, labels=labels), unlabeled=unlabeled if unlabeled else None
+    )
+    page = Page(found.to_html())
+    assert right(found) > 15
+    assert {"summary", "words", "kept", "stability", "documents"} <= set(page.sections())
+    assert ("reliability" in page.sections()) == model.has_probabilities
+    assert ("baseline" in page.sections()) == (options["reg"] != "elastic")
+
+
+def test_regression() -> None:
+    random = np.random.default_rng(0)
+    texts = [" ".join(random.choice(["good", "bad", "so", "fair"], 5)) for _ in range(60)]
+    labels = [str(text.count("good") - text.count("bad")) for text in texts]
+    model = textreg.train(
+        texts, labels, task="regression", reg="lasso", ngrams=1, weighting="count", reg_l1=0.5
+    )
+    corpus = Corpus(texts=texts, labels=labels)
+    found = report(model, corpus, train=corpus)
+    r2 = found.scores.figures[0]
+    values, predicted = np.array(labels, dtype=float), model.decision_function(texts)
+    wanted = 1 - ((values - predicted) ** 2).sum() / ((values - values.mean()) ** 2).sum()
+    assert r2.name == "R²"
+    assert r2.value == pytest.approx(wanted)
+    assert found.documents[0].certainty == pytest.approx(-np.abs(values - predicted).max())
+    assert {"scores", "documents", "baseline"} <= set(Page(found.to_html()).sections())
+
+
+def test_groups_stay_whole_and_times_in_order() -> None:
+    texts = [f"{'good' if k % 2 else 'bad'} film {k % 7}" for k in range(40)]
+    labels = ["pos" if k % 2 else "neg" for k in range(40)]
+    model = textreg.train(texts, labels, reg="ridge", reg_l2=0.1, ngrams=1)
+    groups = [str(k // 10) for k in range(40)]
+    grouped = report(model, train=Corpus(texts=texts, labels=labels, group_of=groups))
+    assert grouped.stability is not None
+    assert grouped.stability.parts == 4
+    assert grouped.scores.documents == 40
+    timed = report(model, train=Corpus(texts=texts, labels=labels, time_of=list(range(40))))
+    assert timed.scores.documents < 40
+    assert "only what is earlier" in timed.scores.how
+
+
+def test_a_tokenizer_without_offsets(train: Corpus) -> None:
+    class Plain(textreg.kinds.Tokenizer):
+        name = "plain"
+
+        def __call__(self, text: str) -> list[list[str]]:
+            return [text.lower().split()]
+
+    assert train.labels is not None
+    model = textreg.train(train.texts, train.labels, reg="lasso", reg_l1=0.5, tokenizer=Plain())
+    page = Page(report(model, train).to_html())
+    assert "documents" not in page.sections()
+    assert "gives no character offsets" in page.text
+
+
+def test_refusals(model: Model, train: Corpus) -> None:
+    with pytest.raises(UsageError, match="needs documents with labels"):
+        report(model)
+    with pytest.raises(DataError, match="labels"):
+        report(model, Corpus(texts=["good"], labels=["unheard"]))
+    other = Corpus(texts=["good", "bad"] * 4, labels=["x", "y"] * 4)
+    with pytest.raises(DataError, match="labels x, y, the model neg, pos"):
+        report(model, train=other)
+    bare = Model(
+        labels=model.labels,
+        encoder=model.encoder,
+        weights=model.weights,
+        intercepts=model.intercepts,
+    )
+    with pytest.raises(ModelError, match="does not say how it was trained"):
+        report(bare, train=train)
+    assert right(report(bare, train)) > 0
+
+
+def test_commands(cli: Cli, demo: Path, tmp_path: Path) -> None:
+    trained, page = tmp_path / "m.textreg", tmp_path / "m.html"
+    code, out, err = cli(
+        "train", demo / "train.jsonl", "--reg", "lasso", "-o", trained, "--report", page
+    )
+    assert (code, err) == (0, "")
+    assert f"report: {page}" in out
+    first = Page(page.read_text(encoding="utf-8"))
+    assert {"baseline", "stability", "kept"} <= set(first.sections())
+    assert "--report" in first.text
+
+    other = tmp_path / "other.html"
+    code, out, err = cli("report", trained, demo / "test.jsonl", "-o", other)
+    assert (code, err) == (0, "")
+    assert f"wrote {other}" in out
+    second = Page(other.read_text(encoding="utf-8"))
+    assert "baseline" not in second.sections()
+    assert "The training corpus was not given" in second.text
+    assert f"textreg report {trained}" in second.text
+
+
+def test_the_command_to_reproduce_does(cli: Cli, demo: Path, tmp_path: Path) -> None:
+    trained, again = tmp_path / "m.textreg", tmp_path / "again.textreg"
+    corpus = demo / "train.jsonl"
+    options = ["--reg", "elastic", "--no-tokenizer-lowercase", "--min-df", "2", "--ngrams", "1"]
+    cli("train", corpus, *options, "--tol", "1e-7", "-o", trained)
+    found = report(textreg.load(trained), read_corpus([str(corpus)]))
+    command = found.reproduce.commands[-1].value.split()
+    assert command[:3] == ["textreg", "train", "CORPUS"]
+    code, _, err = cli("train", corpus, *command[3:], "-o", again)
+    assert (code, err) == (0, "")
+    one, two = (
+        dict(zip(each.encoder.names, each.weights[0].tolist(), strict=True))
+        for each in (textreg.load(trained), textreg.load(again))
+    )
+    assert one.keys() & two.keys()
+    most = max(map(abs, one.values()))
+    for name in one.keys() | two.keys():
+        assert one.get(name, 0.0) == pytest.approx(two.get(name, 0.0), abs=1e-3 * most)
+
+
+def test_bad_commands(cli: Cli, demo: Path, tmp_path: Path) -> None:
+    trained, corpus = tmp_path / "m.textreg", demo / "train.jsonl"
+    cli("train", corpus, "--reg", "lasso", "--reg-l1", "1", "-o", trained)
+    for arguments, said in (
+        (["report", trained], "name labelled documents"),
+        (["report", trained, corpus, "-o", tmp_path], "is a folder"),
+        (["report", trained, corpus, "-o", tmp_path / "no" / "x.html"], "does not exist"),
+        (["report", trained, corpus, "-o", trained], "would overwrite"),
+        (["train", corpus, "-o", trained, "--report", trained], "name two files"),
+        (["train", corpus, "-o", trained, "--report", tmp_path], "--report FILE"),
+    ):
+        code, out, err = cli(*arguments)
+        assert (code, out) == (2, ""), arguments
+        assert said in err
+        assert "Traceback" not in err
+
+
+def test_without_jinja(
+    cli: Cli, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    target = tmp_path / "m.textreg"
+    code, out, err = cli(
+        "train", demo / "train.jsonl", "-o", target, "--report", tmp_path / "m.html"
+    )
+    assert (code, out) == (2, "")
+    assert "pip install 'textreg[report]'" in err
+    assert not target.exists()  # refused before the work
+    code, out, err = cli("report", target, demo / "test.jsonl")
+    assert (code, out) == (2, "")
+    assert "pip install 'textreg[report]'" in err

@@ -1,0 +1,83 @@
+"""What else training could have chosen: the settings it tried, and the path it passed along."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textreg.report.facts import prices
+from textreg.report.records import Profile, Searched, Traced, Tried
+
+if TYPE_CHECKING:
+    from textreg.model import Model
+
+TRIED = 300
+"""Settings of a search that are shown."""
+
+PROFILES = 8
+"""Features whose weights are drawn along a path."""
+
+SPLITS = {"dev": "development documents", "holdout": "documents held out", "cv": "cross-validation"}
+
+
+def searched_of(model: Model) -> Searched | None:
+    """The search as the model's summary tells it; None where there was none."""
+    summary = model.summary
+    rows, metric, dev = summary.get("search") or [], summary.get("metric"), summary.get("dev")
+    if len(rows) < 2 or metric is None or dev is None:
+        return None
+    chosen = {key: summary["reg"]["params"].get(key) for key in rows[0]["params"]}
+    places = [place for place, row in enumerate(rows) if row["params"] == chosen]
+    if not places:
+        return None
+    keep = sorted({*range(0, len(rows), -(-len(rows) // TRIED)), places[0]})
+    key = metric.replace("-", "_")
+    tried = [
+        Tried(
+            ", ".join(f"{name} {value}" for name, value in prices(rows[place]["params"])),
+            rows[place]["nonzero"],
+            rows[place][key],
+        )
+        for place in keep
+    ]
+    ends = tuple(dev["accuracy_interval"]) if metric == "accuracy" else None
+    return Searched(
+        metric, dev["documents"], _how(model), tuple(tried), keep.index(places[0]), ends
+    )
+
+
+def traced_of(model: Model) -> Traced | None:
+    """The path that the model keeps; None where it keeps none (``train --path``)."""
+    path = model.path
+    if path is None:
+        return None
+    curve = Searched(
+        metric=path.metric,
+        documents=(model.summary.get("dev") or {}).get("documents", 0),
+        how=_how(model),
+        tried=tuple(
+            Tried(f"{path.parameter} {value:.4g}", point.nonzero, point.metrics[path.metric])
+            for value, point in zip(path.values, path.points, strict=True)
+        ),
+        chosen=path.chosen,
+    )
+    rows = path.intercepts.shape[1]
+    labels = model.labels or ("lower", "higher")
+    strongest = sorted(path.at(path.chosen).items(), key=lambda item: -np.abs(item[1]).max())
+    profiles = []
+    for name, weights in strongest[:PROFILES]:
+        row = int(np.abs(weights).argmax())
+        along = path.profile(name)[:, row]
+        label = labels[row]
+        if rows == 1:  # one vector speaks for the second label, and its negative for the first
+            label, along = (labels[1], along) if weights[0] > 0 else (labels[0], -along)
+        profiles.append(Profile(name, label, tuple(along.tolist())))
+    whole = all(isinstance(value, int) for value in path.values)
+    return Traced(curve, path.parameter, tuple(path.values), whole, tuple(profiles))
+
+
+def _how(model: Model) -> str:
+    split = model.summary.get("split") or {}
+    how = SPLITS.get(split.get("kind", ""), "documents held out")
+    return f"{how} in {split['parts']} parts" if split.get("kind") == "cv" else how
