@@ -355,6 +355,27 @@ def test_every_kind_of_model_has_a_page(options: dict[str, Any]) -> None:
     assert ("baseline" in page.sections()) == (options["reg"] != "elastic")
 
 
+def test_settings_that_a_search_chose_are_repeated(cli: Cli, demo: Path, tmp_path: Path) -> None:
+    """Features and prices of the fits without parts are those of the model, not of its options."""
+    trained, page = tmp_path / "m.textreg", tmp_path / "m.html"
+    code, _, err = cli(
+        "train", demo / "train.jsonl", "--reg", "lasso", "--search-space", "ngrams=1,3",
+        "--search-space", "weighting=count,log", "-o", trained, "--report", page,
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    model = textreg.load(trained)
+    assert set(model.summary["chosen"]) == {"ngrams", "weighting"}
+    again = report(model, train=read_corpus([str(demo / "train.jsonl")]))
+    assert again.stability is not None
+    text = Page(page.read_text(encoding="utf-8")).text
+    assert (
+        f"chose\n    {min(again.stability.sizes)} to {max(again.stability.sizes)} features" in text
+    )
+    assert again.searched is not None
+    best = again.searched.tried[again.searched.chosen]
+    assert best.prices.startswith(f"ngrams {model.encoder.vectorizer.ngrams}, weighting ")
+
+
 def test_regression() -> None:
     random = np.random.default_rng(0)
     texts = [" ".join(random.choice(["good", "bad", "so", "fair"], 5)) for _ in range(60)]

@@ -10,13 +10,16 @@ import click
 from textreg.cli.inputs import describe, reading
 from textreg.cli.output import check_target, progress_bar, size
 from textreg.corpus import read_corpus
-from textreg.errors import UsageError
+from textreg.errors import TextregError, UsageError
 from textreg.report import report
 from textreg.report.page import check_report
 from textreg.storage import load_model
 
 if TYPE_CHECKING:
+    from textreg.model import Model
     from textreg.records import Corpus
+    from textreg.running import Progress
+    from textreg.settings import TrainingSettings
 
 
 @click.command(name="report")
@@ -99,3 +102,28 @@ def command(
     made.save(target)
     if not quiet:
         click.echo(f"wrote {target} ({size(target.stat().st_size)})")
+
+
+def write_report(
+    model: Model,
+    corpus: Corpus,
+    settings: TrainingSettings,
+    target: Path,
+    path: str,
+    progress: Progress | None,
+) -> None:
+    """The page of ``textreg train --report``; the model stands by now, which is said on failure."""
+    try:
+        made = report(
+            model,
+            train=corpus,
+            settings=settings,
+            title=target.name,
+            command=click.get_current_context().obj,
+            jobs=settings.jobs,
+            progress=progress,
+        )
+    except (KeyboardInterrupt, TextregError):
+        click.echo(f"{target} is saved; the report is not.", err=True)
+        raise
+    made.save(path)

@@ -17,15 +17,13 @@ from textreg.choice import SELECT
 from textreg.cli.inputs import describe, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, print_json, progress_bar
+from textreg.cli.report import write_report
 from textreg.cli.trained import tell
 from textreg.corpus import read_corpus
-from textreg.errors import TextregError, UsageError
+from textreg.errors import UsageError
 from textreg.losses import LOSSES
 from textreg.metrics import METRICS
-from textreg.model import Model
-from textreg.records import Corpus
 from textreg.report.page import check_report
-from textreg.running import Progress
 from textreg.settings import MULTICLASS, TrainingSettings
 from textreg.spaces import parse_space
 from textreg.training import train_corpus
@@ -232,7 +230,7 @@ def command(
     if report is not None:
         result["report"] = report
         with progress_bar(quiet=quiet) as progress:
-            _write_report(model, corpus, settings, target, report, progress)
+            write_report(model, corpus, settings, target, report, progress)
     result["bytes"] = target.stat().st_size
     if as_json:
         print_json(result)
@@ -256,33 +254,6 @@ def _check_split(group_col: str | None, time_col: str | None, dev: Sequence[str]
             f"{named[0]} and {named[1]} both say which documents to choose the prices by: give "
             "one of them."
         )
-
-
-def _write_report(
-    model: Model,
-    corpus: Corpus,
-    settings: TrainingSettings,
-    target: Path,
-    path: str,
-    progress: Progress | None,
-) -> None:
-    """The page; the model file stands by now, and the user is told so if this ends early."""
-    from textreg.report import report
-
-    try:
-        made = report(
-            model,
-            train=corpus,
-            settings=settings,
-            title=target.name,
-            command=click.get_current_context().obj,
-            jobs=settings.jobs,
-            progress=progress,
-        )
-    except (KeyboardInterrupt, TextregError):
-        click.echo(f"{target} is saved; the report is not.", err=True)
-        raise
-    made.save(path)
 
 
 def _stem(path: str) -> str:

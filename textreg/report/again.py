@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,8 @@ from textreg import registry
 from textreg.errors import ModelError, PluginError, UsageError
 from textreg.params import Parametrized
 from textreg.report.records import Fact
-from textreg.settings import TrainingSettings
+from textreg.settings import PREFIXES, TrainingSettings
+from textreg.tuning import Tuning
 
 if TYPE_CHECKING:
     from textreg.model import Model
@@ -27,24 +29,17 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
     unlabeled: documents that took part. ModelError where the file does not hold the settings, or
     names a part that is not there.
     """
-    summary = model.summary
-    if not isinstance(summary.get("reg"), dict):
-        raise ModelError(
-            "the model does not say how it was trained, so nothing can be fitted as it was: leave "
-            "out the training corpus, or train the model again with textreg train."
-        )
+    summary = _summary(model)
     try:
-        reg = registry.resolve("regularizer", summary["reg"]["name"], summary["reg"]["params"])
-        builders = {
-            kind: registry.resolve(kind, summary[kind]["name"], summary[kind]["params"])
-            for kind in ("groups", "graph")
-            if summary.get(kind)
+        parts = {
+            key: registry.resolve(kind, summary[key]["name"], summary[key]["params"])
+            for key, kind in PREFIXES.items()
+            if key != "tokenizer" and summary.get(key)
         }
     except (PluginError, UsageError) as error:
         raise ModelError(f"the model's training cannot be repeated: {error}") from error
     split = summary.get("split") or {}
     return TrainingSettings(
-        reg=reg,
         tokenizer=model.encoder.tokenizer,
         vectorizer=model.encoder.vectorizer,
         unlabeled=unlabeled,
@@ -56,8 +51,36 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
         class_weight=summary.get("class_weight"),
         seed=split.get("seed", 0),
         tol=summary.get("tol", 1e-4),
-        **builders,
+        **parts,
     )
+
+
+def decided(settings: TrainingSettings, model: Model) -> TrainingSettings:
+    """The settings of a training with what its search chose: see ``model``."""
+    summary = _summary(model)
+    parts = {
+        key: getattr(settings, key).replace(**summary[key]["params"])
+        for key in ("reg", "groups", "graph")
+        if getattr(settings, key) is not None
+        and getattr(settings, key).params() != summary[key]["params"]
+    }
+    return replace(
+        settings,
+        tokenizer=model.encoder.tokenizer,
+        vectorizer=model.encoder.vectorizer,
+        tuning=Tuning(),
+        **parts,
+    )
+
+
+def _summary(model: Model) -> dict[str, Any]:
+    """What the model says of its training; ModelError where it says nothing."""
+    if not isinstance(model.summary.get("reg"), dict):
+        raise ModelError(
+            "the model does not say how it was trained, so nothing can be fitted as it was: leave "
+            "out the training corpus, or train the model again with textreg train."
+        )
+    return model.summary
 
 
 def fit_command(model: Model) -> list[str] | None:

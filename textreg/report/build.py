@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +13,7 @@ from textreg.errors import UsageError
 from textreg.explain import Kept, gives_offsets, kept_in
 from textreg.model import Model
 from textreg.records import Corpus
-from textreg.report.again import fingerprint, fit_command, settings_of, versions
+from textreg.report.again import decided, fingerprint, fit_command, settings_of, versions
 from textreg.report.baseline import baseline_of
 from textreg.report.documents import documents_of
 from textreg.report.facts import data_facts, settings_facts
@@ -29,6 +28,7 @@ from textreg.report.measured import Measured, scores_of
 from textreg.report.records import Dropped, Fact, Report, Reproduce
 from textreg.report.search import searched_of, traced_of
 from textreg.report.study import BASELINE, Study, study
+from textreg.running import Work
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -60,9 +60,9 @@ def report(
     without them the report leaves out what only they tell, and says so. Without ``corpus`` every
     training document is answered by a fit with the same prices that has not seen it: see
     :func:`textreg.report.study.study`. unlabeled: further documents that its graph came from.
-    settings: of the training, where the model file does not say all of it. title: of the page, such
-    as the name of the file. command: words of the command line, for the page to repeat. jobs,
-    progress: as for :func:`textreg.training.train_corpus`.
+    settings: of the training, where they are at hand: the model file does not say all of them.
+    title: of the page, such as the name of the file. command: words of the command line, for the
+    page to repeat. jobs, progress: as for :func:`textreg.training.train_corpus`.
 
     DataError where a document has no label, or one that the model does not know; ModelError where
     ``train`` is given and the model does not hold its settings; UsageError where both are missing.
@@ -72,8 +72,8 @@ def report(
     measured = None if corpus is None else _of_corpus(model, corpus)
     again = None
     if train is not None:
-        settings = settings_of(model, unlabeled) if settings is None else settings
-        again = study(model, train, replace(settings, jobs=jobs), progress)
+        settings = settings_of(model, unlabeled) if settings is None else decided(settings, model)
+        again = study(model, train, settings, Work(jobs, progress))
     if measured is None:
         assert again is not None
         measured = _of_parts(model, again)

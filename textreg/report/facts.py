@@ -79,7 +79,9 @@ def settings_facts(model: Model) -> tuple[Fact, ...]:
     found = []
     if reg := summary.get("reg"):
         found.append(Fact("regularizer", _part("regularizer", reg)))
-        found.append(Fact("chosen by search", ", ".join(reg.get("searched", ())) or "nothing"))
+        searched = [*(summary.get("chosen") or {}), *reg.get("searched", ())]
+        told = ", ".join(name.replace("_", " ") for name in searched)
+        found.append(Fact("chosen by search", told or "nothing"))
     found.append(Fact("loss", model.loss))
     if summary.get("multiclass"):
         found.append(Fact("several labels", summary["multiclass"]))

@@ -27,24 +27,22 @@ def searched_of(model: Model) -> Searched | None:
     rows, metric, dev = summary.get("search") or [], summary.get("metric"), summary.get("dev")
     if len(rows) < 2 or metric is None or dev is None:
         return None
-    chosen = {key: summary["reg"]["params"].get(key) for key in rows[0]["params"]}
-    places = [place for place, row in enumerate(rows) if row["params"] == chosen]
-    if not places:
+    now = {key: summary["reg"]["params"].get(key) for key in rows[0]["params"]}
+    chosen = now, summary.get("chosen", {})
+    settings = [(row["params"], row.get("settings", {})) for row in rows]
+    if chosen not in settings:
         return None
-    keep = sorted({*range(0, len(rows), -(-len(rows) // TRIED)), places[0]})
+    place = settings.index(chosen)
+    keep = sorted({*range(0, len(rows), -(-len(rows) // TRIED)), place})
     key = metric.replace("-", "_")
-    tried = [
-        Tried(
-            ", ".join(f"{name} {value}" for name, value in prices(rows[place]["params"])),
-            rows[place]["nonzero"],
-            rows[place][key],
-        )
-        for place in keep
-    ]
+    tried = []
+    for number in keep:
+        told = prices({**settings[number][1], **settings[number][0]})
+        what = ", ".join(f"{name} {value}" for name, value in told)
+        tried.append(Tried(what, rows[number]["nonzero"], rows[number][key]))
     ends = tuple(dev["accuracy_interval"]) if metric == "accuracy" else None
-    return Searched(
-        metric, dev["documents"], _how(model), tuple(tried), keep.index(places[0]), ends
-    )
+    at = keep.index(place)
+    return Searched(metric, dev["documents"], _how(model), tuple(tried), at, ends)
 
 
 def traced_of(model: Model) -> Traced | None:

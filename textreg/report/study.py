@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg import registry
+from textreg.choice import choose
 from textreg.errors import DataError
 from textreg.fitting import fit_classes
 from textreg.prepare import Prepared, Target, prepare
 from textreg.records import Corpus, MultiSolution
-from textreg.running import Progress, Run
-from textreg.selection import choose, search
+from textreg.running import ALONE, Run, Work
+from textreg.selection import search
 from textreg.settings import TrainingSettings
 from textreg.splitting import splits_of
+from textreg.tuning import Tuning
 
 if TYPE_CHECKING:
     from textreg.kinds import Regularizer
@@ -67,15 +69,13 @@ class Study:
         return self.data.truth[self.rows]
 
 
-def study(
-    model: Model, corpus: Corpus, settings: TrainingSettings, progress: Progress | None = None
-) -> Study:
+def study(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work = ALONE) -> Study:
     """Fit what ``model`` was trained with anew, without each part of its training ``corpus``.
 
-    settings: those of the training; documents of its ``dev`` that were refitted belong to the
-    corpus. The parts are those of its cross-validation, or PARTS of about the same size; groups
-    stay whole, and with times every fit has seen only what is earlier. Features come from the whole
-    corpus, as in training.
+    settings: those of the training, decided: see :func:`textreg.report.again.decided`; documents of
+    its ``dev`` that were refitted belong to the corpus. The parts are those of its cross-validation
+    or PARTS of about the same size; groups stay whole, and with times every fit has seen only what
+    is earlier. Features come from the whole corpus, as in training.
 
     DataError where its labels are not those of the model; KeyboardInterrupt on Ctrl-C.
     """
@@ -96,10 +96,11 @@ def study(
         threshold=None,
         path=False,
         refit=True,
+        tuning=Tuning(),
     )
     splits = splits_of(corpus, target, plain)
     data = prepare(corpus, target, plain)
-    chosen = settings.reg.replace(**model.summary["reg"]["params"])
+    chosen = settings.reg
 
     tuned = None
     if chosen.name != BASELINE:
@@ -114,16 +115,16 @@ def study(
         )
         simple = replace(data, settings=usual)
         cut = [simple.fold(split) for split in splits_of(corpus, target, usual)]
-        points = search(usual.reg, cut, jobs=settings.jobs, progress=progress)
+        points = search(usual.reg, cut, work)
         tuned = points[choose(points, usual.metric)].part
         del cut
 
     held = np.concatenate([split.held for split in splits])
     order = np.argsort(held)
-    run = Run("report", len(splits) * (1 if tuned is None else 2), progress)
+    run = work.run("report", len(splits) * (1 if tuned is None else 2))
 
     def without_each(of: Prepared, part: Regularizer) -> tuple[Fits, tuple[MultiSolution, ...]]:
-        found = run.map(settings.jobs, _fit_without, [(of, part, split, run) for split in splits])
+        found = run.map(_fit_without, [(of, part, split, run) for split in splits])
         if run.stopped:
             raise KeyboardInterrupt
         fits, scores = zip(*found, strict=True)
@@ -184,8 +185,10 @@ def _together(corpus: Corpus, more: Corpus) -> Corpus:
 
 def _fit_without(
     data: Prepared, part: Regularizer, split: Split, run: Run
-) -> tuple[MultiSolution, Floats]:
-    """One fit, and its scores (held out, k) of the part that it has not seen."""
+) -> tuple[MultiSolution, Floats] | None:
+    """One fit, and its scores (held out, k) of the part that it has not seen; None if stopped."""
+    if run.stopped:
+        return None
     fold = data.fold(split)
     fitted, _ = fit_classes(part, fold.problem, fold.targets, fold.codes, None)
     run.advance()
