@@ -7,7 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("textreg", deadline=None)  # a busy machine is no fault
+hypothesis.settings.load_profile("textreg")
 
 
 @pytest.fixture(scope="session")

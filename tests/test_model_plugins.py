@@ -165,3 +165,35 @@ def test_showing_imports_nothing(folder: Path, site: Site) -> None:
     assert not ran(shown)
     assert shown.session([PREDICT])[0][0] == 0
     assert ran(shown)
+
+
+REGISTER = """
+import textreg
+from textreg.kinds import Tokenizer
+
+class Spaces(Tokenizer):
+    name = "spaces"
+    def __call__(self, text): return [text.split()]
+
+textreg.register(Spaces)
+texts, labels = ["good film", "bad film"] * 10, ["p", "n"] * 10
+textreg.train(texts, labels, tokenizer="spaces", reg="lasso", reg_l1=0.1).save("own.textreg")
+print(textreg.load("own.textreg").predict(["good"]))
+"""
+
+
+def test_one_that_a_program_had_registered(folder: Path, site: Site) -> None:
+    """It may have become a distribution since; another of its name is taken, but not silently."""
+    bare = Site(folder, "nothing")
+    made = bare.python("-W", "error", "-c", REGISTER)
+    assert made.stdout == "['p']\n", made.stderr
+    predict = ["predict", "own.textreg", "corpus.jsonl"]
+    ((code, _, err),) = bare.session([predict])
+    assert code == 1
+    assert "own.textreg needs the tokenizer 'spaces': no tokenizer 'spaces'. " in err
+    ((code, out, err),) = site.session([predict])
+    assert (code, len(out.split())) == (0, 40)
+    assert err == (
+        "Warning: own.textreg was made with a tokenizer 'spaces' that a program had registered; "
+        "the one of acme-spaces 1.3.0 is taken instead, and may give other words.\n"
+    )

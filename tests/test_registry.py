@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -218,6 +219,51 @@ def test_plugin_that_breaks_the_interface(install: Install, case: str) -> None:
     with pytest.raises(PluginError, match=message):
         registry.find("regularizer", "slope")
     assert only(registry, "slope").status.startswith("broken: ")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"[textreg]\nregularizer.bad\n", "acme-bad, whose metadata gives TypeError: "),
+        (b"[textreg]\nregularizer.bad = x\xff\n", "acme-bad, whose metadata gives UnicodeDecode"),
+    ],
+)
+def test_damaged_metadata_hurts_nobody_else(
+    install: Install, tmp_path: Path, content: bytes, says: str
+) -> None:
+    install("acme-slope", {"regularizer.slope": "acme_slope"})
+    install("acme-bad", {"regularizer.bad": "acme_bad"})
+    (tmp_path / "acme_bad-0.3.dist-info" / "entry_points.txt").write_bytes(content)
+    registry = Registry()
+    assert registry.find("regularizer", "slope")
+    assert {"sentence", "slope"} <= set(registry.names("regularizer"))
+    assert len(registry.names("tokenizer")) == len(set(registry.names("tokenizer")))
+    rows = [(row.kind, row.name, row.distribution) for row in registry.listing()]
+    assert len(rows) == len(set(rows))
+    (damaged,) = registry.damaged()
+    assert damaged.startswith(says)
+    with pytest.raises(PluginError, match=f"no regularizer 'bad'.* Left out as damaged: {says}"):
+        registry.find("regularizer", "bad")
+
+
+def test_what_is_left_of_a_distribution(install: Install, tmp_path: Path) -> None:
+    install("acme-half", {"regularizer.half": "acme_half"})
+    (tmp_path / "acme_half-0.3.dist-info" / "METADATA").unlink()
+    registry = Registry()
+    assert "half" not in registry.names("regularizer")
+    assert registry.damaged() == [
+        f"what is left in {tmp_path} of a distribution with 'regularizer.half'"
+    ]
+
+
+@pytest.mark.parametrize("value", ["", "a b", "1 +"])
+def test_entry_point_of_no_module(install: Install, tmp_path: Path, value: str) -> None:
+    install("acme-bad", {"regularizer.bad": "acme_bad"})
+    entry_points = tmp_path / "acme_bad-0.3.dist-info" / "entry_points.txt"
+    entry_points.write_text(f"[textreg]\nregularizer.bad = {value}\n")
+    says = f"entry point 'regularizer.bad' names no module: '{re.escape(value)}'"
+    with pytest.raises(PluginError, match=says):
+        Registry().find("regularizer", "bad")
 
 
 def test_two_providers_of_a_name(install: Install, tmp_path: Path) -> None:

@@ -59,19 +59,24 @@ def diagnose(name: str = "") -> list[Diagnosis]:
         rows = list(_meant(name, rows)) or list(_meant(name, registry.listing(load=True)))
         if not rows:
             known = registry.aliases()
+            damaged = [f" Left out as damaged: {one}." for one in registry.damaged()]
             raise PluginError(
-                f"no plugin '{name}'.{did_you_mean(name, known)} See: textreg plugins list"
+                f"no plugin '{name}'.{did_you_mean(name, known)}{''.join(damaged)} "
+                "See: textreg plugins list"
             )
     return [found for row in rows for found in _diagnose(row)]
 
 
-def strange_names() -> list[str]:
-    """Of the names that are to be blocked or allowed, those that no plugin has, in words."""
+def notes() -> list[str]:
+    """What is wrong with no plugin of the list, in words: distributions that are damaged, and names
+    that are to be blocked or allowed and that no plugin has.
+    """
     known = registry.aliases()
     given = [(f"the variable {DISABLE}", os.environ.get(DISABLE, "").split(","))]
     for config in registry.configs():
         given.append((f"{config.path}", [*config.disable, *(config.allow or ())]))
-    return [
+    damaged = [f"left out as damaged, so install it again: {one}" for one in registry.damaged()]
+    return damaged + [
         f"{where} names '{name}', and no plugin is called that.{did_you_mean(name, known)}"
         for where, listed in given
         for name in map(str.strip, listed)

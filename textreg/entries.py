@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from importlib import metadata
 from typing import NamedTuple
 
@@ -36,18 +37,55 @@ class Entry(NamedTuple):
         return self.distribution, self.point.value
 
 
-def scan() -> list[Entry]:
+class Scan(NamedTuple):
+    """What was found, and in words what is left out, for its metadata is damaged."""
+
+    entries: list[Entry]
+    damaged: list[str]
+
+
+def scan() -> Scan:
     """All entry points of the group, in the order in which they are found."""
-    entries = []
-    for point in metadata.entry_points(group=GROUP):
+    found = Scan([], [])
+    points: Iterable[metadata.EntryPoint]
+    try:
+        points = metadata.entry_points(group=GROUP)
+    except Exception:  # noqa: BLE001  # one damaged distribution, of whatever, stops them all
+        points = _one_by_one(found.damaged)
+    for point in points:
         kind, _, name = point.name.partition(".")
         if kind not in KIND_NAMES or not name:
             kind, name = "", point.name
-        # Of what was half removed there may be neither name nor version.
-        distribution = normal((point.dist and point.dist.name) or "unknown")
-        version = (point.dist and point.dist.version) or ""
-        entries.append(Entry(kind, name, distribution, version, point))
-    return entries
+        owner = _owner(point.dist)
+        if owner is None:
+            where = "" if point.dist is None else f" in {point.dist.locate_file('')}"
+            found.damaged.append(f"what is left{where} of a distribution with '{point.name}'")
+            continue
+        found.entries.append(Entry(kind, name, *owner, point))
+    return found
+
+
+def _owner(dist: metadata.Distribution | None) -> tuple[str, str] | None:
+    """Normal name and version of a distribution; None for one that was half removed."""
+    if dist is None:
+        return None
+    try:
+        return (normal(dist.name), dist.version or "") if dist.name else None
+    except Exception:  # noqa: BLE001  # by which newer versions of Python say that there is none
+        return None
+
+
+def _one_by_one(damaged: list[str]) -> list[metadata.EntryPoint]:
+    """The same from every distribution whose metadata can be read, the first of a name only."""
+    points: dict[str, list[metadata.EntryPoint]] = {}
+    for dist in metadata.distributions():
+        name = f"a distribution in {dist.locate_file('')}"
+        try:
+            name = dist.name or name
+            points.setdefault(normal(name), list(dist.entry_points.select(group=GROUP)))
+        except Exception as error:  # noqa: BLE001  # whatever its files may hold
+            damaged.append(f"{name}, whose metadata gives {type(error).__name__}: {error}")
+    return [point for own in points.values() for point in own]
 
 
 def normal(distribution: str) -> str:

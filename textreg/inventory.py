@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from textreg.blocking import Blocks
-from textreg.entries import Entry, aliases, scan
+from textreg.entries import Entry, Scan, aliases, scan
 from textreg.errors import BrokenPluginError, PluginError
 from textreg.loading import Parts, import_plugin, parts_of, title
 
@@ -62,7 +62,7 @@ class Inventory:
         self.lock = threading.RLock()
         self.blocks = Blocks()
         self.added: dict[tuple[str, str], Added] = {}
-        self._scanned: list[Entry] | None = None
+        self._scanned: Scan | None = None
         self._loaded: dict[tuple[str, str], Parts] = {}
         self._seconds: dict[tuple[str, str], float] = {}
         self._failures: dict[tuple[str, str, str], BrokenPluginError] = {}
@@ -71,7 +71,12 @@ class Inventory:
         """All entry points, read once."""
         if self._scanned is None:
             self._scanned = scan()
-        return self._scanned
+        return self._scanned.entries
+
+    def damaged(self) -> list[str]:
+        """Distributions whose metadata is damaged, in words."""
+        self.entries()
+        return [] if self._scanned is None else self._scanned.damaged
 
     def load(self, entry: Entry) -> Parts:
         """The parts of an entry's module. A failure is kept, and raised."""

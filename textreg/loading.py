@@ -39,7 +39,10 @@ def import_plugin(point: EntryPoint, distribution: str, version: str) -> Any:
     Raises BrokenPluginError if the import raises anything. Warns with PluginWarning, naming the
     distribution, where it uses what will go away.
     """
-    who = f"{distribution} {version}"
+    who = f"{distribution} {version}".strip()
+    if not point.pattern.match(point.value):
+        cause = f"its entry point '{point.name}' names no module: '{point.value}'"
+        raise BrokenPluginError(f"{who} cannot be loaded: {cause}. Its author must mend it.", cause)
     try:
         with naming(who):
             return point.load()

@@ -112,6 +112,10 @@ class Registry:
         """All names by which plugins may be blocked, or asked after."""
         return self._inventory.aliases()
 
+    def damaged(self) -> list[str]:
+        """Distributions whose metadata is damaged, in words; their plugins are not found."""
+        return self._inventory.damaged()
+
     def configs(self) -> list[Config]:
         """What the files ``textreg.toml`` say."""
         return self._blocks.configs
@@ -237,6 +241,8 @@ class Registry:
             known = [f"{row.distribution}:{row.name}".lstrip(":") for row in rows]
         message = f"no {title(kind)} '{name}'.{did_you_mean(name, known)}"
         message += f" Installed: {', '.join(known) or 'none'}."
+        if damaged := self._inventory.damaged():
+            message += f" Left out as damaged: {'; '.join(damaged)}."
         for fault in faults:
             message += f" It may be in a plugin that is broken: {fault}"
         return PluginError(message)
@@ -262,6 +268,7 @@ origin = _default.origin
 failure = _default.failure
 load = _default.load
 aliases = _default.aliases
+damaged = _default.damaged
 configs = _default.configs
 register = _default.register
 register_file = _default.register_file

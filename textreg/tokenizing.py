@@ -90,7 +90,7 @@ def find_tokenizer(path: Path, description: Mapping[str, Any]) -> Tokenizer:
     """The installed tokenizer that a model was made with, or that of the file it was made with.
 
     Raises ModelError where there is none, and says how to get it; warns with PluginWarning where
-    its distribution has another version.
+    its distribution has another version, or where there is only one of its name from elsewhere.
     """
     if lacks := lacking(description):
         raise ModelError(f"{path} needs {lacks} (without it, textreg show {path} still works)")
@@ -110,6 +110,8 @@ def find_tokenizer(path: Path, description: Mapping[str, Any]) -> Tokenizer:
         tokenizer: Tokenizer = registry.create("tokenizer", spec, **description["params"])
     except (PluginError, UsageError) as error:
         raise ModelError(f"{needed}: {error}") from error
+    if spec == name and given is None:
+        _warn_of_another_origin(path, tokenizer)
     return tokenizer
 
 
@@ -147,6 +149,18 @@ def _warn_of_another_version(path: Path, description: Mapping[str, Any]) -> None
         warnings.warn(
             f"{path} was made with {distribution} {version}, and {installed} is installed: its "
             f"tokenizer may give other words. The same again: {install_line(description)}",
+            PluginWarning,
+            stacklevel=4,
+        )
+
+
+def _warn_of_another_origin(path: Path, tokenizer: Tokenizer) -> None:
+    """PluginWarning where one from elsewhere stands in for one that a program had registered."""
+    found = registry.provider(tokenizer)
+    if found is not None and (found.distribution or found.file):
+        warnings.warn(
+            f"{path} was made with a tokenizer '{tokenizer.name}' that a program had registered; "
+            f"the one of {found.home} is taken instead, and may give other words.",
             PluginWarning,
             stacklevel=4,
         )

@@ -27,10 +27,10 @@ def doctor(ctx: click.Context, name: str, as_json: bool) -> int:
 
     The exit code is 0 if none is broken, 1 if one is, 2 if there is no plugin called NAME.
     """
-    from textreg.doctor import diagnose, strange_names
+    from textreg.doctor import diagnose, notes
 
     found = diagnose(name)
-    strange = strange_names()
+    strange = notes()
     broken = [one for one in found if one.status == "broken"]
     if as_json:
         print_json({"plugins": [asdict(one) for one in found], "notes": strange})
