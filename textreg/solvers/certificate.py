@@ -42,8 +42,8 @@ SWEEPS, SPELLS = 2, 16
 HOPELESS = 2.0
 """Multiple of the tolerance that alpha alone may leave for u to be worth the improving."""
 
-GAIN = 0.1
-"""Share of the remaining gap that such rounds must close to be repeated."""
+GAIN = 0.2
+"""Share of what is missing that such rounds must bring to be repeated."""
 
 
 def dual_scores(engine: Engine) -> Floats:
@@ -125,6 +125,7 @@ def group_bound(
     near = penalty.lam + 2.0 * penalty.l2 * np.abs(engine.w) + 0.5 * slack
     pull = engine.dots(alpha, engine.features)
     best, best_scale = _scaled_bound(engine, penalty, alpha, np.abs(pull - held))
+    enough = (1.0 - tol) * objective
     hopeless = relative_gap(objective, dual_value(engine, alpha)) > HOPELESS * tol
     for _ in range(0 if hopeless else REPAIRS):
         before, t = best, pull - held
@@ -134,7 +135,7 @@ def group_bound(
             gain = bound - best
             if gain > 0.0:
                 best, best_scale = bound, scale
-            if gain < GAIN * (objective - best):
+            if best >= enough or gain < GAIN * (enough - best):
                 break
         held = pull - t
         excess = np.abs(t) - near
