@@ -259,6 +259,11 @@ def test_a_stale_error_on_held_out_documents_stops() -> None:
     assert whole.info["steps"] > solution.info["steps"]
 
 
+def test_stale_without_held_out_documents_is_refused() -> None:
+    with pytest.raises(UsageError, match="stale needs documents to measure on"):
+        stagewise(logistic(), StepRules(stale=50))
+
+
 def test_the_callback_stops_and_is_told_of_every_check() -> None:
     seen: list[Step] = []
 

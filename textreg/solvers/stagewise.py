@@ -70,7 +70,7 @@ class Walk:
         center = problem.fit_intercept or rules.likelihood == "exponential"
         self._scaling = Scaling.of(problem, columns, center=center, scale=rules.standardize)
         self._state = _likelihood(problem, rules, columns, self._scaling)
-        self._held = _HeldOut.of(problem)
+        self._held = _HeldOut.of(problem, rules)
         self._draws = np.random.default_rng(rules.seed)
         self.w, self._units = np.zeros(self._p), np.zeros(self._p)
         self._nonzero, self._place = 0, -1
@@ -239,9 +239,15 @@ class _HeldOut:
         self._columns, self.y, self.z = columns, y, np.zeros(len(y))
 
     @classmethod
-    def of(cls, problem: Problem) -> _HeldOut | None:
-        """Those of the problem; DataError where they do not fit."""
+    def of(cls, problem: Problem, rules: StepRules) -> _HeldOut | None:
+        """Those of the problem; DataError where they do not fit, UsageError where a rule asks."""
         if problem.validation is None:
+            if rules.stale is not None:
+                raise UsageError(
+                    "stagewise: stale needs documents to measure on, Problem.validation, and "
+                    "training gives none: leave stale out. Leave out steps too, and their number is "
+                    "chosen on held-out documents."
+                )
             return None
         X, y = problem.validation
         if np.shape(X) != (len(y), problem.X.shape[1]) or len(y) == 0:

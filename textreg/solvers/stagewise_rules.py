@@ -23,7 +23,7 @@ class StepRules:
 
     steps, features: most steps, and most features with a weight. threshold: share of the largest
     derivative at the start; the run stops when all are below it. stale: steps after the least error
-    on ``Problem.validation``; no effect without it. A step that would undo the last one is a loop,
+    on ``Problem.validation``, which it needs. A step that would undo the last one is a loop,
     and always stops the run.
 
     sample: features to look at in a step, drawn anew each time, None for all (section 7).

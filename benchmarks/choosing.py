@@ -1,0 +1,213 @@
+"""What the defaults rest on: one change at a time beside `--reg sentence`, on labels held out.
+
+    python benchmarks/choosing.py [--data FOLDER] [--tasks science movie] [--only "words" ...]
+                                  [--parts 3] [--seed 0] [--save FILE.json]
+
+Train and dev of every task are put together (their test documents are never read) and cut into
+parts; each part is held out once, and everything, the search for prices included, is done on the
+others. All changes see the same parts, so their answers are compared document by document: points
+of accuracy over the default, the mean over the tasks, with a bootstrap interval of 95 %, and the
+exact sign test over all documents.
+
+supervised: columns are scaled by the absolute log-ratio of how often either class has a word (Wang
+& Manning 2012), counted on the documents that the search does not hold out. average: the mean
+score of the five best settings of the search, each fitted on all documents.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array
+from threadpoolctl import threadpool_limits
+
+import textreg
+from textreg import registry
+from textreg.prepare import Target, make_features
+from textreg.records import Corpus
+from textreg.settings import TrainingSettings
+from textreg.significance import Answers, bootstrap, sign_test
+from textreg.splits import folds, holdout
+from textreg.training import train_corpus
+
+TASKS = ("science", "sports", "religion", "computer", "movie", "amazon-books", "amazon-electronics")
+BEST = 5
+
+
+class Answer(NamedTuple):
+    """Scores of the documents held out, and how many features of how many have a weight."""
+
+    scores: Any
+    nonzero: int
+    features: int
+
+
+Texts, Labels = Sequence[str], Sequence[str]
+Way = Callable[[Texts, Labels, Texts], Answer]
+
+
+def options(texts: Texts, labels: Labels, held: Texts, **settings: Any) -> Answer:
+    """A training with these options."""
+    model = textreg.train(texts, labels, **settings)
+    return Answer(model.decision_function(held), model.n_features, model.summary["features"])
+
+
+def average(texts: Texts, labels: Labels, held: Texts) -> Answer:
+    """The mean score of the best settings of the default search."""
+    first = textreg.train(texts, labels)
+    points = sorted(
+        first.summary["search"], key=lambda point: (-point["accuracy"], point["nonzero"])
+    )
+    regs = [
+        registry.create("regularizer", "sentence", **point["params"]) for point in points[:BEST]
+    ]
+    models = [textreg.train(texts, labels, reg=reg) for reg in regs]
+    names = {name for model in models for name in model.encoder.names}
+    scores = np.mean([model.decision_function(held) for model in models], axis=0)
+    return Answer(scores, len(names), first.summary["features"])
+
+
+def supervised(texts: Texts, labels: Labels, held: Texts) -> Answer:
+    """The default on columns that are scaled by how well each tells the labels apart."""
+    corpus = Corpus(texts=list(texts), labels=list(labels))
+    settings = TrainingSettings.from_options(holdout=0.1)
+    codes, names = Target.of(corpus, "classification").strata()
+    made = make_features(corpus, settings)
+    seen = holdout(codes, names, 0.1, settings.seed).train
+    X = csr_array(made.X[seen] > 0, dtype=float)
+    rates = [(1.0 + X[codes[seen] == code].sum(axis=0)) for code in (0, 1)]
+    ratios = np.abs(np.log(rates[1] / rates[1].sum()) - np.log(rates[0] / rates[0].sum()))
+    scaled = replace(made, X=csr_array(made.X @ diags_array(ratios)))
+    model = train_corpus(corpus, settings, features=scaled)
+    at = {name: column for column, name in enumerate(made.encoder.names)}
+    columns = [at[name] for name in model.encoder.names]
+    factors = model.weights[0] * ratios[columns]
+    scores = made.encoder.transform(held)[:, columns] @ factors + model.intercepts[0]
+    return Answer(scores, model.n_features, len(at))
+
+
+SIZED = registry.create("groups", "sentences", weight="sqrt")
+
+WAYS: dict[str, Way] = {
+    "--reg sentence": options,
+    "words alone (--ngrams 1)": partial(options, ngrams=1),
+    "up to three words (--ngrams 3)": partial(options, ngrams=3),
+    "words of two documents (--min-df 2)": partial(options, min_df=2),
+    "counts (--weighting count)": partial(options, weighting="count"),
+    "--weighting binary": partial(options, weighting="binary"),
+    "--weighting log": partial(options, weighting="log"),
+    "--weighting unit": partial(options, weighting="unit"),
+    "no l2": partial(options, reg=registry.create("regularizer", "sentence", l2=0.0)),
+    "prices by size": partial(options, groups=SIZED),
+    "paragraphs": partial(options, reg="group", groups="paragraphs"),
+    "documents": partial(options, reg="group", groups="documents"),
+    "windows": partial(options, reg="group", groups="windows"),
+    "--reg lasso": partial(options, reg="lasso"),
+    "--reg elastic": partial(options, reg="elastic"),
+    "--reg ridge": partial(options, reg="ridge"),
+    "--cv 5": partial(options, cv=5),
+    "--select 1se": partial(options, select="1se"),
+    "--select sparsest": partial(options, select="sparsest"),
+    "--metric log_loss": partial(options, metric="log_loss"),
+    "average": average,
+    "supervised": supervised,
+}
+
+
+def read(folder: Path) -> tuple[list[str], list[str]]:
+    rows = []
+    for part in ("train", "dev"):
+        with gzip.open(folder / f"{part}.jsonl.gz", "rt", encoding="utf-8") as file:
+            rows += [json.loads(line) for line in file]
+    return [row["text"] for row in rows], [row["label"] for row in rows]
+
+
+def measure(way: Way, texts: Texts, labels: Labels, parts: int, seed: int) -> dict[str, Any]:
+    """Predicted codes of all documents, each from a fit that has not seen it; size and time."""
+    names, codes = np.unique(labels, return_inverse=True)
+    found = np.empty(len(codes), dtype=np.int64)
+    sizes, started = [], time.process_time()
+    for split in folds(codes, list(names), parts, seed):
+        answer = way(
+            [texts[row] for row in split.train],
+            [labels[row] for row in split.train],
+            [texts[row] for row in split.held],
+        )
+        found[split.held] = answer.scores > 0
+        sizes.append(answer.nonzero / answer.features)
+    return {
+        "truth": codes.tolist(),
+        "found": found.tolist(),
+        "size": float(np.mean(sizes)),
+        "seconds": (time.process_time() - started) / parts,
+    }
+
+
+def table(results: dict[str, dict[str, Any]]) -> None:
+    """A line for every change, beside the first."""
+    first = next(iter(results.values()))
+    tasks = list(first)
+    print(f"{'':38}" + "".join(f"{task[:9]:>10}" for task in tasks), end="")
+    print(f"{'mean':>8}{'size %':>8}{'s':>6}   {'over the first, points':24}{'p':>6}")
+    for name, by_task in results.items():
+        cells = [
+            Answers(*(np.array(each) for each in (one["truth"], one["found"], base["found"])))
+            for one, base in ((by_task[task], first[task]) for task in tasks)
+        ]
+        accuracies = [100 * np.mean(cell.truth == cell.first) for cell in cells]
+        size = 100 * np.mean([by_task[task]["size"] for task in tasks])
+        seconds = sum(by_task[task]["seconds"] for task in tasks)
+        print(f"{name:38}" + "".join(f"{each:10.1f}" for each in accuracies), end="")
+        print(f"{np.mean(accuracies):8.2f}{size:8.2f}{seconds:6.1f}", end="")
+        if by_task is first:
+            print()
+            continue
+        right = [(cell.first == cell.truth, cell.second == cell.truth) for cell in cells]
+        won = sum(int((mine & ~base).sum()) for mine, base in right)
+        lost = sum(int((base & ~mine).sum()) for mine, base in right)
+        gain = 100 * np.mean([mine.mean() - base.mean() for mine, base in right])
+        interval, _ = bootstrap(cells)
+        ends = f"({100 * interval.low:+.2f} to {100 * interval.high:+.2f})"
+        print(f"   {gain:+.2f} {ends:18}{sign_test(won, lost):6.3f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("TEXTREG_DATA", ".")))
+    parser.add_argument("--tasks", nargs="+", default=TASKS)
+    parser.add_argument("--only", nargs="+", help="changes to try", choices=tuple(WAYS))
+    parser.add_argument("--parts", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--save", type=Path, help="answers, kept as they come and gone on from")
+    chosen = parser.parse_args()
+    root = chosen.data if (chosen.data / "tasks").is_dir() else chosen.data / "data"
+    corpora = {task: read(root / "tasks" / task) for task in chosen.tasks}
+    results: dict[str, dict[str, Any]] = {}
+    if chosen.save and chosen.save.exists():
+        results = json.loads(chosen.save.read_text())
+    for name, way in WAYS.items():
+        if chosen.only and name not in (*chosen.only, next(iter(WAYS))):
+            continue
+        done = results.setdefault(name, {})
+        for task, (texts, labels) in corpora.items():
+            if task not in done:
+                done[task] = measure(way, texts, labels, chosen.parts, chosen.seed)
+                if chosen.save:
+                    chosen.save.write_text(json.dumps(results))
+    print(f"accuracy in points, {chosen.parts} parts; size and seconds: means, sum over tasks")
+    table({name: results[name] for name in WAYS if name in results})
+
+
+if __name__ == "__main__":
+    with threadpool_limits(1):
+        main()
