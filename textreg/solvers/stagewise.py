@@ -245,8 +245,8 @@ class _HeldOut:
             if rules.stale is not None:
                 raise UsageError(
                     "stagewise: stale needs documents to measure on, Problem.validation, and "
-                    "training gives none: leave stale out. Leave out steps too, and their number is "
-                    "chosen on held-out documents."
+                    "training gives none: leave stale out. Leave out steps too, and their number "
+                    "is chosen on held-out documents."
                 )
             return None
         X, y = problem.validation
