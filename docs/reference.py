@@ -1,6 +1,7 @@
-"""Write reference.md: every parameter of every part inside textreg, from its declaration.
+"""Write reference.md: every parameter of every part inside textreg, from its declaration; and
+commands.md: every command and its options.
 
-With --check nothing is written; the program fails when the page is not as it would be written.
+With --check nothing is written; the program fails when a page is not as it would be written.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import commands
+
 from textreg import registry
 from textreg.params import AUTO, Choices, LogGrid, Param
 from textreg.vectorize import Vectorizer
 
-PAGE = Path(__file__).with_name("reference.md")
 KINDS = {
     "regularizer": ("Regularizers", "reg"),
     "tokenizer": ("Tokenizers", "tokenizer"),
@@ -95,15 +97,16 @@ def page() -> str:
 
 
 def main() -> int:
-    """Write the page, or check it."""
-    text = page()
-    if "--check" not in sys.argv[1:]:
-        PAGE.write_text(text, encoding="utf-8")
-        return 0
-    if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-        print(f"{PAGE} is not what the code says: run `make reference`.", file=sys.stderr)
-        return 1
-    return 0
+    """Write the pages, or check them."""
+    stale = 0
+    for name, text in {"reference.md": page(), "commands.md": commands.page()}.items():
+        path = Path(__file__).with_name(name)
+        if "--check" not in sys.argv[1:]:
+            path.write_text(text, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != text:
+            print(f"{path} is not what the code says: run `make reference`.", file=sys.stderr)
+            stale = 1
+    return stale
 
 
 if __name__ == "__main__":

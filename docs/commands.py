@@ -1,0 +1,88 @@
+"""The page commands.md: every command and its options, from their declarations in textreg.cli."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+
+import click
+
+from textreg.cli import cli
+
+HEAD = """% Written by docs/reference.py from the declarations in the code: `make reference`.
+
+# Commands
+
+What `textreg COMMAND --help` prints. Options of the parts that a command line chooses, such as
+`--reg-l1`, are on the page [Parameters](reference.md).
+"""
+ENDS = """## Exit codes
+
+| code | meaning |
+|---|---|
+| 0 | it was done |
+| 1 | data, a model or a plugin is broken |
+| 2 | the call is wrong: an option, a value, or the name of a plugin |
+| 130 | Ctrl-C, before anything was written |
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    sections = ["\n".join(_section(command, path)) for path, command in _walk(cli, "textreg")]
+    return "\n".join([HEAD, *sections, ENDS])
+
+
+def _walk(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
+    """A command with the words it is called by, and all that are below it."""
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from _walk(below, f"{path} {name}")
+
+
+def _section(command: click.Command, path: str) -> Iterator[str]:
+    context = click.Context(command)
+    yield f"## {path}"
+    yield ""
+    yield f"`{' '.join([path, *command.collect_usage_pieces(context)])}`"
+    yield ""
+    yield _prose(inspect.cleandoc(command.help or ""))
+    yield ""
+    # Those that depend on the parts chosen are not the command's own.
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    if options:
+        yield from ["| option | meaning |", "|---|---|"]
+    for option in options:
+        names = ", ".join(f"`{flag}{_value(option)}`" for flag in option.opts)
+        yield f"| {names} | {_meaning(option)} |"
+    if options:
+        yield ""
+
+
+def _value(option: click.Option) -> str:
+    """What stands after the flag."""
+    if option.is_flag or isinstance(option.type, click.Choice):  # choices are listed beside it
+        return ""
+    names = {"integer": "N", "integer range": "N", "float": "X", "text": "TEXT"}
+    return f" {option.metavar or names[option.type.name]}"
+
+
+def _meaning(option: click.Option) -> str:
+    text, given, default = " ".join((option.help or "").split()).partition("[default: ")
+    parts = [_prose(text.strip())]
+    if isinstance(option.type, click.Choice):
+        parts.append(f"One of {', '.join(f'`{choice}`' for choice in option.type.choices)}.")
+    if given or option.show_default is True:
+        parts.append(f"Default: {default.rstrip(']') or option.default}.")
+    return " ".join(filter(None, parts)).replace("|", "\\|")
+
+
+def _prose(text: str) -> str:
+    """Text of a terminal as Markdown: flags as code, signs that Markdown would take as they are."""
+    text = re.sub(r"([*_<])", r"\\\1", text)
+    return re.sub(r"(?<![\w-])(--?[a-z][\w-]*)", r"`\1`", text)
