@@ -38,7 +38,7 @@ ROWS = [
     ["corpus", "encoder"],
     ["vectorize"],
     ["metrics", "significance", "spaces", "splits", "trials"],
-    ["running"],
+    ["journal", "running"],
     ["calibration", "paths", "selection"],
     ["choice"],
     ["tuning"],

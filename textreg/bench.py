@@ -10,9 +10,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib import metadata
 from typing import Any, NamedTuple
 
+from textreg import registry
 from textreg.choice import choose, promising
+from textreg.journal import Journal, digest_of
 from textreg.kinds import Regularizer
 from textreg.prepare import Prepared, Target, make_features, prepare
 from textreg.records import Corpus
@@ -32,8 +35,24 @@ KEPT = 4
 """Settings of features, groups and graph whose documents are kept in memory as numbers, 2 or more.
 """
 
+ABOUT = ("holdout", "cv", "seed", "task", "loss", "multiclass", "class_weight", "tol", "max_iter")
+"""Settings, beside the parts, that a search which is gone on with has in common."""
+
 Chosen = tuple[Any, ...]
 """A value for each dimension of a space."""
+
+
+def journal_of(corpus: Corpus, settings: TrainingSettings) -> Journal | None:
+    """The file that a search is to go on from, if one is named; see :class:`Journal` for errors."""
+    if settings.tuning.resume is None:
+        return None
+    about = {
+        "documents": digest_of((corpus, settings.dev, settings.unlabeled)),
+        "textreg": metadata.version("textreg"),
+        "plugins": [registry.home(part) for part in settings.parts().values() if part is not None],
+    }
+    about |= {key: repr(getattr(settings, key)) for key in (*settings.parts(), *ABOUT)}
+    return Journal(settings.tuning.resume, about)
 
 
 class Ready(NamedTuple):
@@ -60,8 +79,10 @@ class Bench:
         settings: TrainingSettings,
         splits: Sequence[Split],
         features: Features | None = None,
+        journal: Journal | None = None,
     ) -> None:
         self.corpus, self.target, self.settings, self.splits = corpus, target, settings, splits
+        self.journal = journal
         dimensions = settings.dimensions()
         self.space = [one for one in dimensions if one.part != "reg"]
         self.prices = [one for one in dimensions if one.part == "reg"]
@@ -124,6 +145,7 @@ class Bench:
             run,
             changes=self.changes(chosen),
             error_of=settings.metric if settings.tuning.select == "1se" else None,
+            journal=self.journal,
         )
 
     def changes(self, chosen: Chosen) -> dict[str, Any]:

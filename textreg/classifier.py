@@ -75,6 +75,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         search: str = "narrow",
         search_space: Mapping[str, Sequence[Any]] | None = None,
         budget: float | str | None = None,
+        resume: str | None = None,
         jobs: int = 1,
         seed: int = 0,
         tol: float = 1e-4,
@@ -106,6 +107,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.search = search
         self.search_space = search_space
         self.budget = budget
+        self.resume = resume
         self.jobs = jobs
         self.seed = seed
         self.tol = tol

@@ -10,13 +10,13 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textreg.errors import ConvergenceWarning
 from textreg.records import Step
+from textreg.trials import Piece, Trial, solve_piece
 
-if TYPE_CHECKING:
-    from textreg.trials import Trial
+Finished = Callable[[Piece, list[list[Trial]]], None]
 
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(stage, done, total)``, from any thread but never from two at once."""
@@ -102,6 +102,21 @@ class Run:
             self._done += 1
             if self.work.progress is not None:
                 self.work.progress(self._stage, self._done, self._total)
+
+    def solve_pieces(self, pieces: Sequence[Piece], finished: Finished | None = None) -> list[Any]:
+        """Trials of every piece of work, for :func:`textreg.trials.solve_piece`.
+
+        finished: told of each piece and its trials as it is done, from any thread.
+        """
+
+        def one(piece: Piece) -> list[list[Trial]]:
+            trials = solve_piece(piece, self, self.done)
+            if finished is not None:
+                finished(piece, trials)
+            return trials
+
+        found: list[Any] = self.map(one, [(piece,) for piece in pieces])
+        return found
 
     def map(self, call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]]) -> Any:
         """``[call(*piece) for piece in pieces]`` in threads, stopped by Ctrl-C.

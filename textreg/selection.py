@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from textreg import calls
+from textreg.journal import Journal
 from textreg.kinds import Regularizer
 from textreg.losses import largest_gradient_at_zero
 from textreg.metrics import measure, standard_error
 from textreg.running import ALONE, Run, Work
-from textreg.trials import Fold, Start, Trial, solve_chain
+from textreg.trials import Fold, Piece, Start, Trial
 
 __all__ = ["Fold", "Point", "Start", "grid_of", "measure_grid", "search"]
 
@@ -91,34 +92,48 @@ def measure_grid(
     *,
     changes: Mapping[str, Any] | None = None,
     error_of: str | None = None,
+    journal: Journal | None = None,
 ) -> list[Point]:
     """The points of a grid that were measured in full before ``run`` was stopped.
 
     changes: what sets these folds apart from others of the search. error_of: the metric whose
     standard error is wanted, over the folds, or over the documents where there is one fold.
+    journal: what it holds is not solved again, and what is solved is kept there.
     """
     rows = folds[0].rows
     # trials[point][fold, row]: one for every weight vector of that row
     trials: list[dict[tuple[int, int | None], list[Trial]]] = [{} for _ in grid]
-    for number, wave in enumerate(_waves(grid)):
-        where = [(places, at, row) for places in wave for at in range(len(folds)) for row in rows]
+    for wave in _waves(grid):
+        where = [(cut, at, row) for cut in wave for at in range(len(folds)) for row in rows]
         pieces = []
-        for places, at, row in where:
-            starts = _starts(trials[places[0] - 1][at, row]) if number else None
-            parts = [grid[place] for place in places]
-            pieces.append((folds[at], row, parts, starts, run, run.done))
-        for (places, at, row), solved in zip(where, run.map(solve_chain, pieces), strict=True):
+        for (before, places), at, row in where:
+            starts = _starts(trials[before[-1]][at, row]) if before else None
+            past, parts = ([grid[place] for place in some] for some in (before, places))
+            pieces.append(Piece(folds[at], row, past, parts, starts))
+        for ((_, places), at, row), solved in zip(where, _solve(pieces, run, journal), strict=True):
             for place, found in zip(places, solved, strict=False):
                 trials[place][at, row] = found
         if run.stopped:
             break
     points = []
-    for part, found in zip(grid, trials, strict=True):
-        if len(found) < len(folds) * len(rows):
+    for part, tried in zip(grid, trials, strict=True):
+        if len(tried) < len(folds) * len(rows):
             continue  # stopped before all of it was measured
-        by_fold = [[one for row in rows for one in found[at, row]] for at in range(len(folds))]
+        by_fold = [[one for row in rows for one in tried[at, row]] for at in range(len(folds))]
         points.append(_point(part, folds, by_fold, changes or {}, error_of))
     return points
+
+
+def _solve(pieces: Sequence[Piece], run: Run, journal: Journal | None) -> list[list[list[Trial]]]:
+    """Trials of pieces of work, those that the journal holds from there."""
+    if journal is None:
+        return run.solve_pieces(pieces)
+    known = [journal.get(piece) for piece in pieces]
+    for place, trials in itertools.chain.from_iterable(enumerate(found or ()) for found in known):
+        run.done(place, trials)
+    fresh = [piece for piece, found in zip(pieces, known, strict=True) if found is None]
+    solved = iter(run.solve_pieces(fresh, journal.put))
+    return [next(solved) if found is None else found for found in known]
 
 
 def _point(
@@ -156,16 +171,20 @@ def _chains(grid: Sequence[Regularizer]) -> list[list[int]]:
     return [list(chain) for _, chain in itertools.groupby(range(len(grid)), key=outer)]
 
 
-def _waves(grid: Sequence[Regularizer]) -> list[list[list[int]]]:
+def _waves(grid: Sequence[Regularizer]) -> list[list[tuple[list[int], list[int]]]]:
     """The first steps of all chains, then the next steps of all that have more, and so on.
 
-    Who takes a whole chain in a run of its own gets it whole.
+    Each with the settings that come before it in its chain. Who takes a whole chain in a run of its
+    own gets it whole.
     """
     chains = _chains(grid)
     whole = type(grid[0]).path is not Regularizer.path
     steps = max(map(len, chains)) if whole else STEPS
-    cut = [[chain[at : at + steps] for at in range(0, len(chain), steps)] for chain in chains]
-    return [[places for places in wave if places] for wave in itertools.zip_longest(*cut)]
+    cut = [
+        [(chain[:at], chain[at : at + steps]) for at in range(0, len(chain), steps)]
+        for chain in chains
+    ]
+    return [[some for some in wave if some] for wave in itertools.zip_longest(*cut)]
 
 
 def _starts(trials: Sequence[Trial]) -> list[Start] | None:

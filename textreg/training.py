@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textreg.bench import Bench, Ready
+from textreg.bench import Bench, Ready, journal_of
 from textreg.calibration import (
     Calibration,
     Threshold,
@@ -110,7 +110,7 @@ def train_corpus(
     if settings.path:
         path_parameter(settings.reg)  # refused before long work
     splits = splits_of(corpus, target, settings)
-    bench = Bench(corpus, target, settings, splits, features)
+    bench = Bench(corpus, target, settings, splits, features, journal_of(corpus, settings))
     report("features", 0, len(corpus))
     bench.ready(bench.first)
     report("features", len(corpus), len(corpus))

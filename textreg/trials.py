@@ -5,10 +5,12 @@ Settings come in chains, solved from the emptiest model down, each started from 
 
 from __future__ import annotations
 
+import hashlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -52,6 +54,27 @@ class Fold:
         """The weight vectors that are fitted by themselves; None where all are fitted together."""
         return list(range(len(self.targets))) if self.codes is None else [None]
 
+    @cached_property
+    def digest(self) -> str:
+        """A digest of everything that fits and scores depend on."""
+        problem, found = self.problem, hashlib.sha256()
+        plain = (problem.loss, problem.tol, problem.max_iter, problem.fit_intercept)
+        found.update(repr((*plain, problem.X.shape)).encode())
+        parts: list[Any] = [problem.X, problem.weights, self.targets, self.codes]
+        parts += [self.X_held, self.truth_held]
+        if (groups := problem.groups) is not None:
+            parts += [groups.indptr, groups.indices, groups.weights]
+        if (graph := problem.graph) is not None:
+            found.update(repr(graph.classes).encode())
+            parts += [graph.similar, graph.dissimilar]
+        for part in parts:
+            sparse = hasattr(part, "indptr")
+            for array in (part.data, part.indices, part.indptr) if sparse else (part,):
+                known = np.ascontiguousarray(() if array is None else array)
+                found.update(repr((known.dtype.str, known.shape)).encode())
+                found.update(known.data)
+        return found.hexdigest()
+
 
 class Start(NamedTuple):
     """A solution reduced to what a warm start needs."""
@@ -90,26 +113,32 @@ class Watch(Protocol):
         """For ``Problem.callback``: True to stop."""
 
 
+class Piece(NamedTuple):
+    """A piece of work: settings of a chain, for one fold and one class.
+
+    row: the class, None where all are fitted together. starts: a solution for each class to begin
+    from, that of the last of the settings ``before``.
+    """
+
+    fold: Fold
+    row: int | None
+    before: list[Regularizer]
+    parts: list[Regularizer]
+    starts: list[Start] | None
+
+
 Done = Callable[[int, list[Trial]], None]
 """Told of every setting of a chain as it is done: its place, and a trial for each class."""
 
 
-def solve_chain(
-    fold: Fold,
-    row: int | None,
-    chain: Sequence[Regularizer],
-    starts: Sequence[Start] | None,
-    watch: Watch,
-    done: Done | None = None,
-) -> list[list[Trial]]:
-    """Trials of the class ``row``, or of all where that is None; fewer than ``chain`` if stopped.
+def solve_piece(piece: Piece, watch: Watch, done: Done | None = None) -> list[list[Trial]]:
+    """Trials of every setting of a piece, one a weight vector; of fewer settings if stopped.
 
-    starts: a solution for each class to begin from. A setting that was under way at the stop has no
-    trial.
+    A setting that was under way at the stop has no trial.
     """
     trials: list[list[Trial]] = []
     begin = time.perf_counter()
-    for weights in _weights(fold, row, chain, starts, watch):
+    for weights in _weights(piece, watch):
         if watch.stopped:
             break
         trials.append([])
@@ -120,35 +149,30 @@ def solve_chain(
             if np.count_nonzero(used) <= KEPT:
                 indices = np.flatnonzero(used)
                 start = Start(indices, w[indices], b)
-            trials[-1].append(Trial(fold.X_held @ w + b, np.packbits(used), start, seconds))
+            trials[-1].append(Trial(piece.fold.X_held @ w + b, np.packbits(used), start, seconds))
         if done is not None:
             done(len(trials) - 1, trials[-1])
         begin = time.perf_counter()
     return trials
 
 
-def _weights(
-    fold: Fold,
-    row: int | None,
-    chain: Sequence[Regularizer],
-    starts: Sequence[Start] | None,
-    watch: Watch,
-) -> Iterator[list[tuple[Floats, float]]]:
-    """Weights and intercepts of one class, or of all, for every setting of a chain."""
+def _weights(piece: Piece, watch: Watch) -> Iterator[list[tuple[Floats, float]]]:
+    """Weights and intercepts of one class, or of all, for every setting of a piece."""
+    fold, row = piece.fold, piece.row
     problem = fold.problem.replace(callback=watch.callback)
     p = problem.X.shape[1]
-    dense = [start.dense(p) for start in starts or ()]
+    dense = [start.dense(p) for start in piece.starts or ()]
     if row is not None:
         begin = dense[0] if dense else None
         here = problem.replace(y=fold.targets[row], start=begin)
-        for solution in calls.path(chain, here, lambda: watch.stopped is not None):
+        for solution in calls.path(piece.parts, here, lambda: watch.stopped is not None):
             yield [(solution.w, solution.b)]
         return
     assert fold.codes is not None
     together = None
     if dense:
         together = np.array([w for w, _ in dense]), np.array([b for _, b in dense])
-    for part in chain:
+    for part in piece.parts:
         fitted = calls.solve_softmax(part, problem, fold.codes, together)
         together = fitted.w, fitted.b
         yield [(w, float(b)) for w, b in zip(fitted.w, fitted.b, strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, nan
@@ -21,7 +22,8 @@ class Tuning:
     apart, then those beside the best. search_space: further parameters to search, by the names of
     their options, with the values to try: ``{"weighting": ["log", "tfidf"], "reg_l1": [0.1, 1]}``.
     select, within, max_nonzero: see :class:`textreg.choice.Rule`. budget: how long a training may
-    take, the final fit included: seconds, or "90s", "5m", "2h".
+    take, the final fit included: seconds, or "90s", "5m", "2h". resume: a file that keeps what is
+    measured; where it exists, the search goes on from there.
     """
 
     select: str = "best"
@@ -30,6 +32,7 @@ class Tuning:
     search: str = "narrow"
     search_space: Mapping[str, Sequence[Any]] | None = None
     budget: float | str | None = None
+    resume: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
         if self.search not in SEARCH:

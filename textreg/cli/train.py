@@ -13,11 +13,11 @@ from typing import Any
 import click
 
 from textreg.calibration import METHODS
-from textreg.choice import SELECT
 from textreg.cli.inputs import describe, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, print_json, progress_bar
 from textreg.cli.report import write_report
+from textreg.cli.searching import searching
 from textreg.cli.trained import tell
 from textreg.corpus import read_corpus
 from textreg.errors import UsageError
@@ -27,7 +27,6 @@ from textreg.report.page import check_report
 from textreg.settings import MULTICLASS, TrainingSettings
 from textreg.spaces import parse_space
 from textreg.training import train_corpus
-from textreg.tuning import SEARCH
 
 
 @click.command(cls=PartsCommand, name="train")
@@ -111,34 +110,7 @@ from textreg.tuning import SEARCH
 @click.option(
     "--path", is_flag=True, help="Keep the whole path of the fit in the model: textreg show --path."
 )
-@click.option(
-    "--select",
-    type=click.Choice(SELECT),
-    default="best",
-    show_default=True,
-    help="Who wins the search: the best; the smallest within one standard error of it; or the "
-    "smallest within --within of it.",
-)
-@click.option("--within", type=float, help="How far from the best. [default: 0.01]")
-@click.option("--max-nonzero", type=int, metavar="N", help="Most features in the model.")
-@click.option(
-    "--search",
-    type=click.Choice(SEARCH),
-    default="narrow",
-    show_default=True,
-    help="Measure all settings; or of many at first a few, then those beside the best.",
-)
-@click.option(
-    "--search-space",
-    metavar="PARAMETER=VALUES",
-    multiple=True,
-    help="Values to try of any parameter shown here, such as weighting=log,tfidf. May be repeated.",
-)
-@click.option(
-    "--budget",
-    metavar="TIME",
-    help="Most time for all of it, the final fit included: 90s, 5m, 2h. The best so far is taken.",
-)
+@searching
 @click.option("--jobs", type=int, default=-1, help="Fits side by side. [default: one a core]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the hold-out.")
 @click.option("--tol", type=float, default=1e-4, show_default=True, help="Relative duality gap.")
@@ -187,6 +159,8 @@ def command(
         check_target(Path(report), [*files, *dev, *unlabeled], "--report")
         if Path(report).absolute() == target.absolute():
             raise UsageError(f"--report and -o both name {target}: name two files.")
+    if (journal := options["resume"]) and os.path.abspath(journal) == os.path.abspath(target):
+        raise UsageError(f"-o {target} would overwrite the journal: name another file (--resume).")
     given = {key: value for key, value in options.items() if value is not None}
     settings = TrainingSettings.from_options(
         refit=not no_refit,

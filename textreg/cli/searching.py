@@ -1,0 +1,58 @@
+"""The options of ``textreg train`` that say how prices are searched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from textreg.choice import SELECT
+from textreg.tuning import SEARCH
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+OPTIONS = (
+    click.option(
+        "--select",
+        type=click.Choice(SELECT),
+        default="best",
+        show_default=True,
+        help="Who wins the search: the best; the smallest within one standard error of it; or the "
+        "smallest within --within of it.",
+    ),
+    click.option("--within", type=float, help="How far from the best. [default: 0.01]"),
+    click.option("--max-nonzero", type=int, metavar="N", help="Most features in the model."),
+    click.option(
+        "--search",
+        type=click.Choice(SEARCH),
+        default="narrow",
+        show_default=True,
+        help="Measure all settings; or of many at first a few, then those beside the best.",
+    ),
+    click.option(
+        "--search-space",
+        metavar="PARAMETER=VALUES",
+        multiple=True,
+        help="Values to try of any parameter shown here, such as weighting=log,tfidf. May be "
+        "repeated.",
+    ),
+    click.option(
+        "--budget",
+        metavar="TIME",
+        help="Most time for all of it, the final fit included: 90s, 5m, 2h. The best so far is "
+        "taken.",
+    ),
+    click.option(
+        "--resume",
+        metavar="FILE",
+        help="Keep what the search measures in FILE; where it exists, go on from there.",
+    ),
+)
+
+
+def searching(command: F) -> F:
+    """Give a command these options, in this order."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
