@@ -114,6 +114,13 @@ def test_a_boundless_price_empties_the_model() -> None:
     assert found.b == pytest.approx(intercept_at_zero(given_problem))
 
 
+def test_documents_without_a_feature_need_no_step() -> None:
+    empty = problem().replace(X=np.zeros((40, 12)))
+    found = proximal(empty, Mine(l1=0.5))
+    assert (found.nonzero, found.converged, found.iterations) == (0, True, 0)
+    assert found.b == pytest.approx(intercept_at_zero(empty))
+
+
 def test_callback_sees_every_step_and_may_stop() -> None:
     seen: list[Step] = []
     whole = proximal(problem(callback=seen.append), Mine(l1=0.8))

@@ -156,7 +156,7 @@ def _forward(
     if engine.w is not at.w:
         engine.move_to(*at[:3])
     gradient = engine.gradient(engine.features)
-    slope = abs(float(engine.r.sum())) if engine.problem.fit_intercept else 0.0
+    slope = _slope(engine) if engine.problem.fit_intercept else 0.0
     length = min(GROW * length, LONGEST)
     while True:
         w = np.asarray(penalty.prox(at.w - length * gradient, length), dtype=np.float64)
@@ -179,3 +179,9 @@ def _forward(
             )
     residual = max(float(np.abs(move).max(initial=0.0)) / length, slope)
     return new, length, residual
+
+
+def _slope(engine: Engine) -> float:
+    """Derivative of the loss in the intercept, beyond the rounding of its sum."""
+    slope, rounding = abs(float(engine.r.sum())), NOISE * float(np.abs(engine.r).sum())
+    return slope if slope > rounding else 0.0

@@ -271,8 +271,9 @@ def _conjugate(part: Sized) -> None:
             line = float(t @ u) - float(part.penalty.value(u))
             enough = conjugate >= line - EXACT * (1.0 + abs(line))
             require("penalty-conjugate", enough, f"{line:.8g} at least", f"{conjugate:.8g}")
-        line = float(t @ x) - float(part.penalty.value(x))
-        near = abs(conjugate - line) <= SLOPE * (1.0 + abs(line))
+        value = float(part.penalty.value(x))
+        line = float(t @ x) - value
+        near = abs(conjugate - line) <= SLOPE * (1.0 + abs(line)) + EXACT * abs(value)
         require("penalty-conjugate", near, f"{line:.8g} at {_short(t)}", f"{conjugate:.8g}")
 
 
