@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, overload
 
 import numpy as np
 
+from textreg.errors import DataError
 from textreg.kinds import GroupBuilder
 from textreg.params import param
 from textreg.records import Groups, Tokens
@@ -122,9 +123,17 @@ class WordGroupBuilder(PricedBuilder):
         """
 
     def build(self, tokens: Tokens) -> Groups:
-        """One group for every set of words, with n-grams as ``ngrams`` says."""
+        """One group for every set of words, with n-grams as ``ngrams`` says.
+
+        DataError where no feature is in any of them.
+        """
         sets = self.sets(only_words(tokens))
         indptr, indices = features_of(list(sets.values()), tokens.vocabulary, self.ngrams)
+        if not len(indices):
+            raise DataError(
+                f"{self.label()}: there is no group with a word of these texts in it. Take other "
+                "parameters, or other groups."
+            )
         return self.priced(indptr, indices, len(tokens.vocabulary), list(sets))
 
 
