@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from sites import Site
+from test_distribution import kernels
 from test_documents import CHECKOUT, blocks, shape
 
 from textreg.scaffold import write_plugin
@@ -62,3 +63,35 @@ def test_settings(tmp_path: Path) -> None:
     written = settings.read_text(encoding="utf-8").splitlines()
     for line in block.splitlines():
         assert line.partition("  # ")[0] in written
+
+
+def test_kernels_are_all_told_of() -> None:
+    page = (CHECKOUT / "docs" / "kernels.md").read_text(encoding="utf-8")
+    for module, names in kernels().items():
+        (row,) = re.findall(rf"^\| `{module}` \|(.*)$", page, re.MULTILINE)
+        assert {name for name in names if f"`{name}`" not in row} == set()
+    declared = (CHECKOUT / "textreg" / "kernels.pxd").read_text(encoding="utf-8")
+    shared = re.findall(r"^cdef inline (.*):$", declared, re.MULTILINE)
+    assert len(shared) >= 2
+    for signature in shared:
+        assert f"`{signature}`" in page
+
+
+@pytest.mark.parametrize(
+    ("language", "files"),
+    [
+        ("cython", ["textreg_fused/kernel.pyx"]),
+        ("python", ["setup.py"]),
+        ("toml", ["pyproject.toml"]),
+    ],
+)
+def test_the_example_is_the_distribution(language: str, files: list[str]) -> None:
+    """What docs/kernels.md shows is in plugins/textreg-fused, part by part."""
+    folder = CHECKOUT / "plugins" / "textreg-fused"
+    there = "".join((folder / file).read_text(encoding="utf-8") for file in files)
+    shown = blocks("docs/kernels.md", language)
+    assert shown
+    for block in shown:
+        for part in block.strip("\n").split("\n\n"):
+            lines = [line for line in part.splitlines() if not line.startswith("#")]
+            assert [line for line in lines if line not in there.splitlines()] == []
