@@ -208,6 +208,14 @@ LOADING = {
         r"unknown hook 'textreg_regularizer' in plugin acme-misspelt 0\.3\. "
         r"Did you mean 'textreg_regularizers'\?",
     ),
+    "needs": (
+        one_part("regularizer", "needs", "    needs = 'grups'\n" + SLOPE),
+        r'acme-needs 0\.3 cannot .*TypeError: Part\.needs must be "", "groups" or "graph", not ',
+    ),
+    "softmax": (
+        one_part("regularizer", "softmax", "    softmax = True\n" + SLOPE),
+        r"acme-softmax 0\.3 cannot .*TypeError: Part\.softmax is True, so it must define so",
+    ),
 }
 """By name, regularizers that cannot be loaded, and what is said of each."""
 
@@ -279,6 +287,15 @@ FAULTS = [
             "return found",
         ),
         r"'pokes' of acme-pokes 0\.3 is broken: solve changes problem\.X_csc\.data, which is sha",
+    ),
+    _fault(
+        one_part(
+            "regularizer",
+            "scale",
+            SLOPE + "    def scale(self, problem, parameter): return -np.inf\n",
+        ),
+        r"'scale' of acme-scale 0\.3 fails in candidates: ValueError: scale must give a number, "
+        r"0 or more, not -inf for l1",
     ),
     _fault(
         one_part("regularizer", "grid", SLOPE + "    def candidates(self, problem): return []\n"),

@@ -138,6 +138,18 @@ def test_only_four_types() -> None:
             names: list = param(default=(), help="a list")  # type: ignore[type-arg]
 
 
+def test_a_parameter_has_one_type() -> None:
+    with pytest.raises(TypeError, match="parameters are float, int, str or bool"):
+
+        class Two(Parametrized):
+            price: int | str = param(default=1, help="either")
+
+    with pytest.raises(TypeError, match=r"Bare.price has no type: price: float = param\(...\)"):
+
+        class Bare(Parametrized):
+            price = param(default=1, help="bare")
+
+
 @given(
     scale=st.floats(1e-6, 1e6),
     low=st.floats(1e-4, 0.9),

@@ -6,6 +6,7 @@ A plugin subclasses one of these, gives it a ``name``, declares its parameters w
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -106,6 +107,14 @@ class Regularizer(Plugin):
     softmax: ClassVar[bool] = False
     """Whether :meth:`solve_softmax` is there."""
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.needs not in ("", "groups", "graph"):
+            wanted = '"", "groups" or "graph"'
+            raise TypeError(f"{cls.__name__}.needs must be {wanted}, not {cls.needs!r}")
+        if cls.softmax and cls.solve_softmax is Regularizer.solve_softmax:
+            raise TypeError(f"{cls.__name__}.softmax is True, so it must define solve_softmax")
+
     @abstractmethod
     def solve(self, problem: Problem) -> Solution:
         """Weights for ``problem``; honours its ``weights``, ``fit_intercept`` and ``callback``."""
@@ -142,7 +151,10 @@ class Regularizer(Plugin):
             search = self.declared()[key].search
             if search is None:
                 raise UsageError(f"{self.name}: {key} has no default; give it a value.")
-            values = search.values(self.scale(problem, key))
+            scale = self.scale(problem, key)
+            if not 0 <= scale < math.inf:
+                raise ValueError(f"scale must give a number, 0 or more, not {scale} for {key}")
+            values = search.values(scale)
             grid = [part.replace(**{key: value}) for part in grid for value in values]
         return grid
 

@@ -173,12 +173,15 @@ class Parametrized:
         own = {key: value for key, value in vars(cls).items() if isinstance(value, Param)}
         hints = get_type_hints(cls) if own else {}
         for key, declaration in own.items():
+            if key not in hints:
+                raise TypeError(f"{cls.__name__}.{key} has no type: {key}: float = param(...)")
             options = get_args(hints[key]) or (hints[key],)
-            (declaration.type,) = [option for option in options if option is not type(None)]
+            types = [option for option in options if option is not type(None)]
+            if len(types) > 1 or types[0] not in _TYPE_NAMES:
+                raise TypeError(f"{cls.__name__}.{key}: parameters are float, int, str or bool")
+            declaration.type = types[0]
             declaration.optional = type(None) in options
             declaration.name = key
-            if declaration.type not in _TYPE_NAMES:
-                raise TypeError(f"{cls.__name__}.{key}: parameters are float, int, str or bool")
             declared[key] = declaration
             setattr(cls, key, declaration.default)
         cls._declared = declared
