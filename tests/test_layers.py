@@ -16,7 +16,7 @@ ROOT = Path(textreg.__file__).parent
 
 # A module may import from the rows above its own, and from itself.
 ROWS = [
-    ["errors"],
+    ["errors", "screen"],
     ["params"],
     ["records"],
     ["_core"],

@@ -197,3 +197,20 @@ def test_one_that_a_program_had_registered(folder: Path, site: Site) -> None:
         "Warning: own.textreg was made with a tokenizer 'spaces' that a program had registered; "
         "the one of acme-spaces 1.3.0 is taken instead, and may give other words.\n"
     )
+
+
+def test_names_in_a_model_cannot_act_on_the_screen(tmp_path: Path) -> None:
+    """Features, labels and errors come from whoever made the file."""
+    site = Site(tmp_path)
+    (tmp_path / "loud.csv").write_text("text,label\ngood\x9b31m film,p\x9b1m\nbad film,n\n" * 9)
+    code = "    def __call__(self, text):\n        return [text.split()]\n"
+    unpack([one_part("tokenizer", "loud", code)], tmp_path, site.target)
+    train = "train loud.csv --tokenizer loud --reg lasso --reg-l1 0.1 -o m --ngrams 1".split()
+    trained, shown, refused = site.session(
+        [train, ["show", "m"], ["explain", "m", "good film", "--of", "x\x9b2m"]]
+    )
+    assert (trained[0], shown[0], refused[0]) == (0, 0, 2), refused
+    assert "good\N{REPLACEMENT CHARACTER}31m" in shown[1]
+    assert "\np\N{REPLACEMENT CHARACTER}1m\n" in shown[1]
+    for _, out, err in (shown, refused):
+        assert "\x9b" not in out + err

@@ -23,6 +23,7 @@ from textreg.errors import (
     UsageError,
     did_you_mean,
 )
+from textreg.screen import visible
 
 COMMANDS = {
     "train": "Learn a model from labelled text.",
@@ -176,7 +177,7 @@ def main(args: Sequence[str] | None = None) -> int:
         if getattr(error, "errno", None) == errno.EPIPE:
             return 1  # the reader of our output has gone, as with "| head": no fault to speak of
         message, code = _explain(error)
-        click.echo(f"Error: {message}", err=True)
+        click.echo(f"Error: {visible(message)}", err=True)
     return code if isinstance(code, int) else 0
 
 
@@ -210,4 +211,4 @@ def _discard(stream: TextIO) -> None:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(f"Warning: {message}", err=True)
+    click.echo(f"Warning: {visible(str(message))}", err=True)

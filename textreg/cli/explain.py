@@ -17,7 +17,8 @@ from textreg.cli.output import print_json
 from textreg.corpus import read_corpus, stream_documents
 from textreg.errors import UsageError
 from textreg.explain import Explanation, explain, kept_in
-from textreg.explain.show import headline, pieces, strongest, visible
+from textreg.explain.show import headline, pieces, strongest
+from textreg.screen import visible
 from textreg.storage import load_model
 
 if TYPE_CHECKING:

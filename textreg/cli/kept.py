@@ -9,7 +9,7 @@ import numpy as np
 
 from textreg.cli.output import percent, print_table
 from textreg.explain import Kept, KeptGroup
-from textreg.explain.show import visible
+from textreg.screen import visible
 
 SHOWN = 8
 """Features that the line of a group shows."""

@@ -12,6 +12,7 @@ from textreg.cli.output import check_target, print_json, print_table, size
 from textreg.encoder import Encoder
 from textreg.errors import UsageError
 from textreg.model import Model
+from textreg.screen import visible
 from textreg.storage import load_model
 from textreg.tokenizing import describe, lacking
 
@@ -46,7 +47,7 @@ def command(model: str, top: int, with_path: bool, plot: str | None, as_json: bo
         return
     print_table([(_title(key), _text(value, key)) for key, value in facts.items()])
     for label, weighted in features.items():
-        click.echo(f"\n{label}")
+        click.echo(f"\n{visible(label)}")
         if weighted:
             print_table([(name, weight) for name, weight in weighted], indent="  ")
         else:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from html import escape
 from typing import NamedTuple
 
 from textreg.explain.records import Explanation
-
-# What moves a cursor, colors a terminal or turns the direction of writing.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
+from textreg.screen import visible
 
 STRONGEST = 10
 """Features that are listed beneath a document."""
@@ -49,11 +45,6 @@ def strongest(explanation: Explanation) -> list[tuple[str, float]]:
     for word in explanation.words:
         sums[word.feature] = sums.get(word.feature, 0.0) + word.value
     return sorted(sums.items(), key=lambda item: (-abs(item[1]), item[0]))[:STRONGEST]
-
-
-def visible(text: str) -> str:
-    """The same length, with control characters that could act on a screen shown as U+FFFD."""
-    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def headline(explanation: Explanation) -> str:
