@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import hypothesis
 import pytest
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
 
 hypothesis.settings.register_profile("textreg", deadline=None)  # a busy machine is no fault
 hypothesis.settings.load_profile("textreg")
@@ -24,6 +27,16 @@ def data_dir() -> Path:
     if not path.is_dir():
         pytest.fail(f"TEXTREG_DATA={folder} is not a folder")
     return path
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Chrome]:
+    """A real one, without a window; where there is none, the tests with it are skipped."""
+    from browsing import start
+
+    driver = start()
+    yield driver
+    driver.quit()
 
 
 class Result(NamedTuple):

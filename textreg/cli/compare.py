@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,11 @@ from textreg.container import is_container, write_atomically
 from textreg.errors import UsageError
 from textreg.losses import LOSSES
 from textreg.metrics import METRICS
+from textreg.model import Model
 from textreg.plots import check_picture
+from textreg.records import Corpus
+from textreg.report import report_pair
+from textreg.report.page import check_report
 from textreg.settings import MULTICLASS
 from textreg.storage import load_model
 
@@ -82,6 +86,7 @@ class _CompareCommand(PartsCommand):
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("-o", "--output", metavar="FILE", help="Write the result there instead.")
 @click.option("--plot", metavar="FILE", help="Draw accuracy against features, .svg or .png.")
+@click.option("--report", metavar="FILE", help="Of two models: write what changed, a page of HTML.")
 def command(
     files: tuple[str, ...],
     text_col: str | None,
@@ -96,6 +101,7 @@ def command(
     as_json: bool,
     output: str | None,
     plot: str | None,
+    report: str | None,
     **options: Any,
 ) -> None:
     """Train several regularizers, or take saved models, and measure them on the same documents.
@@ -117,25 +123,36 @@ def command(
                 f"{len(corpora)} corpora but {len(given)} times {option}: give one file for each, "
                 "in the same order."
             )
-    for target in (output, plot):
+    for target in (output, plot, report):
         if target is not None:
             check_target(Path(target), [*files, *test, *dev])
+    if report is not None:
+        check_report()
+        if reg or len(models) != 2 or len(corpora) != 1:
+            raise UsageError(
+                "--report tells two saved models apart: name two model files and one corpus, and "
+                "leave out --reg."
+            )
     if plot is not None:
         check_picture(plot)
     candidates = _candidates(reg, models)
     chosen = {key: value for key, value in options.items() if value is not None}
     how = {"text_col": text_col, "label_col": label_col, "encoding": encoding, "on_error": on_error}
-    tasks = (
+    tasks: Iterable[Task] = (
         Task.read(path, *parts, **how)
         for path, *parts in zip(
             corpora, test or [None] * len(corpora), dev or [None] * len(corpora), strict=True
         )
     )
+    if report is not None:
+        tasks = list(tasks)  # they are read once, and needed twice
     with progress_bar(quiet=False) as progress:
         found = compare(candidates, tasks, progress=progress, refit=not no_refit, **chosen)
     if plot is not None:
         found.plot(plot)
         click.echo(f"drawn: {plot}", err=True)
+    if report is not None:
+        _write_report(candidates, next(iter(tasks)), report)
     form = "json" if as_json else form
     if output is not None:
         write_atomically(Path(output), _document(found, form).encode())
@@ -143,6 +160,18 @@ def command(
         _tell(found)
     else:
         click.echo(_document(found, form), nl=False)
+
+
+def _write_report(candidates: Mapping[str, Candidate], task: Task, path: str) -> None:
+    """The page on two models, measured on the documents that they were compared on."""
+    (first, one), (second, two) = candidates.items()
+    corpus = task.train if task.test is None else task.test
+    assert isinstance(one, Model)
+    assert isinstance(two, Model)
+    assert isinstance(corpus, Corpus)
+    command = click.get_current_context().obj
+    report_pair(one, two, corpus, names=(first, second), command=command).save(path)
+    click.echo(f"report: {path}", err=True)
 
 
 def _candidates(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candidate]:

@@ -69,7 +69,7 @@ def report(
     """
     if corpus is None and train is None:
         raise UsageError("a report needs documents with labels: give corpus, train or both.")
-    measured = None if corpus is None else _of_corpus(model, corpus)
+    measured = None if corpus is None else measured_on(model, corpus)
     again = None
     if train is not None:
         settings = settings_of(model, unlabeled) if settings is None else decided(settings, model)
@@ -85,8 +85,8 @@ def report(
     return _report(model, measured, X, again, known, title, command)
 
 
-def _of_corpus(model: Model, corpus: Corpus) -> Measured:
-    """The answers of the model itself."""
+def measured_on(model: Model, corpus: Corpus) -> Measured:
+    """The answers of the model itself; DataError where the documents have not its labels."""
     model_of = np.zeros(len(corpus), dtype=np.int64)
     names = ", ".join(map(os.path.basename, corpus.sources[:3])) or "a corpus of their own"
     more = ", ..." if len(corpus.sources) > 3 else ""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from textreg.explain import explain
 from textreg.explain.show import strongest
+from textreg.report.document_records import Document
 from textreg.report.lines import lines_of
 from textreg.report.measured import Measured
-from textreg.report.records import Document
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from textreg.explain import Explanation
     from textreg.records import Floats, Int64s
 
@@ -38,7 +40,7 @@ def documents_of(measured: Measured) -> tuple[Document, ...]:
         mine = [row for row in chosen if measured.model_of[row] == number]
         texts = [measured.corpus.texts[row] for row in mine]
         for row, explanation in zip(mine, explain(model, texts), strict=True):
-            found[row] = _document(measured, row, chosen[row], float(sure[row]), explanation)
+            found[row] = document_of(measured, row, chosen[row], float(sure[row]), explanation)
     return tuple(found[row] for row in chosen)
 
 
@@ -58,7 +60,7 @@ def certainty(measured: Measured) -> Floats:
 
 
 def _choose(measured: Measured, sure: Floats) -> dict[int, str]:
-    """Rows and their kinds, the wrong ones first; no text twice."""
+    """Rows and their kinds, the wrong ones first."""
     by_trust = np.argsort(-sure, kind="stable")
     if measured.model.task == "regression":
         strata = np.zeros(len(sure), dtype=np.int64)
@@ -72,17 +74,30 @@ def _choose(measured: Measured, sure: Floats) -> dict[int, str]:
             "unsure": by_trust[::-1],
             "right": by_trust[right[by_trust]],
         }
+    return take(orders, SHOWN, strata, measured.corpus.texts)
+
+
+def take(
+    orders: Mapping[str, NDArray[np.intp]],
+    shown: Mapping[str, int],
+    strata: Int64s,
+    texts: Sequence[str],
+) -> dict[int, str]:
+    """The first rows of every order, so many of its kind, and that kind; no text twice.
+
+    Where there are too few of a kind there are more of those after it.
+    """
     taken: dict[int, str] = {}
-    texts: set[str] = set()
+    seen: set[str] = set()
     wanted = 0
-    for kind, count in SHOWN.items():
+    for kind, count in shown.items():
         wanted += count
         for row in _by_turns(orders[kind].tolist(), strata):
             if len(taken) >= wanted:
                 break
-            if measured.corpus.texts[row] not in texts:
+            if texts[row] not in seen:
                 taken[row] = kind
-                texts.add(measured.corpus.texts[row])
+                seen.add(texts[row])
     return taken
 
 
@@ -95,7 +110,7 @@ def _by_turns(rows: Sequence[int], strata: Int64s) -> Iterator[int]:
         yield from (queue[turn] for queue in queues.values() if turn < len(queue))
 
 
-def _document(
+def document_of(
     measured: Measured, row: int, kind: str, sure: float, explanation: Explanation
 ) -> Document:
     corpus = measured.corpus

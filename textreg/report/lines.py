@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from textreg.report.records import Line, Mark
+from textreg.report.document_records import Line, Mark
 
 if TYPE_CHECKING:
     from textreg.explain import Explanation
