@@ -102,6 +102,50 @@ def test_the_order_of_a_pursuit() -> None:
     assert list(found.order[0]) == model.summary["order"][0]
 
 
+def test_the_order_of_a_pursuit_of_groups() -> None:
+    model = textreg.train(
+        TEXTS, LABELS, reg="gomp", reg_budget=5, reg_l2=0.1, reg_singletons=False, ngrams=1
+    )
+    found = kept_in(model, CORPUS)
+    (steps,) = found.order_groups
+    assert len(steps) > 1
+    assert [name for step in steps for name in step.features] == model.summary["order"][0]
+    for step in steps:
+        assert step.group is not None
+        assert step.text is not None
+        number = int(step.group.split()[1].rstrip(",")) - 1
+        assert step.text in TEXTS[number]
+        assert set(step.features) <= set(_words(model, [step.text]))
+    assert len(kept_in(model, CORPUS, top=1).order_groups[0]) == 1
+    other = kept_in(model, Corpus(texts=TEXTS[:2], labels=LABELS[:2]))
+    assert [step.group for step in other.order_groups[0]] == [step.group for step in steps]
+
+
+def test_single_features_in_a_pursuit_of_groups() -> None:
+    model = textreg.train(
+        TEXTS, LABELS, reg="gomp", reg_budget=2, reg_l2=0.1, reg_score="mean", ngrams=1
+    )
+    (steps,) = kept_in(model, CORPUS).order_groups
+    assert [(step.group, step.text) for step in steps] == [(None, None)] * 2
+    assert all(len(step.features) == 1 for step in steps)
+
+
+def test_weights_along_a_path() -> None:
+    model = textreg.train(TEXTS * 2, LABELS * 2, reg="lasso", reg_l1=0.2, ngrams=1, path=True)
+    found = kept_in(model, Corpus(texts=TEXTS * 2, labels=LABELS * 2))
+    assert model.path is not None
+    assert found.path is not None
+    assert (found.path.parameter, found.path.values) == ("l1", tuple(model.path.values))
+    weight = dict(zip(model.encoder.names, model.weights[0].tolist(), strict=True))
+    assert {one.feature for one in found.path.profiles} == set(weight)
+    for one in found.path.profiles:
+        sign = 1.0 if one.label == "p" else -1.0
+        assert one.weights[found.path.chosen] == pytest.approx(sign * weight[one.feature])
+        assert one.weights[found.path.chosen] > 0
+        assert one.weights[0] == 0
+    assert not any("path" in note for note in found.notes)
+
+
 def test_neighbors_pull_by_their_share_and_weight() -> None:
     model = textreg.train(
         TEXTS,
@@ -124,6 +168,37 @@ def test_neighbors_pull_by_their_share_and_weight() -> None:
         for one in pulled.neighbors:
             assert one.pull == pytest.approx(one.share * sign * weight.get(one.feature, 0.0))
     assert any("links" in note for note in found.notes)
+
+
+def test_links_of_documents_without_labels(cli: Cli, tmp_path: Path) -> None:
+    """Given the same further texts, neighbors are those of the training."""
+    more = Corpus(texts=["Superb acting by superb actors.", "An awful awful bus."] * 3)
+    options = {"reg": "network", "graph": "cooccurrence", "graph_min_df": 1, "ngrams": 1}
+    model = textreg.train(TEXTS, LABELS, unlabeled=more, reg_alpha=0.1, reg_beta=0.1, **options)
+    whole, part = kept_in(model, CORPUS, 50, unlabeled=more), kept_in(model, CORPUS, 50)
+    assert whole.documents == part.documents == 6
+    assert not any("links" in note for note in whole.notes)
+    assert any("links" in note for note in part.notes)
+    weight = dict(zip(model.encoder.names, model.weights[0].tolist(), strict=True))
+    (superb,) = (one for one in whole.pulled if one.feature == "superb")
+    neighbors = {one.feature: one for one in superb.neighbors}
+    assert "acting" in neighbors
+    assert neighbors["acting"].pull == pytest.approx(neighbors["acting"].share * weight["acting"])
+    assert "acting" not in {
+        name for one in part.pulled for name in (n.feature for n in one.neighbors)
+    }
+
+    path, corpus, texts = tmp_path / "m.textreg", tmp_path / "c.tsv", tmp_path / "more.txt"
+    model.save(path)
+    rows = [f"{label}\t{text}" for label, text in zip(LABELS, TEXTS, strict=True)]
+    corpus.write_text("label\ttext\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    texts.write_text("\n".join(more.texts) + "\n", encoding="utf-8")
+    code, out, err = cli("explain", path, "--train", corpus, "--unlabeled", texts)
+    assert (code, err) == (0, "")
+    assert "acting" in out
+    code, out, err = cli("explain", path, "some text", "--unlabeled", texts)
+    assert (code, out) == (2, "")
+    assert "--train" in err
 
 
 def test_stagewise_says_what_the_file_does_not_hold() -> None:

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from textreg import explain, report
     from textreg.builtin.group import Group
     from textreg.builtin.sentence import Sentence
     from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
@@ -54,12 +55,14 @@ __all__ = [
     "__version__",
     "compare",
     "evaluate",
+    "explain",
     "graph_builder",
     "group_builder",
     "load",
     "register",
     "register_file",
     "regularizer",
+    "report",
     "tokenizer",
     "train",
 ]
@@ -95,6 +98,7 @@ _HOME = {
     "tokenizer": "parts",
     "train": "training",
 }
+_PACKAGES = ("explain", "report")
 _NAME_THERE = {"load": "load_model"}
 
 
@@ -103,6 +107,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         value: Any = version("textreg")
+    elif name in _PACKAGES:
+        value = import_module(f"textreg.{name}")
     elif name in _HOME:
         module = import_module(f"textreg.{_HOME[name]}")
         value = getattr(module, _NAME_THERE.get(name, name))

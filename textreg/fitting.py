@@ -32,7 +32,7 @@ def fit_classes(
 
     targets: (k, n), the y of every weight vector. codes: (n,) where all are fitted together.
     starts: one a weight vector, to begin from, as far as they are known. In the ``info`` there are
-    the orders of a pursuit.
+    orders and steps of a pursuit: see :meth:`textreg.solvers.pursuit.Pursuit.solution`.
     """
     p = problem.X.shape[1]
     if codes is not None:
@@ -86,7 +86,11 @@ def _fit_together(
 def _join(solutions: Sequence[Solution]) -> MultiSolution:
     """Separate fits as one: sums of objectives and iterations, the widest gap."""
     gaps = [solution.gap for solution in solutions]
-    orders = [solution.info["order"] for solution in solutions if "order" in solution.info]
+    pursuits = [solution.info for solution in solutions if "order" in solution.info]
+    came = {"order": [info["order"] for info in pursuits]}
+    steps = [info.get("steps") for info in pursuits]
+    if all(isinstance(taken, list) for taken in steps):
+        came["steps"] = steps
     return MultiSolution(
         w=np.vstack([solution.w for solution in solutions]),
         b=np.array([solution.b for solution in solutions]),
@@ -94,5 +98,5 @@ def _join(solutions: Sequence[Solution]) -> MultiSolution:
         gap=float("nan") if np.isnan(gaps).any() else float(max(gaps)),
         iterations=sum(solution.iterations for solution in solutions),
         converged=all(solution.converged for solution in solutions),
-        info={"order": orders} if orders else {},
+        info=came if pursuits else {},
     )

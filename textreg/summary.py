@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from textreg.kinds import Regularizer
 from textreg.metrics import wilson
-from textreg.records import Corpus, MultiSolution, Problem
+from textreg.records import Corpus, Groups, MultiSolution, Problem
 from textreg.searching import Found
 from textreg.selection import Point
 from textreg.settings import TrainingSettings
@@ -18,6 +19,9 @@ from textreg.splitting import split_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+FIRST = 100
+"""Features of which a summary says in what order a pursuit took them."""
 
 
 def label_summary(labels: Sequence[str], truth: NDArray[Any]) -> dict[str, float]:
@@ -117,6 +121,37 @@ def search_summary(
         ],
         "refit": settings.refit,
     }
+
+
+def order_summary(
+    fitted: MultiSolution, names: Sequence[str], groups: Groups | None
+) -> dict[str, Any]:
+    """Of a pursuit: who came first, for every weight vector; nothing of other fits.
+
+    ``order`` has the first features. Where groups take part, ``order_groups`` has the first steps:
+    index and name of the group, null of a single feature, and the features that came with it.
+    """
+    if "order" not in fitted.info:
+        return {}
+    orders = fitted.info["order"]
+    found: dict[str, Any] = {"order": [[names[j] for j in order[:FIRST]] for order in orders]}
+    if groups is None or "steps" not in fitted.info:
+        return found
+    found["order_groups"] = []
+    for order, steps in zip(orders, fitted.info["steps"], strict=True):
+        ends = [0, *(active for _, active in steps)]
+        found["order_groups"].append(
+            [
+                {
+                    "group": None if g < 0 else g,
+                    "name": None if g < 0 or groups.names is None else groups.names[g],
+                    "features": [names[j] for j in order[before:after]],
+                }
+                for (g, _), (before, after) in zip(steps, itertools.pairwise(ends), strict=True)
+                if before < FIRST
+            ]
+        )
+    return found
 
 
 def searched_prices(settings: TrainingSettings) -> list[str]:

@@ -30,7 +30,7 @@ from textreg.searching import Found, find
 from textreg.selection import Point
 from textreg.settings import TrainingSettings
 from textreg.splitting import group_names, splits_of
-from textreg.summary import fit_summary, label_summary, search_summary
+from textreg.summary import fit_summary, label_summary, order_summary, search_summary
 from textreg.tracing import path_parameter, trace
 from textreg.trials import Fold
 
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
     from textreg.records import Floats
     from textreg.vectorize import Features
-
-FIRST = 100
-"""Features of which a summary says in what order a pursuit took them."""
 
 
 def train(
@@ -157,9 +154,7 @@ def train_corpus(
     }
     if path is not None:
         summary["path"] = {"parameter": path.parameter, "points": len(path)}
-    if "order" in fitted.info:  # of a pursuit: who came first, for every weight vector
-        names = data.encoder.names
-        summary["order"] = [[names[j] for j in order[:FIRST]] for order in fitted.info["order"]]
+    summary |= order_summary(fitted, data.encoder.names, fit.problem.groups)
     _warn_unless_converged(summary, settings, fit.stopped)
     return Model(
         labels=target.labels,

@@ -37,6 +37,12 @@ if TYPE_CHECKING:
     help="Show instead what training selected in the corpus it learned from; may be repeated.",
 )
 @click.option(
+    "--unlabeled",
+    metavar="FILE",
+    multiple=True,
+    help="With --train, the documents without labels that training had; may be repeated.",
+)
+@click.option(
     "--top",
     type=click.IntRange(min=1),
     default=10,
@@ -61,6 +67,7 @@ def command(
     encoding: str | None,
     on_error: str,
     corpus: tuple[str, ...],
+    unlabeled: tuple[str, ...],
     top: int,
     of: str | None,
     form: str,
@@ -76,8 +83,9 @@ def command(
     A source with a blank in it that is no file is a text itself.
 
     With --train, show what the learner selected in its training corpus: which sentences or other
-    groups have a weight, what is typical of each label, in what order a pursuit took its features,
-    which neighbors pulled a weight in a network.
+    groups have a weight, what is typical of each label, in what order a pursuit took features and
+    groups, which neighbors pulled a weight in a network, and the weights along the path that
+    textreg train --path keeps.
     """
     loaded = load_model(model)
     if corpus:
@@ -88,12 +96,21 @@ def command(
         read = read_corpus(
             corpus, text_col=text_col, label_col=label_col, encoding=encoding, on_error=on_error
         )
-        found = kept_in(loaded, read, top)
+        more = None
+        if unlabeled:
+            more = read_corpus(
+                unlabeled, text_col=text_col, encoding=encoding, on_error=on_error, labelled=False
+            )
+        found = kept_in(loaded, read, top, unlabeled=more)
         if as_json:
             print_json({"model": model, **found.to_dict()})
         else:
             tell_kept(found)
         return
+    if unlabeled:
+        raise UsageError(
+            "--unlabeled belongs to the training corpus: give --train, or leave it out."
+        )
     if label_col is not None:
         raise UsageError("the texts to explain need no labels: leave out --label-col.")
     explanations = explain(loaded, _texts(source or "-", text_col, encoding, on_error), of)

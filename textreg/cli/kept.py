@@ -8,11 +8,14 @@ import click
 import numpy as np
 
 from textreg.cli.output import percent, print_table
-from textreg.explain import Kept, KeptGroup
+from textreg.explain import Along, Came, Kept, KeptGroup
 from textreg.screen import visible
 
 SHOWN = 8
 """Features that the line of a group shows."""
+
+COLUMNS = 7
+"""Points of a path whose weights are shown, beside the chosen one."""
 
 
 def tell_kept(found: Kept) -> None:
@@ -41,7 +44,13 @@ def tell_kept(found: Kept) -> None:
         _groups(f"typical of {visible(label)}", typical)
     for number, order in enumerate(found.order):
         which = f" of weight vector {number + 1}" if len(found.order) > 1 else ""
-        click.echo(f"\norder in which features came{which}\n  {visible(', '.join(order))}")
+        if found.order_groups:
+            click.echo(f"\norder in which {found.builder} and single features came{which}")
+            _steps(found.order_groups[number])
+        else:
+            click.echo(f"\norder in which features came{which}\n  {visible(', '.join(order))}")
+    if found.path is not None:
+        _path(found.path)
     if found.pulled:
         click.echo("\nneighbors that pulled a weight (feature, share x weight)")
     for feature, label, weight, neighbors in found.pulled:
@@ -49,6 +58,34 @@ def tell_kept(found: Kept) -> None:
         click.echo(visible(f"  {feature} {weight:+.3f} for {label}: {pulls or 'none'}"))
     for note in found.notes:
         click.echo(f"\nnote: {note}")
+
+
+def _steps(steps: Sequence[Came]) -> None:
+    for number, step in enumerate(steps, start=1):
+        shown = ", ".join(step.features[:SHOWN])
+        more = len(step.features) - SHOWN
+        told = f"{shown} and {more:,} more" if more > 0 else shown
+        if step.group is not None:
+            said = "" if step.text is None else f": {' '.join(step.text.split())}"
+            told = f"{step.group}{said}  [{told}]"
+        click.echo(visible(f"  {number}. {told}"))
+
+
+def _path(path: Along) -> None:
+    """Weights at some points of the path, the first, the last and the chosen one among them."""
+    last = len(path.values) - 1
+    places = sorted({*(round(last * k / (COLUMNS - 1)) for k in range(COLUMNS)), path.chosen})
+    heads = [f"{path.values[at]:.3g}{'*' if at == path.chosen else ''}" for at in places]
+    click.echo(f"\nweights along {path.parameter} (* is the model)")
+    rows = [
+        (visible(one.feature), visible(one.label), *(f"{one.weights[at]:.2f}" for at in places))
+        for one in path.profiles
+    ]
+    print_table(
+        [("FEATURE", "FOR", *heads), *rows],
+        indent="  ",
+        right=[False, False] + [True] * len(places),
+    )
 
 
 def _groups(title: str, groups: Sequence[KeptGroup]) -> None:

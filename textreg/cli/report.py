@@ -65,9 +65,7 @@ def command(
     if not files and not train:
         raise UsageError("name labelled documents to measure on, or the training corpus (--train).")
     if unlabeled and not train:
-        raise UsageError(
-            "--unlabeled belongs to the training corpus: give --train, or leave it out."
-        )
+        raise UsageError("--unlabeled is of the training: give --train, or leave it out.")
     target = Path(output) if output else Path(Path(model).stem + ".html")
     check_target(target, [model, *files, *train, *unlabeled])
     loaded = load_model(model)

@@ -2,14 +2,17 @@
 
 from textreg.explain.account import explain, gives_offsets
 from textreg.explain.kept import kept_in
-from textreg.explain.kept_records import Kept, KeptGroup, Neighbor, Pulled
+from textreg.explain.kept_records import Along, Came, Kept, KeptGroup, Neighbor, Profile, Pulled
 from textreg.explain.records import Explanation, SentenceScore, Word
 
 __all__ = [
+    "Along",
+    "Came",
     "Explanation",
     "Kept",
     "KeptGroup",
     "Neighbor",
+    "Profile",
     "Pulled",
     "SentenceScore",
     "Word",

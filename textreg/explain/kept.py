@@ -10,6 +10,7 @@ import numpy as np
 from textreg import calls, registry
 from textreg.errors import DataError, ModelError, PluginError, UsageError
 from textreg.explain.account import gives_offsets
+from textreg.explain.course import groups_taken, path_of
 from textreg.explain.kept_records import Kept, KeptGroup, Neighbor, Pulled
 from textreg.grouping import SegmentNames
 from textreg.model import Model
@@ -87,7 +88,9 @@ def kept_in(
         typical={} if home is None else shower.typical(home, top),
         shares=() if home is None else _shares(home, sizes > 0, kept),
         order=tuple(tuple(order[:top]) for order in model.summary.get("order", ())),
+        order_groups=groups_taken(model, groups, shower.text, top),
         pulled=_pulled(model, whole, groups, weights, top),
+        path=path_of(model, top),
         notes=_notes(model, unlabeled is not None),
     )
 
@@ -175,7 +178,7 @@ class _Shower:
                 for at in order
                 if weights[at]
             ),
-            text=self._text(g),
+            text=self.text(g),
         )
 
     def typical(self, home: Int64s, top: int) -> dict[str, tuple[KeptGroup, ...]]:
@@ -204,7 +207,7 @@ class _Shower:
                 break
         return list(seen.values())
 
-    def _text(self, g: int) -> str | None:
+    def text(self, g: int) -> str | None:
         """What a sentence says; None of other groups, and where nobody knows where words stand."""
         names = self.groups.names
         if not (isinstance(names, SegmentNames) and names.segment == "sentence" and self.offsets):
@@ -272,10 +275,10 @@ def _row(links: csr_array, j: int) -> tuple[np.ndarray, Floats]:
 def _notes(model: Model, unlabeled: bool) -> tuple[str, ...]:
     """What the model file cannot tell."""
     notes = []
-    if model.summary["reg"]["name"] == "stagewise":
+    if model.summary["reg"]["name"] == "stagewise" and model.path is None:
         notes.append(
             "the file holds the weights of stagewise at its end, and neither the order of its "
-            "steps nor their path."
+            "steps nor their path, which textreg train --path keeps."
         )
     if model.summary.get("graph") and not unlabeled:
         notes.append("links are those of these texts; further documents may have added some.")

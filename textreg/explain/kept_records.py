@@ -44,6 +44,37 @@ class Pulled(NamedTuple):
     neighbors: tuple[Neighbor, ...]
 
 
+class Came(NamedTuple):
+    """One step of a pursuit of groups: the features that came, all of them with ``group``.
+
+    group: its name, None where a single feature came; text: the sentence, where the group is one.
+    """
+
+    group: str | None
+    text: str | None
+    features: tuple[str, ...]
+
+
+class Profile(NamedTuple):
+    """A feature's weights for a label along a path."""
+
+    feature: str
+    label: str
+    weights: tuple[float, ...]
+
+
+class Along(NamedTuple):
+    """The weights of the strongest features along the path that a model keeps.
+
+    parameter, values: what changes, the emptiest model first; chosen: the place of the model.
+    """
+
+    parameter: str
+    values: tuple[float, ...]
+    chosen: int
+    profiles: tuple[Profile, ...]
+
+
 @dataclass(frozen=True)
 class Kept:
     """The selection of a learner in texts that it was trained on.
@@ -57,8 +88,9 @@ class Kept:
     kept groups in documents with this label that speak most for it; empty unless every group is a
     piece of one document. shares: of every document with a group that is not empty, the share of
     them that is kept. order: of a pursuit, the features in the order they came in, for every weight
-    vector. pulled: of a graph, the strongest features and the neighbors that pulled them.
-    notes: what the model file cannot tell.
+    vector; order_groups: the same by groups, where it is one of groups. pulled: of a graph, the
+    strongest features and the neighbors that pulled them. path: weights along the path, where the
+    model keeps one. notes: what the model file cannot tell.
     """
 
     regularizer: str
@@ -75,7 +107,9 @@ class Kept:
     typical: dict[str, tuple[KeptGroup, ...]]
     shares: tuple[float, ...]
     order: tuple[tuple[str, ...], ...]
+    order_groups: tuple[tuple[Came, ...], ...]
     pulled: tuple[Pulled, ...]
+    path: Along | None
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -86,6 +120,14 @@ class Kept:
         plain["typical"] = {
             label: [_plain(each) for each in found] for label, found in plain["typical"].items()
         }
+        plain["order_groups"] = [
+            [_plain(each) for each in steps] for steps in plain["order_groups"]
+        ]
+        if self.path is not None:
+            plain["path"] = {
+                **self.path._asdict(),
+                "profiles": [_plain(each) for each in self.path.profiles],
+            }
         return plain
 
 

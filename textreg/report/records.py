@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from textreg.evaluation import Evaluation, Fit
 from textreg.explain import Kept
+from textreg.explain.kept_records import Profile
 from textreg.records import Int64s
 from textreg.reliability import Reliability, ThresholdLine
 from textreg.report.document_records import Document
@@ -92,14 +93,6 @@ class Searched:
     tried: tuple[Tried, ...]
     chosen: int
     interval: tuple[float, float] | None = None
-
-
-class Profile(NamedTuple):
-    """A feature's weights for a label along a path."""
-
-    feature: str
-    label: str
-    weights: tuple[float, ...]
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from textreg.explain.course import path_of
 from textreg.report.facts import prices
-from textreg.report.records import Profile, Searched, Traced, Tried
+from textreg.report.records import Searched, Traced, Tried
 
 if TYPE_CHECKING:
     from textreg.model import Model
@@ -60,19 +59,10 @@ def traced_of(model: Model) -> Traced | None:
         ),
         chosen=path.chosen,
     )
-    rows = path.intercepts.shape[1]
-    labels = model.labels or ("lower", "higher")
-    strongest = sorted(path.at(path.chosen).items(), key=lambda item: -np.abs(item[1]).max())
-    profiles = []
-    for name, weights in strongest[:PROFILES]:
-        row = int(np.abs(weights).argmax())
-        along = path.profile(name)[:, row]
-        label = labels[row]
-        if rows == 1:  # one vector speaks for the second label, and its negative for the first
-            label, along = (labels[1], along) if weights[0] > 0 else (labels[0], -along)
-        profiles.append(Profile(name, label, tuple(along.tolist())))
+    along = path_of(model, PROFILES)
+    assert along is not None
     whole = all(isinstance(value, int) for value in path.values)
-    return Traced(curve, path.parameter, tuple(path.values), whole, tuple(profiles))
+    return Traced(curve, path.parameter, along.values, whole, along.profiles)
 
 
 def _how(model: Model) -> str:
