@@ -46,6 +46,7 @@ ROWS = [
     ["prepare"],
     ["bench", "splitting"],
     ["narrowing"],
+    ["sampling"],
     ["searching"],
     ["container", "model"],
     ["packing", "plots", "tokenizing"],

@@ -69,7 +69,7 @@ def choose(points: Sequence[Point], metric: str, rule: Rule = BEST) -> int:
             f"metric must be one of {', '.join(known)}, not {metric!r}."
             f"{did_you_mean(metric, known)}"
         )
-    costs = _costs(points, metric)
+    cost = costs(points, metric)
     sizes = [point.nonzero for point in points]
     most = rule.max_nonzero
     small = [at for at in range(len(points)) if most is None or sizes[at] <= most]
@@ -78,7 +78,7 @@ def choose(points: Sequence[Point], metric: str, rule: Rule = BEST) -> int:
             f"no setting has at most {most:,} features: the smallest of {len(points)} has "
             f"{min(sizes):,.0f}. Allow more (--max-nonzero), or name larger prices to search."
         )
-    best = min(small, key=lambda at: (costs[at], sizes[at], at))
+    best = min(small, key=lambda at: (cost[at], sizes[at], at))
     if rule.select == "best":
         return best
     if rule.select == "1se":
@@ -88,9 +88,9 @@ def choose(points: Sequence[Point], metric: str, rule: Rule = BEST) -> int:
         slack = error
     else:
         slack = WITHIN if rule.within is None else rule.within
-        slack *= abs(costs[best]) if metric == "mse" else 1.0
-    near = [at for at in small if costs[at] <= costs[best] + slack + 1e-12]
-    return min(near, key=lambda at: (sizes[at], costs[at], at))
+        slack *= abs(cost[best]) if metric == "mse" else 1.0
+    near = [at for at in small if cost[at] <= cost[best] + slack + 1e-12]
+    return min(near, key=lambda at: (sizes[at], cost[at], at))
 
 
 def promising(points: Sequence[Point], metric: str, rule: Rule, number: int) -> list[int]:
@@ -98,17 +98,17 @@ def promising(points: Sequence[Point], metric: str, rule: Rule, number: int) -> 
 
     Where the rule would take a smaller one, that comes first.
     """
-    costs, sizes = _costs(points, metric), [point.nonzero for point in points]
+    cost, sizes = costs(points, metric), [point.nonzero for point in points]
     most = inf if rule.max_nonzero is None else rule.max_nonzero
     small = [at for at in range(len(points)) if sizes[at] <= most]
     if not small:
-        return sorted(range(len(points)), key=lambda at: (sizes[at], costs[at], at))[:number]
-    best = sorted(small, key=lambda at: (costs[at], sizes[at], at))[:number]
+        return sorted(range(len(points)), key=lambda at: (sizes[at], cost[at], at))[:number]
+    best = sorted(small, key=lambda at: (cost[at], sizes[at], at))[:number]
     winner = choose(points, metric, rule)
     return best if winner in best else [winner, *best]
 
 
-def _costs(points: Sequence[Point], metric: str) -> list[float]:
+def costs(points: Sequence[Point], metric: str) -> list[float]:
     """The metric of every point, smaller being better."""
     sign = 1.0 if metric in SMALLER else -1.0
     # Twelve digits: equal counts of right answers must compare equal.

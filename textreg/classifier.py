@@ -73,6 +73,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         within: float | None = None,
         max_nonzero: int | None = None,
         search: str = "narrow",
+        trials: int | None = None,
         search_space: Mapping[str, Sequence[Any]] | None = None,
         budget: float | str | None = None,
         resume: str | None = None,
@@ -105,6 +106,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.within = within
         self.max_nonzero = max_nonzero
         self.search = search
+        self.trials = trials
         self.search_space = search_space
         self.budget = budget
         self.resume = resume

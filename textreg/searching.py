@@ -9,9 +9,10 @@ from textreg.bench import Bench, Ready
 from textreg.errors import UsageError
 from textreg.narrowing import narrowed
 from textreg.running import Work
+from textreg.sampling import sampled
 from textreg.selection import Point, fits
 
-METHODS = {"narrow": narrowed, "grid": narrowed}
+METHODS = {"narrow": narrowed, "grid": narrowed, "tpe": sampled}
 """What plans a search, by the names of --search."""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from textreg.choice import Rule
 from textreg.errors import UsageError, did_you_mean
 
-SEARCH = ("narrow", "grid")
+SEARCH = ("narrow", "grid", "tpe")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +19,8 @@ class Tuning:
     """How a search goes and who wins it.
 
     search: "grid" measures all settings; "narrow" of more than a few at first some that lie wide
-    apart, then those beside the best. search_space: further parameters to search, by the names of
+    apart, then those beside the best; "tpe" draws ``trials`` of them (40), each going by what those
+    before have come to, with Optuna. search_space: further parameters to search, by the names of
     their options, with the values to try: ``{"weighting": ["log", "tfidf"], "reg_l1": [0.1, 1]}``.
     select, within, max_nonzero: see :class:`textreg.choice.Rule`. budget: how long a training may
     take, the final fit included: seconds, or "90s", "5m", "2h". resume: a file that keeps what is
@@ -30,6 +31,7 @@ class Tuning:
     within: float | None = None
     max_nonzero: int | None = None
     search: str = "narrow"
+    trials: int | None = None
     search_space: Mapping[str, Sequence[Any]] | None = None
     budget: float | str | None = None
     resume: str | os.PathLike[str] | None = None
@@ -40,6 +42,13 @@ class Tuning:
                 f"search must be one of {', '.join(SEARCH)}, not '{self.search}'."
                 f"{did_you_mean(self.search, SEARCH)}"
             )
+        if self.trials is not None and self.search != "tpe":
+            raise UsageError(
+                f"trials is for search 'tpe', and has no part in '{self.search}': leave one of "
+                "them out."
+            )
+        if self.trials is not None and self.trials < 1:
+            raise UsageError(f"trials must be 1 or more, not {self.trials}.")
         _ = self.rule, self.seconds  # what contradicts or cannot be is refused here
 
     @property

@@ -28,8 +28,10 @@ OPTIONS = (
         type=click.Choice(SEARCH),
         default="narrow",
         show_default=True,
-        help="Measure all settings; or of many at first a few, then those beside the best.",
+        help="Of many settings measure at first a few, then those beside the best; or measure all; "
+        "or let Optuna draw them.",
     ),
+    click.option("--trials", type=int, metavar="N", help="Settings that tpe draws. [default: 40]"),
     click.option(
         "--search-space",
         metavar="PARAMETER=VALUES",
