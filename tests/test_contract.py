@@ -60,6 +60,11 @@ class State(Wrong):
         return type(self), ()
 
 
+class Builder(Wrong):
+    needs = "groups"
+    default_builder = "lines"
+
+
 class WrongSolution(Wrong):
     def spoil(self, found: Solution, problem: Problem) -> Solution:
         return replace(found, w=found.w[:, None])
@@ -175,6 +180,7 @@ WRONG = {
     "parameters": Parameters,
     "state": State,
     "imports": Imports,
+    "builder": Builder,
     "solution": WrongSolution,
     "use": Use,
     "losses": Losses,
@@ -217,6 +223,17 @@ def test_every_check_can_fail(check: Check) -> None:
         ContractError, match=rf"(?s)^{check.name}: expected .*, but got .*contract\.md"
     ):
         check(wrong)
+
+
+def test_builders_are_for_what_is_needed() -> None:
+    class Idle(Builder):
+        needs = ""
+        default_builder = "sentences"
+
+    (check,) = [check for check in OWN if check.name == "builder"]
+    with pytest.raises(ContractError, match="needs = 'groups' or 'graph', but got ''"):
+        check(Idle)
+    check("sentence")
 
 
 @pytest.mark.parametrize("check", OWN, ids=str)
@@ -294,7 +311,7 @@ def test_checks_can_be_left_out_with_a_reason() -> None:
 def test_from_the_shell(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     done = cli("plugins", "check", "lasso")
     assert done.code == 0
-    asked = len([check for check in regularizer_checks() if check.name != "penalty-gradient"])
+    asked = len(regularizer_checks()) - len({"builder", "penalty-gradient"})  # it has neither
     assert f"{asked} of {asked} checks passed" in done.out
     monkeypatch.setattr(registry, "find", lambda kind, name: Callback)
     failed = cli("plugins", "check", "wrong", "--json")

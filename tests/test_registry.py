@@ -176,7 +176,7 @@ WRONG_CODE = {
     ),
     "an instance": (
         SLOPE.replace("[Slope]", "[Slope()]"),
-        r"acme 0\.3 gives Slope\(\), which is not a subclass of Regularizer",
+        r"acme 0\.3 gives Slope\(\), which is not a subclass of Regularizer\. .* the parentheses\.",
     ),
     "wrong kind": (
         SLOPE.replace("textreg_regularizers", "textreg_tokenizers"),

@@ -168,6 +168,11 @@ def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
     if not (isinstance(part, type) and issubclass(part, base)):
         raise BrokenPluginError(
             f"{provider} gives {part!r}, which is not a subclass of {base.__name__}."
+            + (
+                " A hook gives classes: leave out the parentheses."
+                if isinstance(part, base)
+                else ""
+            )
         )
     cls: Any = part
     _check_api(cls, provider)

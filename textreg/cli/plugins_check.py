@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from textreg import registry
-from textreg.cli.output import print_json, print_table
+from textreg.cli.output import print_json
 from textreg.entries import KIND_NAMES
 from textreg.errors import TextregError
+from textreg.guard import cause_of
 
 
 @click.command(name="check")
@@ -25,24 +26,28 @@ def check_plugin(name: str, as_json: bool) -> None:
     if kind not in KIND_NAMES or not short:  # names may have dots of their own
         kind, short = "regularizer", name
     part = registry.find(kind, short)
+    checks = CHECKS[kind]()
+    width = max(len(check.name) for check in checks)
     results = []
-    for check in CHECKS[kind]():
+    for check in checks:
         try:
             if not check.applies(part):
                 continue
             check.run(part)
         except ContractError as error:
-            results.append((check.name, "FAILED", str(error)))
+            result = (check.name, "FAILED", str(error))
         except Exception as error:  # noqa: BLE001  # a stranger's code may raise anything
-            results.append((check.name, "FAILED", f"{type(error).__name__}: {error}"))
+            result = (check.name, "FAILED", cause_of(error))
         else:
-            results.append((check.name, "ok", check.promise))
+            result = (check.name, "ok", check.promise)
+        results.append(result)
+        if not as_json:  # at once: a slow plugin takes its time
+            click.echo(f"{result[0]:{width}}  {result[1]:6}  {result[2]}")
     failed = sum(status != "ok" for _, status, _ in results)
     if as_json:
         rows = [dict(zip(("check", "status", "message"), row, strict=True)) for row in results]
         print_json({"plugin": name, "failed": failed, "checks": rows})
     else:
-        print_table([("CHECK", "STATUS", ""), *results])
         click.echo(f"{len(results) - failed} of {len(results)} checks passed")
     if failed:
         raise TextregError(f"{name}: {failed} of {len(results)} checks failed.")

@@ -296,5 +296,9 @@ def _gradient(part: Sized) -> None:
 
 
 def _short(w: Floats) -> str:
-    """Weights as they fit into a message."""
+    """Weights as they fit into a message: all, or those that are not zero, as {place: weight}."""
+    places = np.flatnonzero(w)
+    if len(w) > 6 and len(places) <= 4:
+        told = ", ".join(f"{place}: {w[place]:.4g}" for place in places)
+        return f"{len(w)} weights, {{{told}}}" if told else f"{len(w)} zeros"
     return np.array2string(np.asarray(w), precision=4, threshold=6, edgeitems=3)

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from textreg.errors import ConvergenceWarning
+from textreg import registry
+from textreg.errors import ConvergenceWarning, PluginError
 from textreg.losses import LOSSES, find_loss
 from textreg.records import Problem, Solution
-from textreg.testing.checks import Checks, near, require
+from textreg.testing.checks import Checks, fail, near, require
 from textreg.testing.parts import check_imports, check_parameters, check_state
 from textreg.testing.problems import N, P, made, null_loss, prepared, small, solved
 
@@ -40,6 +41,17 @@ def _state(part: Any) -> None:
 def _imports(part: Any) -> None:
     """Importing its module is cheap: what is large is imported where it is used."""
     check_imports("imports", made(part))
+
+
+@checks.add("builder", applies=lambda part: bool(made(part).default_builder))
+def _builder(part: Any) -> None:
+    """Where it names a builder for the groups or the graph that it needs, there is one."""
+    needs, name = made(part).needs, made(part).default_builder
+    require("builder", needs in ("groups", "graph"), "needs = 'groups' or 'graph'", repr(needs))
+    try:
+        registry.find(needs, name)
+    except PluginError as error:
+        fail("builder", f"a builder of {needs} called '{name}'", f"this error: {error}")
 
 
 @checks.add("solution")
