@@ -77,6 +77,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         search_space: Mapping[str, Sequence[Any]] | None = None,
         budget: float | str | None = None,
         resume: str | None = None,
+        backend: str = "threads",
+        address: str | None = None,
         jobs: int = 1,
         seed: int = 0,
         tol: float = 1e-4,
@@ -110,6 +112,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.search_space = search_space
         self.budget = budget
         self.resume = resume
+        self.backend = backend
+        self.address = address
         self.jobs = jobs
         self.seed = seed
         self.tol = tol

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from textreg.cluster import Cluster
 from textreg.errors import ConvergenceWarning
 from textreg.records import Step
 from textreg.trials import Piece, Trial, solve_piece
@@ -27,12 +28,14 @@ class Work:
     """How work is done, whatever it is.
 
     jobs: pieces side by side, -1 for one a core. progress: who is told of it. deadline: when it
-    must end, as ``time.monotonic()`` counts.
+    must end, as ``time.monotonic()`` counts. cluster: where pieces of a search are solved, if not
+    here.
     """
 
     jobs: int = 1
     progress: Progress | None = None
     deadline: float = math.inf
+    cluster: Cluster | None = None
 
     def run(self, stage: str, total: int) -> Run:
         """So many fits, done like this."""
@@ -69,8 +72,12 @@ class Run:
     def late(self) -> bool:
         """Whether time is up, but for what is to be left of it."""
         # A run that may last for ever asks no clock.
-        deadline = self.work.deadline
-        return deadline < math.inf and time.monotonic() > deadline - self._leave(self._slowest)
+        return self.work.deadline < math.inf and self.seconds < 0
+
+    @property
+    def seconds(self) -> float:
+        """How long there is time, but for what is to be left of it."""
+        return self.work.deadline - self._leave(self._slowest) - time.monotonic()
 
     @property
     def stopped(self) -> str | None:
@@ -106,7 +113,8 @@ class Run:
     def solve_pieces(self, pieces: Sequence[Piece], finished: Finished | None = None) -> list[Any]:
         """Trials of every piece of work, for :func:`textreg.trials.solve_piece`.
 
-        finished: told of each piece and its trials as it is done, from any thread.
+        finished: told of each piece and its trials as it is done, from any thread. A cluster is
+        told of no Ctrl-C, so there all the pieces are done.
         """
 
         def one(piece: Piece) -> list[list[Trial]]:
@@ -115,8 +123,16 @@ class Run:
                 finished(piece, trials)
             return trials
 
-        found: list[Any] = self.map(one, [(piece,) for piece in pieces])
-        return found
+        if self.work.cluster is None:
+            return list(self.map(one, [(piece,) for piece in pieces]))
+        with self.listening():
+            solved = self.work.cluster.solve_pieces(pieces, self.seconds)
+        for piece, trials in zip(pieces, solved, strict=True):
+            for place, found in enumerate(trials):
+                self.done(place, found)
+            if finished is not None:
+                finished(piece, trials)
+        return solved
 
     def map(self, call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]]) -> Any:
         """``[call(*piece) for piece in pieces]`` in threads, stopped by Ctrl-C.

@@ -113,11 +113,11 @@ class TrainingSettings:
             raise UsageError(
                 "a path takes as long as it takes: leave out path or the budget (--path, --budget)."
             )
-        if not self.searches and not (self.tuning.rule.plain and self.tuning.resume is None):
+        if not self.searches and not self.tuning.plain:
             raise UsageError(
                 f"all parameters of {self.reg.label()} are given, so there is nothing to choose: "
-                "leave out select, within, max_nonzero and resume, or a price, or name values to "
-                "search (search_space)."
+                "leave out select, within, max_nonzero, resume and backend, or a price, or name "
+                "values to search (search_space)."
             )
 
     def parts(self) -> dict[str, Parametrized | None]:

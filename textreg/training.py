@@ -7,6 +7,7 @@ import math
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from textreg.calibration import (
     check_thresholds,
     choose_thresholds,
 )
+from textreg.cluster import connected
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.fitting import fit_classes, held_out
 from textreg.kinds import Regularizer
@@ -108,12 +110,12 @@ def train_corpus(
         path_parameter(settings.reg)  # refused before long work
     splits = splits_of(corpus, target, settings)
     bench = Bench(corpus, target, settings, splits, features, journal_of(corpus, settings))
-    report("features", 0, len(corpus))
-    bench.ready(bench.first)
-    report("features", len(corpus), len(corpus))
-    clock.append(time.perf_counter())
-
-    found = find(bench, work)
+    with connected(settings.tuning.address if splits else None, settings.reg) as cluster:
+        report("features", 0, len(corpus))
+        bench.ready(bench.first)
+        report("features", len(corpus), len(corpus))
+        clock.append(time.perf_counter())
+        found = find(bench, replace(work, cluster=cluster))
     _tell_stopped(found, settings)
     clock.append(time.perf_counter())
     fit = _fit(bench, found, work)

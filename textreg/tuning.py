@@ -12,6 +12,7 @@ from textreg.choice import Rule
 from textreg.errors import UsageError, did_you_mean
 
 SEARCH = ("narrow", "grid", "tpe")
+BACKENDS = ("threads", "dask")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +25,8 @@ class Tuning:
     their options, with the values to try: ``{"weighting": ["log", "tfidf"], "reg_l1": [0.1, 1]}``.
     select, within, max_nonzero: see :class:`textreg.choice.Rule`. budget: how long a training may
     take, the final fit included: seconds, or "90s", "5m", "2h". resume: a file that keeps what is
-    measured; where it exists, the search goes on from there.
+    measured; where it exists, the search goes on from there. backend: "threads" of this machine, or
+    "dask", the workers of the scheduler at ``address``.
     """
 
     select: str = "best"
@@ -35,12 +37,29 @@ class Tuning:
     search_space: Mapping[str, Sequence[Any]] | None = None
     budget: float | str | None = None
     resume: str | os.PathLike[str] | None = None
+    backend: str = "threads"
+    address: str | None = None
 
     def __post_init__(self) -> None:
         if self.search not in SEARCH:
             raise UsageError(
                 f"search must be one of {', '.join(SEARCH)}, not '{self.search}'."
                 f"{did_you_mean(self.search, SEARCH)}"
+            )
+        if self.backend not in BACKENDS:
+            raise UsageError(
+                f"backend must be one of {', '.join(BACKENDS)}, not '{self.backend}'."
+                f"{did_you_mean(self.backend, BACKENDS)}"
+            )
+        if self.backend == "dask" and self.address is None:
+            raise UsageError(
+                "backend 'dask' needs the address of a scheduler, such as tcp://10.0.0.5:8786 "
+                "(--address)."
+            )
+        if self.backend != "dask" and self.address is not None:
+            raise UsageError(
+                "an address is for the backend 'dask': name that too (--backend dask), or leave "
+                "the address out."
             )
         if self.trials is not None and self.search != "tpe":
             raise UsageError(
@@ -55,6 +74,11 @@ class Tuning:
     def rule(self) -> Rule:
         """How the winner is chosen."""
         return Rule(self.select, self.within, self.max_nonzero)
+
+    @property
+    def plain(self) -> bool:
+        """Whether nothing is asked for that takes a search."""
+        return self.rule.plain and self.resume is None and self.address is None
 
     @property
     def seconds(self) -> float | None:

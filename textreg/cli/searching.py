@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from textreg.choice import SELECT
-from textreg.tuning import SEARCH
+from textreg.tuning import BACKENDS, SEARCH
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,6 +50,14 @@ OPTIONS = (
         metavar="FILE",
         help="Keep what the search measures in FILE; where it exists, go on from there.",
     ),
+    click.option(
+        "--backend",
+        type=click.Choice(BACKENDS),
+        default="threads",
+        show_default=True,
+        help="Where the search fits: in threads, or on the workers of a Dask cluster.",
+    ),
+    click.option("--address", metavar="URL", help="Dask's scheduler, such as tcp://10.0.0.5:8786."),
 )
 
 
