@@ -21,7 +21,7 @@ import gzip
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -118,7 +118,7 @@ WAYS: dict[str, Way] = {
     "--cv 5": partial(options, cv=5),
     "--select 1se": partial(options, select="1se"),
     "--select sparsest": partial(options, select="sparsest"),
-    "--metric log_loss": partial(options, metric="log_loss"),
+    "--metric log-loss": partial(options, metric="log-loss"),
     "average": average,
     "supervised": supervised,
 }
@@ -153,32 +153,41 @@ def measure(way: Way, texts: Texts, labels: Labels, parts: int, seed: int) -> di
     }
 
 
-def table(results: dict[str, dict[str, Any]]) -> None:
+def lines(results: dict[str, dict[str, Any]]) -> Iterator[list[str]]:
     """A line for every change, beside the first."""
     first = next(iter(results.values()))
-    tasks = list(first)
-    print(f"{'':38}" + "".join(f"{task[:9]:>10}" for task in tasks), end="")
-    print(f"{'mean':>8}{'size %':>8}{'s':>6}   {'over the first, points':24}{'p':>6}")
+    yield ["", *first, "mean", "size", "time", "over the first", "p"]
     for name, by_task in results.items():
         cells = [
             Answers(*(np.array(each) for each in (one["truth"], one["found"], base["found"])))
-            for one, base in ((by_task[task], first[task]) for task in tasks)
+            for one, base in ((by_task[task], first[task]) for task in first)
         ]
-        accuracies = [100 * np.mean(cell.truth == cell.first) for cell in cells]
-        size = 100 * np.mean([by_task[task]["size"] for task in tasks])
-        seconds = sum(by_task[task]["seconds"] for task in tasks)
-        print(f"{name:38}" + "".join(f"{each:10.1f}" for each in accuracies), end="")
-        print(f"{np.mean(accuracies):8.2f}{size:8.2f}{seconds:6.1f}", end="")
-        if by_task is first:
-            print()
-            continue
         right = [(cell.first == cell.truth, cell.second == cell.truth) for cell in cells]
+        accuracies = [100 * mine.mean() for mine, _ in right]
+        size = 100 * np.mean([one["size"] for one in by_task.values()])
+        seconds = sum(one["seconds"] for one in by_task.values())
+        line = [name, *(f"{each:.1f}" for each in accuracies), f"{np.mean(accuracies):.1f}"]
+        line += [f"{size:.2g} %" if size < 99.5 else "100 %", f"{seconds:.0f} s"]
+        if by_task is first:
+            yield [*line, "", ""]
+            continue
         won = sum(int((mine & ~base).sum()) for mine, base in right)
         lost = sum(int((base & ~mine).sum()) for mine, base in right)
         gain = 100 * np.mean([mine.mean() - base.mean() for mine, base in right])
         interval, _ = bootstrap(cells)
-        ends = f"({100 * interval.low:+.2f} to {100 * interval.high:+.2f})"
-        print(f"   {gain:+.2f} {ends:18}{sign_test(won, lost):6.3f}")
+        p = sign_test(won, lost)
+        ends = f"{gain:+.1f} ({100 * interval.low:+.1f} to {100 * interval.high:+.1f})"
+        yield [*line, ends, f"{p:.2f}" if p >= 0.01 else f"{p:.0e}"]
+
+
+def table(results: dict[str, dict[str, Any]]) -> None:
+    """The lines in Markdown, which is read as easily on a terminal."""
+    rows = list(lines(results))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    rows.insert(1, ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])])
+    for name, *rest in rows:
+        cells = (cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))
+        print("|", " | ".join([name.ljust(widths[0]), *cells]), "|")
 
 
 def main() -> None:
@@ -204,7 +213,10 @@ def main() -> None:
                 done[task] = measure(way, texts, labels, chosen.parts, chosen.seed)
                 if chosen.save:
                     chosen.save.write_text(json.dumps(results))
-    print(f"accuracy in points, {chosen.parts} parts; size and seconds: means, sum over tasks")
+    print(
+        f"Accuracy in points over {chosen.parts} parts; size: share of the features, a mean; time: "
+        f"CPU of one training on each task, added up.\n"
+    )
     table({name: results[name] for name in WAYS if name in results})
 
 

@@ -1,4 +1,7 @@
-"""Draw the pictures of the pages about regularizers, from the demo corpus: `make pictures`."""
+"""Draw the pictures of the pages about regularizers: `make pictures`.
+
+All come from the demo corpus, but for that of networks, which is the table of its page.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,7 @@ from textreg.vectorize import Vectorizer
 
 FOLDER = Path(__file__).with_name("pictures")
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")  # told apart by every eye (Okabe & Ito)
+ROW = 15
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 640, 300, 64, 44, 16, 120
 
 Series = tuple[str, Sequence[float], Sequence[float]]
@@ -75,17 +79,21 @@ def curves(series: Sequence[Series], x_title: str, y_title: str) -> str:
             f'<path d="M{left:.1f} {at:.1f}H{WIDTH - RIGHT}" stroke="#ddd"/>',
             text(LEFT - 6, at + 4, f"{y:g}", 'text-anchor="end" fill="#555"'),
         ]
-    ends: list[float] = []
+    ends = []
     for number, (name, x_values, y_values) in enumerate(series):
         points = [place(x, y) for x, y in zip(x_values, y_values, strict=True)]
         path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
         color = COLORS[number % len(COLORS)]
         body.append(f'<path d="M{path}" fill="none" stroke="{color}" stroke-width="2"/>')
-        end = points[-1][1]
-        while any(abs(end - other) < 15 for other in ends):
-            end += 5 if end < HEIGHT / 2 else -5
-        ends.append(end)
-        body.append(text(points[-1][0] + 6, end + 4, name, f'fill="{color}"'))
+        ends.append((points[-1][1], points[-1][0], name, color))
+    ends.sort()
+    rows = [end for end, *_ in ends]  # a row for each name, in the order of the lines
+    for at in range(1, len(rows)):
+        rows[at] = max(rows[at], rows[at - 1] + ROW)
+    for at in reversed(range(len(rows))):
+        rows[at] = min(rows[at], HEIGHT - BOTTOM - ROW * (len(rows) - 1 - at))
+    for row, (_, right, name, color) in zip(rows, ends, strict=True):
+        body.append(text(right + 6, row + 4, name, f'fill="{color}"'))
     middle = LEFT + (WIDTH - LEFT - RIGHT) / 2
     body.append(text(middle, HEIGHT - 8, x_title, 'text-anchor="middle"'))
     turn = f'transform="rotate(-90 14 {HEIGHT / 2})" text-anchor="middle"'
@@ -117,6 +125,19 @@ def sentence(train: Corpus) -> str:
     return svg(body, y + 14)
 
 
+def networks(page: str) -> str:
+    """The table of measured accuracies that the page begins with."""
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in page.splitlines()
+        if line.startswith("|")
+    ]
+    sizes = [float(cell.replace(",", "")) for cell in rows[0][1:]]
+    drawn = [row for row in rows[2:] if row[0] in ("network", "lle", "pcr", "ridge")]
+    series = [(name, sizes, [float(cell) for cell in cells]) for name, *cells in drawn]
+    return curves(series, "labeled documents of 20 classes", "accuracy, percent")
+
+
 def main() -> None:
     """All of them."""
     FOLDER.mkdir(exist_ok=True)
@@ -143,6 +164,7 @@ def main() -> None:
     pictures = {
         "profiles": curves(profiles, "features, the heaviest first", "size of the weight"),
         "sentence": sentence(train),
+        "networks": networks(FOLDER.with_name("networks.md").read_text(encoding="utf-8")),
     }
 
     run = Pursuit(problem, l2=0.1)

@@ -317,6 +317,18 @@ def test_fewer_directions_than_components() -> None:
     assert not PrincipalComponents(components=5, l2=0.1).solve(nothing).w.any()
 
 
+def test_only_what_most_others_are_linked_to_is_embedded() -> None:
+    problem = random_problem(0, graph=random_graph(0))
+    links = problem.graph.similar
+    incoming = np.bincount(links.indices, minlength=links.shape[0])
+    solution = LocallyLinear(components=2, l2=0.1, most=4).solve(problem)
+    assert solution.nonzero == 4
+    taken = solution.w != 0.0
+    assert incoming[taken].min() >= incoming[~taken].max()
+    whole = LocallyLinear(components=2, l2=0.1).solve(problem)
+    assert whole.nonzero > 4
+
+
 def test_locally_linear_weights_are_near_their_neighbors() -> None:
     p = 40
     ring = np.arange(p)
