@@ -49,7 +49,10 @@ def _section(command: click.Command, path: str) -> Iterator[str]:
     context = click.Context(command)
     yield f"## {path}"
     yield ""
-    yield f"`{' '.join([path, *command.collect_usage_pieces(context)])}`"
+    usage = command.collect_usage_pieces(context)
+    if isinstance(command, click.Group):  # which versions of click write differently
+        usage = ["[OPTIONS]", "[COMMAND]", "..."]
+    yield f"`{' '.join([path, *usage])}`"
     yield ""
     yield _prose(inspect.cleandoc(command.help or ""))
     yield ""
