@@ -28,7 +28,7 @@ ROWS = [
     ["grouping", "groupfile", "linking", "hookspecs"],
     ["builtin", "config", "entries", "guard", "joining"],
     ["blocking", "loading"],
-    ["inventory"],
+    ["inventory", "onefile"],
     ["registry"],
     ["calls", "parts"],
     ["lines", "times"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import pickle
@@ -79,7 +80,7 @@ def test_parts_and_their_origin(file: Path) -> None:
     }  # fmt: skip
     (row,) = [row for row in registry.listing() if row.name == "mine"]
     assert (row.kind, row.status, row.file, row.sha256) == ("regularizer", "ok", str(file), DIGEST)
-    assert pickle.loads(pickle.dumps(pieces)) == pieces
+    assert pickle.loads(pickle.dumps(pieces)) == pieces == copy.deepcopy(pieces)
     assert {"mine", "regularizer.mine"} <= registry.aliases()
 
 
@@ -90,6 +91,48 @@ def test_the_same_and_a_changed_file_again(file: Path) -> None:
     file.write_text(CODE.replace("default=0.5", "default=0.25"))
     registry.register_file(file)
     assert registry.create("regularizer", "mine").price == 0.25
+
+
+UNPICKLE = """
+import pickle, sys
+part = pickle.load(open(sys.argv[1], "rb"))
+print(part, pickle.loads(pickle.dumps(part)) == part)
+"""
+
+
+def test_a_pickled_part_finds_its_file(file: Path, site: Site) -> None:
+    """As it must in the other processes of joblib, where nobody has given the file."""
+    registry = Registry()
+    registry.register_file(file)
+    part = registry.create("regularizer", "mine", price=2)
+    pickled = file.with_suffix(".pickle")
+    pickled.write_bytes(pickle.dumps(part))
+    done = site.python("-c", UNPICKLE, str(pickled))
+    assert done.stdout == "Mine(price=2.0) True\n", done.stderr
+    ran = file.with_suffix(".ran")
+    ran.unlink()
+    file.write_text(f"{CODE}# changed\n")
+    refused = site.python("-c", UNPICKLE, str(pickled))
+    assert "PluginError: the plugin file " in refused.stderr
+    assert f"and not {DIGEST} as when its part was pickled" in refused.stderr
+    assert not ran.exists()
+
+
+SEARCH = """
+import sys, textreg
+from sklearn.model_selection import GridSearchCV
+textreg.register_file(sys.argv[1])
+texts, labels = ["good film", "bad film"] * 10, ["p", "n"] * 10
+model = textreg.TextClassifier(reg=textreg.regularizer("mine"), ngrams=1)
+search = GridSearchCV(model, {"reg__price": [0.1, 1.0]}, cv=2, n_jobs=2, error_score="raise")
+search.fit(texts, labels)
+print([one["reg__price"] for one in search.cv_results_["params"]], search.best_estimator_.reg.name)
+"""
+
+
+def test_a_search_in_other_processes(file: Path, site: Site) -> None:
+    done = site.python("-W", "error", "-c", SEARCH, str(file))
+    assert done.stdout == "[0.1, 1.0] mine\n", done.stderr
 
 
 def test_two_files_with_one_name(file: Path, tmp_path: Path) -> None:

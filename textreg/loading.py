@@ -4,20 +4,15 @@ wrong: whatever it is, it becomes a BrokenPluginError that names the distributio
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from importlib.metadata import EntryPoint
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from textreg.errors import BrokenPluginError, PluginWarning, UsageError, did_you_mean
+from textreg.errors import BrokenPluginError, PluginWarning, did_you_mean
 from textreg.guard import cause_of
 
 Parts = dict[tuple[str, str], type[Any]]
@@ -211,32 +206,3 @@ def _check_api(cls: Any, provider: str) -> None:
         cause,
         remedy,
     )
-
-
-def load_file(path: str | os.PathLike[str]) -> tuple[ModuleType, str]:
-    """A Python file as a module, and the SHA-256 of the very bytes that were run.
-
-    UsageError where there is no such file, BrokenPluginError if it raises anything.
-    """
-    try:
-        source = Path(path).read_bytes()
-    except OSError as error:
-        raise UsageError(
-            f"the plugin file {path} cannot be read: {error.strerror or error}. Check the path."
-        ) from error
-    digest = hashlib.sha256(source).hexdigest()
-    # Each content is a module of its own, which pickle and tracebacks find by this name.
-    module = ModuleType(f"textreg_file_{digest[:16]}")
-    module.__file__ = os.path.abspath(path)
-    sys.modules[module.__name__] = module
-    try:
-        with naming(f"the file {path}"):
-            exec(compile(source, module.__file__, "exec"), module.__dict__)
-    except (Exception, SystemExit) as error:  # a stranger's file may raise anything
-        del sys.modules[module.__name__]
-        cause = cause_of(error)
-        raise BrokenPluginError(
-            f"the file {path} cannot be loaded: {cause}. Mend it; --debug shows its traceback.",
-            cause,
-        ) from error
-    return module, digest

@@ -21,7 +21,8 @@ from textreg.entries import KIND_NAMES, Entry, normal
 from textreg.errors import BrokenPluginError, PluginError, UsageError, did_you_mean
 from textreg.guard import blaming
 from textreg.inventory import Added, Inventory, PluginInfo
-from textreg.loading import Parts, add_part, load_file, parts_of, title
+from textreg.loading import Parts, add_part, parts_of, title
+from textreg.onefile import load_file, pickle_by_file
 
 
 class Registry:
@@ -186,6 +187,7 @@ class Registry:
                         "one of the files out, or give its part another name."
                     )
             self._inventory.add(parts)
+        pickle_by_file(found, path, digest)
 
     def block(self, names: Iterable[str]) -> None:
         """Keep plugins from being imported and found, by the names of :mod:`textreg.blocking`.
