@@ -234,8 +234,8 @@ def _header(key: str, value: Any) -> Callable[..., None]:
     return edit
 
 
-def _plugins(value: Any) -> Callable[..., None]:
-    return lambda header, arrays: header["summary"].update(plugins=value)
+def _summary(**values: Any) -> Callable[..., None]:
+    return lambda header, arrays: header["summary"].update(values)
 
 
 def _tokenizer(key: str, value: Any) -> Callable[..., None]:
@@ -315,9 +315,12 @@ DAMAGES = {
         "no parameter 'magic'",
     ),
     "tokenizer is a text": (_header("tokenizer", "words"), "no 'tokenizer'"),
-    "plugins of no list": (_plugins({}), "its plugins are not a list of objects"),
-    "plugins of texts": (_plugins(["lasso"]), "its plugins are not a list of objects"),
-    "plugin without a name": (_plugins([{"kind": "graph"}]), "its header has no 'name'"),
+    "regularizer of no object": (_summary(reg=3), "no 'reg' of the type dict"),
+    "groups without a name": (_summary(groups={"params": {}}), "no 'name' of the type str"),
+    "graph without parameters": (_summary(graph={"name": "a"}), "no 'params' of the type dict"),
+    "plugins of no list": (_summary(plugins={}), "its plugins are not a list of objects"),
+    "plugins of texts": (_summary(plugins=["lasso"]), "its plugins are not a list of objects"),
+    "plugin without a name": (_summary(plugins=[{"kind": "graph"}]), "its header has no 'name'"),
     "tokenizer name for pip": (_tokenizer("name", "--pre"), "no tokenizer can have the name"),
     "distribution for a shell": (_tokenizer("distribution", "a; rm -rf x"), "the distribution"),
     "distribution for pip": (_tokenizer("distribution", "-e."), "the distribution"),

@@ -193,8 +193,18 @@ def _check_header(header: Mapping[str, Any]) -> None:
     field(header, "vectorizer", dict)
     if not all(isinstance(word, str) for word in field(header, "stop_words", list)):
         raise FaultError("its stop words are not texts")
-    check_plugins(field(header, "summary", dict))
+    _check_summary(field(header, "summary", dict))
     check_description(header)
+
+
+def _check_summary(summary: Mapping[str, Any]) -> None:
+    """FaultError unless the parts of a summary have the form that commands count on."""
+    check_plugins(summary)
+    for key in ("reg", "groups", "graph"):
+        if summary.get(key) is not None:
+            part = field(summary, key, dict)
+            field(part, "name", str)
+            field(part, "params", dict)
 
 
 def _calibration(header: Mapping[str, Any]) -> Calibration | None:
