@@ -101,7 +101,7 @@ class Encoder:
         if self.idf is None:
             names = [self.names[column] for column in columns.tolist()]
             return Encoder(self.tokenizer, self.vectorizer, names, stop_words=self.stop_words)
-        return Encoder(
+        fewer = Encoder(
             self.tokenizer,
             self.vectorizer,
             self.vocabulary,
@@ -109,6 +109,9 @@ class Encoder:
             stop_words=self.stop_words,
             columns=columns if self.columns is None else self.columns[columns],
         )
+        if "tree" in self.__dict__:  # of the same vocabulary, and dear to make
+            fewer.__dict__["tree"] = self.tree
+        return fewer
 
     def weigh(self, rows: Rows, words: Tokens) -> None:
         """Turn counts over the vocabulary into weights, in place.

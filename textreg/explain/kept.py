@@ -97,8 +97,7 @@ def kept_in(
 
 def _spread(model: Model, vocabulary: Sequence[str]) -> tuple[Floats, int]:
     """Weights (k, p) over the features of the texts; how many of the model's are not there."""
-    place = {name: number for number, name in enumerate(vocabulary)}
-    columns = np.array([place.get(name, -1) for name in model.encoder.names], dtype=np.int64)
+    columns = places(model.encoder.names, vocabulary)
     known = columns >= 0
     if len(columns) and not known.any():
         raise DataError(
@@ -108,6 +107,16 @@ def _spread(model: Model, vocabulary: Sequence[str]) -> tuple[Floats, int]:
     weights = np.zeros((len(model.weights), len(vocabulary)))
     weights[:, columns[known]] = model.weights[:, known]
     return weights, int((~known).sum())
+
+
+def places(names: Sequence[str], vocabulary: Sequence[str]) -> Int64s:
+    """The place of each name in a vocabulary, which may be much longer; -1 of those not in it."""
+    wanted = {name: number for number, name in enumerate(names)}
+    found = np.full(len(names), -1, dtype=np.int64)
+    for place, name in enumerate(vocabulary):
+        if name in wanted:
+            found[wanted[name]] = place
+    return found
 
 
 def _builder(kind: str, described: dict[str, Any]) -> Any:

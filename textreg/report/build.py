@@ -77,7 +77,7 @@ def report(
     if measured is None:
         assert again is not None
         measured = _of_parts(model, again)
-        X = columns_of(model, again.data.X[again.rows], again.data.encoder.names)
+        X = columns_of(again.data.X[again.rows], again.columns)
     else:
         X = model.encoder.transform(measured.corpus.texts)
     corpora = {"measured on": corpus, "trained on": None if again is None else again.corpus}

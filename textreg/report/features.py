@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,20 +28,13 @@ LEFT_OUT = 15
 SENTENCES, LEAST_WORDS, MOST_CHARACTERS = 6, 6, 240
 
 
-def columns_in(model: Model, names: Sequence[str]) -> Int64s:
-    """The place of each of the model's features in ``names``, -1 for those that are not there."""
-    place = {name: number for number, name in enumerate(names)}
-    return np.array([place.get(name, -1) for name in model.encoder.names], dtype=np.int64)
-
-
-def columns_of(model: Model, X: csr_array, names: Sequence[str]) -> csr_array:
-    """(documents, the model's features): the columns of X, called ``names``, that the model has."""
+def columns_of(X: csr_array, columns: Int64s) -> csr_array:
+    """(documents, columns): some columns of X, empty where their number is -1."""
     from scipy.sparse import csr_array
 
-    place = columns_in(model, names)
-    known = np.flatnonzero(place >= 0)
-    choice = (np.ones(len(known)), (place[known], known))
-    return X @ csr_array(choice, shape=(len(names), len(place)))
+    known = np.flatnonzero(columns >= 0)
+    choice = (np.ones(len(known)), (columns[known], known))
+    return X @ csr_array(choice, shape=(X.shape[1], len(columns)))
 
 
 def sides(model: Model, weights: Floats | None = None) -> tuple[tuple[str, ...], Floats]:
@@ -101,7 +93,7 @@ def unknown_documents(X: csr_array) -> int:
 def dropped_in(model: Model, study: Study, skipped: int, unknown: int) -> Dropped:
     """What training had and the model has not."""
     names = study.data.encoder.names
-    columns = columns_in(model, names)
+    columns = study.columns
     kept = np.zeros(len(names), dtype=bool)
     kept[columns[columns >= 0]] = True
     silent, of_sentences, examples = _silent_sentences(model, study, kept)
@@ -169,7 +161,7 @@ def _silent_sentences(
 def stability_of(model: Model, study: Study) -> Stability:
     """How steadily the model's features are chosen without each part of the corpus."""
     fits = study.solutions
-    columns = columns_in(model, study.data.encoder.names)
+    columns = study.columns
     known = columns >= 0
     used = np.array([fit.w.any(axis=0) for fit in fits])
     times = np.zeros(model.n_features, dtype=np.int64)

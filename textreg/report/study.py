@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textreg import registry
 from textreg.choice import choose
 from textreg.errors import DataError
+from textreg.explain.kept import places
 from textreg.fitting import fit_classes
 from textreg.prepare import Prepared, Target, prepare
 from textreg.records import Corpus, MultiSolution
@@ -18,13 +19,13 @@ from textreg.running import ALONE, Run, Work
 from textreg.selection import search
 from textreg.settings import TrainingSettings
 from textreg.splitting import splits_of
+from textreg.trials import Fold, Start
 from textreg.tuning import Tuning
 
 if TYPE_CHECKING:
     from textreg.kinds import Regularizer
     from textreg.model import Model
     from textreg.records import Floats, Int64s
-    from textreg.splits import Split
 
 PARTS, FEWER_PARTS, MANY = 5, 3, 10_000
 """Parts of the corpus that are left out in turn; fewer of them above so many documents."""
@@ -49,14 +50,16 @@ class Fits:
 class Study:
     """What fits without parts of the training corpus tell.
 
-    corpus: all documents of the training. rows: those that some fit has not seen, ascending: all of
+    corpus: all documents of the training. columns: the place of each of the model's features in
+    those of ``data``, -1 where it has none. rows: those that some fit has not seen, ascending: all of
     them but, in order of time, the earliest. fit_of: (rows,) the number of that fit. own: of the
     model's regularizer, with the prices it was trained with; solutions: these fits. baseline: of
-    ``elastic``, with prices chosen as training chooses them; None where the model is one itself.
+    ``elastic``, with prices of its own; None where the model is one itself.
     """
 
     corpus: Corpus
     data: Prepared
+    columns: Int64s
     rows: Int64s
     fit_of: Int64s
     own: Fits
@@ -75,7 +78,8 @@ def study(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
     settings: those of the training, decided: see :func:`textreg.report.again.decided`; documents of
     its ``dev`` that were refitted belong to the corpus. The parts are those of its cross-validation
     or PARTS of about the same size; groups stay whole, and with times every fit has seen only what
-    is earlier. Features come from the whole corpus, as in training.
+    is earlier. Features come from the whole corpus, as in training. The prices of the baseline are
+    searched for on the first part, or on all where training cross-validated.
 
     DataError where its labels are not those of the model; KeyboardInterrupt on Ctrl-C.
     """
@@ -100,47 +104,50 @@ def study(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
     )
     splits = splits_of(corpus, target, plain)
     data = prepare(corpus, target, plain)
-    chosen = settings.reg
-
-    tuned = None
-    if chosen.name != BASELINE:
-        usual = replace(
-            plain,
-            reg=registry.resolve("regularizer", BASELINE, {}),
-            groups=None,
-            graph=None,
-            unlabeled=None,
-            holdout=settings.holdout,
-            cv=settings.cv,
-        )
-        simple = replace(data, settings=usual)
-        cut = [simple.fold(split) for split in splits_of(corpus, target, usual)]
-        points = search(usual.reg, cut, work)
-        tuned = points[choose(points, usual.metric)].part
-        del cut
+    own = settings.reg
+    compared = own.name != BASELINE
+    run = work.run("report", len(splits) * (2 if compared else 1))
+    folds: list[Fold] = run.map(data.fold, [(split,) for split in splits])
+    _check(run)
+    pieces: list[tuple[Any, ...]] = [(own, fold, None, run) for fold in folds]
+    if compared:
+        simple = [
+            replace(fold, problem=fold.problem.replace(groups=None, graph=None)) for fold in folds
+        ]
+        reg = registry.resolve("regularizer", BASELINE, {})
+        points = search(reg, simple if settings.cv else simple[:1], work)
+        best = points[choose(points, settings.metric)]
+        starts = [best.starts, *[None] * (len(simple) - 1)]  # those of the first split
+        pieces += [
+            (best.part, fold, start, run) for fold, start in zip(simple, starts, strict=True)
+        ]
+    found = run.map(_fit_without, pieces)
+    _check(run)
 
     held = np.concatenate([split.held for split in splits])
     order = np.argsort(held)
-    run = work.run("report", len(splits) * (1 if tuned is None else 2))
+    k = len(splits)
 
-    def without_each(of: Prepared, part: Regularizer) -> tuple[Fits, tuple[MultiSolution, ...]]:
-        found = run.map(_fit_without, [(of, part, split, run) for split in splits])
-        if run.stopped:
-            raise KeyboardInterrupt
-        fits, scores = zip(*found, strict=True)
-        sizes = tuple(int(np.count_nonzero(fit.w.any(axis=0))) for fit in fits)
-        return Fits(part, sizes, np.vstack(scores)[order]), fits
+    def gather(part: Regularizer, fits: Sequence[tuple[MultiSolution, Floats]]) -> Fits:
+        sizes = tuple(int(np.count_nonzero(fit.w.any(axis=0))) for fit, _ in fits)
+        return Fits(part, sizes, np.vstack([scores for _, scores in fits])[order])
 
-    own, solutions = without_each(data, chosen)
     return Study(
         corpus=corpus,
         data=data,
+        columns=places(model.encoder.names, data.encoder.names),
         rows=held[order],
-        fit_of=np.repeat(np.arange(len(splits)), [len(split.held) for split in splits])[order],
-        own=own,
-        solutions=solutions,
-        baseline=None if tuned is None else without_each(simple, tuned)[0],
+        fit_of=np.repeat(np.arange(k), [len(split.held) for split in splits])[order],
+        own=gather(own, found[:k]),
+        solutions=tuple(fit for fit, _ in found[:k]),
+        baseline=gather(best.part, found[k:]) if compared else None,
     )
+
+
+def _check(run: Run) -> None:
+    """Go no further after Ctrl-C."""
+    if run.stopped:
+        raise KeyboardInterrupt
 
 
 def _some(labels: Sequence[str]) -> str:
@@ -184,12 +191,11 @@ def _together(corpus: Corpus, more: Corpus) -> Corpus:
 
 
 def _fit_without(
-    data: Prepared, part: Regularizer, split: Split, run: Run
+    part: Regularizer, fold: Fold, starts: Sequence[Start | None] | None, run: Run
 ) -> tuple[MultiSolution, Floats] | None:
     """One fit, and its scores (held out, k) of the part that it has not seen; None if stopped."""
     if run.stopped:
         return None
-    fold = data.fold(split)
-    fitted, _ = fit_classes(part, fold.problem, fold.targets, fold.codes, None)
+    fitted, _ = fit_classes(part, fold.problem, fold.targets, fold.codes, starts)
     run.advance()
     return fitted, fold.X_held @ fitted.w.T + fitted.b
