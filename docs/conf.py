@@ -1,7 +1,12 @@
 """Sphinx settings; `make docs` builds the pages, with warnings as errors."""
 
 import re
+import sys
 from importlib.metadata import version as installed_version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import gallery  # beside this file
 
 project = "textreg"
 author = "The textreg developers"
@@ -36,6 +41,13 @@ def escape_bars(app, what, name, obj, options, lines):
         lines[number] = "``".join(parts)
 
 
+def write_gallery(app, exception):
+    """The pages that gallery.md shows stand beside those of the documentation."""
+    if exception is None and app.builder.format == "html":
+        gallery.write(Path(app.outdir, "gallery"))
+
+
 def setup(app):
-    """Connect the hook above."""
+    """Connect the hooks above."""
     app.connect("autodoc-process-docstring", escape_bars)
+    app.connect("build-finished", write_gallery)

@@ -33,5 +33,7 @@ class Page(HTMLParser):
         if self.inside and self.inside[-1] not in {"style", "script"}:
             self.text += data
 
-    def sections(self) -> list[str | None]:
-        return [found["id"] for tag, found in self.elements if tag == "section"]
+    def sections(self) -> list[str]:
+        """What the navigation leads to."""
+        ids = [found.get("id") for tag, found in self.elements if tag == "section"]
+        return [name for name in ids if name is not None]

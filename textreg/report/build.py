@@ -27,6 +27,7 @@ from textreg.report.features import (
 from textreg.report.measured import Measured, scores_of
 from textreg.report.records import Dropped, Fact, Report, Reproduce
 from textreg.report.search import searched_of, traced_of
+from textreg.report.selected import selected_of
 from textreg.report.study import BASELINE, Study, study
 from textreg.running import Work
 
@@ -162,6 +163,7 @@ def _report(
         words=words,
         words_left_out=words_left_out,
         kept=None if again is None else _kept(model, again),
+        selected=() if again is None else selected_of(model, again),
         dropped=Dropped(skipped, unknown, summary.get("features"), model.n_features)
         if again is None
         else dropped_in(model, again, skipped, unknown),

@@ -51,3 +51,20 @@ class Document:
     words: tuple[tuple[str, float], ...]
     characters: int
     preview: str
+
+
+class SelectedSentence(NamedTuple):
+    """A sentence; whether it has a feature with a weight for the label; its log-odds by removal."""
+
+    text: str
+    kept: bool
+    removal: float
+
+
+class Selected(NamedTuple):
+    """A training document, sentence by sentence; the log-odds speak for ``label``, its own."""
+
+    where: str
+    label: str
+    predicted: str
+    sentences: tuple[SelectedSentence, ...]

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg.explain import gives_offsets
 from textreg.model import Model
-from textreg.records.ragged import sums
 from textreg.report.measured import LABELS
 from textreg.report.records import Dropped, LabelWords, LeftOut, Stability, Steady, WordRow
+from textreg.report.selected import silent_sentences
 from textreg.report.study import Study
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ TOP = 15
 
 STEADY = 25
 LEFT_OUT = 15
-SENTENCES, LEAST_WORDS, MOST_CHARACTERS = 6, 6, 240
 
 
 def columns_of(X: csr_array, columns: Int64s) -> csr_array:
@@ -92,24 +90,20 @@ def unknown_documents(X: csr_array) -> int:
 
 def dropped_in(model: Model, study: Study, skipped: int, unknown: int) -> Dropped:
     """What training had and the model has not."""
-    names = study.data.encoder.names
-    columns = study.columns
-    kept = np.zeros(len(names), dtype=bool)
-    kept[columns[columns >= 0]] = True
-    silent, of_sentences, examples = _silent_sentences(model, study, kept)
+    silent = study.sentences.filled & ~study.sentences.kept
     return Dropped(
         skipped=skipped,
         unknown=unknown,
-        features=len(names),
+        features=len(study.kept),
         kept=model.n_features,
-        telling=_telling(model, study, kept),
-        sentences=examples,
-        silent=silent,
-        of_sentences=of_sentences,
+        telling=_telling(model, study),
+        sentences=silent_sentences(model, study),
+        silent=int(silent.sum()),
+        of_sentences=int(study.sentences.filled.sum()),
     )
 
 
-def _telling(model: Model, study: Study, kept: NDArray[np.bool_]) -> tuple[LeftOut, ...]:
+def _telling(model: Model, study: Study) -> tuple[LeftOut, ...]:
     """Features without a weight whose share of documents differs most between labels."""
     if not model.labels:
         return ()
@@ -127,35 +121,13 @@ def _telling(model: Model, study: Study, kept: NDArray[np.bool_]) -> tuple[LeftO
         best[better] = (share - others)[better]
         for array, value in ((label, np.full(len(best), c)), (inside, share), (outside, others)):
             array[better] = value[better]
-    best[kept] = 0.0
+    best[study.kept] = 0.0
     names = study.data.encoder.names
     order = [j for j in np.argsort(-best, kind="stable")[:LEFT_OUT] if best[j] > 0]
     return tuple(
         LeftOut(names[j], model.labels[int(label[j])], float(inside[j]), float(outside[j]))
         for j in order
     )
-
-
-def _silent_sentences(
-    model: Model, study: Study, kept: NDArray[np.bool_]
-) -> tuple[int, int, tuple[str, ...]]:
-    """How many sentences hold no feature with a weight, of how many, and some of them."""
-    tokens = study.data.tokens.select(np.arange(len(study.corpus)))  # none without labels
-    sizes = np.diff(tokens.sentence_ptr)
-    sentence = np.repeat(np.arange(tokens.n_sentences), sizes)
-    loud = sums(sentence, kept[tokens.ids].astype(np.float64), tokens.n_sentences)
-    filled = sizes > 0
-    silent: NDArray[np.bool_] = filled & (loud == 0)
-    long = np.flatnonzero(silent & (sizes >= LEAST_WORDS)) if gives_offsets(model) else sizes[:0]
-    examples = []
-    for s in long[np.linspace(0, len(long) - 1, min(SENTENCES, len(long))).astype(int)].tolist():
-        d = int(np.searchsorted(tokens.document_ptr, s, side="right")) - 1
-        text = study.corpus.texts[d]
-        spans = study.data.encoder.words([text], spans=True).sentence_spans
-        assert spans is not None
-        start, end = spans[s - int(tokens.document_ptr[d])].tolist()
-        examples.append(" ".join(text[start:end].split()))
-    return int(silent.sum()), int(filled.sum()), tuple(examples)
 
 
 def stability_of(model: Model, study: Study) -> Stability:

@@ -11,7 +11,7 @@ from textreg.explain import Kept
 from textreg.explain.kept_records import Profile
 from textreg.records import Int64s
 from textreg.reliability import Reliability, ThresholdLine
-from textreg.report.document_records import Document
+from textreg.report.document_records import Document, Selected
 
 
 class Fact(NamedTuple):
@@ -244,6 +244,7 @@ class Report:
     words: tuple[LabelWords, ...]
     words_left_out: int
     kept: Kept | None
+    selected: tuple[Selected, ...]
     dropped: Dropped
     stability: Stability | None
     baseline: Baseline | None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from textreg.explain.kept import places
 from textreg.fitting import fit_classes
 from textreg.prepare import Prepared, Target, prepare
 from textreg.records import Corpus, MultiSolution
+from textreg.records.ragged import sums
 from textreg.running import ALONE, Run, Work
 from textreg.selection import search
 from textreg.settings import TrainingSettings
@@ -23,6 +25,8 @@ from textreg.trials import Fold, Start
 from textreg.tuning import Tuning
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from textreg.kinds import Regularizer
     from textreg.model import Model
     from textreg.records import Floats, Int64s
@@ -32,6 +36,18 @@ PARTS, FEWER_PARTS, MANY = 5, 3, 10_000
 
 BASELINE = "elastic"
 NAMED = 5
+
+
+class Sentences(NamedTuple):
+    """All sentences: those of document d are ``document_ptr[d]`` to ``document_ptr[d + 1]``.
+
+    sizes: features in each. filled: which have some; kept: which have one of the model's.
+    """
+
+    document_ptr: Int64s
+    sizes: Int64s
+    filled: NDArray[np.bool_]
+    kept: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +67,10 @@ class Study:
     """What fits without parts of the training corpus tell.
 
     corpus: all documents of the training. columns: the place of each of the model's features in
-    those of ``data``, -1 where it has none. rows: those that some fit has not seen, ascending: all of
-    them but, in order of time, the earliest. fit_of: (rows,) the number of that fit. own: of the
-    model's regularizer, with the prices it was trained with; solutions: these fits. baseline: of
-    ``elastic``, with prices of its own; None where the model is one itself.
+    those of ``data``, -1 where it has none. rows: documents that some fit has not seen, ascending:
+    all of them but, in order of time, the earliest. fit_of: (rows,) the number of that fit. own: of
+    the model's regularizer, with the prices it was trained with; solutions: these fits. baseline:
+    of ``elastic``, with prices of its own; None where the model is one itself.
     """
 
     corpus: Corpus
@@ -65,6 +81,22 @@ class Study:
     own: Fits
     solutions: tuple[MultiSolution, ...]
     baseline: Fits | None
+
+    @cached_property
+    def kept(self) -> NDArray[np.bool_]:
+        """Which features of ``data`` the model has."""
+        kept = np.zeros(len(self.data.encoder.names), dtype=bool)
+        kept[self.columns[self.columns >= 0]] = True
+        return kept
+
+    @cached_property
+    def sentences(self) -> Sentences:
+        """The sentences of the corpus."""
+        tokens = self.data.tokens.select(np.arange(len(self.corpus)))  # none without labels
+        sizes = np.diff(tokens.sentence_ptr)
+        number = np.repeat(np.arange(tokens.n_sentences), sizes)
+        holds = sums(number, self.kept[tokens.ids].astype(np.float64), tokens.n_sentences)
+        return Sentences(tokens.document_ptr, sizes, sizes > 0, holds > 0)
 
     @property
     def truth(self) -> Int64s | Floats:

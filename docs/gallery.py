@@ -1,0 +1,33 @@
+"""Write the pages that gallery.md shows, from the demo corpus; the documentation calls it."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import textreg
+from textreg.corpus import read_corpus
+from textreg.demo import write_demo
+from textreg.report import report, report_pair
+
+
+def write(folder: Path) -> list[Path]:
+    """The report of a model of sentences, and the one beside a lasso."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        write_demo(scratch)
+        train, test = (read_corpus([f"{scratch}/{name}.jsonl"]) for name in ("train", "test"))
+    labels = train.labels or ()
+    # Counts of single words, and prices that keep few sentences, as in the papers.
+    options = {"ngrams": 1, "weighting": "count"}
+    sentence = textreg.train(
+        train.texts, labels, reg="sentence", select="1se", path=True, **options
+    )
+    lasso = textreg.train(train.texts, labels, reg="lasso", **options)
+    pages = {
+        "report.html": report(sentence, test, train=train, title="sentence on the demo corpus"),
+        "pair.html": report_pair(lasso, sentence, test, names=("lasso", "sentence")),
+    }
+    for name, page in pages.items():
+        page.save(folder / name)
+    return [folder / name for name in pages]

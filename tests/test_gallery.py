@@ -1,0 +1,100 @@
+"""The gallery of the documentation, and the papers' own examples from the real corpora."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from browsing import all_of, requests, show
+from conftest import Cli
+from pages import Page
+
+import textreg
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+
+SCRIPT = Path(textreg.__file__).parent.parent / "docs" / "gallery.py"
+
+
+@pytest.fixture(scope="module")
+def gallery(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    if not SCRIPT.is_file():
+        pytest.skip("textreg is not installed from a checkout")
+    spec = importlib.util.spec_from_file_location("gallery", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    pages: list[Path] = module.write(tmp_path_factory.mktemp("gallery"))
+    return pages
+
+
+def test_pages_are_those_of_the_papers(gallery: list[Path]) -> None:
+    report, pair = (Page(path.read_text(encoding="utf-8")) for path in gallery)
+    assert {"kept", "path", "documents", "baseline"} <= set(report.sections())
+    assert "In their documents" in report.text
+    kept = [tag for tag, _ in report.elements if tag == "strong"]
+    assert len(kept) > 4
+    assert {"features", "documents"} <= set(pair.sections())
+
+
+def test_pages_load(gallery: list[Path], browser: Chrome) -> None:
+    for path in gallery:
+        show(browser, path, width=360)
+        assert requests(browser) == {path.as_uri()}
+        assert browser.get_log("browser") == []
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 360
+
+
+@pytest.mark.parametrize(
+    ("task", "label", "prices", "least"),
+    [
+        # Yogatama & Smith (2014), table 4: a message about Mac hardware
+        ("computer", "comp.sys.mac.hardware", ("0.25", "2.4", "0.25"), 0.8),
+        # and table 5: a product review
+        ("amazon-books", "positive", ("0.0027", "2.6", "0.27"), 0.7),
+    ],
+)
+def test_the_papers_own_examples(
+    cli: Cli,
+    data_dir: Path,
+    tmp_path: Path,
+    browser: Chrome,
+    task: str,
+    label: str,
+    prices: tuple[str, str, str],
+    least: float,
+) -> None:
+    folder, model = data_dir / "data" / "tasks" / task, tmp_path / "m.textreg"
+    train = folder / "train.jsonl.gz"
+    given = (
+        f"--reg-{name}={value}" for name, value in zip(("group", "l1", "l2"), prices, strict=True)
+    )
+    command = ["train", train, "--reg", "sentence", "--ngrams", "1", "--weighting", "count"]
+    code, _, err = cli(*command, *given, "-o", model)
+    assert (code, err) == (0, "")
+    page = tmp_path / f"{task}.html"
+    code, _, err = cli("report", model, folder / "test.jsonl.gz", "--train", train, "-o", page)
+    assert (code, err) == (0, "")
+    assert page.stat().st_size < 2e6
+
+    show(browser, page)
+    assert requests(browser) == {page.as_uri()}
+    assert browser.get_log("browser") == []
+    accuracy = all_of(browser, ".tile .value")[0].text
+    assert float(accuracy) > least
+    captions = [one.text for one in all_of(browser, "#kept caption")]
+    assert any(caption.startswith(label) for caption in captions)
+    rows = browser.execute_script(
+        """return [...document.querySelectorAll("#kept caption")].flatMap((caption) =>
+             [...caption.parentElement.tBodies[0].rows].map((row) => [
+               Number(row.cells[0].textContent.replace("−", "-")),
+               row.querySelector("strong") !== null]))"""
+    )
+    assert {kept for _, kept in rows} == {True, False}
+    # counts of words: a sentence without a word of the model changes nothing
+    assert all(odds == 0 for odds, kept in rows if not kept)
+    assert max(abs(odds) for odds, kept in rows if kept) > 0.01
