@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of TextClassifier, counted."""
+"""scikit-learn's own checks of the estimators, counted."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from sklearn.exceptions import NotFittedError, SkipTestWarning
 
 from textreg import Ridge
 from textreg.classifier import TextClassifier
+from textreg.estimator import TextEstimator
+from textreg.regressor import TextRegressor
 
 pytest.importorskip("sklearn", minversion="1.6", reason="check_estimator reports since 1.6")
 
@@ -18,27 +20,21 @@ from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import validate_data
 
 
-class Numbers(TextClassifier):
-    """The same estimator over rows of numbers, each told as words: one for each column's bin.
+class Told(TextEstimator):
+    """Takes rows of numbers, each told as words: one for each column's bin.
 
     The checks of scikit-learn feed numbers, and skip whatever declares to take only texts. All
-    that they check (state, types, weights, order, pickling, ...) is that of TextClassifier.
+    that they check (state, types, weights, order, pickling, ...) is that of the estimator.
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Numbers:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         X = validate_data(self, X)
         return super().fit(self._tell(X), y, sample_weight)
 
-    def decision_function(self, X: Any) -> Any:
-        return super().decision_function(self._tell(self._numbers(X)))
-
-    def predict_proba(self, X: Any) -> Any:
-        return super().predict_proba(self._tell(self._numbers(X)))
-
-    def _numbers(self, X: Any) -> Any:
+    def _told(self, X: Any) -> list[str]:
         if not hasattr(self, "model_"):
             raise NotFittedError("not fitted")
-        return validate_data(self, X, reset=False)
+        return self._tell(validate_data(self, X, reset=False))
 
     @staticmethod
     def _tell(X: Any) -> list[str]:
@@ -52,6 +48,23 @@ class Numbers(TextClassifier):
         return tags
 
 
+class Labels(Told, TextClassifier):
+    """A classifier of rows of numbers."""
+
+    def decision_function(self, X: Any) -> Any:
+        return super().decision_function(self._told(X))
+
+    def predict_proba(self, X: Any) -> Any:
+        return super().predict_proba(self._told(X))
+
+
+class Stars(Told, TextRegressor):
+    """A regression on rows of numbers."""
+
+    def predict(self, X: Any) -> Any:
+        return super().predict(self._told(X))
+
+
 EXPECTED_FAILURES = {
     "check_sample_weight_equivalence_on_dense_data": "gives cv, here a number of parts, a list of "
     "splits; test_classifier.test_a_weight_of_two_is_a_document_twice has the same without",
@@ -60,12 +73,14 @@ EXPECTED_FAILURES = {
 MAY_BE_SKIPPED = {
     "check_sample_weights_pandas_series",
     "check_classifier_data_not_an_array",
+    "check_regressor_data_not_an_array",
     "check_array_api_input",
 }
 
 
-def test_checks_of_scikit_learn() -> None:
-    estimator = Numbers(reg=Ridge(l2=0.01), tol=1e-9)
+@pytest.mark.parametrize("kind", [Labels, Stars])
+def test_checks_of_scikit_learn(kind: type[Told]) -> None:
+    estimator = kind(reg=Ridge(l2=0.01), tol=1e-9)
     results = check_estimator(
         estimator, on_skip=None, on_fail=None, expected_failed_checks=EXPECTED_FAILURES
     )
@@ -83,7 +98,8 @@ def test_checks_of_scikit_learn() -> None:
 
 
 def test_texts_alone_would_pass_unchecked() -> None:
-    # Why Numbers is there: scikit-learn leaves out nearly all checks of an estimator of texts.
+    # Why Told is there: scikit-learn leaves out nearly all checks of an estimator of texts.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkipTestWarning)
         assert len(check_estimator(TextClassifier())) < 5
+        assert len(check_estimator(TextRegressor())) < 5

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from conftest import Cli
 from sklearn.metrics import mean_squared_error, r2_score
+from sklearn.model_selection import GridSearchCV
 
 import textreg
 from textreg.errors import DataError, ModelError, UsageError
@@ -170,3 +171,60 @@ def test_one_document_cannot_be_split() -> None:
         holdout(np.zeros(1, dtype=np.int64), ("all",), 0.1, 0)
     with pytest.raises(ModelError):
         textreg.load("no such file")
+
+
+def test_the_estimator_is_the_same_regression() -> None:
+    texts, labels = reviews(120)
+    stars = np.array([float(label) for label in labels])
+    regressor = textreg.TextRegressor(reg="ridge", ngrams=1).fit(texts, stars)
+    model = textreg.train(texts, labels, task="regression", loss="squared", reg="ridge", ngrams=1)
+    np.testing.assert_array_equal(regressor.predict(texts), model.predict(texts))
+    assert regressor.score(texts, stars) == pytest.approx(r2_score(stars, model.predict(texts)))
+    assert regressor.score(texts, stars) > 0.9
+    assert regressor.n_iter_ == model.summary["iterations"]
+
+
+def test_the_estimator_in_a_grid_search() -> None:
+    texts, labels = reviews(60)
+    stars = [float(label) for label in labels]
+    tried = GridSearchCV(
+        textreg.TextRegressor(reg=textreg.Ridge(l2=0.1), ngrams=1),
+        {"reg__l2": [0.01, 1e4]},
+        cv=3,
+        scoring="r2",
+    ).fit(texts, stars)
+    assert tried.best_params_ == {"reg__l2": 0.01}
+    assert tried.best_estimator_.reg.l2 == 0.01
+
+
+def test_weights_count_documents() -> None:
+    texts, labels = reviews(40)
+    stars = [float(label) for label in labels]
+    regressor = textreg.TextRegressor(reg=textreg.Ridge(l2=0.1), weighting="unit", tol=1e-12)
+    twice = regressor.fit(texts + texts[:20], stars + stars[:20]).predict(texts)
+    weighed = regressor.fit(texts, stars, sample_weight=[2.0] * 20 + [1.0] * 20).predict(texts)
+    np.testing.assert_allclose(weighed, twice, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (["good", "bad", "good"], "y must hold numbers, and could not convert .*TextClassifier"),
+        (None, "TextRegressor requires y to be passed"),
+        ([1.0, 2.0], "3 texts but labels of the shape"),
+        ([1.0, float("nan"), 2.0], "Input y contains NaN"),
+    ],
+)
+def test_what_is_no_target_is_refused(y: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        textreg.TextRegressor(reg="ridge").fit(["a b", "b c", "c d"], y)
+
+
+def test_weights_of_zero_teach_nothing() -> None:
+    with pytest.raises(DataError, match="every document has the weight 0"):
+        textreg.TextRegressor(reg="ridge").fit(["a b", "b c"], [1.0, 2.0], sample_weight=[0, 0])
+
+
+def test_other_metrics_are_refused() -> None:
+    with pytest.raises(UsageError, match="metric must be one of r2, mse"):
+        textreg.TextRegressor(metric="accuracy").fit(["a b", "b c"], [1.0, 2.0])

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from textreg.parts import graph_builder, group_builder, regularizer, tokenizer
     from textreg.records import Corpus, Graph, Groups, Problem, Solution, Tokens
     from textreg.registry import register, register_file
+    from textreg.regressor import TextRegressor
     from textreg.storage import load_model as load
     from textreg.training import train
 
@@ -50,6 +51,7 @@ __all__ = [
     "Solution",
     "Task",
     "TextClassifier",
+    "TextRegressor",
     "TextregError",
     "Tokens",
     "__version__",
@@ -85,6 +87,7 @@ _HOME = {
     "Solution": "records",
     "Task": "comparing",
     "TextClassifier": "classifier",
+    "TextRegressor": "regressor",
     "TextregError": "errors",
     "Tokens": "records",
     "compare": "comparing",

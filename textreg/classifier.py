@@ -6,16 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import assert_all_finite
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
-from textreg import registry
-from textreg.errors import DataError, UsageError
-from textreg.params import Parametrized
-from textreg.settings import PREFIXES
-from textreg.training import train
+from textreg.errors import DataError
+from textreg.estimator import TextEstimator
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -25,7 +21,7 @@ if TYPE_CHECKING:
     from textreg.records import Floats
 
 
-class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     """Classify texts with a linear model whose regularizer knows the structure of text.
 
     ``X`` is a one-dimensional sequence of texts, ``y`` one label a text, of any type that
@@ -137,18 +133,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises DataError for data that no model can be learned from and UsageError for wrong
         settings, both ValueErrors; warns with ConvergenceWarning when the fit misses ``tol``.
         """
-        texts = self._texts(X)
-        if y is None:
-            raise UsageError("TextClassifier requires y to be passed, but the target y is None.")
-        labels = column_or_1d(y, warn=True)
-        assert_all_finite(labels, input_name="y")
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        for name, values in (("labels", labels), ("weights", weights)):
-            if values is not None and values.shape != (len(texts),):
-                raise DataError(
-                    f"{len(texts):,} texts but {name} of the shape {values.shape}: "
-                    "give one for each text."
-                )
+        texts, labels, weights = self._checked(X, y, sample_weight)
         try:
             check_classification_targets(labels)
             classes, codes = np.unique(labels, return_inverse=True)
@@ -164,20 +149,13 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "there is nothing to tell apart. Add texts with other labels."
             )
         names = [str(label) for label in classes.tolist()]
-        options = self.get_params(deep=False)
-        if isinstance(self.class_weight, Mapping):
-            options["class_weight"] = {str(key): it for key, it in self.class_weight.items()}
-        if self.threshold is not None:
-            options["threshold"] = {str(key): it for key, it in self.threshold.items()}
-        more = None if unlabeled is None else self._texts(unlabeled)
-        self.model_ = train(
-            texts,
-            [names[c] for c in codes],
-            sample_weight=weights,
-            unlabeled=more,
-            group_of=None if group_of is None else list(group_of),
-            time_of=None if time_of is None else list(time_of),
-            **options,
+        by_name: dict[str, Any] = {
+            name: {str(key): it for key, it in value.items()}
+            for name in ("class_weight", "threshold")
+            if isinstance(value := getattr(self, name), Mapping)
+        }
+        self.model_ = self._train(
+            texts, [names[c] for c in codes], weights, unlabeled, group_of, time_of, **by_name
         )
         self.classes_ = classes
         self.n_iter_ = int(self.model_.summary["iterations"])
@@ -200,60 +178,6 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """(n, classes) probabilities, columns in the order of ``classes_``."""
         check_is_fitted(self)
         return self.model_.predict_proba(self._texts(X))[:, self._order]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; ``deep`` adds those of parts given as instances, as ``reg__l1``."""
-        params: dict[str, Any] = super().get_params(deep=deep)
-        if deep:
-            for prefix in PREFIXES:
-                if isinstance(part := params[prefix], Parametrized):
-                    params |= {f"{prefix}__{key}": it for key, it in part.params().items()}
-        return params
-
-    def set_params(self, **params: Any) -> Self:
-        """Change parameters by name. One of a part is ``reg__l1``: the part becomes an instance.
-
-        Raises UsageError for a parameter that the part does not have.
-        """
-        nested: dict[str, dict[str, Any]] = {}
-        plain = {}
-        for key, value in params.items():
-            prefix, separator, name = key.partition("__")
-            if separator and prefix in PREFIXES:
-                nested.setdefault(prefix, {})[name] = value
-            else:
-                plain[key] = value
-        super().set_params(**plain)
-        for prefix, values in nested.items():
-            part = registry.resolve(PREFIXES[prefix], getattr(self, prefix), values)
-            setattr(self, prefix, part)
-        return self
-
-    @staticmethod
-    def _texts(X: Any) -> list[str]:
-        """``X`` as a list, made sure to hold texts only."""
-        if isinstance(X, (str, bytes)):
-            raise UsageError("X must be a sequence of texts, such as [text], not one text.")
-        if getattr(X, "ndim", 1) != 1:
-            raise UsageError(
-                f"X must be a one-dimensional sequence of texts, not of the shape {np.shape(X)}: "
-                "choose the column that holds the text, such as frame['text'] or array[:, 0]."
-            )
-        texts = X.tolist() if isinstance(X, np.ndarray) else list(X)
-        for row, text in enumerate(texts):
-            if not isinstance(text, str):
-                raise DataError(
-                    f"X[{row}] is {text!r:.40}, which is no text. Leave it out, or put an empty "
-                    "text in its place."
-                )
-        return texts
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.one_d_array = True
-        tags.input_tags.two_d_array = False
-        return tags
 
 
 def _arranged(scores: Floats, order: NDArray[Any]) -> Floats:

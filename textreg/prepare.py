@@ -133,6 +133,11 @@ def _weights(corpus: Corpus) -> Floats:
             f"{corpus.where(int(bad[0]))}: the weight is {corpus.weights[bad[0]]}; weights are "
             "finite numbers, 0 or more. Correct it, or leave the document out."
         )
+    if not corpus.weights.any():
+        raise DataError(
+            "every document has the weight 0, so there is nothing to learn from: give some a "
+            "weight above zero, or leave the weights out."
+        )
     return corpus.weights
 
 
