@@ -14,7 +14,7 @@ PLUGINS := $(wildcard plugins/*/pyproject.toml)
 PLUGIN_SOURCES := $(wildcard plugins/*/setup.py plugins/*/*/*.pyx)
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-all test-oldest lint types docs reference pictures bench clean
+.PHONY: help demo test test-all test-oldest lint types docs reference pictures results bench clean
 .DELETE_ON_ERROR:
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo 'make test-oldest run them with the first of these and the oldest dependencies allowed'
 	@echo 'make lint       check style; make types: check types'
 	@echo 'make docs       build the documentation; make reference, make pictures: write its generated parts'
+	@echo 'make results    run the papers again on the corpora in TEXTREG_DATA, write docs/results.md'
 	@echo 'make bench      measure beside other packages, on the corpora in TEXTREG_DATA'
 	@echo 'make clean      remove all that was built'
 
@@ -62,6 +63,7 @@ types: $(VENV)/.stamp-types
 
 docs: $(VENV)/.stamp-docs
 	$(BIN)/python docs/reference.py --check
+	$(BIN)/python -m benchmarks.papers --check
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
 	@echo 'docs/_build/html/index.html'
 
@@ -70,6 +72,9 @@ reference: $(VENV)/.stamp-docs
 
 pictures: $(VENV)/.stamp-textreg
 	$(BIN)/python docs/pictures.py
+
+results: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.papers
 
 bench: $(BENCH)/.stamp
 	@test -d "$(TEXTREG_DATA)/data" || { \

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 ENDINGS = (".svg", ".png")
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 SHAPES = "osD^vPX"
+UNREADABLE = 5
+"""How many lines and marks a name may cover rather than another name."""
 _GRAY = "#555555"
 _STYLE = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so pictures are the same everywhere
@@ -234,6 +236,7 @@ def _name(
             taken += [
                 Bbox.from_bounds(x - 1, y - 1, 2, 2) for x, y in start + steps * (end - start)
             ]
+    written: list[Any] = []
     frame = axis.get_window_extent()
     for number, (mark, color) in enumerate(zip(marks, colors, strict=True)):
         best = None
@@ -252,6 +255,8 @@ def _name(
             box = label.get_window_extent()
             others = [other for at, other in enumerate(taken) if at != number]
             clashes = sum(box.overlaps(other) for other in others)
+            # Two names over each other are both lost.
+            clashes += UNREADABLE * sum(box.overlaps(other) for other in written)
             clashes += not (frame.x0 <= box.x0 and box.x1 <= min(frame.x1 + 30, figure.bbox.x1 - 4))
             clashes += not (frame.y0 <= box.y0 and box.y1 <= frame.y1)
             if best is None or clashes < best[0]:
@@ -263,7 +268,7 @@ def _name(
             if not best[0]:
                 break
         assert best is not None
-        taken.append(best[2])
+        written.append(best[2])
 
 
 def _save(figure: Figure, path: str | os.PathLike[str]) -> None:

@@ -1,0 +1,127 @@
+"""The papers' tables and figures on the corpora at hand, beside the published numbers.
+
+    python -m benchmarks.papers --data DIR       # DIR holds tasks/NAME/{train,dev,test}.jsonl.gz
+
+Measures every task of DIR by the papers' own protocol and with textreg's defaults, writes what it
+measured to results.json here, and from that docs/results.md and its pictures. It needs the plugins
+in plugins/ and matplotlib: `make results` installs both. Results of a task are kept as soon as they
+are there; --tasks, --protocols and --methods measure some again and keep the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.papers.measure import measure
+from benchmarks.papers.page import machine, page, pictures
+from benchmarks.papers.protocols import CANDIDATES
+from textreg.container import write_atomically
+from textreg.errors import TextregError, UsageError, did_you_mean
+
+HERE = Path(__file__).parent
+DOCS = HERE.parent.parent / "docs"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.papers", description=(__doc__ or "").splitlines()[0]
+    )
+    data = os.environ.get("TEXTREG_DATA")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=data and Path(data) / "data",
+        help="folder that holds tasks/ [default: $TEXTREG_DATA/data]",
+    )
+    parser.add_argument("--tasks", help="names with commas between them [default: all there are]")
+    parser.add_argument("--protocols", help="papers or defaults, the same [default: both]")
+    parser.add_argument("--methods", help="the same for methods")
+    parser.add_argument("--jobs", type=int, default=-1, help="fits side by side [one a core]")
+    parser.add_argument("--results", type=Path, default=HERE / "results.json", help="JSON to write")
+    parser.add_argument("--docs", type=Path, default=DOCS, help="folder of results.md to write")
+    parser.add_argument("--render", action="store_true", help="write the page from --results")
+    parser.add_argument("--check", action="store_true", help="only say whether the page is that")
+    args = parser.parse_args(arguments)
+    try:
+        if args.check or args.render:
+            return _render(args.results, args.docs, check=args.check)
+        return _run(args)
+    except TextregError as error:
+        print(f"papers: {error}", file=sys.stderr)
+        return 2
+
+
+def _run(args: argparse.Namespace) -> int:
+    """Measure the tasks, one after the other, and write the page."""
+    found = sorted(args.data.glob("tasks/*/train.*")) if args.data else []
+    folders = {path.parent.name: path.parent for path in found}
+    if not folders:
+        raise UsageError(
+            f"{args.data} holds no tasks/NAME/train.*: name a folder that does with --data."
+        )
+    if not args.docs.is_dir():
+        raise UsageError(f"{args.docs} is no folder: name the one of results.md with --docs.")
+    chosen = _names(args.tasks, folders, "task")
+    protocols = _names(args.protocols, CANDIDATES, "protocol")
+    known = dict.fromkeys(name for each in CANDIDATES.values() for name in each())
+    methods = _names(args.methods, known, "method") if args.methods else None
+    results: dict[str, Any] = {"tasks": {}}
+    if args.results.exists():
+        results = json.loads(args.results.read_text(encoding="utf-8"))
+    results["machine"] = machine()
+    for name in chosen:
+        begin = time.perf_counter()
+        kept = results["tasks"].get(name)
+        results["tasks"][name] = measure(
+            folders[name], protocols, methods, kept=kept, jobs=args.jobs, tell=_tell
+        )
+        _tell(f"{name}: {time.perf_counter() - begin:.0f} s")
+        text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
+        write_atomically(args.results, text.encode())
+    return _render(args.results, args.docs, check=False)
+
+
+def _names(given: str | None, known: Iterable[str], kind: str) -> list[str]:
+    """Names with commas between them, or all that there are."""
+    known = list(known)
+    names = given.split(",") if given else known
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f"no {kind} '{name}'.{did_you_mean(name, known)} There are: {', '.join(known)}."
+            )
+    return names
+
+
+def _tell(line: str) -> None:
+    print(line, flush=True)
+
+
+def _render(results: Path, docs: Path, *, check: bool) -> int:
+    """Write the page and its pictures; or only say whether the page is as it would be."""
+    if not results.exists():
+        raise UsageError(f"{results} does not exist: measure something first.")
+    found = json.loads(results.read_text(encoding="utf-8"))
+    text, target = page(found), docs / "results.md"
+    if not check:
+        write_atomically(target, text.encode())
+        pictures(found, docs / "pictures")
+        return 0
+    if not target.exists() or target.read_text(encoding="utf-8") != text:
+        print(
+            f"{target} is not what {results.name} says: python -m benchmarks.papers --render.",
+            file=sys.stderr,
+        )
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,182 @@
+"""Running the candidates on a task, and what is kept of it: plain values, ready for JSON."""
+
+from __future__ import annotations
+
+import datetime
+import time
+import warnings
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import textreg
+from benchmarks.papers.nbsvm import nbsvm
+from benchmarks.papers.protocols import CANDIDATES, PAPERS
+from benchmarks.papers.published import SECONDS
+from textreg.errors import ConvergenceWarning, UsageError
+from textreg.model import Model
+from textreg.prepare import Target, prepare
+from textreg.settings import TrainingSettings
+
+PEERS = "peers"
+"""Where cells of what is not ours are kept, beside those of the protocols."""
+
+ATOMS = {"omp": {"reg": "omp"}, "gomp": {"reg": "gomp", "groups": "clusters"}}
+"""Pursuits whose accuracy is followed from feature to feature."""
+
+COUNTS = {"weighting": "count", "ngrams": 1, "refit": False}
+
+Tell = Callable[[str], None]
+
+
+class Documents:
+    """The three parts of a task, and its labels in order."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read ``folder``; UsageError where a part is missing."""
+        task = textreg.Task.read(str(folder))
+        self.name = task.name
+        parts = []
+        for part in (task.train, task.dev, task.test):
+            if not isinstance(part, textreg.Corpus) or part.labels is None:
+                raise UsageError(
+                    f"{folder} must hold labelled documents in files train.*, dev.* and test.*."
+                )
+            parts.append(part)
+        self.train, self.dev, self.test = parts
+        self.labels = sorted(set(self.train.labels or ()))
+
+    def codes(self, part: textreg.Corpus) -> Any:
+        """(documents,) index of each label."""
+        return np.array([self.labels.index(label) for label in part.labels or ()])
+
+
+def measure(
+    folder: Path,
+    protocols: Collection[str] = tuple(CANDIDATES),
+    methods: Collection[str] | None = None,
+    *,
+    kept: Mapping[str, Any] | None = None,
+    jobs: int = -1,
+    tell: Tell = print,
+) -> dict[str, Any]:
+    """All that is known of one task: cells by protocol and method, peers, pursuits, times of fits.
+
+    folder: holds train, dev and test documents. methods: those to run; None for all, and for what
+    is no method. kept: what was known before, which stays where nothing new is measured. tell:
+    called with a line for each cell.
+    """
+    task = Documents(folder)
+    truth = task.codes(task.test)
+    found: dict[str, Any] = {
+        **(kept or {}),
+        "date": datetime.date.today().isoformat(),
+        "documents": [len(task.train), len(task.dev), len(task.test)],
+        "commonest": float(np.bincount(truth).max() / len(truth)),
+    }
+    for protocol in protocols:
+        cells = found[protocol] = dict(found.get(protocol, {}))
+        for name, options in CANDIDATES[protocol]().items():
+            if methods is None or name in methods:
+                cell = cells[name] = _cell(task, options, jobs)
+                tell(
+                    f"{task.name:20} {protocol:9} {name:16} {cell['accuracy']:.3f} "
+                    f"{cell['features']:8,} features {cell['cpu']:7.1f} s"
+                )
+    if methods is None and PAPERS in protocols:
+        found[PEERS] = _peers(task)
+        found["atoms"] = {name: _atoms(task, options, jobs) for name, options in ATOMS.items()}
+        found["fits"] = _fits(task, found[PAPERS])
+    return found
+
+
+def unpack(cell: Mapping[str, Any]) -> Any:
+    """(documents,) which of the test documents a cell has right."""
+    packed = np.frombuffer(bytes.fromhex(cell["right"]), dtype=np.uint8)
+    return np.unpackbits(packed, count=cell["documents"]).astype(bool)
+
+
+def _right(right: Any) -> dict[str, Any]:
+    """Accuracy, and the answers to test with, packed."""
+    return {
+        "accuracy": float(right.mean()),
+        "documents": len(right),
+        "right": np.packbits(right).tobytes().hex(),
+    }
+
+
+def _train(task: Documents, options: Mapping[str, Any], jobs: int) -> Model:
+    train, dev = task.train, task.dev
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the cells say which missed
+        return textreg.train(train.texts, train.labels or (), dev=dev, jobs=jobs, **options)
+
+
+def _cell(task: Documents, options: Mapping[str, Any], jobs: int) -> dict[str, Any]:
+    """A method trained and measured. cpu, wall: seconds of features, search and fit together."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    model = _train(task, options, jobs)
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    answers = model.predict(task.test.texts)
+    summary = model.summary
+    return {
+        **_right(np.array(answers) == np.array(task.test.labels)),
+        "dev": summary["dev"]["accuracy"],
+        "features": summary["nonzero"],
+        "of": summary["features"],
+        "cpu": round(cpu, 2),
+        "wall": round(wall, 2),
+        "gap": summary["gap"],
+        "params": summary["reg"]["params"],
+    }
+
+
+def _peers(task: Documents) -> dict[str, Any]:
+    """NB-SVM; none where there are more than two labels."""
+    if len(task.labels) != 2:
+        return {}
+    cpu = time.process_time()
+    found = nbsvm(
+        task.train.texts,
+        task.codes(task.train),
+        (task.dev.texts, task.codes(task.dev)),
+        task.test.texts,
+    )
+    cpu = time.process_time() - cpu
+    return {
+        name: {
+            **_right(answers == task.codes(task.test)),
+            "dev": dev,
+            "features": features,
+            "of": of,
+            "cpu": round(cpu, 2),
+        }
+        for name, (answers, features, of, dev) in found.items()
+    }
+
+
+def _atoms(task: Documents, options: Mapping[str, Any], jobs: int) -> list[tuple[int, float]]:
+    """Features and dev accuracy along a pursuit, fitted to the training documents."""
+    model = _train(task, {**options, **COUNTS, "reg_l2": 0.1, "path": True}, jobs)
+    assert model.path is not None
+    return [(point.nonzero, point.metrics["accuracy"]) for point in model.path.points]
+
+
+def _fits(task: Documents, cells: Mapping[str, Any]) -> dict[str, float]:
+    """CPU seconds of one fit from zero at the chosen prices, for methods timed in a paper."""
+    found = {}
+    target = Target.of(task.train, "classification")
+    for name in SECONDS.get(task.name, ()):
+        settings = TrainingSettings.from_options(reg=name, weighting="count", ngrams=1)
+        data = prepare(task.train, target, settings)
+        problem = data.problem(np.arange(len(task.train)), settings.tol)
+        part = settings.reg.replace(**cells[name]["params"])
+        times = []
+        for _ in range(3):
+            begin = time.process_time()
+            part.solve(problem)
+            times.append(time.process_time() - begin)
+        found[name] = round(min(times), 3)
+    return found

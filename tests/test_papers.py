@@ -1,0 +1,180 @@
+"""python -m benchmarks.papers: what it measures, what it writes of that, and what it refuses."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import textreg
+from textreg.demo import write_demo
+from textreg.records import Groups, Problem
+
+CHECKOUT = Path(textreg.__file__).parent.parent
+pytestmark = pytest.mark.skipif(
+    not (CHECKOUT / "benchmarks" / "papers").is_dir(), reason="there are no benchmarks here"
+)
+
+
+@pytest.fixture(scope="module")
+def papers() -> Any:
+    """The modules of the benchmark."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(CHECKOUT))
+        names = ("__main__", "measure", "page", "protocols", "published", "tables")
+        modules = {name: importlib.import_module(f"benchmarks.papers.{name}") for name in names}
+        yield type("Papers", (), {**modules, "main": staticmethod(modules["__main__"].main)})
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one task: the demo corpus, a fifth of its training texts as dev."""
+    folder = tmp_path_factory.mktemp("papers")
+    task = folder / "tasks" / "demo"
+    task.parent.mkdir()
+    write_demo(str(task))
+    lines = (task / "train.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (task / "dev.jsonl").write_text("".join(lines[::5]), encoding="utf-8")
+    rest = [line for row, line in enumerate(lines) if row % 5]
+    (task / "train.jsonl").write_text("".join(rest), encoding="utf-8")
+    (folder / "docs").mkdir()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def measured(papers: Any, corpora: Path) -> dict[str, Any]:
+    """Results of three methods, and of one that was measured later."""
+    where = ["--data", corpora, "--results", corpora / "results.json", "--docs", corpora / "docs"]
+    for more in (["lasso,ridge,elastic,sentence"], ["omp", "--protocols", "defaults"]):
+        assert papers.main([*map(str, where), "--methods", *more]) == 0
+    found: dict[str, Any] = json.loads((corpora / "results.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_cells_are_what_training_gives(papers: Any, corpora: Path, measured: Any) -> None:
+    task = textreg.Task.read(str(corpora / "tasks" / "demo"))
+    assert isinstance(task.train, textreg.Corpus)
+    assert isinstance(task.test, textreg.Corpus)
+    found = measured["tasks"]["demo"]
+    assert found["documents"] == [640, 160, 200]
+    for protocol, options in (
+        ("defaults", {}),
+        ("papers", {"ngrams": 1, "weighting": "count", "refit": False}),
+    ):
+        cell = found[protocol]["lasso"]
+        if protocol == "papers":
+            options["search_space"] = {"reg_l1": [1e3, 1e2, 1e1, 1.0, 1e-1, 1e-2]}
+        model = textreg.train(
+            task.train.texts, task.train.labels or [], dev=task.dev, reg="lasso", **options
+        )
+        right = np.array(model.predict(task.test.texts)) == np.array(task.test.labels)
+        np.testing.assert_array_equal(papers.measure.unpack(cell), right)
+        assert cell["accuracy"] == right.mean()
+        assert (cell["features"], cell["of"]) == (model.n_features, model.summary["features"])
+        assert cell["dev"] == model.summary["dev"]["accuracy"]
+
+
+def test_some_are_measured_again_and_the_others_kept(measured: Any) -> None:
+    found = measured["tasks"]["demo"]
+    assert list(found["papers"]) == ["lasso", "ridge", "elastic", "sentence"]
+    assert list(found["defaults"]) == ["lasso", "ridge", "elastic", "sentence", "omp"]
+
+
+def test_page(papers: Any, corpora: Path, measured: Any) -> None:
+    text = (corpora / "docs" / "results.md").read_text(encoding="utf-8")
+    assert text == papers.page.page(measured)
+    cell = measured["tasks"]["demo"]["defaults"]["omp"]
+    percent = f"{100 * cell['accuracy']:.1f}"
+    assert f"| omp | {percent} | {percent} |" in text
+    for name in ("papers", "defaults"):
+        picture = (corpora / "docs" / "pictures" / f"results-{name}.svg").read_text("utf-8")
+        assert ">sentence<" in picture
+
+
+def test_edited_pages_are_found(
+    papers: Any, corpora: Path, measured: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    page = corpora / "docs" / "results.md"
+    check = ["--check", "--results", str(corpora / "results.json"), "--docs"]
+    assert papers.main([*check, str(page.parent)]) == 0
+    text = page.read_text(encoding="utf-8")
+    (tmp_path / "results.md").write_text(text.replace("omp", "oomph", 1), encoding="utf-8")
+    assert papers.main([*check, str(tmp_path)]) == 1
+    assert "results.md is not what results.json says" in capsys.readouterr().err
+
+
+def test_the_page_of_this_checkout_is_what_was_measured(papers: Any) -> None:
+    assert papers.main(["--check"]) == 0
+
+
+def test_contests(papers: Any, measured: Any) -> None:
+    tables, tasks = papers.tables, measured["tasks"]
+    first, second = (tables.cells(tasks, "defaults", name) for name in ("sentence", "omp"))
+    found = tables.contest(first, second)
+    mine, theirs = (papers.measure.unpack(cells[0]) for cells in (first, second))
+    assert found.won - found.lost == mine.sum() - theirs.sum()
+    assert found.won == np.count_nonzero(mine & ~theirs)
+    assert found.points == pytest.approx(100 * (mine.mean() - theirs.mean()))
+    assert found.tasks == (int(found.points > 0), int(found.points < 0))
+
+
+def test_published_methods_are_candidates(papers: Any) -> None:
+    candidates = papers.protocols.papers()
+    for accuracy, size in papers.published.PAPERS.values():
+        assert accuracy.keys() == size.keys() <= candidates.keys()
+        for method in accuracy:
+            assert accuracy[method].keys() == size[method].keys()
+    assert papers.published.best("computer") == (91.1, "clusters", "Skianis et al.")
+    assert papers.published.best("movie") == (90.0, "lda", "Skianis et al.")
+    assert papers.published.best("mail") is None
+
+
+def test_the_method_as_printed(papers: Any) -> None:
+    """180 settings, and a fit that knows nothing of where it starts."""
+    space = papers.protocols.papers()[papers.protocols.AS_PRINTED]["search_space"]
+    assert np.prod([len(values) for values in space.values()]) == 180
+    rng = np.random.default_rng(0)
+    X = (rng.random((40, 12)) < 0.3).astype(float)
+    y = np.where(X[:, 0] + rng.random(40) > 0.8, 1.0, -1.0)
+    groups = Groups(np.arange(0, 13, 3), np.arange(12, dtype=np.int32), np.ones(4), 12)
+    problem = Problem(X, y, groups=groups)
+    part = papers.protocols.Textbook(group=0.1, l1=0.1)
+    cold = part.solve(problem)
+    warm = part.solve(problem.replace(start=(rng.normal(size=12), 1.0)))
+    np.testing.assert_array_equal(cold.w, warm.w)
+    assert cold.iterations <= 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--data", "nowhere"], "nowhere holds no tasks/NAME/train.*"),
+        (["--tasks", "demon"], "no task 'demon'. Did you mean 'demo'?"),
+        (["--methods", "laso"], "no method 'laso'. Did you mean 'lasso'?"),
+        (["--protocols", "mine"], "no protocol 'mine'"),
+        (["--docs", "nowhere"], "nowhere is no folder"),
+        (["--check", "--results", "none.json"], "none.json does not exist"),
+    ],
+)
+def test_refusals(
+    papers: Any,
+    corpora: Path,
+    arguments: list[str],
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert papers.main(["--data", str(corpora), *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_parts_must_be_there(
+    papers: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_demo(str(tmp_path / "tasks" / "demo"))
+    assert papers.main(["--data", str(tmp_path), "--results", str(tmp_path / "r.json")]) == 2
+    assert "demo must hold labelled documents in files train.*, dev.*" in capsys.readouterr().err
+    assert not (tmp_path / "r.json").exists()
