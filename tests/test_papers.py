@@ -95,6 +95,14 @@ def test_page(papers: Any, corpora: Path, measured: Any) -> None:
         assert ">sentence<" in picture
 
 
+def test_page_of_one_protocol(papers: Any, corpora: Path, tmp_path: Path) -> None:
+    where = ["--data", str(corpora), "--results", str(tmp_path / "r.json"), "--docs", str(tmp_path)]
+    assert papers.main([*where, "--protocols", "papers", "--methods", "ridge"]) == 0
+    text = (tmp_path / "results.md").read_text(encoding="utf-8")
+    assert "| **ridge** |" in text
+    assert "## textreg's defaults" not in text
+
+
 def test_edited_pages_are_found(
     papers: Any, corpora: Path, measured: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -169,6 +177,19 @@ def test_refusals(
 ) -> None:
     assert papers.main(["--data", str(corpora), *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_plugins_are_missed_before_anything_is_measured(
+    papers: Any,
+    corpora: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("TEXTREG_DISABLE", "groups.lda")
+    assert papers.main(["--data", str(corpora), "--methods", "lasso,lda"]) == 2
+    said = capsys.readouterr()
+    assert "lda" in said.err
+    assert not said.out
 
 
 def test_parts_must_be_there(

@@ -24,6 +24,8 @@ from benchmarks.papers.page import machine, page, pictures
 from benchmarks.papers.protocols import CANDIDATES
 from textreg.container import write_atomically
 from textreg.errors import TextregError, UsageError, did_you_mean
+from textreg.plots import check_picture
+from textreg.settings import TrainingSettings
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent.parent / "docs"
@@ -72,6 +74,11 @@ def _run(args: argparse.Namespace) -> int:
     protocols = _names(args.protocols, CANDIDATES, "protocol")
     known = dict.fromkeys(name for each in CANDIDATES.values() for name in each())
     methods = _names(args.methods, known, "method") if args.methods else None
+    for protocol in protocols:  # what is not installed is missed now, and not after an hour
+        for name, options in CANDIDATES[protocol]().items():
+            if methods is None or name in methods:
+                TrainingSettings.from_options(**options)
+    check_picture(args.docs / "results.svg")
     results: dict[str, Any] = {"tasks": {}}
     if args.results.exists():
         results = json.loads(args.results.read_text(encoding="utf-8"))

@@ -79,25 +79,8 @@ def page(results: Mapping[str, Any]) -> str:
         "## What came of it",
         *_best(tasks),
         _bullets(_claims(tasks)),
-        "## The papers' protocol",
-        "Accuracy in percent, the published numbers below ours:",
-        tables.ours_and_theirs(tasks, PAPERS, accuracy),
-        "Over all tasks, beside the lasso; p is that of the papers' sign test over documents:",
-        tables.contests(tasks, PAPERS, "lasso"),
-        "Size of the models in percent of all features:",
-        tables.ours_and_theirs(tasks, PAPERS, size),
-        "Seconds:",
-        tables.ours(tasks, [PAPERS], tables.seconds, "{:.1f}".format),
-        *_fits(tasks),
-        "## textreg's defaults",
-        "Accuracy in percent:",
-        tables.ours(tasks, [DEFAULTS, PEERS], accuracy, "{:.1f}".format),
-        "Over all tasks, beside the elastic net:",
-        tables.contests(tasks, DEFAULTS, "elastic"),
-        "Size of the models in percent of all features:",
-        tables.ours(tasks, [DEFAULTS, PEERS], size, percent),
-        "Seconds:",
-        tables.ours(tasks, [DEFAULTS, PEERS], tables.seconds, "{:.1f}".format),
+        *_papers(tasks),
+        *_defaults(tasks),
         "## Pictures",
         "![Accuracy against size by the papers' protocol](pictures/results-papers.svg)",
         "Figure 3 of Skianis et al., by the papers' protocol: upper left is the place to be.",
@@ -110,6 +93,41 @@ def page(results: Mapping[str, Any]) -> str:
         _bullets(HOW),
     ]
     return "\n\n".join(block.rstrip("\n") for block in blocks) + "\n"
+
+
+def _papers(tasks: Tasks) -> list[str]:
+    """The papers' protocol, the published numbers beside ours."""
+    if not tables.methods(tasks, PAPERS):
+        return []
+    return [
+        "## The papers' protocol",
+        "Accuracy in percent, the published numbers below ours:",
+        tables.ours_and_theirs(tasks, PAPERS, accuracy),
+        "Over all tasks, beside the lasso; p is that of the papers' sign test over documents:",
+        tables.contests(tasks, PAPERS, "lasso"),
+        "Size of the models in percent of all features:",
+        tables.ours_and_theirs(tasks, PAPERS, size),
+        "Seconds:",
+        tables.ours(tasks, [PAPERS], tables.seconds, "{:.1f}".format),
+        *_fits(tasks),
+    ]
+
+
+def _defaults(tasks: Tasks) -> list[str]:
+    """What textreg does by itself."""
+    if not tables.methods(tasks, DEFAULTS):
+        return []
+    return [
+        "## textreg's defaults",
+        "Accuracy in percent:",
+        tables.ours(tasks, [DEFAULTS, PEERS], accuracy, "{:.1f}".format),
+        "Over all tasks, beside the elastic net:",
+        tables.contests(tasks, DEFAULTS, "elastic"),
+        "Size of the models in percent of all features:",
+        tables.ours(tasks, [DEFAULTS, PEERS], size, percent),
+        "Seconds:",
+        tables.ours(tasks, [DEFAULTS, PEERS], tables.seconds, "{:.1f}".format),
+    ]
 
 
 def _fill(text: str, **more: Any) -> str:
@@ -125,7 +143,10 @@ def _measured(tasks: Tasks, where: Mapping[str, Any]) -> str:
     """When, where and how long."""
     dates = sorted({task["date"] for task in tasks.values()})
     every = [
-        cell for task in tasks.values() for it in (PAPERS, DEFAULTS) for cell in task[it].values()
+        cell
+        for task in tasks.values()
+        for protocol in (PAPERS, DEFAULTS)
+        for cell in task.get(protocol, {}).values()
     ]
     wall, cpu = (sum(cell[clock] for cell in every) / 60 for clock in ("wall", "cpu"))
     return _fill(
@@ -139,7 +160,8 @@ def _best(tasks: Tasks) -> list[str]:
     """The best of ours by dev accuracy beside the best of the papers."""
     rows, known, reached = [], 0, 0
     for name, task in tasks.items():
-        own = task[DEFAULTS]
+        if not (own := task.get(DEFAULTS)):
+            continue
         winner = min(own, key=lambda it, own=own: (-own[it]["dev"], own[it]["features"]))
         cell, theirs = own[winner], best(name)
         row = [tables.titled(winner), f"{100 * cell['dev']:.1f}", f"{accuracy(cell):.1f}"]
@@ -149,6 +171,8 @@ def _best(tasks: Tasks) -> list[str]:
             reached += accuracy(cell) >= theirs[0] - 1e-9
             row[-1] = f"{theirs[0]:.1f} ({tables.titled(theirs[1])}, {theirs[2]})"
         rows.append([name.removeprefix("amazon-"), *row])
+    if not rows:
+        return []
     head = ["", "ours, best on dev", "dev", "test", "features", "best of the papers on test"]
     return [
         _fill(
@@ -162,8 +186,9 @@ def _best(tasks: Tasks) -> list[str]:
 def _claims(tasks: Tasks) -> list[str]:
     """What is claimed of the default and in the papers, and what is so."""
     claims = []
-    own = cells(tasks, DEFAULTS, "sentence")
-    for peer in tables.methods(tasks, PEERS):
+    peers = tables.methods(tasks, PEERS) if "sentence" in tables.methods(tasks, DEFAULTS) else []
+    for peer in peers:
+        own = cells(tasks, DEFAULTS, "sentence")
         theirs = cells(tasks, PEERS, peer)
         found = contest(own, theirs)
         mine, others = (np.mean([accuracy(it) for it in each]) for each in (own, theirs))
@@ -174,6 +199,8 @@ def _claims(tasks: Tasks) -> list[str]:
             f"with {percent(100 * share)} % of its features."
         )
     measured = tables.methods(tasks, PAPERS)
+    if not {*BASELINES} <= {*measured}:
+        return claims
     for method in (it for it in (AS_PRINTED, "sentence") if it in measured):
         against = []
         for other in BASELINES:
@@ -228,6 +255,8 @@ def pictures(results: Mapping[str, Any], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     tasks = tables.in_order(results["tasks"])
     for protocol in (PAPERS, DEFAULTS):
+        if not tables.methods(tasks, protocol):
+            continue
         panels = {
             name.removeprefix("amazon-"): [
                 Mark(method, cell["features"], cell["accuracy"])

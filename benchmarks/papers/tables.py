@@ -138,8 +138,10 @@ def contest(first: Sequence[Cell], second: Sequence[Cell]) -> Contest:
 
 
 def contests(tasks: Tasks, protocol: str, baseline: str) -> str:
-    """Every method beside one of them, over all tasks."""
+    """Every method beside one of them, or beside the first if that was not measured, over all."""
     rows = []
+    if baseline not in (measured := methods(tasks, protocol)):
+        baseline = measured[0]
     base = cells(tasks, protocol, baseline)
     for name in methods(tasks, protocol):
         own = cells(tasks, protocol, name)
