@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from benchmarks.papers import tables
 from benchmarks.papers.measure import PEERS
 from benchmarks.papers.protocols import AS_PRINTED, BUDGETS, DEFAULTS, PAPERS, PRICES, RHOS
 from benchmarks.papers.published import SECONDS, best
-from benchmarks.papers.tables import Tasks, accuracy, cells, contest, percent, size
+from benchmarks.papers.tables import Cell, Tasks, accuracy, cells, contest, percent, size
 from textreg.plots import Curve, Mark, accuracy_by_size, metric_by_size
 
 BASELINES = ("lasso", "ridge", "elastic")
@@ -186,29 +186,36 @@ def _best(tasks: Tasks) -> list[str]:
 def _claims(tasks: Tasks) -> list[str]:
     """What is claimed of the default and in the papers, and what is so."""
     claims = []
-    peers = tables.methods(tasks, PEERS) if "sentence" in tables.methods(tasks, DEFAULTS) else []
-    for peer in peers:
+    peers = tables.methods(tasks, PEERS)
+    if peers and "sentence" in tables.methods(tasks, DEFAULTS):
         own = cells(tasks, DEFAULTS, "sentence")
-        theirs = cells(tasks, PEERS, peer)
-        found = contest(own, theirs)
-        mine, others = (np.mean([accuracy(it) for it in each]) for each in (own, theirs))
-        share = sum(it["features"] for it in own) / sum(it["features"] for it in theirs)
+        others = []
+        for peer in peers:
+            theirs = cells(tasks, PEERS, peer)
+            found = contest(own, theirs)
+            share = sum(it["features"] for it in own) / sum(it["features"] for it in theirs)
+            others.append(
+                f"{peer} {_mean(theirs)} (documents won and lost {found.won} : {found.lost}, p "
+                f"{found.p:.2g}; sentence has {percent(100 * share)} % of its features)"
+            )
         claims.append(
-            f"`--reg sentence` with no other option has {mine:.1f} in the mean, {peer} "
-            f"{others:.1f}; documents won and lost {found.won} : {found.lost} (p {found.p:.2g}), "
-            f"with {percent(100 * share)} % of its features."
+            f"`--reg sentence` with no other option has {_mean(own)} in the mean, "
+            f"{', '.join(others)}."
         )
     measured = tables.methods(tasks, PAPERS)
     if not {*BASELINES} <= {*measured}:
         return claims
+    ways = []
     for method in (it for it in (AS_PRINTED, "sentence") if it in measured):
         against = []
         for other in BASELINES:
             found = contest(cells(tasks, PAPERS, method), cells(tasks, PAPERS, other))
-            against.append(f"{found.points:+.1f} points over {other} (p {found.p:.2g})")
+            against.append(f"{found.points:+.1f} over {other} (p {found.p:.2g})")
+        ways.append(f"`{method}` has {', '.join(against)}")
+    if ways:
         claims.append(
             "Yogatama & Smith: sentences beat lasso, ridge and elastic net in aggregate, p < 0.01. "
-            f"Here `{method}` has {', '.join(against)}."
+            f"Here, in points, {'; '.join(ways)}."
         )
     if "omp" in measured:
         ahead = [
@@ -222,6 +229,10 @@ def _claims(tasks: Tasks) -> list[str]:
             f"{len(ahead)} of {len(tasks)}{': ' * bool(ahead)}{', '.join(ahead)}."
         )
     return claims
+
+
+def _mean(found: Sequence[Cell]) -> str:
+    return f"{np.mean([accuracy(it) for it in found]):.1f}"
 
 
 def _fits(tasks: Tasks) -> list[str]:
