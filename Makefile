@@ -85,7 +85,7 @@ bench: $(BENCH)/.stamp
 	done
 
 clean:
-	rm -rf build dist demo docs/_build *.egg-info .*_cache .hypothesis htmlcov .coverage .venv-*
+	rm -rf build dist demo docs/_build docs/examples *.egg-info .*_cache .hypothesis htmlcov .coverage .venv-*
 	rm -f textreg/_core/*.c textreg/_core/*.so textreg/_core/*.pyd textreg/_core/*.html
 	rm -rf plugins/*/build plugins/*/*.egg-info plugins/*/*/*.so plugins/*/*/*.pyd
 	rm -f $(VENV)/.stamp-* $(BENCH)/.stamp

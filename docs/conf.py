@@ -13,8 +13,22 @@ author = "The textreg developers"
 copyright = "the textreg developers"
 release = version = installed_version("textreg")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
-exclude_patterns = ["_build"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.viewcode",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "programs"]
+sphinx_gallery_conf = {
+    "examples_dirs": "programs",
+    "gallery_dirs": "examples",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "copyfile_regex": r"^$",
+}
 html_theme = "furo"
 html_title = f"textreg {release}"
 

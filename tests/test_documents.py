@@ -83,7 +83,9 @@ def shape(answer: str) -> list[str]:
     return [" ".join(line.split()) for line in lines if line.strip()]
 
 
-@pytest.mark.parametrize("page", ["docs/comparing.md", "docs/reporting.md", "docs/gallery.md"])
+@pytest.mark.parametrize(
+    "page", ["docs/comparing.md", "docs/choosing.md", "docs/reporting.md", "docs/gallery.md"]
+)
 def test_commands_of_pages(page: str, tmp_path: Path, monkeypatch, cli) -> None:  # type: ignore[no-untyped-def]
     """Every `textreg` command of a page is accepted, one after the other in one folder."""
     monkeypatch.chdir(tmp_path)

@@ -1,0 +1,35 @@
+"""
+From the empty model to the full one
+====================================
+
+A price on weights falls step by step, and features come in. ``path=True`` keeps all models on the
+way; the one with the best accuracy on held-out documents is taken, the smallest of equals.
+"""
+
+import matplotlib.pyplot as plt
+
+import textreg
+from textreg.demo import make_reviews
+
+labels, texts = zip(*make_reviews(800), strict=True)
+model = textreg.train(texts, labels, reg="lasso", path=True)
+path = model.path
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+sizes = [point.nonzero for point in path.points]
+left.plot(sizes, [point.metrics["accuracy"] for point in path.points], marker="o")
+left.axvline(sizes[path.chosen], color="black", linestyle=":", label="chosen")
+left.set(xlabel="features", ylabel="accuracy on documents held out")
+left.legend()
+
+# %%
+# The weights of the eight features that come first:
+
+last = path.at(len(path) - 1)
+first = sorted(last, key=lambda name: -abs(path.profile(name)[path.chosen, 0]))[:8]
+for name in first:
+    right.plot(path.values, path.profile(name)[:, 0], label=name)
+right.set(xscale="log", xlabel=f"price {path.parameter}", ylabel="weight")
+right.invert_xaxis()
+right.legend(fontsize="small", loc="upper left")
+plt.show()
