@@ -30,7 +30,7 @@ class Penalty(Protocol):
         """The penalty at w (p,); infinite where w is not allowed."""
 
     def prox(self, w: Floats, step: float) -> Floats:
-        """argmin_x 1/2 ||x - w||^2 + step * value(x), step > 0; a new array."""
+        """argmin_x 1/2 ||x - w||^2 + step * value(x), step > 0; a new array (P1)."""
 
 
 def soft(w: Floats, threshold: Floats | float) -> Floats:
@@ -80,7 +80,8 @@ class Separable:
 class GroupNorms:
     """sum_g price_g ||w_g||_2 + sum_j lam_j |w_j| + l2 w_j^2 over overlapping groups.
 
-    The sparse overlapping group lasso of Yogatama & Smith (2014), eq. (1), with an optional ridge.
+    The sparse overlapping group lasso of Yogatama & Smith (2014), eq. (1), with an optional ridge
+    (docs/maths.md, O1).
     Identical groups are merged and groups of one feature become part of lam, both exactly.
 
     groups: as the user gave them. group: price of every group's norm, times its own weight. l1, l2:
@@ -128,7 +129,7 @@ class GroupNorms:
         return out
 
     def relieve(self, u: Floats, t: Floats, lam: Floats, sweeps: int) -> None:
-        """Move u (ragged) in its balls, and t = a - M'u with it, to bring |t_j| down to lam_j."""
+        """Move u (ragged) in its balls, and t = a - M'u, to bring |t_j| down to lam_j (D2)."""
         ball_sweeps(
             self.indptr, self.indices, self.price, lam, u, t,
             np.empty(self.p, dtype=np.uint8), np.empty(len(self.price), dtype=np.int32), sweeps,

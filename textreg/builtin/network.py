@@ -59,7 +59,7 @@ class Linked(Regularizer):
 class Network(Linked):
     """Each weight near the mean of its neighbors', far from that of its opposites (section 2).
 
-        loss + alpha (||(I - P) w||^2 + ||(I + Q) w||^2) + beta ||w||^2
+        loss + alpha (||(I - P) w||^2 + ||(I + Q) w||^2) + beta ||w||^2     (docs/networks.md, N1)
 
     P and Q hold the similar and the dissimilar links, each row scaled to sum to one. A feature
     without a similar one is drawn to zero, as its row of P is empty; rows of features without a
@@ -87,7 +87,7 @@ class Network(Linked):
 class Laplacian(Linked):
     """Linked features have similar weights, link by link (section 3.3).
 
-        loss + alpha / 2 sum_ij W_ij (w_i - w_j)^2 + beta ||w||^2
+        loss + alpha / 2 sum_ij W_ij (w_i - w_j)^2 + beta ||w||^2     (docs/networks.md, N2)
 
     W_ij is the weight of the link from i to j; links in one direction only count as half of both,
     W = (W + W') / 2. With ``normalized`` each weight is divided by the root of its degree D_ii =

@@ -198,7 +198,7 @@ class ActiveFit:
 
         With g the gradient of F and L the largest curvature of the loss, (r - r*).(z - z*) +
         sum_j q_j d_j^2 = g.d for d = u - u*, and the first term is at least |r - r*|^2 / L; so
-        |r - r*|^2 <= L/4 sum_j g_j^2 / q_j, whatever d is.
+        |r - r*|^2 <= L/4 sum_j g_j^2 / q_j, whatever d is (docs/pursuit.md, G2).
         """
         k = len(self.features)
         g = np.empty(k)

@@ -1,6 +1,7 @@
 """Overlapping groups by ADMM: Algorithm 1 of Yogatama & Smith (2014), on the engine.
 
-Every group owns a copy v_g of its weights, tied to them by multipliers u_g. In turn:
+Every group owns a copy v_g of its weights, tied to them by multipliers u_g. In turn, with the
+numbers of the paper (docs/maths.md, A1):
 
 - w: the loss and the l1 price, each weight drawn to the mean of its copies, eq. (2);
 - v: each copy by itself shrunk towards zero, which drops groups, eq. (3) and (5);

@@ -4,10 +4,10 @@ One step lowers
 
     sum_i c_i l(y_i, x_i w + b) + sum_j 1/2 q_j (w_j - mu_j)^2 + lam_j |w_j|
 
-over an active set of features. The loss is replaced by its second-order model at the present
-scores; coordinate descent finds which weights are zero and the signs of the others; conjugate
-gradients then settle the others, where coordinate descent alone is slow; a search along the line
-to the new point makes sure of the true objective.
+over an active set of features (docs/maths.md, E1). The loss is replaced by its second-order model
+at the present scores (E2); coordinate descent finds which weights are zero and the signs of the
+others (E3); conjugate gradients then settle the others, where coordinate descent alone is slow; a
+search along the line to the new point makes sure of the true objective.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """Overlapping groups by reweighted quadratics, on the engine.
 
 A norm lies below a quadratic that touches it: ||w_g|| <= ||w_g||^2 / (2 s_g) + s_g / 2, equal at
-s_g = ||w_g|| (docs/maths.md, M1). With every s_g fixed the penalty is a separable one, and one
+s_g = ||w_g|| (docs/maths.md, M1). With every s_g fixed the penalty is a separable one (M2), and one
 Newton step lowers the objective; then s_g follows the new norms. Three things make it quick:
 
 - it comes from above. s starts large, so that norms shrink towards the optimum. On that way
-  u_g = price_g w_g / max(s_g, ||w_g||) stays inside its ball, and is dual feasible as soon as the
-  inner problem is solved: the bound is good long before the last digits of w are;
+  u_g = price_g w_g / max(s_g, ||w_g||) stays inside its ball (M3), and is dual feasible as soon as
+  the inner problem is solved: the bound is good long before the last digits of w are;
 - a group that grows all the same does so slowly, by the factor ||w_g|| / s_g a round, so its s is
   moved by that factor once more;
 - s -> ||w_g|| is a fixed-point iteration with a few slow directions, which Anderson's extrapolation
-  from the last rounds removes.
+  from the last rounds removes (M4).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Greedy pursuits: orthogonal matching pursuit, and its version for overlapping groups.
 
-Skianis, Tziortziotis & Vazirgiannis (2018), Algorithms 1 and 2. Begin with nothing; fit what is
-active; take the column, or the group of columns, that correlates best with what the fit leaves
-over, the derivatives r of the loss in the scores; again, until the budget is spent.
+Skianis, Tziortziotis & Vazirgiannis (2018), Algorithms 1 and 2 (docs/pursuit.md, G1). Begin with
+nothing; fit what is active; take the column, or the group of columns, that correlates best with
+what the fit leaves over, the derivatives r of the loss in the scores; again, until the budget is
+spent.
 
 Every choice is that of an exact fit, though no fit is exact: it is improved until it is certain who
 leads. Scores are Lipschitz in r, so a bound on the distance of r from its exact value tells when

@@ -2,9 +2,10 @@
 
     min  sum_i c_i (log sum_k exp(z_ik) - z_i,y_i) + sum_k penalty(w_k),    z_k = X w_k + b_k
 
-With all other classes fixed, the loss in z_k is the logistic loss of "k or not k" at the scores
-z_k - o_k, o_k = log sum_{l != k} exp(z_l). So a class is improved by one step of the solver for two
-classes, and the classes take turns, as in Friedman, Hastie & Tibshirani (2010, section 4.1).
+(docs/maths.md, S0). With all other classes fixed, the loss in z_k is the logistic loss of "k or not
+k" at the scores z_k - o_k, o_k = log sum_{l != k} exp(z_l). So a class is improved by one step of
+the solver for two classes, and the classes take turns, as in Friedman, Hastie & Tibshirani (2010,
+section 4.1).
 
 For any S, (n, classes) and 0 or more, with rows that sum to c_i and columns that sum to the weight
 of their class, alpha_k = c y_k - S_k is a dual point, y_k being 1 in the documents of class k. Then

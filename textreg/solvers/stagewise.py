@@ -1,6 +1,7 @@
 """Forward stagewise: many small steps, each along the feature that now helps most.
 
-Hooker & Weng (2004), section 4. With columns centered and scaled, from w = 0, again and again
+Hooker & Weng (2004), section 4 (docs/stagewise.md, T1). With columns centered and scaled, from
+w = 0, again and again
 
     j = argmax_k |c_k|,    lambda_j += epsilon sign(c_j),
 
