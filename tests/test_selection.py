@@ -269,3 +269,13 @@ def test_solutions_with_many_weights_are_not_kept(monkeypatch: pytest.MonkeyPatc
     texts = ["good kettle", "bad kettle"] * 10
     model = textreg.train(texts, ["pos", "neg"] * 10, reg="ridge")
     assert model.summary["converged"]
+
+
+def test_a_few_steps_of_all_chains_come_first_and_the_ends_of_the_grid_before_its_middle() -> None:
+    from textreg.selection import _waves
+
+    grid = [Shrunk(l2=l2, l1=l1) for l2 in (3.0, 2.0, 1.0) for l1 in (4.0, 3.0, 2.0, 1.0)]
+    assert _waves(grid) == [
+        [([], [0, 1, 2]), ([], [8, 9, 10]), ([], [4, 5, 6])],
+        [([0, 1, 2], [3]), ([8, 9, 10], [11]), ([4, 5, 6], [7])],
+    ]

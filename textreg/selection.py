@@ -174,10 +174,11 @@ def _chains(grid: Sequence[Regularizer]) -> list[list[int]]:
 def _waves(grid: Sequence[Regularizer]) -> list[list[tuple[list[int], list[int]]]]:
     """The first steps of all chains, then the next steps of all that have more, and so on.
 
-    Each with the settings that come before it in its chain. Who takes a whole chain in a run of its
-    own gets it whole.
+    Each with the settings that come before it in its chain. Both ends of the grid come first, for
+    time may be up before the last chain. Who takes a whole chain in a run of its own gets it whole.
     """
-    chains = _chains(grid)
+    first, *others = _chains(grid)
+    chains = [first, *reversed(others)]
     whole = type(grid[0]).path is not Regularizer.path
     steps = max(map(len, chains)) if whole else STEPS
     cut = [
