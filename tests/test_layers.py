@@ -51,7 +51,7 @@ ROWS = [
     ["searching"],
     ["container", "model"],
     ["packing", "plots", "tokenizing"],
-    ["pathfile"],
+    ["pathfile", "summaryform"],
     ["comparison", "storage"],
     ["fitting", "summary", "tracing"],
     ["training"],

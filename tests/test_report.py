@@ -368,6 +368,16 @@ def test_settings_that_a_search_chose_are_repeated(cli: Cli, demo: Path, tmp_pat
     assert best.prices.startswith(f"ngrams {model.encoder.vectorizer.ngrams}, weighting ")
 
 
+def test_weights_of_labels_are_those_of_the_training() -> None:
+    texts = ["red sun", "red moon", "red star", "blue sun"] * 5
+    labels = ["a", "a", "a", "b"] * 5
+    model = textreg.train(texts, labels, reg="ridge", reg_l2=0.1, ngrams=1, class_weight={"b": 3.0})
+    assert model.summary["class_weight"] == {"b": 3.0}
+    found = report(model, train=Corpus(texts=texts, labels=labels))
+    assert ("weights of labels", "b 3") in found.settings
+    assert "--class-weight b=3.0" in found.reproduce.commands[-1].value
+
+
 def test_regression() -> None:
     random = np.random.default_rng(0)
     texts = [" ".join(random.choice(["good", "bad", "so", "fair"], 5)) for _ in range(60)]

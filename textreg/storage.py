@@ -54,6 +54,7 @@ from textreg.losses import LOSSES
 from textreg.model import Model
 from textreg.packing import offsets_of, pack_names, unpack_names, unpack_rows
 from textreg.pathfile import PATH_ARRAYS, path_arrays, read_path
+from textreg.summaryform import check_summary
 from textreg.tokenizing import (
     Named,
     check_description,
@@ -193,18 +194,10 @@ def _check_header(header: Mapping[str, Any]) -> None:
     field(header, "vectorizer", dict)
     if not all(isinstance(word, str) for word in field(header, "stop_words", list)):
         raise FaultError("its stop words are not texts")
-    _check_summary(field(header, "summary", dict))
-    check_description(header)
-
-
-def _check_summary(summary: Mapping[str, Any]) -> None:
-    """FaultError unless the parts of a summary have the form that commands count on."""
+    summary = field(header, "summary", dict)
     check_plugins(summary)
-    for key in ("reg", "groups", "graph"):
-        if summary.get(key) is not None:
-            part = field(summary, key, dict)
-            field(part, "name", str)
-            field(part, "params", dict)
+    check_summary(summary)
+    check_description(header)
 
 
 def _calibration(header: Mapping[str, Any]) -> Calibration | None:

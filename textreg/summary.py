@@ -40,6 +40,7 @@ def fit_summary(
     fitted: MultiSolution,
 ) -> dict[str, Any]:
     """What the final fit is, as JSON-able values; ``chosen`` are the settings that won."""
+    weight = settings.class_weight
     groups = None
     if problem.groups is not None and chosen.groups is not None:
         groups = {
@@ -73,6 +74,7 @@ def fit_summary(
         "converged": fitted.converged,
         "iterations": fitted.iterations,
         "tol": settings.tol,
+        "class_weight": weight if isinstance(weight, (str, type(None))) else dict(weight),
     }
 
 

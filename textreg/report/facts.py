@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from textreg.report.again import changed, changed_of
+from textreg.report.digits import signed
 from textreg.report.records import Fact
 
 if TYPE_CHECKING:
@@ -66,10 +67,13 @@ def data_facts(model: Model) -> tuple[Fact, ...]:
         found.append(Fact("features in training", f"{summary['features']:,}"))
     found.append(Fact("features with a weight", f"{model.n_features:,}"))
     if groups := summary.get("groups"):
-        told_groups = f"{groups['before']:,} {_part('groups', groups)}, {groups['after']:,} differ"
-        found.append(Fact("groups", told_groups))
+        said = _part("groups", groups)
+        if isinstance(groups.get("before"), int) and isinstance(groups.get("after"), int):
+            said = f"{groups['before']:,} {said}, {groups['after']:,} differ"
+        found.append(Fact("groups", said))
     if graph := summary.get("graph"):
-        found.append(Fact("links", f"{graph['links']:,} of {_part('graph', graph)}"))
+        links = f"{graph['links']:,} of " if isinstance(graph.get("links"), int) else ""
+        found.append(Fact("links", f"{links}{_part('graph', graph)}"))
     return tuple(found)
 
 
@@ -86,7 +90,10 @@ def settings_facts(model: Model) -> tuple[Fact, ...]:
     if summary.get("multiclass"):
         found.append(Fact("several labels", summary["multiclass"]))
     if summary.get("class_weight"):
-        found.append(Fact("weights of labels", str(summary["class_weight"])))
+        given = summary["class_weight"]
+        if not isinstance(given, str):
+            given = ", ".join(f"{label} {number(factor)}" for label, factor in given.items())
+        found.append(Fact("weights of labels", given))
     found.append(Fact("tokenizer", _named(encoder.tokenizer.name, changed_of(encoder.tokenizer))))
     vectorizer = encoder.vectorizer
     named = {key: value for key, value in changed_of(vectorizer).items() if key not in SAID}
@@ -96,7 +103,7 @@ def settings_facts(model: Model) -> tuple[Fact, ...]:
         found.append(Fact("calibration", model.calibration.method))
     for label, value in model.thresholds.items():
         rule = (summary.get("thresholds") or {}).get(label, {}).get("rule", "given")
-        found.append(Fact(f"threshold of {label}", f"{value:+.3f} ({rule})"))
+        found.append(Fact(f"threshold of {label}", f"{signed(value)} ({rule})"))
     for key, title in (("tol", "tolerance of the gap"), ("iterations", "iterations")):
         if key in summary:
             found.append(Fact(title, number(summary[key])))

@@ -17,7 +17,11 @@ TRIED = 300
 PROFILES = 8
 """Features whose weights are drawn along a path."""
 
-SPLITS = {"dev": "development documents", "holdout": "documents held out", "cv": "cross-validation"}
+SPLITS = {
+    "dev": "development documents",
+    "holdout": "documents held out",
+    "cv": "documents, by cross-validation",
+}
 
 
 def searched_of(model: Model) -> Searched | None:

@@ -47,8 +47,10 @@ def selected_of(model: Model, study: Study) -> tuple[Selected, ...]:
         chosen = mine[np.argsort(np.abs(shares[mine] - 0.5), kind="stable")][:DOCUMENTS].tolist()
         texts = [study.corpus.texts[row] for row in chosen]
         for row, told in zip(chosen, explain(model, texts, of=label), strict=True):
-            where = study.corpus.where(row)
-            selected.append(Selected(where, label, told.label, tuple(_sentences(told))))
+            sentences = tuple(_sentences(told))
+            if len({sentence.kept for sentence in sentences}) > 1:
+                where = study.corpus.where(row)
+                selected.append(Selected(where, label, told.label, sentences))
     return tuple(selected)
 
 
