@@ -276,10 +276,16 @@ def test_it_can_be_read_without_scripts(page: Path) -> None:
         driver.quit()
 
 
-def test_on_paper_nothing_is_folded_or_in_the_way(browser: Chrome, page: Path) -> None:
+def test_on_paper_nothing_is_folded_dark_or_in_the_way(browser: Chrome, page: Path) -> None:
     show(browser, page)
+    light = one_of(browser, "body").value_of_css_property("background-color")
+    show(browser, page, theme="dark")
+    for _ in range(2):
+        one_of(browser, "#theme").click()  # to light and back, so that the page says so itself
+    dark = one_of(browser, "body").value_of_css_property("background-color")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
+        assert one_of(browser, "body").value_of_css_property("background-color") == light != dark
         browser.execute_script("dispatchEvent(new Event('beforeprint'))")
         assert all(one.is_displayed() for one in all_of(browser, "article .lines"))
         assert not any(one.is_displayed() for one in all_of(browser, "nav, #theme, #controls"))
