@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 hypothesis.settings.register_profile("textreg", deadline=None)  # a busy machine is no fault
 hypothesis.settings.load_profile("textreg")
+# In the background this process ignores Ctrl-C, and so would the commands that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -286,7 +286,7 @@ def test_interrupt_writes_nothing(tmp_path: Path, model: Path) -> None:
         with suppress(OSError):
             source = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate()
+    out, err = process.communicate(timeout=60)
     os.close(source)
     assert (process.returncode, out) == (130, "")
     assert err.strip() == "Interrupted: nothing was written."
