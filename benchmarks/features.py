@@ -40,7 +40,7 @@ def ours(row: str, train: list[str], test: list[str]) -> Callable[[], Any]:
     """What textreg does in this row."""
     from textreg.builtin.sentences import Sentences
     from textreg.builtin.words import Words
-    from textreg.vectorize import Vectorizer
+    from textreg.features.vectorize import Vectorizer
 
     if row == "counts":
         return lambda: Vectorizer(weighting="count", ngrams=1).fit(Words(), train).X

@@ -37,13 +37,13 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from textreg import registry
-from textreg.choice import choose
+from textreg.features.vectorize import Features, Vectorizer
 from textreg.kinds import Regularizer
 from textreg.records import Problem, Tokens
 from textreg.running import Work
-from textreg.selection import Fold, search
-from textreg.splits import folds
-from textreg.vectorize import Features, Vectorizer
+from textreg.search.choice import choose
+from textreg.search.selection import Fold, search
+from textreg.search.splits import folds
 
 NEWS_SIZES = (100, 300, 1000, 2000)
 SENTIMENT_SIZES = (50, 100, 250, 500, 1000)

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from textreg.corpus import read_corpus
+from textreg.reading.corpus import read_corpus
 from textreg.report import Report, report
 from textreg.settings import TrainingSettings
 from textreg.training import train_corpus

@@ -25,13 +25,13 @@ from scipy.special import expit, xlogy
 
 from textreg.builtin.sentences import Sentences
 from textreg.builtin.words import Words
-from textreg.corpus import read_corpus
 from textreg.errors import ConvergenceWarning
+from textreg.features.vectorize import Vectorizer
 from textreg.penalties import GroupNorms
+from textreg.reading.corpus import read_corpus
 from textreg.records import Problem
 from textreg.solvers.admm import admm
 from textreg.solvers.majorize import majorize
-from textreg.vectorize import Vectorizer
 
 GROUP = (0.001, 0.003, 0.01, 0.03, 0.1)
 L1 = (0.01, 0.03, 0.1, 0.3, 1.0)

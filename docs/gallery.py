@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 
 import textreg
-from textreg.corpus import read_corpus
 from textreg.demo import write_demo
+from textreg.reading.corpus import read_corpus
 from textreg.report import report, report_pair
 
 

@@ -16,14 +16,14 @@ import numpy as np
 import textreg
 from textreg.builtin.sentences import Sentences
 from textreg.builtin.words import Words
-from textreg.corpus import read_corpus
 from textreg.demo import write_demo
 from textreg.errors import ConvergenceWarning
+from textreg.features.vectorize import Vectorizer
+from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem
 from textreg.solvers.pursuit import Pursuit
 from textreg.solvers.stagewise import stagewise
 from textreg.solvers.stagewise_rules import StepRules
-from textreg.vectorize import Vectorizer
 
 FOLDER = Path(__file__).with_name("pictures")
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")  # told apart by every eye (Okabe & Ito)

@@ -14,8 +14,8 @@ from typing import Any
 import commands
 
 from textreg import registry
+from textreg.features.vectorize import Vectorizer
 from textreg.params import AUTO, Choices, LogGrid, Param
-from textreg.vectorize import Vectorizer
 
 KINDS = {
     "regularizer": ("Regularizers", "reg"),

@@ -20,7 +20,7 @@ import pytest
 from conftest import Cli, Result
 from safetensors.numpy import load
 
-from textreg import container, storage
+from textreg.modelfile import container, storage
 
 GOOD = [("Good. A plot", "pos"), ("Bad. A plot", "neg")] * 10
 

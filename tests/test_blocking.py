@@ -11,9 +11,9 @@ import pytest
 from distributions import Distribution, unpack
 from sites import Site
 
-from textreg.blocking import Blocks
-from textreg.config import find_configs, read_config
 from textreg.errors import UsageError
+from textreg.plugins.blocking import Blocks
+from textreg.plugins.config import find_configs, read_config
 
 SLOPE = ("regularizer", "slope", "acme-slope")
 

@@ -14,7 +14,7 @@ from textreg.builtin.separable import Lasso
 from textreg.demo import write_demo
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.records import Problem, Solution
-from textreg.tuning import parse_seconds
+from textreg.search.tuning import parse_seconds
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp"] * 10
 LABELS = ["pos", "pos", "neg", "neg"] * 10
@@ -48,7 +48,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> type[Slow]:
     class Fresh(Slow):
         clock = Clock()
 
-    for module in ("running", "searching", "training", "trials"):
+    for module in ("running", "search.searching", "training", "search.trials"):
         monkeypatch.setattr(f"textreg.{module}.time", Fresh.clock)
     return Fresh
 

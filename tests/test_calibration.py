@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import textreg
-from textreg import container
-from textreg.calibration import (
+from textreg.errors import DataError, ModelError, UsageError
+from textreg.measure.calibration import (
     Calibration,
     calibrate,
     check_thresholds,
@@ -21,9 +21,9 @@ from textreg.calibration import (
     codes,
     parse_rule,
 )
-from textreg.errors import DataError, ModelError, UsageError
-from textreg.metrics import measure
-from textreg.storage import ARRAYS
+from textreg.measure.metrics import measure
+from textreg.modelfile import container
+from textreg.modelfile.storage import ARRAYS
 
 RANDOM = np.random.default_rng(7)
 WORDS = ["superb", "awful", "lamp", "box", "film", "row", "bus", "hall", "plot", "odd"]

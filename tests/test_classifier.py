@@ -20,10 +20,10 @@ import textreg
 from textreg import Lasso, Ridge, Sentence
 from textreg.classifier import TextClassifier
 from textreg.errors import DataError, PluginError, UsageError
+from textreg.features.vectorize import Vectorizer
 from textreg.params import AUTO
+from textreg.search.tuning import Tuning
 from textreg.settings import TrainingSettings
-from textreg.tuning import Tuning
-from textreg.vectorize import Vectorizer
 
 GOOD = ["good film. I liked it.", "a fine plot, good acting", "good good good", "fine and moving"]
 BAD = ["bad film. I left.", "a dull plot, bad acting", "bad bad", "dull and slow"]
@@ -219,7 +219,7 @@ def test_pipeline_and_cross_validation() -> None:
 
 def test_scikit_learn_is_imported_for_the_classifier_only() -> None:
     code = (
-        "import sys, textreg, textreg.model, textreg.storage, textreg.training\n"
+        "import sys, textreg, textreg.model, textreg.modelfile.storage, textreg.training\n"
         "print([name for name in ('sklearn', 'textreg.classifier') if name in sys.modules])\n"
         "textreg.TextClassifier\n"
         "print('sklearn' in sys.modules)"

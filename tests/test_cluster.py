@@ -17,13 +17,13 @@ from conftest import Cli
 from scipy.sparse import csr_array
 
 import textreg
-from textreg import cluster
 from textreg.builtin.separable import Elastic, Lasso
 from textreg.demo import write_demo
 from textreg.errors import BrokenPluginError, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Problem, Solution
-from textreg.trials import Fold
+from textreg.search import cluster
+from textreg.search.trials import Fold
 
 distributed = pytest.importorskip("distributed")
 

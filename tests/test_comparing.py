@@ -16,12 +16,13 @@ import pytest
 from conftest import Cli
 
 import textreg
-from textreg import Corpus, Lasso, Task, comparing
-from textreg.comparing import compare, parse_candidate
-from textreg.comparison import Comparison, Contrast, Measured
+from textreg import Corpus, Lasso, Task
 from textreg.demo import write_demo
 from textreg.errors import DataError, TextregError, UsageError
-from textreg.significance import Interval, sign_test
+from textreg.measure import comparing
+from textreg.measure.comparing import compare, parse_candidate
+from textreg.measure.comparison import Comparison, Contrast, Measured
+from textreg.measure.significance import Interval, sign_test
 
 
 @pytest.fixture(scope="module")
@@ -346,7 +347,7 @@ def test_plots(found: Comparison, tmp_path: Path) -> None:
 
 def test_names_in_a_picture_do_not_cover_each_other() -> None:
     """Where models crowd, and two are the same, a name rather covers a mark than another name."""
-    from textreg import plots
+    from textreg.measure import plots
 
     crowd = {
         "none": (19301, 0.775), "ridge": (19301, 0.78), "lasso": (673, 0.745), "lsi": (543, 0.73),

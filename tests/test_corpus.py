@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textreg.corpus import read_corpus, stream_documents
+from textreg.reading.corpus import read_corpus, stream_documents
 from textreg.records import Corpus
 
 TEXTS = ["It works, mostly.", 'They call it "fast";\nit is not.', "", "Größe: groß\t(日本)"]

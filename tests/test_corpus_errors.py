@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from textreg.corpus import read_corpus, stream_documents
 from textreg.errors import DataError, TextregError, UsageError
+from textreg.reading.corpus import read_corpus, stream_documents
 
 SKIP = "or pass --on-error skip to leave such rows out."
 PACKED = gzip.compress(b"".join(b'{"text": "%d", "label": "a"}\n' % i for i in range(50_000)))

@@ -11,10 +11,10 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from textreg.corpus import read_corpus
 from textreg.demo import make_reviews, write_demo
 from textreg.demo_grammar import GRAMMAR, PRODUCTS
 from textreg.errors import UsageError
+from textreg.reading.corpus import read_corpus
 
 
 def symbols_in(text: str) -> set[str]:

@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 from sklearn import metrics
 
 from textreg.errors import DataError, UsageError
-from textreg.evaluation import evaluate
+from textreg.measure.evaluation import evaluate
 from textreg.records import Corpus
 
 LABELS = ("neg", "pos", "zzz")

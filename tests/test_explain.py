@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import textreg
-from textreg.encoder import Encoder
 from textreg.errors import UsageError
 from textreg.explain import Explanation, explain
 from textreg.explain.show import pieces
+from textreg.features.encoder import Encoder
+from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Tokenizer
 from textreg.model import Model
 from textreg.registry import create
-from textreg.vectorize import Vectorizer
 
 TEXTS = [
     "Good film. Bad plot; good actors! Never bad.",

@@ -20,13 +20,13 @@ from textreg.builtin.groups import Documents, File, Paragraphs, Windows
 from textreg.builtin.sentence import Sentence
 from textreg.builtin.sentences import Sentences
 from textreg.errors import DataError, DataWarning, PluginError, UsageError
+from textreg.features.vectorize import Vectorizer
 from textreg.groupfile import group_lines, read_groups
 from textreg.grouping import WordGroupBuilder, features_of
 from textreg.kinds import GroupBuilder
 from textreg.params import param
 from textreg.records import Groups, Problem, Tokens
 from textreg.text import cooccurrences, only_words, scan_words, split_words
-from textreg.vectorize import Vectorizer
 
 TEXTS = ["One two. Three!\n\nTwo three four five.", "", "Six one\n\n\n \nsix."]
 
@@ -523,7 +523,7 @@ def test_the_scale_of_other_prices_and_of_no_groups() -> None:
 
 
 def test_computer_with_each_builder(data_dir: Path) -> None:
-    from textreg.corpus import read_corpus
+    from textreg.reading.corpus import read_corpus
 
     folder = data_dir / "data" / "tasks" / "computer"
     corpus = read_corpus(folder / "train.jsonl.gz")

@@ -105,7 +105,7 @@ def test_every_solver_stops_when_it_is_asked_to(reg: str, params: dict[str, Any]
     from textreg.builtin.graphs import Cooccurrence
     from textreg.builtin.sentences import Sentences
     from textreg.builtin.words import Words
-    from textreg.vectorize import Vectorizer
+    from textreg.features.vectorize import Vectorizer
 
     write = [
         f"{a} {b} kettle. {b} {c} lamp." for a in "good bad".split() for b in "xyz" for c in "uvw"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -26,50 +26,51 @@ ROWS = [
     ["solvers"],
     ["kinds"],
     ["grouping", "groupfile", "linking", "hookspecs"],
-    ["builtin", "config", "entries", "guard", "joining"],
-    ["blocking", "loading"],
-    ["inventory", "onefile"],
+    ["builtin", "plugins.config", "plugins.entries", "plugins.guard", "plugins.joining"],
+    ["plugins.blocking", "plugins.loading"],
+    ["plugins.inventory", "plugins.onefile"],
     ["registry"],
-    ["calls", "parts"],
-    ["lines", "times"],
-    ["columns"],
-    ["formats"],
-    ["ngrams"],
-    ["corpus", "encoder"],
-    ["vectorize"],
-    ["metrics", "significance", "spaces", "splits", "trials"],
-    ["cluster", "journal"],
+    ["plugins.calls", "plugins.parts"],
+    ["reading.lines", "reading.times"],
+    ["reading.columns"],
+    ["reading.formats"],
+    ["features.ngrams"],
+    ["reading.corpus", "features.encoder"],
+    ["features.vectorize"],
+    ["measure.metrics", "measure.significance", "search.spaces", "search.splits", "search.trials"],
+    ["search.cluster", "search.journal"],
     ["running"],
-    ["calibration", "paths", "selection"],
-    ["choice"],
-    ["tuning"],
-    ["evaluation", "reliability", "settings"],
+    ["measure.calibration", "paths", "search.selection"],
+    ["search.choice"],
+    ["search.tuning"],
+    ["measure.evaluation", "measure.reliability", "settings"],
     ["prepare"],
-    ["bench", "splitting"],
-    ["narrowing"],
-    ["sampling"],
-    ["searching"],
-    ["container", "model"],
-    ["packing", "plots", "tokenizing"],
-    ["pathfile", "summaryform"],
-    ["comparison", "storage"],
+    ["search.bench", "search.splitting"],
+    ["search.narrowing"],
+    ["search.sampling"],
+    ["search.searching"],
+    ["modelfile.container", "model"],
+    ["modelfile.packing", "measure.plots", "modelfile.tokenizing"],
+    ["modelfile.pathfile", "modelfile.summaryform"],
+    ["measure.comparison", "modelfile.storage"],
     ["fitting", "summary", "tracing"],
     ["training"],
-    ["comparing"],
+    ["measure.comparing"],
     ["estimator"],
     ["classifier", "regressor", "demo_grammar", "explain"],
     ["report"],
-    ["demo", "scaffold", "testing"],
-    ["doctor"],
+    ["demo", "plugins.scaffold", "testing"],
+    ["plugins.doctor"],
     ["cli"],
     ["__main__"],
 ]
 ROW_OF = {unit: number for number, row in enumerate(ROWS) for unit in row}
+PACKAGES = {unit.partition(".")[0] for unit in ROW_OF if "." in unit}
 UPWARD = {
-    ("model", "storage"),  # Model.save is storage.save_model under another name
+    ("model", "modelfile.storage"),  # Model.save is storage.save_model under another name
     ("model", "explain"),  # likewise Model.explain, of one text
-    ("paths", "plots"),  # and SolutionPath.plot
-    ("encoder", "vectorize"),  # a name in annotations, not imported when run
+    ("paths", "measure.plots"),  # and SolutionPath.plot
+    ("features.encoder", "features.vectorize"),  # a name in annotations, not imported when run
 }
 OUTSIDERS_MAY = {
     "errors",
@@ -91,9 +92,16 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 
 def unit_of(path: Path) -> str:
-    """The module or package right under textreg that a file belongs to; empty for its own."""
+    """The row's name for what a file belongs to; empty for textreg itself and for PACKAGES."""
     parts = path.relative_to(ROOT).with_suffix("").parts
-    return "" if parts == ("__init__",) else parts[0]
+    return (
+        "" if parts[-1] == "__init__" and parts[0] in {*PACKAGES, "__init__"} else row_name(parts)
+    )
+
+
+def row_name(parts: Sequence[str]) -> str:
+    """The row's name for a module, by the parts of its name under textreg."""
+    return ".".join(parts[: 2 if parts[0] in PACKAGES else 1])
 
 
 def imports(path: Path) -> Iterator[tuple[str, int]]:
@@ -108,12 +116,15 @@ def imports(path: Path) -> Iterator[tuple[str, int]]:
         for name in names:
             package, _, rest = name.partition(".")
             if package == "textreg":
-                yield rest.partition(".")[0], node.lineno
+                yield row_name(rest.split(".")), node.lineno
 
 
 def test_every_module_has_its_place() -> None:
     units = {unit_of(path) for path in MODULES} - {""}
     assert units - set(ROW_OF) == set()
+    for package in PACKAGES:
+        tree = ast.parse((ROOT / package / "__init__.py").read_text(encoding="utf-8"))
+        assert len(tree.body) == 1, f"{package} itself holds nothing, so that importing it is free"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -136,7 +147,16 @@ def test_built_ins_import_only_what_outsiders_may() -> None:
 
 def test_parts_are_called_through_one_door() -> None:
     # calls.py checks what they give; kinds, joining, solvers and built-ins are what is called.
-    exempt = {"calls", "kinds", "joining", "penalties", "solvers", "builtin", "testing", "_core"}
+    exempt = {
+        "plugins.calls",
+        "kinds",
+        "plugins.joining",
+        "penalties",
+        "solvers",
+        "builtin",
+        "testing",
+        "_core",
+    }
     methods = {"solve", "solve_softmax", "candidates", "scale", "build", "build_from"}
     for path in MODULES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

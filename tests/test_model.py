@@ -14,12 +14,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
 from textreg import registry
-from textreg.encoder import Encoder
 from textreg.errors import UsageError
+from textreg.features.encoder import Encoder
+from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Tokenizer
 from textreg.model import Model
-from textreg.storage import load_model
-from textreg.vectorize import Vectorizer
+from textreg.modelfile.storage import load_model
 
 TEXTS = ["good good film", "bad film", "fine good plot", "bad bad plot", "fine fine film", "good"]
 

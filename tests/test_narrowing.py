@@ -11,13 +11,13 @@ import pytest
 
 import textreg
 from textreg.builtin.separable import Elastic
-from textreg.choice import Rule, promising
 from textreg.errors import UsageError
 from textreg.kinds import Regularizer
-from textreg.narrowing import Lattice
 from textreg.params import AUTO, Choices, param
 from textreg.records import Problem, Solution
-from textreg.selection import Point
+from textreg.search.choice import Rule, promising
+from textreg.search.narrowing import Lattice
+from textreg.search.selection import Point
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp"] * 10
 LABELS = ["pos", "pos", "neg", "neg"] * 10
@@ -170,7 +170,7 @@ def test_unknown_search() -> None:
 
 def test_real_documents(data_dir: Any) -> None:
     """No worse than the whole grid, and measured far less."""
-    from textreg.corpus import read_corpus
+    from textreg.reading.corpus import read_corpus
     from textreg.settings import TrainingSettings
     from textreg.training import train_corpus
 

@@ -20,7 +20,7 @@ def test_every_public_name_is_there() -> None:
 
 
 def test_names_are_those_of_their_modules() -> None:
-    from textreg.storage import load_model
+    from textreg.modelfile.storage import load_model
     from textreg.training import train
 
     assert textreg.load is load_model

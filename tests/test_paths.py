@@ -16,16 +16,16 @@ from conftest import Cli
 from textreg import Corpus, Elastic, Lasso, Model, load, tracing
 from textreg import train as train_with_defaults
 from textreg.builtin.words import Words
-from textreg.container import pack, unpack
-from textreg.corpus import read_corpus
 from textreg.demo import write_demo
 from textreg.errors import ConvergenceWarning, ModelError, UsageError
+from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Regularizer
+from textreg.modelfile.container import pack, unpack
+from textreg.modelfile.storage import ARRAYS
 from textreg.paths import SolutionPath
+from textreg.reading.corpus import read_corpus
 from textreg.records import Problem, Solution
-from textreg.storage import ARRAYS
 from textreg.tracing import POINTS, path_parameter
-from textreg.vectorize import Vectorizer
 
 train = partial(train_with_defaults, ngrams=1, weighting="log", path=True)
 

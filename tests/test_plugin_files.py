@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from sites import Site
 
-from textreg.entries import KIND_NAMES
 from textreg.errors import BrokenPluginError, PluginError, UsageError
+from textreg.modelfile.storage import read_header
+from textreg.plugins.entries import KIND_NAMES
 from textreg.registry import Registry
-from textreg.storage import read_header
 
 CODE = """\
 import pathlib

@@ -16,10 +16,10 @@ from sites import Site
 from test_layers import OUTSIDERS_MAY, ROOT
 
 from textreg import hookspecs, kinds
-from textreg.entries import KIND_NAMES
 from textreg.errors import BrokenPluginError, PluginWarning
 from textreg.hookspecs import HOOK_OF_KIND, hookimpl, hookspec
 from textreg.kinds import KINDS, Penalized, Tokenizer
+from textreg.plugins.entries import KIND_NAMES
 from textreg.registry import Registry
 
 PAGE = ROOT.parent / "docs" / "promises.md"

@@ -17,7 +17,7 @@ from textreg.errors import ConvergenceWarning, DataError, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Groups, Problem, Step
 from textreg.running import Work
-from textreg.selection import Fold, search
+from textreg.search.selection import Fold, search
 from textreg.solvers import scores
 from textreg.solvers.active import ActiveFit
 from textreg.solvers.pursuit import Pursuit

@@ -13,12 +13,12 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 import textreg
-from textreg.entries import KIND_NAMES
 from textreg.errors import PluginError, UsageError
 from textreg.hookspecs import HOOK_OF_KIND, hookimpl
-from textreg.inventory import PluginInfo
 from textreg.kinds import KINDS, Regularizer, Tokenizer
 from textreg.params import param
+from textreg.plugins.entries import KIND_NAMES
+from textreg.plugins.inventory import PluginInfo
 from textreg.records import Problem, Solution
 from textreg.registry import Registry
 

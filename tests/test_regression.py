@@ -13,9 +13,9 @@ from sklearn.model_selection import GridSearchCV
 
 import textreg
 from textreg.errors import DataError, ModelError, UsageError
-from textreg.evaluation import evaluate_numbers
-from textreg.metrics import measure
-from textreg.splits import holdout
+from textreg.measure.evaluation import evaluate_numbers
+from textreg.measure.metrics import measure
+from textreg.search.splits import holdout
 
 STARS = {"awful": -2.0, "poor": -1.0, "decent": 1.0, "superb": 2.0}
 FILLER = "the a kettle lamp chair arrived box on monday we bought it for home".split()

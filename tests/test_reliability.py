@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from textreg.metrics import wilson
-from textreg.reliability import reliability, threshold_table
+from textreg.measure.metrics import wilson
+from textreg.measure.reliability import reliability, threshold_table
 
 
 def test_bins_count_every_document_once_and_by_hand() -> None:

@@ -17,8 +17,8 @@ from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Regularizer
 from textreg.params import AUTO, param
 from textreg.records import Problem, Solution
-from textreg.sampling import _values
-from textreg.selection import Point
+from textreg.search.sampling import _values
+from textreg.search.selection import Point
 
 pytest.importorskip("optuna")
 

@@ -15,7 +15,7 @@ from conftest import Cli
 
 from textreg.demo import write_demo
 from textreg.errors import UsageError
-from textreg.scaffold import write_plugin
+from textreg.plugins.scaffold import write_plugin
 
 NAMES = {
     "regularizer": "my-reg",
@@ -167,5 +167,5 @@ def test_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_templates_are_shipped() -> None:
-    folder = resources.files("textreg") / "templates"
+    folder = resources.files("textreg.plugins") / "templates"
     assert {child.name for child in folder.iterdir()} == {"common", *NAMES}

@@ -14,15 +14,15 @@ from scipy.stats import binomtest
 from sklearn import metrics
 
 import textreg
-from textreg.choice import choose
 from textreg.errors import DataError, UsageError
 from textreg.kinds import Regularizer
-from textreg.metrics import measure, wilson
+from textreg.measure.metrics import measure, wilson
 from textreg.params import AUTO, Choices, LogGrid, param
 from textreg.records import Problem, Solution
 from textreg.running import Work
-from textreg.selection import Fold, Point, Start, search
-from textreg.splits import folds, holdout
+from textreg.search.choice import choose
+from textreg.search.selection import Fold, Point, Start, search
+from textreg.search.splits import folds, holdout
 
 
 class Shrunk(Regularizer):
@@ -258,7 +258,7 @@ def test_unknown_metric() -> None:
 
 def test_solutions_with_many_weights_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their sizes are counted all the same, and the final fit starts from nothing."""
-    from textreg import trials
+    from textreg.search import trials
 
     points = search(Shrunk(), [fold(1)])
     monkeypatch.setattr(trials, "KEPT", 0)
@@ -272,7 +272,7 @@ def test_solutions_with_many_weights_are_not_kept(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_few_steps_of_all_chains_come_first_and_the_ends_of_the_grid_before_its_middle() -> None:
-    from textreg.selection import _waves
+    from textreg.search.selection import _waves
 
     grid = [Shrunk(l2=l2, l1=l1) for l2 in (3.0, 2.0, 1.0) for l1 in (4.0, 3.0, 2.0, 1.0)]
     assert _waves(grid) == [

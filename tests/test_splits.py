@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import textreg
-from textreg.corpus import read_corpus
 from textreg.errors import DataError, UsageError
-from textreg.splits import Split, group_folds, group_holdout, time_folds, time_holdout
-from textreg.times import moment
+from textreg.reading.corpus import read_corpus
+from textreg.reading.times import moment
+from textreg.search.splits import Split, group_folds, group_holdout, time_folds, time_holdout
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp"] * 10
 LABELS = ["pos", "pos", "neg", "neg"] * 10

@@ -17,8 +17,8 @@ from scipy.sparse import csr_array, random_array
 import textreg
 from textreg import registry
 from textreg._core.reference.stagewise import dense_path
-from textreg.corpus import read_corpus
 from textreg.errors import ConvergenceWarning, DataError, UsageError
+from textreg.reading.corpus import read_corpus
 from textreg.records import Problem, Step
 from textreg.solvers.stagewise import stagewise, stagewise_path
 from textreg.solvers.stagewise_lookup import SHIFT, TIE, Lookup

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from textreg.corpus import read_corpus
 from textreg.errors import ConvergenceWarning, DataError, UsageError
 from textreg.kinds import Regularizer
 from textreg.model import Model
 from textreg.params import AUTO, LogGrid, param
+from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem, Solution
 from textreg.settings import TrainingSettings
 from textreg.training import train as train_with_defaults

@@ -11,8 +11,8 @@ import pytest
 from sites import Site
 from test_documents import CHECKOUT, blocks, shape
 
-from textreg.config import read_config
 from textreg.demo import write_demo
+from textreg.plugins.config import read_config
 
 pytestmark = pytest.mark.skipif(
     not (CHECKOUT / "docs" / "tour.md").is_file(), reason="textreg is not installed from a checkout"

@@ -19,12 +19,12 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from textreg.builtin.words import Words
-from textreg.encoder import Encoder
 from textreg.errors import DataError, UsageError
+from textreg.features.encoder import Encoder
+from textreg.features.ngrams import NGrams
+from textreg.features.vectorize import Features, Vectorizer
 from textreg.kinds import Tokenizer
-from textreg.ngrams import NGrams
 from textreg.records import Tokens
-from textreg.vectorize import Features, Vectorizer
 
 WORD = r"(?u)\b\w+\b"
 WHOLE = Words(sentences="none")  # scikit-learn's n-grams cross sentences

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from textreg.builtin.sentence import Sentence
     from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
     from textreg.classifier import TextClassifier
-    from textreg.comparing import Task, compare
-    from textreg.comparison import Comparison
     from textreg.errors import TextregError
-    from textreg.evaluation import Evaluation, evaluate
     from textreg.kinds import API
+    from textreg.measure.comparing import Task, compare
+    from textreg.measure.comparison import Comparison
+    from textreg.measure.evaluation import Evaluation, evaluate
     from textreg.model import Model
-    from textreg.parts import graph_builder, group_builder, regularizer, tokenizer
+    from textreg.modelfile.storage import load_model as load
+    from textreg.plugins.parts import graph_builder, group_builder, regularizer, tokenizer
     from textreg.records import Corpus, Graph, Groups, Problem, Solution, Tokens
     from textreg.registry import register, register_file
     from textreg.regressor import TextRegressor
-    from textreg.storage import load_model as load
     from textreg.training import train
 
     __version__: str
@@ -71,10 +71,10 @@ __all__ = [
 
 _HOME = {
     "API": "kinds",
-    "Comparison": "comparison",
+    "Comparison": "measure.comparison",
     "Corpus": "records",
     "Elastic": "builtin.separable",
-    "Evaluation": "evaluation",
+    "Evaluation": "measure.evaluation",
     "Graph": "records",
     "Group": "builtin.group",
     "Groups": "records",
@@ -85,20 +85,20 @@ _HOME = {
     "Ridge": "builtin.separable",
     "Sentence": "builtin.sentence",
     "Solution": "records",
-    "Task": "comparing",
+    "Task": "measure.comparing",
     "TextClassifier": "classifier",
     "TextRegressor": "regressor",
     "TextregError": "errors",
     "Tokens": "records",
-    "compare": "comparing",
-    "evaluate": "evaluation",
-    "graph_builder": "parts",
-    "group_builder": "parts",
-    "load": "storage",
+    "compare": "measure.comparing",
+    "evaluate": "measure.evaluation",
+    "graph_builder": "plugins.parts",
+    "group_builder": "plugins.parts",
+    "load": "modelfile.storage",
     "register": "registry",
     "register_file": "registry",
-    "regularizer": "parts",
-    "tokenizer": "parts",
+    "regularizer": "plugins.parts",
+    "tokenizer": "plugins.parts",
     "train": "training",
 }
 _PACKAGES = ("explain", "report")

@@ -26,8 +26,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
     ``X`` is a one-dimensional sequence of texts, ``y`` one label a text, of any type that
     scikit-learn takes; predictions have the same type. The parameters are those of
-    :class:`textreg.settings.TrainingSettings`, :class:`textreg.tuning.Tuning` and
-    :class:`textreg.vectorize.Vectorizer`.
+    :class:`textreg.settings.TrainingSettings`, :class:`textreg.search.tuning.Tuning` and
+    :class:`textreg.features.vectorize.Vectorizer`.
 
     ``reg``, ``tokenizer``, ``groups`` and ``graph`` take a name or an instance:
     ``reg="sentence"`` or ``reg=Sentence(l1=0.1)``. ``set_params(reg__l1=0.1)`` sets a parameter

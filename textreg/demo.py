@@ -14,9 +14,9 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from textreg.container import write_atomically
 from textreg.demo_grammar import GRAMMAR, PRODUCTS, Symbols
 from textreg.errors import UsageError
+from textreg.modelfile.container import write_atomically
 
 _SYMBOL = re.compile(r"\{(\w+)\}")
 _ARTICLE = re.compile(r"\b([Aa]) (?=[aeio]|u[mn](?!i))")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg import calls
+from textreg.plugins import calls
 from textreg.records import MultiSolution, Problem, Solution
 from textreg.running import ALONE, Run, Work
-from textreg.selection import Fold, Start
+from textreg.search.selection import Fold, Start
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

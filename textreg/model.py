@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg._core.columns import column_dots
-from textreg.calibration import Calibration, check_thresholds, codes
 from textreg.errors import UsageError
 from textreg.losses import PROBABLE
+from textreg.measure.calibration import Calibration, check_thresholds, codes
 
 if TYPE_CHECKING:
-    from textreg.encoder import Encoder
     from textreg.explain import Explanation
+    from textreg.features.encoder import Encoder
     from textreg.paths import SolutionPath
     from textreg.records import Floats, Int64s
 
@@ -198,8 +198,8 @@ class Model:
         return next(explain(self, [text], of))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file: see :func:`textreg.storage.save_model`."""
-        from textreg.storage import save_model
+        """Write the model file: see :func:`textreg.modelfile.storage.save_model`."""
+        from textreg.modelfile.storage import save_model
 
         save_model(self, path)
 

@@ -86,7 +86,7 @@ class SolutionPath:
 
         UsageError where the picture cannot be written.
         """
-        from textreg.plots import Curve, metric_by_size
+        from textreg.measure.plots import Curve, metric_by_size
 
         sizes = [float(point.nonzero) for point in self.points]
         worth = [point.metrics[self.metric] for point in self.points]

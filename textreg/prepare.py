@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from textreg import calls
 from textreg.errors import DataError, UsageError, did_you_mean
+from textreg.plugins import calls
 from textreg.records import Corpus, Problem, Tokens
-from textreg.selection import Fold
+from textreg.search.selection import Fold
+from textreg.search.splits import Split
 from textreg.settings import TrainingSettings
-from textreg.splits import Split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
+    from textreg.features.vectorize import Encoder, Features
     from textreg.records import Floats, Int64s
-    from textreg.vectorize import Encoder, Features
 
 SEARCH_TOL = 3e-3
 """Relative duality gap of the fits that are only compared with each other."""

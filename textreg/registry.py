@@ -6,8 +6,8 @@ without importing anything. An entry point without a kind (``acme = "acme_textre
 with many parts) is imported only when a name is not found otherwise, or by ``listing(load=True)``.
 
 Two providers of one name are an error; ``distribution:name`` picks one. What is blocked (see
-:mod:`textreg.blocking`) is neither imported nor found. A class, a module or a file that is not
-installed is added by :func:`register` or :func:`register_file`, for this process only.
+:mod:`textreg.plugins.blocking`) is neither imported nor found. A class, a module or a file that is
+not installed is added by :func:`register` or :func:`register_file`, for this process only.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from textreg.config import Config
-from textreg.entries import KIND_NAMES, Entry, normal
 from textreg.errors import BrokenPluginError, PluginError, UsageError, did_you_mean
-from textreg.guard import blaming
-from textreg.inventory import Added, Inventory, PluginInfo
-from textreg.loading import Parts, add_part, parts_of, title
-from textreg.onefile import load_file, pickle_by_file
+from textreg.plugins.config import Config
+from textreg.plugins.entries import KIND_NAMES, Entry, normal
+from textreg.plugins.guard import blaming
+from textreg.plugins.inventory import Added, Inventory, PluginInfo
+from textreg.plugins.loading import Parts, add_part, parts_of, title
+from textreg.plugins.onefile import load_file, pickle_by_file
 
 
 class Registry:
@@ -41,7 +41,7 @@ class Registry:
         """
         _check_kind(kind)
         if kind == "groups" and "," in name:
-            from textreg.joining import join
+            from textreg.plugins.joining import join
 
             return join(tuple(self.find(kind, part.strip()) for part in name.split(",")))
         owner, _, short = name.rpartition(":")
@@ -190,7 +190,7 @@ class Registry:
         pickle_by_file(found, path, digest)
 
     def block(self, names: Iterable[str]) -> None:
-        """Keep plugins from being imported and found, by the names of :mod:`textreg.blocking`.
+        """Keep plugins from being imported and found: see :mod:`textreg.plugins.blocking`.
 
         Raises PluginError for a name that no plugin has.
         """

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from textreg.cluster import Cluster
 from textreg.errors import ConvergenceWarning
 from textreg.records import Step
-from textreg.trials import Piece, Trial, solve_piece
+from textreg.search.cluster import Cluster
+from textreg.search.trials import Piece, Trial, solve_piece
 
 Finished = Callable[[Piece, list[list[Trial]]], None]
 
@@ -99,7 +99,7 @@ class Run:
         self._leave = seconds
 
     def done(self, place: int, found: Sequence[Trial]) -> None:
-        """One more setting of a chain is done: see :data:`textreg.trials.Done`."""
+        """One more setting of a chain is done: see :data:`textreg.search.trials.Done`."""
         self._slowest = max(self._slowest, *(trial.seconds for trial in found))
         self.advance()
 
@@ -111,7 +111,7 @@ class Run:
                 self.work.progress(self._stage, self._done, self._total)
 
     def solve_pieces(self, pieces: Sequence[Piece], finished: Finished | None = None) -> list[Any]:
-        """Trials of every piece of work, for :func:`textreg.trials.solve_piece`.
+        """Trials of every piece of work, for :func:`textreg.search.trials.solve_piece`.
 
         finished: told of each piece and its trials as it is done, from any thread. A cluster is
         told of no Ctrl-C, so there all the pieces are done.

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from textreg import registry
-from textreg.calibration import check_method, parse_rule
 from textreg.errors import UsageError, did_you_mean
-from textreg.joining import JoinedBuilder
+from textreg.features.vectorize import Vectorizer
 from textreg.kinds import GraphBuilder, GroupBuilder, Plugin, Regularizer, Tokenizer
 from textreg.losses import find_loss
-from textreg.metrics import METRICS
+from textreg.measure.calibration import check_method, parse_rule
+from textreg.measure.metrics import METRICS
 from textreg.params import Parametrized
+from textreg.plugins.joining import JoinedBuilder
 from textreg.records import Corpus
-from textreg.spaces import Dimension, dimensions
-from textreg.tuning import Tuning
-from textreg.vectorize import Vectorizer
+from textreg.search.spaces import Dimension, dimensions
+from textreg.search.tuning import Tuning
 
 PREFIXES = {"reg": "regularizer", "tokenizer": "tokenizer", "groups": "groups", "graph": "graph"}
 """The kind of part that each keyword, and prefix of its parameters' keywords, stands for."""
@@ -41,7 +41,7 @@ class TrainingSettings:
     more on all documents, those held out and ``dev`` included. class_weight: "balanced", or a
     factor for the documents of each label. calibrate: "temperature" or "isotonic", to make
     probabilities come true on documents that are held out. threshold: by label, the rule by which
-    these choose where it wins: see :func:`textreg.calibration.parse_rule`.
+    these choose where it wins: see :func:`textreg.measure.calibration.parse_rule`.
     path: follow the chosen regularizer along its whole path, and keep that in the model.
     tuning: how the search goes, and who wins it.
     jobs: pieces of work side by side, -1 for one a core; results do not depend on it. seed: of the
@@ -202,7 +202,7 @@ class TrainingSettings:
         ``reg``, ``tokenizer``, ``groups`` and ``graph`` take a name, a class or an instance; their
         parameters follow as ``reg_l1=0.1`` or ``tokenizer_min_length=2``; those of the
         :class:`Vectorizer` stand without prefix (``ngrams=2``); the rest are fields of this record
-        and of :class:`~textreg.tuning.Tuning`.
+        and of :class:`~textreg.search.tuning.Tuning`.
         Raises UsageError for a keyword that none of them knows.
         """
         values: dict[str, Any] = {}

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.kinds import Regularizer
-from textreg.metrics import wilson
+from textreg.measure.metrics import wilson
 from textreg.records import Corpus, Groups, MultiSolution, Problem
-from textreg.searching import Found
-from textreg.selection import Point
+from textreg.search.searching import Found
+from textreg.search.selection import Point
+from textreg.search.splits import Split
+from textreg.search.splitting import split_by
 from textreg.settings import TrainingSettings
-from textreg.splits import Split
-from textreg.splitting import split_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

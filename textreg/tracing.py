@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textreg import calls
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Regularizer
 from textreg.losses import largest_gradient_at_zero
-from textreg.metrics import measure
+from textreg.measure.metrics import measure
 from textreg.params import AUTO, Choices, LogGrid
 from textreg.paths import PathPoint, SolutionPath
+from textreg.plugins import calls
 from textreg.records import MultiSolution, Problem
 from textreg.running import ALONE, Run, Work
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from textreg.records import Floats, Int64s
-    from textreg.selection import Fold
+    from textreg.search.selection import Fold
 
 POINTS = 20
 """Points of a path, beside the chosen one."""

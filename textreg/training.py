@@ -12,35 +12,35 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textreg.bench import Bench, Ready, journal_of
-from textreg.calibration import (
+from textreg.errors import ConvergenceWarning, UsageError
+from textreg.fitting import fit_classes, held_out
+from textreg.kinds import Regularizer
+from textreg.measure.calibration import (
     Calibration,
     Threshold,
     calibrate,
     check_thresholds,
     choose_thresholds,
 )
-from textreg.cluster import connected
-from textreg.errors import ConvergenceWarning, UsageError
-from textreg.fitting import fit_classes, held_out
-from textreg.kinds import Regularizer
 from textreg.model import Model
 from textreg.prepare import Prepared, Target
 from textreg.records import Corpus, MultiSolution, Problem
 from textreg.running import Progress, Work
-from textreg.searching import Found, find
-from textreg.selection import Point
+from textreg.search.bench import Bench, Ready, journal_of
+from textreg.search.cluster import connected
+from textreg.search.searching import Found, find
+from textreg.search.selection import Point
+from textreg.search.splitting import group_names, splits_of
+from textreg.search.trials import Fold
 from textreg.settings import TrainingSettings
-from textreg.splitting import group_names, splits_of
 from textreg.summary import fit_summary, label_summary, order_summary, search_summary
 from textreg.tracing import path_parameter, trace
-from textreg.trials import Fold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from textreg.features.vectorize import Features
     from textreg.records import Floats
-    from textreg.vectorize import Features
 
 
 def train(

@@ -22,9 +22,9 @@ from typing import Any
 from benchmarks.papers.measure import measure
 from benchmarks.papers.page import machine, page, pictures
 from benchmarks.papers.protocols import CANDIDATES
-from textreg.container import write_atomically
 from textreg.errors import TextregError, UsageError, did_you_mean
-from textreg.plots import check_picture
+from textreg.measure.plots import check_picture
+from textreg.modelfile.container import write_atomically
 from textreg.settings import TrainingSettings
 
 HERE = Path(__file__).parent

@@ -17,7 +17,7 @@ from benchmarks.papers.measure import PEERS
 from benchmarks.papers.protocols import AS_PRINTED, BUDGETS, DEFAULTS, PAPERS, PRICES, RHOS
 from benchmarks.papers.published import SECONDS, best
 from benchmarks.papers.tables import Cell, Tasks, accuracy, cells, contest, percent, size
-from textreg.plots import Curve, Mark, accuracy_by_size, metric_by_size
+from textreg.measure.plots import Curve, Mark, accuracy_by_size, metric_by_size
 
 BASELINES = ("lasso", "ridge", "elastic")
 SETTINGS = len(PRICES) ** 2 * len(RHOS)

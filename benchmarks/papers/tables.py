@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.papers.measure import unpack
 from benchmarks.papers.protocols import CANDIDATES
 from benchmarks.papers.published import PAPERS as PUBLISHED
-from textreg.significance import sign_test
+from textreg.measure.significance import sign_test
 
 ORDER = ("science", "sports", "religion", "computer", "movie", "amazon-books", "amazon-electronics")
 """Tasks come in this order, any others after them."""

@@ -12,19 +12,19 @@ import click
 from textreg.cli.inputs import reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, print_table, progress_bar
-from textreg.comparing import TEST_SHARE, Candidate, Task, compare
-from textreg.comparison import Comparison
-from textreg.container import is_container, write_atomically
 from textreg.errors import UsageError
 from textreg.losses import LOSSES
-from textreg.metrics import METRICS
+from textreg.measure.comparing import TEST_SHARE, Candidate, Task, compare
+from textreg.measure.comparison import Comparison
+from textreg.measure.metrics import METRICS
+from textreg.measure.plots import check_picture
 from textreg.model import Model
-from textreg.plots import check_picture
+from textreg.modelfile.container import is_container, write_atomically
+from textreg.modelfile.storage import load_model
 from textreg.records import Corpus
 from textreg.report import report_pair
 from textreg.report.page import check_report
 from textreg.settings import MULTICLASS
-from textreg.storage import load_model
 
 
 class _CompareCommand(PartsCommand):

@@ -9,14 +9,14 @@ import click
 
 from textreg.cli.inputs import describe, reading
 from textreg.cli.output import measures, print_json, print_table
-from textreg.corpus import read_corpus
 from textreg.errors import UsageError
-from textreg.evaluation import Evaluation, Fit, evaluate, evaluate_numbers, known_codes
+from textreg.measure.evaluation import Evaluation, Fit, evaluate, evaluate_numbers, known_codes
+from textreg.measure.reliability import Reliability, ThresholdLine, reliability, threshold_table
 from textreg.model import Model
+from textreg.modelfile.storage import load_model
 from textreg.prepare import numbers
+from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
-from textreg.reliability import Reliability, ThresholdLine, reliability, threshold_table
-from textreg.storage import load_model
 
 if TYPE_CHECKING:
     from textreg.records import Floats

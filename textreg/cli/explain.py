@@ -14,12 +14,12 @@ import click
 from textreg.cli.inputs import reading
 from textreg.cli.kept import tell_kept
 from textreg.cli.output import print_json
-from textreg.corpus import read_corpus, stream_documents
 from textreg.errors import UsageError
 from textreg.explain import Explanation, explain, kept_in
 from textreg.explain.show import headline, pieces, strongest
+from textreg.modelfile.storage import load_model
+from textreg.reading.corpus import read_corpus, stream_documents
 from textreg.screen import visible
-from textreg.storage import load_model
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,14 +10,14 @@ from typing import Any
 import click
 import numpy as np
 
-from textreg import calls
 from textreg.cli.inputs import describe, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, percent, print_json, print_table
-from textreg.container import write_atomically
-from textreg.corpus import read_corpus
 from textreg.errors import DataError, did_you_mean
 from textreg.groupfile import group_lines
+from textreg.modelfile.container import write_atomically
+from textreg.plugins import calls
+from textreg.reading.corpus import read_corpus
 from textreg.records import Groups, Tokens
 from textreg.settings import TrainingSettings
 

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from textreg import registry
+from textreg.features.vectorize import Vectorizer
 from textreg.params import AUTO, Param, Parametrized
-from textreg.vectorize import Vectorizer
 
 _SECTIONS = "textreg.sections"
 _TYPES: dict[type, Any] = {

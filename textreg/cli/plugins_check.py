@@ -6,9 +6,9 @@ import click
 
 from textreg import registry
 from textreg.cli.output import print_json
-from textreg.entries import KIND_NAMES
 from textreg.errors import TextregError
-from textreg.guard import cause_of
+from textreg.plugins.entries import KIND_NAMES
+from textreg.plugins.guard import cause_of
 
 
 @click.command(name="check")

@@ -11,7 +11,7 @@ import click
 from textreg.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from textreg.doctor import Diagnosis
+    from textreg.plugins.doctor import Diagnosis
 
 
 @click.command(name="doctor")
@@ -27,7 +27,7 @@ def doctor(ctx: click.Context, name: str, as_json: bool) -> int:
 
     The exit code is 0 if none is broken, 1 if one is, 2 if there is no plugin called NAME.
     """
-    from textreg.doctor import diagnose, notes
+    from textreg.plugins.doctor import diagnose, notes
 
     found = diagnose(name)
     strange = notes()

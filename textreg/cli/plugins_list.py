@@ -9,7 +9,7 @@ import click
 
 from textreg import registry
 from textreg.cli.output import print_json, print_table
-from textreg.inventory import PluginInfo
+from textreg.plugins.inventory import PluginInfo
 
 
 @click.command(name="list")

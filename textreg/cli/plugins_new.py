@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from textreg.cli.output import print_json
-from textreg.entries import KIND_NAMES
+from textreg.plugins.entries import KIND_NAMES
 
 
 @click.command(name="new")
@@ -24,7 +24,7 @@ def new_plugin(kind: str, name: str, into: str, as_json: bool) -> None:
     KIND is tokenizer, groups (a group builder), graph (a graph builder) or regularizer. The folder
     textreg-NAME gets a small working example with its tests.
     """
-    from textreg.scaffold import write_plugin
+    from textreg.plugins.scaffold import write_plugin
 
     written = write_plugin(kind, name, into)
     if as_json:

@@ -12,10 +12,10 @@ import click
 
 from textreg.cli.inputs import reading
 from textreg.cli.output import print_json
-from textreg.corpus import stream_documents
 from textreg.model import Model
+from textreg.modelfile.storage import load_model
+from textreg.reading.corpus import stream_documents
 from textreg.records import Corpus
-from textreg.storage import load_model
 
 
 @click.command(name="predict")

@@ -9,11 +9,11 @@ import click
 
 from textreg.cli.inputs import describe, reading
 from textreg.cli.output import check_target, progress_bar, size
-from textreg.corpus import read_corpus
 from textreg.errors import TextregError, UsageError
+from textreg.modelfile.storage import load_model
+from textreg.reading.corpus import read_corpus
 from textreg.report import report
 from textreg.report.page import check_report
-from textreg.storage import load_model
 
 if TYPE_CHECKING:
     from textreg.model import Model

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
-from textreg.choice import SELECT
-from textreg.tuning import BACKENDS, SEARCH
+from textreg.search.choice import SELECT
+from textreg.search.tuning import BACKENDS, SEARCH
 
 F = TypeVar("F", bound=Callable[..., Any])
 

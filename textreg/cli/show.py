@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from textreg.cli.output import check_target, print_json, print_table, size
-from textreg.encoder import Encoder
 from textreg.errors import UsageError
+from textreg.features.encoder import Encoder
 from textreg.model import Model
+from textreg.modelfile.storage import load_model
+from textreg.modelfile.tokenizing import describe, lacking
 from textreg.screen import visible
-from textreg.storage import load_model
-from textreg.tokenizing import describe, lacking
 
 
 @click.command(name="show")

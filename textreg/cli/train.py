@@ -12,20 +12,20 @@ from typing import Any
 
 import click
 
-from textreg.calibration import METHODS
 from textreg.cli.inputs import describe, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, print_json, progress_bar
 from textreg.cli.report import write_report
 from textreg.cli.searching import searching
 from textreg.cli.trained import tell
-from textreg.corpus import read_corpus
 from textreg.errors import UsageError
 from textreg.losses import LOSSES
-from textreg.metrics import METRICS
+from textreg.measure.calibration import METHODS
+from textreg.measure.metrics import METRICS
+from textreg.reading.corpus import read_corpus
 from textreg.report.page import check_report
+from textreg.search.spaces import parse_space
 from textreg.settings import MULTICLASS, TrainingSettings
-from textreg.spaces import parse_space
 from textreg.training import train_corpus
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from textreg.choice import WITHIN
 from textreg.cli.output import measures, percent, size
-from textreg.metrics import SMALLER
+from textreg.measure.metrics import SMALLER
+from textreg.search.choice import WITHIN
 
 
 def tell(result: Mapping[str, Any], target: str) -> None:

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from textreg._core import text_counts, text_grams
-from textreg.encoder import Encoder
-from textreg.ngrams import NGrams
+from textreg.features.encoder import Encoder
+from textreg.features.ngrams import NGrams
 from textreg.records import Floats, Int32s, Int64s, Tokens
 from textreg.records.ragged import sums
 
@@ -110,7 +110,7 @@ def _changes(
 
 
 def _value(counts: Floats, weighting: str) -> Floats:
-    """What a count becomes before rows are scaled: see :class:`textreg.vectorize.Vectorizer`."""
+    """What a count becomes before rows are scaled, as Vectorizer has it."""
     if weighting == "count":
         return counts
     if weighting == "binary":

@@ -13,8 +13,8 @@ from textreg import registry
 from textreg.errors import ModelError, PluginError, UsageError
 from textreg.params import Parametrized
 from textreg.report.records import Fact
+from textreg.search.tuning import Tuning
 from textreg.settings import PREFIXES, TrainingSettings
-from textreg.tuning import Tuning
 
 if TYPE_CHECKING:
     from textreg.model import Model

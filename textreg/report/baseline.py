@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg.calibration import codes
-from textreg.metrics import measure_numbers
+from textreg.measure.calibration import codes
+from textreg.measure.metrics import measure_numbers
+from textreg.measure.significance import Answers, bootstrap, sign_test
 from textreg.report.facts import prices
 from textreg.report.measured import RESAMPLES
 from textreg.report.records import Baseline, Figure
 from textreg.report.study import Study
-from textreg.significance import Answers, bootstrap, sign_test
 
 if TYPE_CHECKING:
     from textreg.model import Model

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg.evaluation import Evaluation, evaluate, evaluate_numbers, known_codes
-from textreg.metrics import measure_numbers, wilson
+from textreg.measure.evaluation import Evaluation, evaluate, evaluate_numbers, known_codes
+from textreg.measure.metrics import measure_numbers, wilson
+from textreg.measure.reliability import reliability, threshold_table
+from textreg.measure.significance import Answers, Interval, bootstrap
 from textreg.prepare import numbers
 from textreg.records import Corpus
-from textreg.reliability import reliability, threshold_table
 from textreg.report.records import Confused, Figure, LabelScore, Scores
-from textreg.significance import Answers, Interval, bootstrap
 
 if TYPE_CHECKING:
     from textreg.model import Model

@@ -10,8 +10,8 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textreg.container import write_atomically
 from textreg.errors import UsageError
+from textreg.modelfile.container import write_atomically
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.evaluation import Evaluation
 from textreg.explain import explain, gives_offsets
+from textreg.measure.evaluation import Evaluation
+from textreg.measure.significance import Answers, bootstrap, sign_test
 from textreg.report.again import fingerprint, versions
 from textreg.report.build import measured_on
 from textreg.report.documents import certainty, document_of, take
@@ -18,7 +19,6 @@ from textreg.report.features import sides
 from textreg.report.measured import Measured, scores_of
 from textreg.report.pair_records import Flip, Moved, PairReport, Side
 from textreg.report.records import Fact, Figure
-from textreg.significance import Answers, bootstrap, sign_test
 
 if TYPE_CHECKING:
     from textreg.model import Model

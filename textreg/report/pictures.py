@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from textreg.reliability import Reliability
+from textreg.measure.reliability import Reliability
 from textreg.report.digits import minus
 from textreg.report.drawing import (
     BOTTOM,

@@ -6,11 +6,11 @@ import os
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from textreg.evaluation import Evaluation, Fit
 from textreg.explain import Kept
 from textreg.explain.kept_records import Profile
+from textreg.measure.evaluation import Evaluation, Fit
+from textreg.measure.reliability import Reliability, ThresholdLine
 from textreg.records import Int64s
-from textreg.reliability import Reliability, ThresholdLine
 from textreg.report.document_records import Document, Selected
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textreg import registry
-from textreg.choice import choose
 from textreg.errors import DataError
 from textreg.explain.kept import places
 from textreg.fitting import fit_classes
@@ -18,11 +17,12 @@ from textreg.prepare import Prepared, Target, prepare
 from textreg.records import Corpus, MultiSolution
 from textreg.records.ragged import sums
 from textreg.running import ALONE, Run, Work
-from textreg.selection import search
+from textreg.search.choice import choose
+from textreg.search.selection import search
+from textreg.search.splitting import splits_of
+from textreg.search.trials import Fold, Start
+from textreg.search.tuning import Tuning
 from textreg.settings import TrainingSettings
-from textreg.splitting import splits_of
-from textreg.trials import Fold, Start
-from textreg.tuning import Tuning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,10 +16,10 @@ from textreg_embeddings.vectors import read_vectors, train_vectors
 import textreg
 from textreg import registry
 from textreg.errors import DataError, UsageError
+from textreg.features.vectorize import Vectorizer
 from textreg.records import Groups, Tokens
 from textreg.testing import check_group_builder
 from textreg.text import scan_words
-from textreg.vectorize import Vectorizer
 
 VECTORS = {"good": [1.0, 0.1], "great": [0.9, 0.2], "bad": [-1.0, 0.0], "poor": [-0.9, -0.1]}
 TEXT = [" ".join(VECTORS)] * 3

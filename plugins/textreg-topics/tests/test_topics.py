@@ -11,10 +11,10 @@ from textreg_topics import Lda, Lsi
 import textreg
 from textreg import registry
 from textreg.errors import DataError
+from textreg.features.vectorize import Vectorizer
 from textreg.records import Tokens
 from textreg.testing import check_group_builder
 from textreg.text import scan_words
-from textreg.vectorize import Vectorizer
 
 SEA = "ship sail wave harbor anchor"
 KITCHEN = "oven flour butter sugar bake"

@@ -1,0 +1,227 @@
+"""Training texts to features: pruning, n-grams, weighting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textreg._core import text_counts
+from textreg.errors import DataError, UsageError
+from textreg.features.encoder import Encoder
+from textreg.features.ngrams import NGrams, weave
+from textreg.kinds import Tokenizer
+from textreg.params import Parametrized, param
+from textreg.plugins import calls
+from textreg.records import Tokens
+from textreg.text import check_texts, count_rows, renumber
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from textreg.features.ngrams import Bools
+    from textreg.records import Int32s, Int64s
+
+__all__ = ["Encoder", "Features", "Vectorizer"]
+
+
+class Vectorizer(Parametrized):
+    """How documents become rows of numbers. Where names coincide, scikit-learn's are meant.
+
+    weighting: with c the number of times a document has the feature, ``count`` is c, ``binary`` 1,
+    ``log`` ln(1 + c). ``unit`` is 1 + ln c, divided by the length of the row of all n-grams that
+    the document itself has, be they features or not: so a model needs to know no others than its
+    own. ``tfidf`` is (1 + ln c)·(1 + ln((1 + n) / (1 + d))) for a feature that d of n training
+    documents have, every row of features scaled to length 1: the model keeps all of them.
+    """
+
+    name = "features"
+    ngrams: int = param(default=2, min=1, help="longest run of words that is a feature")
+    min_df: float = param(
+        default=1, min=0, help="fewest documents of a feature; below 1, a fraction of all"
+    )
+    max_df: float = param(
+        default=1.0, min=0, help="most documents of a feature; up to 1, a fraction of all"
+    )
+    max_features: int | None = param(
+        default=None, min=1, help="keep only this many features, the most frequent"
+    )
+    stop_words: str | None = param(
+        default=None, help="file of words to leave out before n-grams are formed"
+    )
+    weighting: str = param(
+        default="tfidf",
+        choices=("count", "binary", "log", "unit", "tfidf"),
+        help="what a count becomes",
+    )
+
+    def fit(self, tokenizer: Tokenizer, texts: Sequence[str]) -> Features:
+        """Features of training texts, numbered in order of name (code points, word by word).
+
+        Raises DataError if there is no text or word, or if pruning leaves no feature; UsageError if
+        the file of stop words cannot be read or min_df or max_df is no number of documents.
+        """
+        texts = check_texts(texts)
+        n = len(texts)
+        least = _documents("min_df", self.min_df, n, fraction=self.min_df < 1)
+        most = _documents("max_df", self.max_df, n, fraction=self.max_df <= 1)
+        stop_words = self._read_stop_words(tokenizer)
+        tokens = words = _by_name(calls.encode(tokenizer, texts), stop_words)
+        if not len(words.ids):
+            raise DataError(_no_words(n, tokenizer, self.stop_words))
+        if self.ngrams > 1:
+            _refuse_spaces(tokenizer, tokens.vocabulary)
+
+        tree, streams = NGrams.collect(tokens, self.ngrams, least)
+        keep = self._keep(tree, streams, tokens.token_document_ptr, n, least, most)
+        numbers = tree.number(keep)
+        if self.ngrams > 1:
+            tokens = weave(tokens, streams, numbers, tree.names(numbers))
+        elif not keep[0].all():
+            tokens = renumber(tokens, numbers[0], tree.names(numbers))
+        rows = count_rows(tokens)
+        idf = None
+        if self.weighting == "tfidf":
+            frequencies = np.bincount(rows.indices, minlength=len(tokens.vocabulary))
+            idf = np.log((1 + n) / (1 + frequencies)) + 1
+        encoder = Encoder(tokenizer, self, tokens.vocabulary, idf, stop_words=stop_words)
+        if self.ngrams > 1 and all(level.all() for level in keep):
+            encoder.tree = tree, numbers  # what it would make of the names
+        encoder.weigh(rows, words)
+        X = rows.matrix(len(tokens.vocabulary))
+        return Features(X=X, tokens=tokens, encoder=encoder)
+
+    def _read_stop_words(self, tokenizer: Tokenizer) -> tuple[str, ...]:
+        """The words of the file as the tokenizer gives them: "don't" may be two."""
+        if self.stop_words is None:
+            return ()
+        try:
+            text = Path(self.stop_words).read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(
+                f"stop words cannot be read from {self.stop_words}: {error}. Give a UTF-8 file "
+                "with one word a line."
+            ) from None
+        words = calls.encode(tokenizer, text.splitlines())
+        return tuple(sorted(words.vocabulary[id] for id in np.unique(words.ids)))
+
+    def _keep(
+        self,
+        tree: NGrams,
+        streams: Sequence[Int32s],
+        document_ptr: Int64s,
+        n: int,
+        least: float,
+        most: float,
+    ) -> list[Bools]:
+        """Which n-grams of every level are to be features, as scikit-learn decides it."""
+        keep = [np.ones(size, dtype=bool) for size in tree.sizes]
+        if least > 1 or most < n:
+            frequencies = [
+                text_counts.document_frequencies(stream, document_ptr, size)
+                for stream, size in zip(streams, tree.sizes, strict=True)
+            ]
+            keep = [(level >= least) & (level <= most) for level in frequencies]
+            if not any(level.any() for level in keep):
+                raise DataError(self._nothing_left(frequencies, n, least, most))
+        if self.max_features is not None and sum(map(np.sum, keep)) > self.max_features:
+            numbers = np.concatenate(tree.number(keep))
+            totals = np.concatenate(
+                [
+                    np.bincount(stream[stream >= 0], minlength=size)
+                    for stream, size in zip(streams, tree.sizes, strict=True)
+                ]
+            )
+            kept = np.flatnonzero(numbers >= 0)
+            # Of features as frequent as each other, the first by name.
+            chosen = kept[np.lexsort((numbers[kept], -totals[kept]))[: self.max_features]]
+            mask = np.zeros(len(numbers), dtype=bool)
+            mask[chosen] = True
+            keep = np.split(mask, np.cumsum(tree.sizes)[:-1])
+        return keep
+
+    def _nothing_left(
+        self, frequencies: Sequence[Int64s], n: int, least: float, most: float
+    ) -> str:
+        every = np.concatenate(frequencies)
+        if every.max() < least:
+            return (
+                f"no feature is left: the most frequent of {len(every):,} is in {every.max():,} of "
+                f"{n:,} documents, and min_df={self.min_df:g} asks for {least:g}. Lower min_df."
+            )
+        if every.min() > most:
+            return (
+                f"no feature is left: the rarest of {len(every):,} is in {every.min():,} of {n:,} "
+                f"documents, and max_df={self.max_df:g} allows {most:g}. Raise max_df."
+            )
+        return (
+            f"no feature is left: none of {len(every):,} is in {least:g} to {most:g} of {n:,} "
+            f"documents, as min_df={self.min_df:g} and max_df={self.max_df:g} ask. Lower min_df or "
+            "raise max_df."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """What :meth:`Vectorizer.fit` made of the training texts.
+
+    X: float64 (documents, features), weighted, columns sorted within rows. tokens: every
+    occurrence of a feature; ids are the columns of X, a sentence's n-grams are in it, and sentences
+    that lost all features are still there. encoder: the same for new texts.
+    """
+
+    X: csr_array
+    tokens: Tokens
+    encoder: Encoder
+
+
+def _documents(name: str, value: float, n: int, *, fraction: bool) -> float:
+    """The number of documents that ``value`` stands for."""
+    if fraction:
+        return value * n
+    if value != int(value):
+        raise UsageError(
+            f"features: {name} must be a fraction of the documents or a whole number of them, not "
+            f"{value:g}."
+        )
+    return value
+
+
+def _by_name(tokens: Tokens, stop_words: Sequence[str]) -> Tokens:
+    """The same tokens without stop words, numbered in order of name."""
+    names = sorted(tokens.vocabulary)
+    if not stop_words and names == tokens.vocabulary:
+        return tokens
+    left_out = set(stop_words)
+    names = [name for name in names if name not in left_out]
+    number = {name: place for place, name in enumerate(names)}
+    new = np.array([number.get(name, -1) for name in tokens.vocabulary], dtype=np.int32)
+    return renumber(tokens, new, names)
+
+
+def _no_words(n: int, tokenizer: Tokenizer, stop_words: str | None) -> str:
+    if n == 0:
+        return "there is no document to take features from. Give some texts."
+    if stop_words is None:
+        return (
+            f"there is no word in any of {n:,} documents: all are empty, or tokenizer "
+            f"'{tokenizer.name}' finds nothing in them. Check which column is the text, and the "
+            "tokenizer's options."
+        )
+    return (
+        f"there is no word in any of {n:,} documents but those in {stop_words}. Check which column "
+        "is the text, or use a shorter list of stop words."
+    )
+
+
+def _refuse_spaces(tokenizer: Tokenizer, vocabulary: Sequence[str]) -> None:
+    for name in vocabulary:
+        if " " in name:
+            raise DataError(
+                f"tokenizer '{tokenizer.name}' gives '{name}' as one token. n-grams are named by "
+                "words with spaces between them, so this could be two: use ngrams=1, or a "
+                "tokenizer that joins words with another character."
+            )

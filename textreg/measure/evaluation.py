@@ -1,0 +1,176 @@
+"""How good predictions are: scikit-learn does the arithmetic, this gives it a record."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from textreg.errors import DataError, UsageError, did_you_mean
+from textreg.measure.metrics import measure_numbers, wilson
+
+if TYPE_CHECKING:
+    from textreg.records import Floats, Int64s
+
+
+class ClassScore(NamedTuple):
+    """How one label fared. ``support`` counts the documents that truly have it."""
+
+    label: str
+    precision: float
+    recall: float
+    f1: float
+    support: int
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Predictions measured against the truth.
+
+    documents: how many. accuracy: share of right answers, with its 95 % Wilson interval. macro_f1:
+    mean F1 of the labels that occur in the truth or in the predictions. classes: one score for
+    every label of the model; a ratio with nothing below the line is 0. confusion: (labels, labels)
+    counts, truth in rows and predictions in columns. log_loss: mean negative log-probability (nats)
+    of the true label, None where no probabilities were given.
+    """
+
+    documents: int
+    accuracy: float
+    accuracy_interval: tuple[float, float]
+    macro_f1: float
+    classes: tuple[ClassScore, ...]
+    confusion: Int64s
+    log_loss: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain numbers, texts, lists and dicts, ready for JSON."""
+        return {
+            "documents": self.documents,
+            "accuracy": self.accuracy,
+            "accuracy_interval": list(self.accuracy_interval),
+            "macro_f1": self.macro_f1,
+            "log_loss": self.log_loss,
+            "classes": [score._asdict() for score in self.classes],
+            "confusion": self.confusion.tolist(),
+        }
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Predicted numbers measured against the truth.
+
+    documents: how many. r2: share of the truth's variance that is explained; 0 where it does not
+    vary. mse: mean squared error. mae: mean absolute error.
+    """
+
+    documents: int
+    r2: float
+    mse: float
+    mae: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain numbers, ready for JSON."""
+        return asdict(self)
+
+
+def evaluate_numbers(truth: Sequence[float] | Floats, predicted: Sequence[float] | Floats) -> Fit:
+    """Measure the predictions of a regression; both arguments (n,).
+
+    Raises DataError if there is nothing to measure, UsageError if the lengths disagree.
+    """
+    y, z = np.asarray(truth, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
+    if y.shape != z.shape or y.ndim != 1:
+        raise UsageError(
+            f"true numbers of the shape {y.shape} but predictions of the shape {z.shape}: give one "
+            "prediction for each document."
+        )
+    if not len(y):
+        raise DataError("There are no documents to evaluate: give a file with labelled rows.")
+    measured = measure_numbers(z, y)
+    return Fit(len(y), measured["r2"], measured["mse"], float(np.mean(np.abs(y - z))))
+
+
+def evaluate(
+    labels_true: Sequence[str | None],
+    labels_pred: Sequence[str],
+    labels: Sequence[str],
+    proba: Floats | None = None,
+    *,
+    where: Callable[[int], str] | None = None,
+) -> Evaluation:
+    """Measure predictions against the truth.
+
+    labels: the model's labels; their order is that of ``proba`` (documents, labels), of the classes
+    and of the confusion matrix. where: names a document by its index in messages, such as
+    ``Corpus.where``; default "document 1" and so on.
+
+    Raises DataError if there is nothing to measure, a document has no label, or one that the model
+    does not know; UsageError if the lengths disagree.
+    """
+    from sklearn import metrics
+
+    if len(labels_pred) != len(labels_true):
+        raise UsageError(
+            f"{len(labels_true):,} true labels but {len(labels_pred):,} predictions: "
+            "give one prediction for each document."
+        )
+    if not len(labels_true):
+        raise DataError("There are no documents to evaluate: give a file with labelled rows.")
+    y = known_codes(labels_true, labels, where)
+    codes = range(len(labels))
+    code_of = {label: code for code, label in enumerate(labels)}
+    predicted = np.array([code_of[label] for label in labels_pred])
+    right = int(np.count_nonzero(y == predicted))
+    columns = metrics.precision_recall_fscore_support(y, predicted, labels=codes, zero_division=0.0)
+    return Evaluation(
+        documents=len(y),
+        accuracy=right / len(y),
+        accuracy_interval=wilson(right, len(y)),
+        macro_f1=float(metrics.f1_score(y, predicted, average="macro", zero_division=0.0)),
+        classes=tuple(
+            ClassScore(label, float(precision), float(recall), float(f1), int(support))
+            for label, precision, recall, f1, support in zip(labels, *columns, strict=True)
+        ),
+        confusion=metrics.confusion_matrix(y, predicted, labels=codes),
+        log_loss=None if proba is None else float(metrics.log_loss(y, proba, labels=codes)),
+    )
+
+
+def known_codes(
+    labels_true: Sequence[str | None],
+    labels: Sequence[str],
+    where: Callable[[int], str] | None = None,
+) -> Int64s:
+    """The index in ``labels`` of every document's; DataError for one that is missing or unknown.
+
+    where: as for :func:`evaluate`.
+    """
+    known = {label: code for code, label in enumerate(labels)}
+    where = where or (lambda row: f"document {row + 1}")
+    unknown: Counter[str] = Counter()
+    first = -1
+    for row, label in enumerate(labels_true):
+        if label is None or label == "":
+            raise DataError(
+                f"{where(row)}: no label. Evaluation needs the true label of every document: "
+                "fill it in, leave the row out, or use 'textreg predict' for texts without labels."
+            )
+        if label not in known:
+            first = row if first < 0 else first
+            unknown[label] += 1
+    if not unknown:
+        return np.array([known[str(label)] for label in labels_true], dtype=np.int64)
+    label, *others = unknown
+    more = ""
+    if others:
+        shown = ", ".join(f"'{other}'" for other in others[:5])
+        more = f" Also unknown: {shown}{', ...' if len(others) > 5 else ''}."
+    raise DataError(
+        f"{where(first)}: the model does not know the label '{label}' "
+        f"({unknown.total():,} of {len(labels_true):,} documents have such a label)."
+        f"{did_you_mean(label, known)}{more} Its labels are: {', '.join(known)}. "
+        "Correct the data or the choice of the label column, or train on data with this label."
+    )

@@ -1,0 +1,1 @@
+"""The file a model is stored in."""

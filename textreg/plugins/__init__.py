@@ -1,0 +1,1 @@
+"""How plugins are found, loaded, contained and called."""

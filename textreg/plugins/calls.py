@@ -1,0 +1,279 @@
+"""The one door to the parts: every call of a tokenizer, builder or regularizer goes through here.
+
+What comes back is checked against what the kind promises: types, shapes and finite numbers, which
+costs nothing beside the call. Strangers, which are all parts from outside of this package, are
+moreover given sealed arrays, and their tokens are looked at one by one. Whatever is wrong becomes a
+:class:`~textreg.errors.BrokenPluginError` that names the part and where it is from, what was
+expected and what came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from math import isinf, isnan
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from textreg import registry
+from textreg.errors import BrokenPluginError
+from textreg.kinds import GraphBuilder, GroupBuilder, Plugin, Regularizer, Tokenizer
+from textreg.plugins.guard import Seal, blaming
+from textreg.plugins.joining import JoinedBuilder
+from textreg.plugins.loading import title
+from textreg.records import Graph, Groups, MultiSolution, Problem, Solution, Tokens
+from textreg.text import check_texts
+
+if TYPE_CHECKING:
+    from textreg.records import Floats, Int64s
+
+S = TypeVar("S", Solution, MultiSolution)
+
+
+def encode(tokenizer: Tokenizer, texts: Sequence[str], *, spans: bool = False) -> Tokens:
+    """``tokenizer.encode``: tokens of all texts, where ``spans`` asks with character offsets."""
+    texts = check_texts(texts)
+    with _blaming(tokenizer, "encode"):
+        tokens = tokenizer.encode(texts if ours(tokenizer) else list(texts), spans=spans)
+    _require(tokenizer, "encode", isinstance(tokens, Tokens), "Tokens", tokens)
+    if (n := tokens.n_documents) != len(texts):
+        raise _wrong(tokenizer, "encode", f"{len(texts)} documents", f"{n}")
+    for name, kind in (("ids", np.int32), ("sentence_ptr", np.int64), ("document_ptr", np.int64)):
+        _require_array(tokenizer, f"encode, {name},", getattr(tokens, name), kind)
+    if spans:
+        sizes = {"spans": len(tokens.ids), "sentence_spans": tokens.n_sentences}
+        for name, size in sizes.items():
+            _require_array(
+                tokenizer, f"encode, {name},", getattr(tokens, name), np.int32, (size, 2)
+            )
+    if not ours(tokenizer):
+        _check_names(tokenizer, tokens)
+        if spans:
+            _check_spans(tokenizer, texts, tokens)
+    return tokens
+
+
+def build_groups(builder: GroupBuilder, tokens: Tokens) -> Groups:
+    """``builder.build``: groups over the features of ``tokens``."""
+    if isinstance(builder, JoinedBuilder):
+        return builder.joined([build_groups(part, tokens) for part in builder.parts], tokens)
+    with _handing(builder, "build", tokens=tokens) as (given,):
+        groups = builder.build(given)
+    _require(builder, "build", isinstance(groups, Groups), "Groups", groups)
+    _require_features(builder, groups.n_features, tokens)
+    kinds = {"indptr": np.int64, "indices": np.int32, "weights": np.float64}
+    for name, kind in kinds.items():
+        _require_array(builder, f"build, {name},", getattr(groups, name), kind)
+    return groups
+
+
+def build_graph(builder: GraphBuilder, tokens: Tokens, groups: Groups | None = None) -> Graph:
+    """``builder.build``, or ``builder.build_from`` where the user named a builder of groups."""
+    doing = "build" if groups is None else "build_from"
+    with _handing(builder, doing, tokens=tokens, groups=groups) as (given, grouped):
+        graph = builder.build(given) if groups is None else builder.build_from(given, grouped)
+    _require(builder, doing, isinstance(graph, Graph), "a Graph", graph)
+    _require_features(builder, graph.n_features, tokens)
+    return graph
+
+
+def candidates(part: Regularizer, problem: Problem) -> list[Regularizer]:
+    """``part.candidates``: versions of it with everything decided, one at least."""
+    with _handing(part, "candidates", problem=problem) as (given,):
+        grid = list(part.candidates(given))
+    for one in grid:
+        _require(part, "candidates", isinstance(one, Regularizer), "regularizers", one)
+        if left := one.undecided():
+            raise _wrong(part, "candidates", "prices that are decided", f"{', '.join(left)} open")
+    _require(part, "candidates", bool(grid), "one at least", "none")
+    return grid
+
+
+def scale(part: Regularizer, problem: Problem, parameter: str) -> float:
+    """``part.scale``: the price of ``parameter`` that empties the model."""
+    with _handing(part, "scale", problem=problem) as (given,):
+        found = part.scale(given, parameter)
+    _require_number(part, "scale", found)
+    return float(found)
+
+
+def solve(part: Regularizer, problem: Problem) -> Solution:
+    """``part.solve``: the weights for one problem."""
+    with _handing(part, "solve", problem=problem) as (given,):
+        found = part.solve(given)
+    return _checked(part, "solve", Solution, found, (problem.X.shape[1],))
+
+
+def solve_softmax(
+    part: Regularizer, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
+) -> MultiSolution:
+    """``part.solve_softmax``: the weights for all classes together."""
+    with _handing(part, "solve_softmax", problem=problem, codes=codes, start=start) as given:
+        found = part.solve_softmax(*given)
+    shape = int(codes.max()) + 1, problem.X.shape[1]
+    return _checked(part, "solve_softmax", MultiSolution, found, shape)
+
+
+def path(
+    chain: Sequence[Regularizer], problem: Problem, stopped: Callable[[], bool]
+) -> Iterator[Solution]:
+    """Solutions of the regularizers ``chain``, by the ``path`` of the first of them.
+
+    stopped: whether the callback asked it to stop, after which some may be missing.
+    """
+    part, count = chain[0], 0
+    # Who wrote no path of his own has written the solve that it calls.
+    doing = "solve" if type(part).path is Regularizer.path else "path"
+    with _handing(part, doing, problem=problem) as (given,):
+        for item in part.path(given, chain):
+            pair = isinstance(item, tuple) and len(item) == 2
+            _require(part, doing, pair, "pairs of a regularizer and its solution", item)
+            count += 1
+            yield _checked(part, doing, Solution, item[1], (problem.X.shape[1],))
+    if count != len(chain) and not stopped():
+        raise _wrong(part, doing, f"{len(chain)} solutions, one a setting", f"{count}")
+
+
+def ours(part: Plugin) -> bool:
+    """Whether a part comes with textreg, whose tests hold it to what is checked of strangers."""
+    return type(part).__module__.partition(".")[0] == "textreg"
+
+
+def _who(part: Plugin) -> str:
+    """What to call a part in a message: kind, name, distribution and version."""
+    return f"{title(part.kind)} '{part.label()}' of {registry.home(part)}"
+
+
+def _advice(part: Plugin) -> str:
+    info = registry.provider(part)
+    if ours(part):
+        return "This is a fault of textreg: please report it with what --debug prints."
+    if info is None or not info.distribution:
+        return "Mend it; --debug shows its traceback."
+    return (
+        f"Update it (pip install -U {info.distribution}), take another, or show its author what "
+        "--debug prints."
+    )
+
+
+@contextmanager
+def _blaming(part: Plugin, doing: str) -> Iterator[None]:
+    with blaming(lambda: _who(part), doing, lambda: _advice(part)):
+        yield
+
+
+@contextmanager
+def _handing(part: Plugin, doing: str, **records: Any) -> Iterator[Sequence[Any]]:
+    """Records for a call; a stranger's are sealed, and a change of them is the stranger's fault."""
+    if ours(part):
+        with _blaming(part, doing):
+            yield list(records.values())
+        return
+    seal = Seal(**records)
+    with _blaming(part, doing):
+        yield list(seal.records.values())
+    if field := seal.changed():
+        cause = f"{doing} changes {field}, which is shared"
+        raise BrokenPluginError(f"{_who(part)} is broken: {cause}. {_advice(part)}", cause)
+
+
+def _require(part: Plugin, doing: str, holds: bool, wanted: str, got: Any) -> None:
+    """BrokenPluginError unless it holds."""
+    if not holds:
+        raise _wrong(part, doing, wanted, got)
+
+
+def _wrong(part: Plugin, doing: str, wanted: str, got: Any) -> BrokenPluginError:
+    """The error of a part that gave something else; ``got`` is that, or words for it."""
+    if not isinstance(got, str):
+        got = "None" if got is None else f"of the type {type(got).__name__}"
+    cause = f"{doing} must give {wanted}, not {got}"
+    return BrokenPluginError(f"{_who(part)} is broken: {cause}. {_advice(part)}", cause)
+
+
+def _require_array(
+    part: Plugin, doing: str, array: Any, kind: type, shape: tuple[int, ...] | None = None
+) -> None:
+    """An array of this type and, if one is given, shape; one-dimensional if none is."""
+    if isinstance(array, np.ndarray):
+        if array.dtype == kind and (array.ndim == 1 if shape is None else array.shape == shape):
+            return
+        array = f"{array.dtype} {array.shape}"
+    size = "" if shape is None else f" of the shape {shape}"
+    raise _wrong(part, doing, f"an array of {np.dtype(kind)}{size}", array)
+
+
+def _require_features(builder: Plugin, n_features: int, tokens: Tokens) -> None:
+    if n_features != (size := len(tokens.vocabulary)):
+        raise _wrong(builder, "build", f"{size} features", f"{n_features}")
+
+
+def _check_names(tokenizer: Tokenizer, tokens: Tokens) -> None:
+    """A stranger's vocabulary: texts, not empty, each once."""
+    for name in tokens.vocabulary:
+        if not isinstance(name, str) or not name:
+            wanted = "texts as tokens, none of them empty"
+            raise _wrong(tokenizer, "encode", wanted, f"{name!r:.40}")
+    if repeated := len(tokens.vocabulary) - len(set(tokens.vocabulary)):
+        raise _wrong(tokenizer, "encode", "each name once", f"{repeated} of them again")
+
+
+def _check_spans(tokenizer: Tokenizer, texts: Sequence[str], tokens: Tokens) -> None:
+    """A stranger's offsets, which must lie inside of their texts."""
+    lengths = np.array([len(text) for text in texts])
+    per_document = {
+        "spans": np.diff(tokens.token_document_ptr),
+        "sentence_spans": np.diff(tokens.document_ptr),
+    }
+    for name, counts in per_document.items():
+        start, end = getattr(tokens, name).T
+        document = np.repeat(np.arange(len(texts)), counts)
+        wrong = (start < 0) | (start > end) | (end > lengths[document])
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            got = f"({start[at]}, {end[at]}) in a text of {lengths[document[at]]} characters"
+            raise _wrong(tokenizer, f"encode, {name},", "offsets inside of the text", got)
+
+
+def _checked(part: Plugin, doing: str, kind: type[S], found: S, shape: tuple[int, ...]) -> S:
+    """A solution of the right kind with weights of this shape; its numbers those of Python."""
+    _require(part, doing, isinstance(found, kind), f"a {kind.__name__}", found)
+    _require_array(part, f"{doing}, w,", found.w, np.float64, shape)
+    finite = np.isfinite(found.w)
+    if not finite.all():
+        bad = f"{np.count_nonzero(~finite)} that are NaN or infinite"
+        raise _wrong(part, f"{doing}, w,", "finite numbers", bad)
+    if len(shape) > 1:
+        _require_array(part, f"{doing}, b,", found.b, np.float64, shape[:1])
+        _require(part, f"{doing}, b,", bool(np.isfinite(found.b).all()), "finite numbers", "others")
+    else:
+        _require_number(part, f"{doing}, b,", found.b)
+    _require_number(part, f"{doing}, objective,", found.objective)
+    _require_number(part, f"{doing}, gap,", found.gap, unknown=True)
+    whole = isinstance(found.iterations, (int, np.integer))
+    _require(part, f"{doing}, iterations,", whole, "a whole number", found.iterations)
+    for j in found.info.get("order", ()):
+        if not isinstance(j, (int, np.integer)) or not 0 <= j < shape[-1]:
+            wanted = f"numbers of {shape[-1]} features"
+            raise _wrong(part, f"{doing}, info['order'],", wanted, f"{j!r:.40}")
+    if ours(part):
+        return found
+    plain: dict[str, Any] = {
+        "b": found.b if len(shape) > 1 else float(found.b),
+        "objective": float(found.objective),
+        "gap": float(found.gap),
+        "iterations": int(found.iterations),
+        "converged": bool(found.converged),
+    }
+    return replace(found, **plain)
+
+
+def _require_number(part: Plugin, doing: str, value: Any, *, unknown: bool = False) -> None:
+    """A finite number, or where it may be ``unknown`` NaN."""
+    real = isinstance(value, (float, int, np.floating, np.integer)) and not isinf(value)
+    if not real or (isnan(value) and not unknown):
+        wanted = "NaN or a finite number" if unknown else "a finite number"
+        got = f"{value}" if isinstance(value, (float, np.floating)) else value
+        raise _wrong(part, doing, wanted, got)

@@ -1,0 +1,203 @@
+"""What plugins there are in a process: those installed, those loaded, those added, those broken.
+
+Modules are imported here and nowhere else; which, is for :mod:`textreg.registry` to say.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from textreg.errors import BrokenPluginError, PluginError
+from textreg.plugins.blocking import Blocks
+from textreg.plugins.entries import Entry, Scan, aliases, scan
+from textreg.plugins.loading import Parts, import_plugin, parts_of, title
+
+
+@dataclass(frozen=True)
+class PluginInfo:
+    """One row of the list of plugins.
+
+    kind is empty for a module of many parts that is not loaded yet. distribution and version are
+    empty for what was registered by hand. status: ``not loaded``, ``ok``, or one of ``blocked``,
+    ``clash`` and ``broken`` with more after a colon. api: the interface it was made for, None while
+    it is not loaded. seconds: that its import took, None if there was none. file, sha256: of a
+    plugin that is one file, its path as it was given and the digest of its content.
+    """
+
+    name: str
+    kind: str
+    distribution: str
+    version: str
+    module: str
+    status: str
+    api: int | None = None
+    seconds: float | None = None
+    file: str = ""
+    sha256: str = ""
+
+    @property
+    def home(self) -> str:
+        """Where it is from, in words: distribution and version, a file, or a class."""
+        return f"{self.distribution} {self.version}".strip() or self.file or self.module
+
+
+class Added(NamedTuple):
+    """A class that was registered, and the file it is from, if it is."""
+
+    part: type[Any]
+    file: str = ""
+    sha256: str = ""
+
+
+class Inventory:
+    """Entry points and their modules, and what was added by hand. For many threads at once."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.blocks = Blocks()
+        self.added: dict[tuple[str, str], Added] = {}
+        self._scanned: Scan | None = None
+        self._loaded: dict[tuple[str, str], Parts] = {}
+        self._seconds: dict[tuple[str, str], float] = {}
+        self._failures: dict[tuple[str, str, str], BrokenPluginError] = {}
+
+    def entries(self) -> list[Entry]:
+        """All entry points, read once."""
+        if self._scanned is None:
+            self._scanned = scan()
+        return self._scanned.entries
+
+    def damaged(self) -> list[str]:
+        """Distributions whose metadata is damaged, in words."""
+        self.entries()
+        return [] if self._scanned is None else self._scanned.damaged
+
+    def load(self, entry: Entry) -> Parts:
+        """The parts of an entry's module. A failure is kept, and raised."""
+        from textreg import hookspecs  # noqa: F401  # what all plugins import is not their time
+
+        try:
+            if entry.source not in self._loaded:
+                begin = time.perf_counter()
+                plugin = import_plugin(entry.point, entry.distribution, entry.version)
+                self._seconds[entry.source] = round(time.perf_counter() - begin, 4)
+                self._loaded[entry.source] = parts_of(plugin, entry.provider)
+            parts = self._loaded[entry.source]
+            if entry.kind and (entry.kind, entry.name) not in parts:
+                given = ", ".join(f"{title(kind)} '{name}'" for kind, name in parts)
+                raise BrokenPluginError(
+                    f"{entry.provider} declares '{entry.point.name}', but {entry.point.value} "
+                    f"gives: {given}. Its author must make the two names the same."
+                )
+        except BrokenPluginError as error:
+            error.remedy = error.remedy or f"pip install -U {entry.distribution}"
+            self._failures[entry.part] = error
+            raise
+        self._failures.pop(entry.part, None)
+        return parts
+
+    def add(self, parts: Mapping[tuple[str, str], Added]) -> None:
+        """Take classes for this process; PluginError where an installed one has the name."""
+        with self.lock:
+            for key in parts:
+                for entry in self.entries():
+                    if entry.part[:2] == key and not self.blocks.reason(*entry.part):
+                        raise PluginError(
+                            f"a {title(key[0])} called '{key[1]}' is installed already, by "
+                            f"{entry.provider}. Give yours another name, or block that one first: "
+                            f"{entry.distribution}:{key[1]}."
+                        )
+            self.added.update(parts)
+
+    def listing(self, *, load: bool = False) -> list[PluginInfo]:
+        """All plugins, by kind and name; imports nothing unless ``load`` asks for everything."""
+        with self.lock:
+            rows = []
+            for entry in self.entries():
+                if load and not self.blocks.reason(*entry.part):
+                    with suppress(PluginError):  # kept, and told by its status
+                        self.load(entry)
+                parts: Iterable[tuple[str, str]] = [(entry.kind, entry.name)]
+                if not entry.kind:
+                    parts = self._loaded.get(entry.source, parts)
+                rows += [self._info(entry, *part) for part in parts]
+            rows += [self._info_of_added(*key) for key in self.added]
+        return sorted(rows, key=lambda row: (row.kind, row.name, row.distribution))
+
+    def load_row(self, row: PluginInfo) -> list[PluginInfo]:
+        """Import what a row of the list stands for; the rows of the parts that it has."""
+        with self.lock:
+            for entry in self.entries():
+                if entry.part == (row.kind, row.name, row.distribution):
+                    parts = self.load(entry)
+                    keys = [(entry.kind, entry.name)] if entry.kind else list(parts)
+                    return [self._info(entry, *key) for key in keys]
+        return [row]
+
+    def provider(self, cls: Any) -> PluginInfo | None:
+        """Where a class is from; None for one that is of no plugin. Imports nothing."""
+        with self.lock:
+            for key, added in self.added.items():
+                if added.part is cls:
+                    return self._info_of_added(*key)
+            for entry in self.entries():
+                named = cls.name == entry.name or not entry.kind
+                allowed = not self.blocks.reason(*entry.part)
+                if named and allowed and entry.point.value.partition(":")[0] in sys.modules:
+                    with suppress(PluginError):  # somebody imported it past us
+                        self.load(entry)
+                for key, loaded in self._loaded.get(entry.source, {}).items():
+                    if loaded is cls:
+                        return self._info(entry, *key)
+        return None
+
+    def failure(self, info: PluginInfo) -> BrokenPluginError | None:
+        """Why a plugin is broken: its ``__cause__`` has the traceback. None if nothing is known."""
+        with self.lock:
+            return self._failures.get((info.kind, info.name, info.distribution))
+
+    def aliases(self) -> set[str]:
+        """All names by which plugins may be blocked, or asked after."""
+        with self.lock:
+            parts = [entry.part for entry in self.entries()]
+            parts += [(row.kind, row.name, row.distribution) for row in self.listing()]
+        return {alias for part in parts for alias in aliases(*part)}
+
+    def _info(self, entry: Entry, kind: str, name: str) -> PluginInfo:
+        """The row of one part of an entry's module."""
+        same = [other for other in self.entries() if other.kind and other[:2] == (kind, name)]
+        free = [other for other in same if not self.blocks.reason(*other.part)]
+        reason = self.blocks.reason(*entry.part)
+        reason = reason or self.blocks.reason(kind, name, entry.distribution)
+        part = self._loaded.get(entry.source, {}).get((kind, name))
+        if reason:
+            status = f"blocked: by {reason}"
+        elif entry.part in self._failures:
+            status = f"broken: {self._failures[entry.part]}"
+        elif len(free) > 1:
+            status = f"clash: write {entry.distribution}:{name}"
+        else:
+            status = "not loaded" if part is None else "ok"
+        return PluginInfo(
+            name=name,
+            kind=kind,
+            distribution=entry.distribution,
+            version=entry.version,
+            module=entry.point.value,
+            status=status,
+            api=None if part is None else part.api,
+            seconds=self._seconds.get(entry.source),
+        )
+
+    def _info_of_added(self, kind: str, name: str) -> PluginInfo:
+        """The row of a part that was registered."""
+        part, file, digest = self.added[kind, name]
+        reason = self.blocks.reason(kind, name, "")
+        status = f"blocked: by {reason}" if reason else "ok"
+        return PluginInfo(name, kind, "", "", part.__module__, status, part.api, None, file, digest)

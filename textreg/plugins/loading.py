@@ -1,0 +1,208 @@
+"""Imports one plugin and takes its classes through the hooks, checking all that a stranger may get
+wrong: whatever it is, it becomes a BrokenPluginError that names the distribution.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import metadata
+from importlib.metadata import EntryPoint
+from typing import Any
+
+from textreg.errors import BrokenPluginError, PluginWarning, did_you_mean
+from textreg.plugins.guard import cause_of
+
+Parts = dict[tuple[str, str], type[Any]]
+"""Plugin classes by (kind, name)."""
+
+_TITLES = {"groups": "group builder", "graph": "graph builder"}
+_NAME = re.compile(r"\w[\w.+-]*")
+_REQUIREMENT = re.compile(r"[\w.-]+")
+
+
+def title(kind: str) -> str:
+    """What to call a plugin of this kind in a message."""
+    return _TITLES.get(kind, kind)
+
+
+def import_plugin(point: EntryPoint, distribution: str, version: str) -> Any:
+    """The module or object that an entry point names.
+
+    Raises BrokenPluginError if the import raises anything. Warns with PluginWarning, naming the
+    distribution, where it uses what will go away.
+    """
+    who = f"{distribution} {version}".strip()
+    if not point.pattern.match(point.value):
+        cause = f"its entry point '{point.name}' names no module: '{point.value}'"
+        raise BrokenPluginError(f"{who} cannot be loaded: {cause}. Its author must mend it.", cause)
+    try:
+        with naming(who):
+            return point.load()
+    except ImportError as error:
+        cause, remedy = _what_is_missing(error, point, distribution)
+        message = f"{who} cannot be loaded: {cause}. Run: {remedy}"
+        raise BrokenPluginError(message, cause, remedy) from error
+    except (Exception, SystemExit) as error:  # a stranger's module may raise anything
+        cause, remedy = cause_of(error), f"pip install -U {distribution}"
+        message = f"{who} cannot be loaded: {cause}. Update it ({remedy}), or go without it."
+        raise BrokenPluginError(message, cause, remedy) from error
+
+
+def _what_is_missing(error: ImportError, point: EntryPoint, distribution: str) -> tuple[str, str]:
+    """Why an import failed, and the command that may mend it."""
+    missing, own = (name.partition(".")[0] for name in (error.name or "", point.module))
+    if missing == "textreg" and own != "textreg":
+        what = str(error).partition(" (")[0]  # without the path of our file
+        remedy = f"pip install -U textreg {distribution}"
+        return f"it is made for another version of textreg, {what}", remedy
+    if not isinstance(error, ModuleNotFoundError):
+        return cause_of(error), f"pip install -U {distribution}"
+    if missing == own:
+        return (
+            f"its module {error.name} is missing",
+            f"pip install --force-reinstall {distribution}",
+        )
+    cause = f"it needs '{missing}', which is not installed"
+    return cause, f"pip install {_requirement(distribution, missing)}"
+
+
+def _requirement(distribution: str, module: str) -> str:
+    """What to install for a module that is missing: what the plugin declares, or its own name.
+
+    Names differ, as those of sklearn and scikit-learn do, so a requirement that is declared without
+    a condition and not installed is what is meant, if there is just one.
+    """
+    missing = []
+    for line in metadata.requires(distribution) or ():
+        found = _REQUIREMENT.match(line)
+        if found and ";" not in line:
+            try:
+                metadata.distribution(found[0])
+            except metadata.PackageNotFoundError:
+                missing.append(line)
+    return f"'{missing[0]}'" if len(missing) == 1 else module
+
+
+@contextmanager
+def naming(provider: str) -> Iterator[None]:
+    """Put the name of a plugin before every PluginWarning that its code causes."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", PluginWarning)
+        yield
+    for warning in caught:
+        if issubclass(warning.category, PluginWarning):
+            warnings.warn(PluginWarning(f"{provider}: {warning.message}"), stacklevel=2)
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+
+
+def parts_of(plugin: Any, provider: str) -> Parts:
+    """All classes that the hooks of a module or object give.
+
+    Raises BrokenPluginError, naming ``provider``, for a misspelt hook, a hook that fails or gives
+    something else than a list of classes of its kind, and a plugin without any class.
+    """
+    import pluggy
+
+    from textreg import hookspecs
+
+    # A manager for each plugin: what is wrong with one cannot touch another.
+    manager = pluggy.PluginManager("textreg")
+    manager.add_hookspecs(hookspecs)
+    try:
+        with naming(provider):
+            manager.register(plugin, provider)
+        manager.check_pending()
+    except pluggy.PluginValidationError as error:
+        callers = manager.get_hookcallers(plugin) or ()
+        unknown = [caller.name for caller in callers if not caller.has_spec()]
+        if not unknown:
+            why = " ".join(str(error).split())
+            raise BrokenPluginError(
+                f"{provider} has a hook that does not fit: {why}. If it is made for a newer "
+                "textreg, run: pip install -U textreg"
+            ) from error
+        hint = did_you_mean(unknown[0], hookspecs.HOOK_OF_KIND.values())
+        raise BrokenPluginError(
+            f"unknown hook '{unknown[0]}' in plugin {provider}.{hint}"
+        ) from error
+    parts: Parts = {}
+    for kind, hook in hookspecs.HOOK_OF_KIND.items():
+        try:
+            with naming(provider):
+                results = getattr(manager.hook, hook)(**hookspecs.ARGUMENTS)
+        except (Exception, SystemExit) as error:  # a stranger's hook may raise anything
+            raise BrokenPluginError(
+                f"the hook {hook} of {provider} fails: {cause_of(error)}."
+            ) from error
+        for classes in results:
+            if not isinstance(classes, (list, tuple)):
+                raise BrokenPluginError(
+                    f"the hook {hook} of {provider} must give a list of classes, not {classes!r}."
+                )
+            for part in classes:
+                add_part(parts, kind, part, provider)
+    if not parts:
+        raise BrokenPluginError(
+            f"{provider} provides nothing: its module needs a function marked @hookimpl, called "
+            f"{' or '.join(hookspecs.HOOK_OF_KIND.values())}, that gives a list of classes."
+        )
+    return parts
+
+
+def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
+    """Check one class and put it into ``parts``. BrokenPluginError if it breaks the interface."""
+    from textreg.kinds import KINDS
+
+    base = KINDS[kind]
+    if not (isinstance(part, type) and issubclass(part, base)):
+        raise BrokenPluginError(
+            f"{provider} gives {part!r}, which is not a subclass of {base.__name__}."
+            + (
+                " A hook gives classes: leave out the parentheses."
+                if isinstance(part, base)
+                else ""
+            )
+        )
+    cls: Any = part
+    _check_api(cls, provider)
+    if missing := ", ".join(sorted(cls.__abstractmethods__)):
+        raise BrokenPluginError(f"{cls.__name__} of {provider} does not define {missing}.")
+    if not isinstance(cls.name, str) or not _NAME.fullmatch(cls.name):
+        raise BrokenPluginError(
+            f"{cls.__name__} of {provider} is called {cls.name!r}: a name is made of letters, "
+            f"digits, '_', '.', '+' and '-', and starts with a letter or digit."
+        )
+    if parts.setdefault((kind, cls.name), cls) is not cls:
+        raise BrokenPluginError(f"{provider} gives two {title(kind)}s called '{cls.name}'.")
+
+
+def _check_api(cls: Any, provider: str) -> None:
+    """BrokenPluginError unless this textreg has the interface that a class is made for."""
+    from textreg.kinds import API, OLDEST_API
+
+    if cls.api in range(OLDEST_API, API + 1):
+        if cls.api < API:
+            warnings.warn(
+                f"{provider}: {cls.__name__} is made for version {cls.api} of textreg's plugin "
+                f"interface, which is now {API}. It still works; update it before it does not.",
+                PluginWarning,
+                stacklevel=2,
+            )
+        return
+    newer = isinstance(cls.api, int) and cls.api > API
+    cause = (
+        f"{cls.__name__} is made for version {cls.api} of textreg's plugin interface, and this "
+        f"textreg has version {API}"
+    )
+    remedy = "pip install -U textreg" if newer else ""
+    raise BrokenPluginError(
+        f"{provider}: {cause}. Update {'textreg: ' + remedy if newer else 'the plugin.'}",
+        cause,
+        remedy,
+    )

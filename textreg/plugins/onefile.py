@@ -1,0 +1,80 @@
+"""Plugins that are one Python file: run, known by the hash of their content, pickled by it."""
+
+from __future__ import annotations
+
+import copyreg
+import hashlib
+import os
+import sys
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from textreg.errors import BrokenPluginError, PluginError, UsageError
+from textreg.plugins.guard import cause_of
+from textreg.plugins.loading import Parts, naming, parts_of
+
+
+def load_file(path: str | os.PathLike[str], expected: str = "") -> tuple[ModuleType, str]:
+    """A Python file as a module, and the SHA-256 of the very bytes that were run.
+
+    A content is run once. expected: the digest it must have. UsageError where there is no such
+    file, PluginError where it has another digest, BrokenPluginError if it raises anything.
+    """
+    try:
+        source = Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"the plugin file {path} cannot be read: {error.strerror or error}. Check the path."
+        ) from error
+    digest = hashlib.sha256(source).hexdigest()
+    if expected not in ("", digest):
+        raise PluginError(
+            f"the plugin file {path} has the SHA-256 {digest}, and not {expected} as when its part "
+            "was pickled. Give it back that content, or make the part anew."
+        )
+    name = _module_name(digest)
+    if name in sys.modules:
+        return sys.modules[name], digest
+    module = ModuleType(name)
+    module.__file__ = os.path.abspath(path)
+    sys.modules[name] = module
+    try:
+        with naming(f"the file {path}"):
+            exec(compile(source, module.__file__, "exec"), module.__dict__)
+    except (Exception, SystemExit) as error:  # a stranger's file may raise anything
+        del sys.modules[name]
+        cause = cause_of(error)
+        raise BrokenPluginError(
+            f"the file {path} cannot be loaded: {cause}. Mend it; --debug shows its traceback.",
+            cause,
+        ) from error
+    return module, digest
+
+
+def pickle_by_file(parts: Parts, path: str | os.PathLike[str], digest: str) -> None:
+    """Have instances of these classes name their file when they are pickled: no process but this
+    one has its module. Who unpickles one runs the file, if its content is still the same.
+    """
+    for (kind, name), part in parts.items():
+        made = partial(_named, os.path.abspath(path), digest, kind, name)
+        copyreg.pickle(part, made)
+
+
+def _named(path: str, digest: str, kind: str, name: str, part: Any) -> tuple[Any, ...]:
+    return _again, (path, digest, kind, name, part.params())
+
+
+def _again(path: str, digest: str, kind: str, name: str, params: dict[str, Any]) -> Any:
+    module = sys.modules.get(_module_name(digest))
+    if module is None:
+        module, _ = load_file(path, digest)
+    parts = parts_of(module, f"the file {path}")
+    pickle_by_file(parts, path, digest)
+    return parts[kind, name](**params)
+
+
+def _module_name(digest: str) -> str:
+    """Each content is a module of its own, which tracebacks find by this name."""
+    return f"textreg_file_{digest[:16]}"

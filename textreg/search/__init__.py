@@ -1,0 +1,1 @@
+"""How prices, and whatever else is open, are chosen."""

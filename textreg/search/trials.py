@@ -1,0 +1,178 @@
+"""The work of a search: one setting fitted on the training part of one split, and its scores.
+
+Settings come in chains, solved from the emptiest model down, each started from its neighbor.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from textreg.kinds import Regularizer
+from textreg.plugins import calls
+from textreg.records import Problem, Step
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from textreg.records import Floats, Int64s
+
+KEPT = 100_000
+"""Most weights of a solution that is kept to start from."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """One split, ready to be fitted and measured.
+
+    problem: the training part; its ``y`` is for the first weight vector. targets: (k, n_train), one
+    row of ``y`` for each weight vector to find. X_held, truth_held: the part to measure on; the
+    truth are indices of classes, or numbers in a regression. codes: (n_train,) index of every class
+    where they are fitted together, by softmax; else None.
+    """
+
+    problem: Problem
+    targets: Floats
+    X_held: csr_array
+    truth_held: Int64s | Floats
+    codes: Int64s | None = None
+
+    @property
+    def loss(self) -> str:
+        """What the scores mean: see :func:`measure`."""
+        return self.problem.loss if self.codes is None else "softmax"
+
+    @property
+    def rows(self) -> list[int | None]:
+        """The weight vectors that are fitted by themselves; None where all are fitted together."""
+        return list(range(len(self.targets))) if self.codes is None else [None]
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of everything that fits and scores depend on."""
+        problem, found = self.problem, hashlib.sha256()
+        plain = (problem.loss, problem.tol, problem.max_iter, problem.fit_intercept)
+        found.update(repr((*plain, problem.X.shape)).encode())
+        parts: list[Any] = [problem.X, problem.weights, self.targets, self.codes]
+        parts += [self.X_held, self.truth_held]
+        if (groups := problem.groups) is not None:
+            parts += [groups.indptr, groups.indices, groups.weights]
+        if (graph := problem.graph) is not None:
+            found.update(repr(graph.classes).encode())
+            parts += [graph.similar, graph.dissimilar]
+        for part in parts:
+            sparse = hasattr(part, "indptr")
+            for array in (part.data, part.indices, part.indptr) if sparse else (part,):
+                known = np.ascontiguousarray(() if array is None else array)
+                found.update(repr((known.dtype.str, known.shape)).encode())
+                found.update(known.data)
+        return found.hexdigest()
+
+
+class Start(NamedTuple):
+    """A solution reduced to what a warm start needs."""
+
+    indices: NDArray[np.intp]
+    values: Floats
+    b: float
+
+    def dense(self, n_features: int) -> tuple[Floats, float]:
+        """The form that ``Problem.start`` takes."""
+        w = np.zeros(n_features)
+        w[self.indices] = self.values
+        return w, self.b
+
+
+class Trial(NamedTuple):
+    """Scores of the documents held out, and of the weights as much as is worth its memory.
+
+    used: a bit for every feature, set where it has a weight. seconds: how long the fit took.
+    """
+
+    scores: Floats
+    used: NDArray[np.uint8]
+    start: Start | None
+    seconds: float
+
+
+class Watch(Protocol):
+    """Says when to stop."""
+
+    @property
+    def stopped(self) -> str | None:
+        """Why nothing more is to be begun; None where more is."""
+
+    def callback(self, step: Step) -> bool:
+        """For ``Problem.callback``: True to stop."""
+
+
+class Piece(NamedTuple):
+    """A piece of work: settings of a chain, for one fold and one class.
+
+    row: the class, None where all are fitted together. starts: a solution for each class to begin
+    from, that of the last of the settings ``before``.
+    """
+
+    fold: Fold
+    row: int | None
+    before: list[Regularizer]
+    parts: list[Regularizer]
+    starts: list[Start] | None
+
+
+Done = Callable[[int, list[Trial]], None]
+"""Told of every setting of a chain as it is done: its place, and a trial for each class."""
+
+
+def solve_piece(piece: Piece, watch: Watch, done: Done | None = None) -> list[list[Trial]]:
+    """Trials of every setting of a piece, one a weight vector; of fewer settings if stopped.
+
+    A setting that was under way at the stop has no trial.
+    """
+    trials: list[list[Trial]] = []
+    begin = time.perf_counter()
+    for weights in _weights(piece, watch):
+        if watch.stopped:
+            break
+        trials.append([])
+        seconds = time.perf_counter() - begin
+        for w, b in weights:
+            used = w != 0.0
+            start = None
+            if np.count_nonzero(used) <= KEPT:
+                indices = np.flatnonzero(used)
+                start = Start(indices, w[indices], b)
+            trials[-1].append(Trial(piece.fold.X_held @ w + b, np.packbits(used), start, seconds))
+        if done is not None:
+            done(len(trials) - 1, trials[-1])
+        begin = time.perf_counter()
+    return trials
+
+
+def _weights(piece: Piece, watch: Watch) -> Iterator[list[tuple[Floats, float]]]:
+    """Weights and intercepts of one class, or of all, for every setting of a piece."""
+    fold, row = piece.fold, piece.row
+    problem = fold.problem.replace(callback=watch.callback)
+    p = problem.X.shape[1]
+    dense = [start.dense(p) for start in piece.starts or ()]
+    if row is not None:
+        begin = dense[0] if dense else None
+        here = problem.replace(y=fold.targets[row], start=begin)
+        for solution in calls.path(piece.parts, here, lambda: watch.stopped is not None):
+            yield [(solution.w, solution.b)]
+        return
+    assert fold.codes is not None
+    together = None
+    if dense:
+        together = np.array([w for w, _ in dense]), np.array([b for _, b in dense])
+    for part in piece.parts:
+        fitted = calls.solve_softmax(part, problem, fold.codes, together)
+        together = fitted.w, fitted.b
+        yield [(w, float(b)) for w, b in zip(fitted.w, fitted.b, strict=True)]
