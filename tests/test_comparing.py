@@ -352,7 +352,7 @@ def test_names_in_a_picture_do_not_cover_each_other() -> None:
     crowd = {
         "none": (19301, 0.775), "ridge": (19301, 0.78), "lasso": (673, 0.745), "lsi": (543, 0.73),
         "lda": (555, 0.725), "elastic": (2749, 0.755),
-        "sentence": (2248, 0.75), "sentence, ADMM": (1135, 0.76), "communities": (1733, 0.745),
+        "sentence": (2248, 0.75), "sentence-admm": (1135, 0.76), "communities": (1733, 0.745),
         "clusters": (1028, 0.765), "omp": (1500, 0.76), "gomp": (1500, 0.76),
     }  # fmt: skip
     marks = [plots.Mark(name, *where) for name, where in crowd.items()]

@@ -22,7 +22,7 @@ BUDGETS = (25, 50, 100, 200, 300, 400, 600, 800, 1000, 1500, 2000)
 PAPERS, DEFAULTS = "papers", "defaults"
 """The two protocols."""
 
-AS_PRINTED = "sentence, ADMM"
+AS_PRINTED = "sentence-admm"
 """Yogatama & Smith's method with their solver and its stopping rule."""
 
 BUILDERS = ("lda", "lsi", "communities", "clusters")
