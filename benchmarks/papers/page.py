@@ -151,7 +151,7 @@ def _measured(tasks: Tasks, where: Mapping[str, Any]) -> str:
     wall, cpu = (sum(cell[clock] for cell in every) / 60 for clock in ("wall", "cpu"))
     return _fill(
         f"Measured on {' and '.join(dates)} with textreg {where['textreg']} and Python "
-        f"{where['python']} on {where['cores']} cores ({where['system']}), with other work beside: "
+        f"{where['python']} on {where['cores']} cores ({where['system']}): "
         f"{len(every)} searches in {wall:.0f} minutes, {cpu:.0f} of CPU time."
     )
 
