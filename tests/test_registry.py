@@ -261,7 +261,8 @@ def test_entry_point_of_no_module(install: Install, tmp_path: Path, value: str) 
     install("acme-bad", {"regularizer.bad": "acme_bad"})
     entry_points = tmp_path / "acme_bad-0.3.dist-info" / "entry_points.txt"
     entry_points.write_text(f"[textreg]\nregularizer.bad = {value}\n")
-    says = f"entry point 'regularizer.bad' names no module: '{re.escape(value)}'"
+    # Some versions of Python refuse to read such metadata at all.
+    says = f"'regularizer.bad' names no module: '{re.escape(value)}'|damaged: acme-bad, whose meta"
     with pytest.raises(PluginError, match=says):
         Registry().find("regularizer", "bad")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
@@ -71,7 +72,10 @@ def test_ridge_is_that_of_scikit_learn(intercept: bool) -> None:
 def test_lasso_is_that_of_scikit_learn() -> None:
     made, codes = problem(tol=1e-6)
     ours = fit("lasso", made, codes, l1=1.0)
-    theirs = LogisticRegression(C=1.0, l1_ratio=1.0, solver="saga", tol=1e-8, max_iter=100_000)
+    # Another name for it since scikit-learn 1.8.
+    new = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 8)
+    lasso = {"l1_ratio": 1.0} if new else {"penalty": "l1"}
+    theirs = LogisticRegression(C=1.0, solver="saga", tol=1e-8, max_iter=100_000, **lasso)
     theirs.fit(made.X, codes)
     value = loss(made, codes, theirs.coef_, theirs.intercept_) + np.abs(theirs.coef_).sum()
     assert ours.objective <= value * (1 + 1e-6)
