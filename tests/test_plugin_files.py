@@ -15,7 +15,9 @@ from sites import Site
 
 from textreg.errors import BrokenPluginError, PluginError, UsageError
 from textreg.modelfile.storage import read_header
+from textreg.plugins import calls
 from textreg.plugins.entries import KIND_NAMES
+from textreg.plugins.guard import traceback_of
 from textreg.registry import Registry
 
 CODE = """\
@@ -162,6 +164,14 @@ def test_the_name_of_an_installed_plugin(file: Path) -> None:
     [
         ("def f(:", r"mine\.py cannot be loaded: SyntaxError: invalid syntax \(mine\.py, line 1\)"),
         ("\n1 / 0", r"cannot be loaded: ZeroDivisionError: division by zero \(.*mine\.py:2\)"),
+        (
+            "from textreg.solvers.newton import newton\nnewton(None, None)",
+            r"AttributeError: .* \(.*mine\.py:2\)",
+        ),
+        (
+            "from textreg._core.columns import column_dots\ncolumn_dots()",
+            r"TypeError: .* \(.*mine\.py:2\)",
+        ),
         ("import jaxx", r"cannot be loaded: ModuleNotFoundError: No module named 'jaxx'"),
         ("raise SystemExit(3)", r"cannot be loaded: SystemExit: 3"),
         ("\0", r"mine\.py cannot be loaded: "),
@@ -176,6 +186,18 @@ def test_a_broken_file(file: Path, code: str, says: str) -> None:
         registry.register_file(file)
     assert [row for row in registry.listing() if row.file] == []
     assert modules() == before or "cannot be loaded" not in says
+
+
+def test_a_traceback_begins_in_the_file(file: Path) -> None:
+    """Though between textreg's call of a tokenizer and its code there is more of textreg."""
+    file.write_text(CODE.replace("[[word for", "1 / [[word for"))
+    registry = Registry()
+    registry.register_file(file)
+    with pytest.raises(BrokenPluginError, match=r"TypeError: .* \(.*mine\.py:16\)") as caught:
+        calls.encode(registry.create("tokenizer", "pieces"), ["good film"])
+    first, second, *_ = traceback_of(caught.value.__cause__).splitlines()
+    assert first == "Traceback (most recent call last):"
+    assert f'"{file}"' in second
 
 
 def test_no_such_file(tmp_path: Path) -> None:

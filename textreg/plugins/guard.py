@@ -7,20 +7,18 @@ that names it, and what it is given is sealed. Errors that are meant for the use
 from __future__ import annotations
 
 import copy
-import importlib
-import os
 import traceback
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import is_dataclass
-from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from textreg.errors import BrokenPluginError, PluginError, RecordError, TextregError
 
-# Files of textreg, and of the import system, which may be frozen or not.
-_OURS = (str(Path(__file__).parent), "<frozen", os.path.dirname(importlib.__file__))
+_OURS = ("textreg", "importlib")
+"""Packages that no plugin has its code in."""
 
 
 def cause_of(error: BaseException) -> str:
@@ -29,10 +27,9 @@ def cause_of(error: BaseException) -> str:
     what = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
     if isinstance(error, SyntaxError):  # which states its place itself
         return what
-    frames = traceback.extract_tb(error.__traceback__)
-    for frame in reversed(frames):
-        if not frame.filename.startswith(_OURS):
-            return f"{what} ({frame.filename}:{frame.lineno})"
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        if not _is_ours(frame):
+            return f"{what} ({frame.f_code.co_filename}:{line})"
     return what
 
 
@@ -41,13 +38,19 @@ def traceback_of(error: BaseException | None) -> str:
     if error is None:
         return ""
     begin = frames = error.__traceback__
-    while frames is not None and frames.tb_frame.f_code.co_filename.startswith(_OURS):
+    while frames is not None and _is_ours(frames.tb_frame):
         frames = frames.tb_next
     shown = error.with_traceback(frames or begin)
     try:
         return "".join(traceback.format_exception(shown))
     finally:
         error.with_traceback(begin)
+
+
+def _is_ours(frame: FrameType) -> bool:
+    """Whether code of textreg or of the import system is run here."""
+    package = frame.f_globals.get("__name__", "").partition(".")[0]
+    return package in _OURS or frame.f_code.co_filename.startswith("<frozen")
 
 
 @contextmanager
