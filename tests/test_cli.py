@@ -9,6 +9,7 @@ import re
 import select
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -300,7 +301,8 @@ def test_help_shows_the_options_of_what_was_chosen(cli: Cli) -> None:
     assert "--groups-" not in told
     told = cli("train", "--help").out
     assert "Regularizer sentence (--reg)" in told
-    assert "--reg-l1 FLOAT" in told
+    assert "--reg-l1 X" in told
+    assert "Options:\n  --text-col NAME " in told  # arguments are told of in the prose
     assert "[default: chosen by search]" in " ".join(told.split())
     for section in ("Builder of groups: sentences", "Tokenizer words", "Features:"):
         assert section in told
@@ -315,6 +317,32 @@ def test_help_lists_every_command(cli: Cli) -> None:
         command = import_module(f"textreg.cli.{name}").command
         assert command.name == name
         assert group.get_command(click.Context(group), name) is command
+
+
+def _commands(command: click.Command) -> Iterator[click.Command]:
+    yield command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from _commands(below)
+
+
+def test_every_option_says_what_it_does_and_what_its_value_is() -> None:
+    options = [
+        (f"{command.name} {option.opts[0]}", option)
+        for command in _commands(group)
+        for option in command.params
+        if isinstance(option, click.Option)
+    ]
+    assert len(options) > 80
+    for name, option in options:
+        what, _, default = (option.help or "").partition("  [default: ")
+        assert re.fullmatch(r"[A-Z].*\.", what), name
+        assert not default or default.endswith("]"), name
+        chosen = option.is_flag or isinstance(option.type, click.Choice)
+        assert chosen or option.metavar, f"{name} takes a value without a name"
 
 
 def test_version(cli: Cli) -> None:

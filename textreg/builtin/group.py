@@ -44,11 +44,11 @@ class Group(Regularizer):
     solver: str = param(
         default="majorize", choices=("majorize", "admm"), help="how the optimum is found"
     )
-    rho: float = param(default=1.0, min=1e-6, help="admm: price of copies that disagree")
-    balanced: bool = param(default=True, help="admm: let rho follow the residuals")
-    relax: float = param(default=1.6, min=1.0, max=1.9, help="admm: over-relaxation, 1 for none")
+    rho: float = param(default=1.0, min=1e-6, help="ADMM: price of copies that disagree")
+    balanced: bool = param(default=True, help="ADMM: let rho follow the residuals")
+    relax: float = param(default=1.6, min=1.0, max=1.9, help="ADMM: over-relaxation, 1 for none")
     stop: str = param(
-        default="gap", choices=("gap", "paper"), help="admm: stop by the gap, or as the paper does"
+        default="gap", choices=("gap", "paper"), help="ADMM: stop by the gap, or as the paper does"
     )
 
     def __init__(self, **prices: Any) -> None:

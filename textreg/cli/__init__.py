@@ -106,7 +106,7 @@ def _to_front(arguments: Sequence[str]) -> list[str]:
     return [*front, *rest]
 
 
-@click.group(cls=_Group, invoke_without_command=True)
+@click.group(cls=_Group, invoke_without_command=True, context_settings={"max_content_width": 100})
 @click.version_option(package_name="textreg", prog_name="textreg")
 @click.option(
     "--plugin",

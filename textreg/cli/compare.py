@@ -22,8 +22,6 @@ from textreg.model import Model
 from textreg.modelfile.container import is_container, write_atomically
 from textreg.modelfile.storage import load_model
 from textreg.records import Corpus
-from textreg.report import report_pair
-from textreg.report.page import check_report
 from textreg.settings import MULTICLASS
 
 
@@ -45,14 +43,18 @@ class _CompareCommand(PartsCommand):
     "--test",
     metavar="FILE",
     multiple=True,
-    help="Documents to measure on, one file for each corpus. [default: a part is held out]",
+    help="Documents to measure on, one file for each corpus.  [default: a part is held out]",
 )
 @click.option(
-    "--dev", metavar="FILE", multiple=True, help="Documents to choose prices by, one for each."
+    "--dev",
+    metavar="FILE",
+    multiple=True,
+    help="Documents to choose the prices by, one file for each corpus.",
 )
 @click.option(
     "--test-share",
     type=float,
+    metavar="SHARE",
     default=TEST_SHARE,
     show_default=True,
     help="Share of the documents to measure on where no file is given.",
@@ -60,21 +62,45 @@ class _CompareCommand(PartsCommand):
 @click.option(
     "--baseline",
     metavar="NAME",
-    help="What the others are held against. [default: elastic, or 1st]",
+    help="What the others are held against.  [default: elastic, or the first]",
 )
 @click.option("--tokenizer", metavar="NAME", default="words", show_default=True, help="Tokenizer.")
-@click.option("--holdout", type=float, help="Share held out to choose prices by. [default: 0.1]")
-@click.option("--cv", type=int, metavar="K", help="Choose prices by K-fold cross-validation.")
+@click.option(
+    "--holdout",
+    type=float,
+    metavar="SHARE",
+    help="Share of the training documents held out to choose the prices by.  [default: 0.1]",
+)
+@click.option("--cv", type=int, metavar="K", help="Choose the prices by K-fold cross-validation.")
 @click.option(
     "--metric",
     type=click.Choice(METRICS["classification"]),
-    help="What prices are chosen by. [default: accuracy]",
+    help="What the prices are chosen by.  [default: accuracy]",
 )
-@click.option("--loss", type=click.Choice(list(LOSSES)), help="[default: logistic]")
-@click.option("--multiclass", type=click.Choice(MULTICLASS), help="[default: ovr]")
-@click.option("--no-refit", is_flag=True, help="Leave out of the final fit what was held out.")
-@click.option("--jobs", type=int, default=-1, help="Fits side by side. [default: one a core]")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of splits and intervals.")
+@click.option(
+    "--loss",
+    type=click.Choice(list(LOSSES)),
+    help="What it costs to be wrong.  [default: logistic]",
+)
+@click.option(
+    "--multiclass",
+    type=click.Choice(MULTICLASS),
+    help="Of three labels and more: each against the rest, or all together.  [default: ovr]",
+)
+@click.option(
+    "--no-refit", is_flag=True, help="Leave out what was held out when fitting the final models."
+)
+@click.option(
+    "--jobs", type=int, metavar="N", default=-1, help="Fits side by side.  [default: one a core]"
+)
+@click.option(
+    "--seed",
+    type=int,
+    metavar="N",
+    default=0,
+    show_default=True,
+    help="Seed of the splits and of the intervals.",
+)
 @click.option(
     "--format",
     "form",
@@ -127,6 +153,8 @@ def command(
         if target is not None:
             check_target(Path(target), [*files, *test, *dev])
     if report is not None:
+        from textreg.report.page import check_report
+
         check_report()
         if reg or len(models) != 2 or len(corpora) != 1:
             raise UsageError(
@@ -164,6 +192,8 @@ def command(
 
 def _write_report(candidates: Mapping[str, Candidate], task: Task, path: str) -> None:
     """The page on two models, measured on the documents that they were compared on."""
+    from textreg.report import report_pair
+
     (first, one), (second, two) = candidates.items()
     corpus = task.train if task.test is None else task.test
     assert isinstance(one, Model)

@@ -10,7 +10,9 @@ from textreg.demo import write_demo
 
 @click.command(name="demo")
 @click.argument("folder", default="textreg-demo")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the reviews.")
+@click.option(
+    "--seed", type=int, metavar="N", default=0, show_default=True, help="Seed of the reviews."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
 def command(folder: str, seed: int, as_json: bool) -> None:
     """Write a small corpus of product reviews, made up by textreg, into FOLDER.

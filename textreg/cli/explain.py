@@ -44,12 +44,13 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--top",
+    metavar="N",
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
     help="With --train, groups and features to show of each kind.",
 )
-@click.option("--of", metavar="LABEL", help="Explain this label's score. [default: the predicted]")
+@click.option("--of", metavar="LABEL", help="Explain this label's score.  [default: the predicted]")
 @click.option(
     "--format",
     "form",

@@ -41,7 +41,12 @@ class _GroupsCommand(PartsCommand):
 )
 @click.option("--tokenizer", metavar="NAME", default="words", show_default=True, help="Tokenizer.")
 @click.option(
-    "--top", type=click.IntRange(min=0), default=10, show_default=True, help="Groups to show."
+    "--top",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=10,
+    show_default=True,
+    help="Groups to show.",
 )
 @click.option("--feature", metavar="NAME", help="Show only groups that hold this feature.")
 @click.option(

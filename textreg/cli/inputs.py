@@ -11,12 +11,12 @@ from textreg.records import Corpus
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_TEXT = click.option("--text-col", metavar="NAME", help="Column of the texts. [default: guessed]")
+_TEXT = click.option("--text-col", metavar="NAME", help="Column of the texts.  [default: guessed]")
 _LABEL = click.option(
-    "--label-col", metavar="NAME", help="Column of the labels. [default: guessed]"
+    "--label-col", metavar="NAME", help="Column of the labels.  [default: guessed]"
 )
 _ENCODING = click.option(
-    "--encoding", metavar="NAME", help="Encoding of the files. [default: UTF-8, or by their marks]"
+    "--encoding", metavar="NAME", help="Encoding of the files.  [default: UTF-8, or by their marks]"
 )
 _ON_ERROR = click.option(
     "--on-error",

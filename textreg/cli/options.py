@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import click
 
@@ -12,12 +11,7 @@ from textreg.features.vectorize import Vectorizer
 from textreg.params import AUTO, Param, Parametrized
 
 _SECTIONS = "textreg.sections"
-_TYPES: dict[type, Any] = {
-    int: click.INT,
-    float: click.FLOAT,
-    str: click.STRING,
-    bool: click.BOOL,
-}
+_METAVARS = {int: "N", float: "X", str: "TEXT"}
 
 
 class PartsCommand(click.Command):
@@ -39,12 +33,9 @@ class PartsCommand(click.Command):
         return [*super().get_params(ctx), *added]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        own = [param.get_help_record(ctx) for param in super().get_params(ctx)]
-        sections = [("Options", own)] + [
-            (title, [option.get_help_record(ctx) for option in options])
-            for title, options in ctx.meta.get(_SECTIONS, ())
-        ]
-        for title, records in sections:
+        own = [param for param in super().get_params(ctx) if isinstance(param, click.Option)]
+        for title, options in [("Options", own), *ctx.meta.get(_SECTIONS, ())]:
+            records = [option.get_help_record(ctx) for option in options]
             if shown := [record for record in records if record is not None]:
                 with formatter.section(title):
                     formatter.write_dl(shown)
@@ -94,14 +85,18 @@ def _option(declared: Param, prefix: str) -> click.Option:
     """One declared parameter as an option; left out, it is None."""
     key = f"{prefix}_{declared.name}" if prefix else declared.name
     flag = key.replace("_", "-")
-    kind = _TYPES[declared.type]
-    if declared.choices is not None and declared.type is str:
-        kind = click.Choice(declared.choices)
     if declared.type is bool:
-        names, kind = f"--{flag}/--no-{flag}", None
-    else:
-        names = f"--{flag}"
-    return click.Option([names, key], type=kind, default=None, help=_help(declared))
+        return click.Option([f"--{flag}/--no-{flag}", key], default=None, help=_help(declared))
+    if declared.choices is not None and declared.type is str:
+        return click.Option(
+            [f"--{flag}", key], type=click.Choice(declared.choices), help=_help(declared)
+        )
+    return click.Option(
+        [f"--{flag}", key],
+        type=declared.type,
+        metavar=_METAVARS[declared.type],
+        help=_help(declared),
+    )
 
 
 def _help(declared: Param) -> str:

@@ -11,7 +11,7 @@ from textreg.plugins.entries import KIND_NAMES
 from textreg.plugins.guard import cause_of
 
 
-@click.command(name="check")
+@click.command(name="check", short_help="Hold a plugin to the contract of its kind.")
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
 def check_plugin(name: str, as_json: bool) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from textreg.plugins.doctor import Diagnosis
 
 
-@click.command(name="doctor")
+@click.command(name="doctor", short_help="Try every plugin, and say what is wrong.")
 @click.argument("name", default="")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
 @click.pass_context

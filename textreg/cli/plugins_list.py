@@ -12,7 +12,7 @@ from textreg.cli.output import print_json, print_table
 from textreg.plugins.inventory import PluginInfo
 
 
-@click.command(name="list")
+@click.command(name="list", short_help="List all plugins (the default).")
 @click.option("--load", is_flag=True, help="Import all of them: which are broken, and how slow.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
 def list_plugins(load: bool = False, as_json: bool = False) -> None:

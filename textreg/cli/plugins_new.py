@@ -8,8 +8,8 @@ from textreg.cli.output import print_json
 from textreg.plugins.entries import KIND_NAMES
 
 
-@click.command(name="new")
-@click.argument("kind", type=click.Choice(KIND_NAMES))
+@click.command(name="new", short_help="Write the beginning of a plugin of your own.")
+@click.argument("kind", type=click.Choice(KIND_NAMES), metavar="KIND")
 @click.argument("name")
 @click.option(
     "--into",

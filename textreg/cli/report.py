@@ -38,8 +38,10 @@ if TYPE_CHECKING:
     multiple=True,
     help="With --train, the documents without labels that training had; may be repeated.",
 )
-@click.option("-o", "--output", metavar="FILE", help="The page. [default: model's name + .html]")
-@click.option("--jobs", type=int, default=-1, help="Fits side by side. [default: one a core]")
+@click.option("-o", "--output", metavar="FILE", help="The page.  [default: model's name + .html]")
+@click.option(
+    "--jobs", type=int, metavar="N", default=-1, help="Fits side by side.  [default: one a core]"
+)
 @click.option("--quiet", is_flag=True, help="Print warnings and errors only.")
 def command(
     model: str,

@@ -21,7 +21,12 @@ OPTIONS = (
         help="Who wins the search: the best; the smallest within one standard error of it; or the "
         "smallest within --within of it.",
     ),
-    click.option("--within", type=float, help="How far from the best. [default: 0.01]"),
+    click.option(
+        "--within",
+        type=float,
+        metavar="X",
+        help="With --select sparsest, how far from the best.  [default: 0.01]",
+    ),
     click.option("--max-nonzero", type=int, metavar="N", help="Most features in the model."),
     click.option(
         "--search",
@@ -31,7 +36,7 @@ OPTIONS = (
         help="Of many settings measure at first a few, then those beside the best; or measure all; "
         "or let Optuna draw them.",
     ),
-    click.option("--trials", type=int, metavar="N", help="Settings that tpe draws. [default: 40]"),
+    click.option("--trials", type=int, metavar="N", help="Settings that tpe draws.  [default: 40]"),
     click.option(
         "--search-space",
         metavar="PARAMETER=VALUES",

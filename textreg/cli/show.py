@@ -21,6 +21,7 @@ from textreg.screen import visible
 @click.argument("model")
 @click.option(
     "--top",
+    metavar="N",
     type=click.IntRange(min=0),
     default=10,
     show_default=True,

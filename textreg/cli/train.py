@@ -15,7 +15,6 @@ import click
 from textreg.cli.inputs import describe, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, print_json, progress_bar
-from textreg.cli.report import write_report
 from textreg.cli.searching import searching
 from textreg.cli.trained import tell
 from textreg.errors import UsageError
@@ -23,7 +22,6 @@ from textreg.losses import LOSSES
 from textreg.measure.calibration import METHODS
 from textreg.measure.metrics import METRICS
 from textreg.reading.corpus import read_corpus
-from textreg.report.page import check_report
 from textreg.search.spaces import parse_space
 from textreg.settings import MULTICLASS, TrainingSettings
 from textreg.training import train_corpus
@@ -33,7 +31,13 @@ from textreg.training import train_corpus
 @click.argument("files", nargs=-1, required=True)
 @reading(labels=True)
 @click.option("--weight-col", metavar="NAME", help="Column of the documents' weights.")
-@click.option("--reg", metavar="NAME", default="sentence", show_default=True, help="Regularizer.")
+@click.option(
+    "--reg",
+    metavar="NAME",
+    default="sentence",
+    show_default=True,
+    help="Regularizer; textreg plugins lists all there are.",
+)
 @click.option("--groups", metavar="NAME", help="Builder of groups, if the regularizer needs some.")
 @click.option("--graph", metavar="NAME", help="Builder of the graph, if it needs one.")
 @click.option("--tokenizer", metavar="NAME", default="words", show_default=True, help="Tokenizer.")
@@ -50,7 +54,10 @@ from textreg.training import train_corpus
     help="Documents without labels that a graph learns from as well; may be repeated.",
 )
 @click.option(
-    "--holdout", type=float, help="Share of the documents held out for that. [default: 0.1]"
+    "--holdout",
+    type=float,
+    metavar="SHARE",
+    help="Share of the documents held out to choose the prices by.  [default: 0.1]",
 )
 @click.option(
     "--group-col",
@@ -65,7 +72,7 @@ from textreg.training import train_corpus
     "--metric",
     type=click.Choice([metric for metrics in METRICS.values() for metric in metrics]),
     help="What the prices are chosen by; among equals the smaller model wins. "
-    "[default: accuracy, or r2 in a regression]",
+    " [default: accuracy, or r2 in a regression]",
 )
 @click.option(
     "--task",
@@ -77,7 +84,7 @@ from textreg.training import train_corpus
 @click.option(
     "--loss",
     type=click.Choice(list(LOSSES)),
-    help="What it costs to be wrong. [default: logistic, or squared in a regression]",
+    help="What it costs to be wrong.  [default: logistic, or squared in a regression]",
 )
 @click.option(
     "--multiclass",
@@ -98,7 +105,7 @@ from textreg.training import train_corpus
 @click.option(
     "--calibrate",
     type=click.Choice(METHODS),
-    help="Make probabilities come true on the documents held out. [default: as they are]",
+    help="Make probabilities come true on the documents held out.  [default: as they are]",
 )
 @click.option(
     "--threshold",
@@ -111,11 +118,27 @@ from textreg.training import train_corpus
     "--path", is_flag=True, help="Keep the whole path of the fit in the model: textreg show --path."
 )
 @searching
-@click.option("--jobs", type=int, default=-1, help="Fits side by side. [default: one a core]")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the hold-out.")
-@click.option("--tol", type=float, default=1e-4, show_default=True, help="Relative duality gap.")
 @click.option(
-    "-o", "--output", metavar="FILE", help="Model file. [default: name of the corpus + .textreg]"
+    "--jobs", type=int, metavar="N", default=-1, help="Fits side by side.  [default: one a core]"
+)
+@click.option(
+    "--seed",
+    type=int,
+    metavar="N",
+    default=0,
+    show_default=True,
+    help="Seed of what is drawn, such as the documents held out.",
+)
+@click.option(
+    "--tol",
+    type=float,
+    metavar="X",
+    default=1e-4,
+    show_default=True,
+    help="Relative duality gap at which a fit is done.",
+)
+@click.option(
+    "-o", "--output", metavar="FILE", help="Model file.  [default: name of the corpus + .textreg]"
 )
 @click.option("--report", metavar="FILE", help="Write a report of the model, one page of HTML.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
@@ -155,6 +178,8 @@ def command(
     check_target(target, [*files, *dev, *unlabeled])
     _check_split(group_col, time_col, dev)
     if report is not None:
+        from textreg.report.page import check_report
+
         check_report()
         check_target(Path(report), [*files, *dev, *unlabeled], "--report")
         if Path(report).absolute() == target.absolute():
@@ -202,6 +227,8 @@ def command(
 
     result = {**model.summary, "skipped": corpus.skipped, "model": str(target)}
     if report is not None:
+        from textreg.cli.report import write_report
+
         result["report"] = report
         with progress_bar(quiet=quiet) as progress:
             write_report(model, corpus, settings, target, report, progress)
