@@ -24,7 +24,7 @@ ENDS = """## Exit codes
 | 0 | it was done |
 | 1 | data, a model or a plugin is broken |
 | 2 | the call is wrong: an option, a value, or the name of a plugin |
-| 130 | Ctrl-C, before anything was written |
+| 130 | Ctrl-C; no file is left half-written |
 """
 
 

@@ -207,7 +207,8 @@ def test_newer_model(cli: Cli, model: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_no_model(cli: Cli, tmp_path: Path, corpus: Path) -> None:
-    refused(cli("show", tmp_path / "none.textreg"), 1, "none.textreg", "textreg train")
+    refused(cli("show", tmp_path / "none.textreg"), 2, "none.textreg", "textreg train")
+    refused(cli("predict", tmp_path, corpus), 2, "is not a file", "model file")
     refused(cli("predict", corpus, corpus), 1, "good.jsonl", "not a textreg model")
 
 
@@ -239,6 +240,12 @@ def test_targets_that_cannot_be(cli: Cli, corpus: Path, tmp_path: Path) -> None:
     refused(cli("train", corpus, "-o", tmp_path), 2, "is a folder", "-o FILE")
     refused(cli("train", corpus, "-o", tmp_path / "no" / "m.textreg"), 2, "does not exist")
     refused(cli("train", corpus, "-o", corpus), 2, "would overwrite")
+    refused(cli("train", corpus, "-o", os.devnull), 2, "not a regular file", "-o")
+
+
+def test_shares_that_cannot_be_are_refused_before_anything_is_read(cli: Cli, corpus: Path) -> None:
+    for share in ("0", "1", "2", "nan"):
+        refused(cli("train", corpus, "--holdout", share), 2, "holdout must lie between 0 and 1")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
@@ -289,7 +296,7 @@ def test_interrupt_writes_nothing(tmp_path: Path, model: Path) -> None:
     out, err = process.communicate(timeout=60)
     os.close(source)
     assert (process.returncode, out) == (130, "")
-    assert err.strip() == "Interrupted: nothing was written."
+    assert err.strip() == "Interrupted: no file is left half-written."
     assert model.read_bytes() == before
 
 
@@ -303,7 +310,7 @@ def test_interrupt_during_the_search(
     monkeypatch.setattr("textreg.training.find", interrupted)
     result = cli("train", corpus, "--reg", "lasso", "-o", model, "--quiet")
     assert (result.code, result.out) == (130, "")
-    assert result.err.strip() == "Interrupted: nothing was written."
+    assert result.err.strip() == "Interrupted: no file is left half-written."
     assert model.read_bytes() == before
 
 

@@ -67,6 +67,14 @@ def test_refusals(cli: Cli, model: Path, tmp_path: Path) -> None:
     code, out, err = cli("explain", model, TEXT, "--text-col", "a")
     assert (code, out) == (2, "")
     assert "--text-col" in err
+    code, out, err = cli("explain", model, "")
+    assert (code, out) == (2, "")
+    assert "the text is empty" in err
+
+
+def test_top_limits_the_features_listed(cli: Cli, model: Path) -> None:
+    assert cli("explain", model, TEXT, "--top", "1").out.splitlines()[-1].count(",") == 0
+    assert cli("explain", model, TEXT, "--top", "2").out.splitlines()[-1].count(",") == 1
 
 
 def test_control_characters_do_not_reach_the_terminal(cli: Cli, model: Path) -> None:

@@ -320,6 +320,10 @@ def test_a_stream_that_breaks(monkeypatch) -> None:
     assert refusal("-") == "<stdin>: cannot be read: Input/output error."
 
 
+def test_an_empty_folder(tmp_path: Path) -> None:
+    assert refusal(tmp_path) == f"{tmp_path}: there are no documents in it."
+
+
 def test_a_folder_without_classes(tmp_path: Path, file) -> None:
     file("a.csv", "label,text\na,b\n")
     message = refusal(tmp_path)

@@ -190,12 +190,12 @@ def test_safetensors_of_others(tmp_path: Path, metadata: dict[str, str] | None) 
 
 
 def test_a_missing_file_names_the_command(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"no model file .*nowhere.* textreg train FILE -o"):
+    with pytest.raises(UsageError, match=r"no model file .*nowhere.* textreg train FILE -o"):
         load_model(tmp_path / "nowhere")
 
 
 def test_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="is not a file"):
+    with pytest.raises(UsageError, match="is not a file"):
         load_model(tmp_path)
 
 
@@ -627,7 +627,7 @@ def test_a_folder_is_no_place_for_a_file(tmp_path: Path) -> None:
 def test_devices_are_left_alone() -> None:
     with pytest.raises(UsageError, match="not a regular file"):
         save_model(make(), "/dev/null")
-    with pytest.raises(ModelError, match="is not a file"):
+    with pytest.raises(UsageError, match="is not a file"):
         load_model("/dev/null")
 
 

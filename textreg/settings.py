@@ -17,6 +17,7 @@ from textreg.params import Parametrized
 from textreg.plugins.joining import JoinedBuilder
 from textreg.records import Corpus
 from textreg.search.spaces import Dimension, dimensions
+from textreg.search.splits import check_fraction
 from textreg.search.tuning import Tuning
 
 PREFIXES = {"reg": "regularizer", "tokenizer": "tokenizer", "groups": "groups", "graph": "graph"}
@@ -80,6 +81,8 @@ class TrainingSettings:
                 f"{given[0]} and {given[1]} both say which documents to choose the prices by: "
                 "give one of them."
             )
+        if self.holdout is not None:
+            check_fraction(self.holdout)
         self._check_task()
         self._check_calibration()
         if self.unlabeled is not None and self.reg.needs != "graph":

@@ -168,7 +168,7 @@ def main(args: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         if debug:
             raise
-        click.echo("Interrupted: nothing was written.", err=True)
+        click.echo("Interrupted: no file is left half-written.", err=True)
         return 130
     except (click.ClickException, TextregError, OSError, MemoryError) as error:
         if debug:

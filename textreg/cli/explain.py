@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="With --train, groups and features to show of each kind.",
+    help="Features to list of each text; with --train, groups and features of each kind.",
 )
 @click.option("--of", metavar="LABEL", help="Explain this label's score.  [default: the predicted]")
 @click.option(
@@ -108,6 +108,8 @@ def command(
         else:
             tell_kept(found)
         return
+    if source == "":
+        raise UsageError("the text is empty: give one, or a file, or - for standard input.")
     if unlabeled:
         raise UsageError(
             "--unlabeled belongs to the training corpus: give --train, or leave it out."
@@ -128,7 +130,7 @@ def command(
     for number, each in enumerate(explanations):
         if number:
             console.print()
-        _tell(console, each, chances=loaded.has_probabilities)
+        _tell(console, each, top, chances=loaded.has_probabilities)
 
 
 def _texts(source: str, text_col: str | None, encoding: str | None, on_error: str) -> Iterator[str]:
@@ -148,7 +150,7 @@ def _is_file(source: str) -> bool:
         return False
 
 
-def _tell(console: Console, explanation: Explanation, *, chances: bool) -> None:
+def _tell(console: Console, explanation: Explanation, top: int, *, chances: bool) -> None:
     from rich.text import Text
 
     console.print(Text(headline(explanation), style="bold"))
@@ -163,7 +165,7 @@ def _tell(console: Console, explanation: Explanation, *, chances: bool) -> None:
     if not explanation.words:
         console.print("No word of this text has a weight: the intercept is all there is.")
         return
-    listed = [f"{visible(name)} {value:+.3f}" for name, value in strongest(explanation)]
+    listed = [f"{visible(name)} {value:+.3f}" for name, value in strongest(explanation, top)]
     console.print("  " + ", ".join(listed))
 
 

@@ -86,6 +86,8 @@ def check_target(target: Path, inputs: Sequence[str], option: str = "-o") -> Non
     """Refuse before an hour of training what could not be written after it; ``option`` names it."""
     if target.is_dir():
         raise UsageError(f"{target} is a folder: name a file with {option} FILE.")
+    if target.exists() and not target.is_file():
+        raise UsageError(f"{target} is not a regular file: name one with {option} FILE.")
     if not target.parent.is_dir():
         raise UsageError(
             f"the folder {target.parent} does not exist: make it, or name another with "

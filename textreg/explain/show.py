@@ -9,9 +9,6 @@ from typing import NamedTuple
 from textreg.explain.records import Explanation
 from textreg.screen import visible
 
-STRONGEST = 10
-"""Features that are listed beneath a document."""
-
 
 class Piece(NamedTuple):
     """A part of a text and the sum of the values of the words that cover it; 0 of none."""
@@ -39,12 +36,12 @@ def pieces(explanation: Explanation) -> Iterator[Piece]:
         value, n_open, before = value + change[place], n_open + open_at.get(place, 0), place
 
 
-def strongest(explanation: Explanation) -> list[tuple[str, float]]:
-    """Features and what they add, all occurrences together, the strongest first."""
+def strongest(explanation: Explanation, top: int = 10) -> list[tuple[str, float]]:
+    """The ``top`` features and what they add, all occurrences together, the strongest first."""
     sums: dict[str, float] = {}
     for word in explanation.words:
         sums[word.feature] = sums.get(word.feature, 0.0) + word.value
-    return sorted(sums.items(), key=lambda item: (-abs(item[1]), item[0]))[:STRONGEST]
+    return sorted(sums.items(), key=lambda item: (-abs(item[1]), item[0]))[:top]
 
 
 def headline(explanation: Explanation) -> str:

@@ -174,14 +174,14 @@ def _read(path: Path) -> bytes:
     """The bytes of a file that begins like one of safetensors."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise ModelError(f"{path} is not a file: give the path of a model file.")
+            raise UsageError(f"{path} is not a file: give the path of a model file.")
         with path.open("rb") as file:
             start = file.read(9)
             if not _begins_right(start):
                 raise _foreign(path)
             return start + file.read()
     except FileNotFoundError:
-        raise ModelError(
+        raise UsageError(
             f"there is no model file {path}. Check the path, or make the file: "
             f"textreg train FILE -o {path}"
         ) from None

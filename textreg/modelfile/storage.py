@@ -102,8 +102,8 @@ def load_model(path: str | os.PathLike[str], *, tokenizer: bool = True) -> Model
     but raises ModelError when it is asked to predict. A tokenizer that is a file of Python must
     have been given before, with that very content: see :func:`textreg.register_file`.
 
-    Raises ModelError if there is no such file, or it is no model, is damaged, was made by a newer
-    textreg, or needs a tokenizer that is not installed.
+    Raises UsageError if there is no such file, ModelError if it is no model, is damaged, was made
+    by a newer textreg, or needs a tokenizer that is not installed.
     """
     path = Path(path)
     header, arrays = unpack(path, ARRAYS)
@@ -133,7 +133,7 @@ def load_model(path: str | os.PathLike[str], *, tokenizer: bool = True) -> Model
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The JSON header of a model file without its checksum, all of it checked; imports no plugin.
 
-    Raises ModelError like :func:`load_model`, but not for a tokenizer that is not installed.
+    Raises errors like :func:`load_model`, but none for a tokenizer that is not installed.
     """
     path = Path(path)
     header, _ = unpack(path, ARRAYS)

@@ -183,7 +183,7 @@ class _Reading:
         files = [os.path.relpath(file, folder) for file in _files_under(folder)]
         classed = [file for file in files if os.path.dirname(file)]
         beside = len(files) - len(classed)
-        if self.labelled and not classed:
+        if self.labelled and files and not classed:
             raise DataError(
                 f"{folder}: no class folders in it, only files ({beside}). Expected is a folder "
                 f"for each class, such as {os.path.join(folder, 'good', '1.txt')}. To read the "

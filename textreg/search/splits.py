@@ -32,7 +32,7 @@ def holdout(codes: Int64s, labels: Sequence[str], fraction: float, seed: int) ->
 
     codes: (n,) index into ``labels`` for every document. Raises DataError for a class of one.
     """
-    _check_fraction(fraction)
+    check_fraction(fraction)
     held = np.zeros(len(codes), dtype=bool)
     for rows in _shuffled_classes(codes, labels, seed):
         count = min(max(1, round(fraction * len(rows))), len(rows) - 1)
@@ -62,7 +62,7 @@ def group_holdout(
     groups: (n,) the group of every document. Raises DataError for one group only, and where a side
     would be left without a class.
     """
-    _check_fraction(fraction)
+    check_fraction(fraction)
     part = _dealt(codes, len(labels), groups, [1 - fraction, fraction], seed)
     split = Split(np.flatnonzero(part == 0), np.flatnonzero(part == 1))
     return _complete([split], codes, labels, "groups")[0]
@@ -88,7 +88,7 @@ def time_holdout(codes: Int64s, labels: Sequence[str], times: Floats, fraction: 
     times: (n,) numbers that grow with time; documents of one time stay on one side. Raises
     DataError where all have the same, and where a side would be left without a class.
     """
-    _check_fraction(fraction)
+    check_fraction(fraction)
     (start,) = _cuts(times, [round((1 - fraction) * len(times))])
     order = np.argsort(times, kind="stable")
     split = Split(np.sort(order[:start]), np.sort(order[start:]))
@@ -112,7 +112,8 @@ def time_folds(codes: Int64s, labels: Sequence[str], times: Floats, count: int) 
     return _complete(splits, codes, labels, "times")
 
 
-def _check_fraction(fraction: float) -> None:
+def check_fraction(fraction: float) -> None:
+    """Refuse a share that holds out nothing, or everything: UsageError."""
     if not 0 < fraction < 1:
         raise UsageError(f"holdout must lie between 0 and 1, not {fraction:g}.")
 
