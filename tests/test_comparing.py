@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -343,29 +342,3 @@ def test_plots(found: Comparison, tmp_path: Path) -> None:
     assert (tmp_path / "b.svg").read_text() == picture
     found.plot(tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_names_in_a_picture_do_not_cover_each_other() -> None:
-    """Where models crowd, and two are the same, a name rather covers a mark than another name."""
-    from textreg.measure import plots
-
-    crowd = {
-        "none": (19301, 0.775), "ridge": (19301, 0.78), "lasso": (673, 0.745), "lsi": (543, 0.73),
-        "lda": (555, 0.725), "elastic": (2749, 0.755),
-        "sentence": (2248, 0.75), "sentence-admm": (1135, 0.76), "communities": (1733, 0.745),
-        "clusters": (1028, 0.765), "omp": (1500, 0.76), "gomp": (1500, 0.76),
-    }  # fmt: skip
-    marks = [plots.Mark(name, *where) for name, where in crowd.items()]
-    with plots._style():
-        figure, axes = plots._panels(7)
-        for axis in axes:
-            for mark in marks:
-                axis.plot(mark.features, mark.accuracy, "o")
-            plots._count_axis(axis, [mark.features for mark in marks], "features")
-            axis.set_ylabel("accuracy")
-        figure.draw_without_rendering()
-        plots._name(figure, axes[0], marks, ["black"] * len(marks))
-    boxes = {text.get_text(): text.get_window_extent() for text in axes[0].texts}
-    assert boxes.keys() == crowd.keys()
-    for one, other in itertools.combinations(boxes, 2):
-        assert not boxes[one].overlaps(boxes[other]), f"{one} and {other}"

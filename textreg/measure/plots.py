@@ -8,13 +8,13 @@ bytes.
 from __future__ import annotations
 
 import io
-import itertools
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textreg.errors import UsageError
+from textreg.measure.names import Name, write_names
 from textreg.measure.significance import Interval
 from textreg.modelfile.container import write_atomically
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 ENDINGS = (".svg", ".png")
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 SHAPES = "osD^vPX"
-UNREADABLE = 5
-"""How many lines and marks a name may cover rather than another name."""
 _GRAY = "#555555"
 _STYLE = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so pictures are the same everywhere
@@ -41,25 +39,6 @@ _STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "textreg",
 }
-# Where a name goes beside its point, in order of liking: offset in points and alignment.
-_PLACES = [
-    (7, 0, "left", "center"),
-    (-7, 0, "right", "center"),
-    (0, 8, "center", "bottom"),
-    (0, -8, "center", "top"),
-    (7, 8, "left", "bottom"),
-    (7, -8, "left", "top"),
-    (-7, 8, "right", "bottom"),
-    (-7, -8, "right", "top"),
-    (7, 20, "left", "bottom"),
-    (7, -20, "left", "top"),
-    (-7, 20, "right", "bottom"),
-    (-7, -20, "right", "top"),
-    (7, 34, "left", "bottom"),
-    (7, -34, "left", "top"),
-    (-7, 34, "right", "bottom"),
-    (-7, -34, "right", "top"),
-]
 
 
 class Mark(NamedTuple):
@@ -120,8 +99,7 @@ def accuracy_by_size(
             axis.set_ylabel("accuracy (bars: 95 % intervals)" if bars else "accuracy")
         figure.draw_without_rendering()
         for axis, marks in zip(axes, panels.values(), strict=True):
-            looks = [COLORS[names.index(mark.name) % len(COLORS)] for mark in marks]
-            _name(figure, axis, marks, looks)
+            write_names(axis, [_named(mark, names.index(mark.name)) for mark in marks])
         _save(figure, path)
 
 
@@ -165,8 +143,7 @@ def metric_by_size(
         axis.set_ylabel(metric)
         figure.draw_without_rendering()
         lines = [list(zip(curve.sizes, curve.values, strict=True)) for curve in curves]
-        colors = [_look(number)["color"] for number in range(len(named))]
-        _name(figure, axis, named, colors, lines)
+        write_names(axis, [_named(mark, number) for number, mark in enumerate(named)], lines)
         _save(figure, path)
 
 
@@ -199,6 +176,11 @@ def _look(number: int) -> dict[str, Any]:
     }
 
 
+def _named(mark: Mark, number: int) -> Name:
+    """What is written beside a mark."""
+    return Name(mark.name, (mark.features, mark.accuracy), _look(number)["color"])
+
+
 def _count_axis(axis: Axes, sizes: Sequence[float], title: str) -> None:
     """A logarithmic axis of sizes, linear from 0 to 1 where there is an empty model."""
     from matplotlib.ticker import FuncFormatter, LogLocator
@@ -214,61 +196,6 @@ def _count_axis(axis: Axes, sizes: Sequence[float], title: str) -> None:
     axis.xaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
     axis.margins(x=0.15, y=0.12)
     axis.set_xlabel(title)
-
-
-def _name(
-    figure: Figure,
-    axis: Axes,
-    marks: Sequence[Mark],
-    colors: Sequence[str],
-    lines: Sequence[Sequence[tuple[float, float]]] = (),
-) -> None:
-    """Write each mark's name beside it, where it covers no other name, mark or line."""
-    import numpy as np
-    from matplotlib.transforms import Bbox
-
-    points = [axis.transData.transform((mark.features, mark.accuracy)) for mark in marks]
-    taken = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in points]
-    for line in lines:
-        corners = axis.transData.transform(np.array(line))
-        for start, end in itertools.pairwise(corners):
-            steps = np.linspace(0, 1, 2 + int(np.hypot(*(end - start)) / 5))[:, None]
-            taken += [
-                Bbox.from_bounds(x - 1, y - 1, 2, 2) for x, y in start + steps * (end - start)
-            ]
-    written: list[Any] = []
-    frame = axis.get_window_extent()
-    for number, (mark, color) in enumerate(zip(marks, colors, strict=True)):
-        best = None
-        for dx, dy, across, up in _PLACES:
-            label = axis.annotate(
-                mark.name,
-                (mark.features, mark.accuracy),
-                (dx, dy),
-                textcoords="offset points",
-                ha=across,
-                va=up,
-                color=color,
-                arrowprops={"arrowstyle": "-", "color": color, "lw": 0.5} if abs(dy) > 8 else None,
-                zorder=5,
-            )
-            box = label.get_window_extent()
-            others = [other for at, other in enumerate(taken) if at != number]
-            clashes = sum(box.overlaps(other) for other in others)
-            # Two names over each other are both lost.
-            clashes += UNREADABLE * sum(box.overlaps(other) for other in written)
-            clashes += not (frame.x0 <= box.x0 and box.x1 <= min(frame.x1 + 30, figure.bbox.x1 - 4))
-            clashes += not (frame.y0 <= box.y0 and box.y1 <= frame.y1)
-            if best is None or clashes < best[0]:
-                if best is not None:
-                    best[1].remove()
-                best = clashes, label, box
-            else:
-                label.remove()
-            if not best[0]:
-                break
-        assert best is not None
-        written.append(best[2])
 
 
 def _save(figure: Figure, path: str | os.PathLike[str]) -> None:
