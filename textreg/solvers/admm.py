@@ -34,6 +34,9 @@ W_TOLERANCE = 1e-5
 W_STEPS = 20
 """Most Newton steps in one w step."""
 
+W_ROUNDS = 3
+"""Rounds of conjugate gradients in each: fewer leave more Newton steps, more are spent in vain."""
+
 CHECK = 10
 """Iterations between looks at the gap."""
 
@@ -141,7 +144,7 @@ def _minimise_w(
     inner = Separable(q, mu, penalty.lam)
     for _ in range(W_STEPS):
         active = engine.active(inner, engine.gradient(engine.features))
-        fall = engine.step(active, inner, passes=1, polish=5)
+        fall = engine.step(active, inner, passes=1, polish=W_ROUNDS)
         if fall <= W_TOLERANCE * abs(engine.value + inner.value(engine.w)):
             break
 
