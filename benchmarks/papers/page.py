@@ -157,30 +157,39 @@ def _measured(tasks: Tasks, where: Mapping[str, Any]) -> str:
 
 
 def _best(tasks: Tasks) -> list[str]:
-    """The best of ours by dev accuracy beside the best of the papers."""
-    rows, known, reached = [], 0, 0
+    """The best of ours beside the best of the papers: on test, as theirs is, and chosen on dev."""
+    rows, known, reached, chosen = [], 0, 0, 0
     for name, task in tasks.items():
         if not (own := task.get(DEFAULTS)):
             continue
+        top = min(own, key=lambda it, own=own: (-accuracy(own[it]), own[it]["features"]))
         winner = min(own, key=lambda it, own=own: (-own[it]["dev"], own[it]["features"]))
-        cell, theirs = own[winner], best(name)
-        row = [tables.titled(winner), f"{100 * cell['dev']:.1f}", f"{accuracy(cell):.1f}"]
-        row += [f"{cell['features']:,}", ""]
+        theirs = best(name)
+        row = [_of(own, top), "", f"{_of(own, winner)}, dev {100 * own[winner]['dev']:.1f}"]
         if theirs is not None:
             known += 1
-            reached += accuracy(cell) >= theirs[0] - 1e-9
-            row[-1] = f"{theirs[0]:.1f} ({tables.titled(theirs[1])}, {theirs[2]})"
+            reached += accuracy(own[top]) >= theirs[0] - 1e-9
+            chosen += accuracy(own[winner]) >= theirs[0] - 1e-9
+            row[1] = f"{theirs[0]:.1f} ({tables.titled(theirs[1])}, {theirs[2]})"
         rows.append([name.removeprefix("amazon-"), *row])
     if not rows:
         return []
-    head = ["", "ours, best on dev", "dev", "test", "features", "best of the papers on test"]
+    head = ["", "ours, best on test", "theirs, best on test", "ours, best on dev"]
     return [
         _fill(
-            "Of textreg's defaults that with the highest dev accuracy (of equal ones the smallest) "
-            f"is at or above the best test accuracy in either paper on {reached} of {known} tasks:"
+            "The best test accuracy of the methods in either paper, each with its prices chosen on "
+            "dev documents, beside the best of textreg's defaults, which choose theirs likewise: "
+            f"ours is at or above it on {reached} of {known} tasks. A best on test is flattered, "
+            "theirs as well as ours. If the method, too, is chosen by dev accuracy (of equal ones "
+            f"the smallest), the last column, {chosen} of {known} remain: dev sets of this size "
+            "cannot tell so many methods apart."
         ),
         tables.table(head, rows),
     ]
+
+
+def _of(cells: Mapping[str, Cell], name: str) -> str:
+    return f"{accuracy(cells[name]):.1f} ({tables.titled(name)})"
 
 
 def _claims(tasks: Tasks) -> list[str]:
