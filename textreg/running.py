@@ -15,9 +15,9 @@ from typing import Any
 from textreg.errors import ConvergenceWarning
 from textreg.records import Step
 from textreg.search.cluster import Cluster
-from textreg.search.trials import Piece, Trial, solve_piece
+from textreg.search.trials import Piece, Trial, Trials, solve_piece
 
-Finished = Callable[[Piece, list[list[Trial]]], None]
+Finished = Callable[[Piece, Trials], None]
 
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(stage, done, total)``, from any thread but never from two at once."""
@@ -110,14 +110,16 @@ class Run:
             if self.work.progress is not None:
                 self.work.progress(self._stage, self._done, self._total)
 
-    def solve_pieces(self, pieces: Sequence[Piece], finished: Finished | None = None) -> list[Any]:
+    def solve_pieces(
+        self, pieces: Sequence[Piece], finished: Finished | None = None
+    ) -> list[Trials]:
         """Trials of every piece of work, for :func:`textreg.search.trials.solve_piece`.
 
         finished: told of each piece and its trials as it is done, from any thread. A cluster is
         told of no Ctrl-C, so there all the pieces are done.
         """
 
-        def one(piece: Piece) -> list[list[Trial]]:
+        def one(piece: Piece) -> Trials:
             trials = solve_piece(piece, self, self.done)
             if finished is not None:
                 finished(piece, trials)

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from textreg.errors import UsageError
 from textreg.kinds import Plugin
 from textreg.records import Step
-from textreg.search.trials import Fold, Piece, Trial, solve_piece
+from textreg.search.trials import Fold, Piece, Trials, solve_piece
 
 PATIENCE = 10
 """Seconds until a scheduler has answered, or has found a worker."""
@@ -28,8 +28,6 @@ ATTEMPTS = 3
 
 SAME = ("textreg", "numpy", "scipy")
 """Distributions whose versions decide about the last digits of a result."""
-
-Trials = list[list[Trial]]
 
 
 class Cluster:

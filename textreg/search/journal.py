@@ -22,7 +22,7 @@ import numpy as np
 
 from textreg.errors import DataError, UsageError
 from textreg.records import Corpus
-from textreg.search.trials import Piece, Start, Trial
+from textreg.search.trials import Piece, Start, Trial, Trials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 FORMAT = 1
 CHECKSUM = 16
 """Hexadecimal digits of a line's SHA-256 that stand before it."""
-
-Trials = list[list[Trial]]
-"""Those of a piece: for every setting one a weight vector."""
 
 
 class Journal:

@@ -22,7 +22,7 @@ from textreg.measure.metrics import measure, standard_error
 from textreg.plugins import calls
 from textreg.running import ALONE, Run, Work
 from textreg.search.journal import Journal
-from textreg.search.trials import Fold, Piece, Start, Trial
+from textreg.search.trials import Fold, Piece, Start, Trial, Trials
 
 __all__ = ["Fold", "Point", "Start", "grid_of", "measure_grid", "search"]
 
@@ -124,7 +124,7 @@ def measure_grid(
     return points
 
 
-def _solve(pieces: Sequence[Piece], run: Run, journal: Journal | None) -> list[list[list[Trial]]]:
+def _solve(pieces: Sequence[Piece], run: Run, journal: Journal | None) -> list[Trials]:
     """Trials of pieces of work, those that the journal holds from there."""
     if journal is None:
         return run.solve_pieces(pieces)

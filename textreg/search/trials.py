@@ -102,6 +102,10 @@ class Trial(NamedTuple):
     seconds: float
 
 
+Trials = list[list[Trial]]
+"""Those of a piece of work: for every setting one a weight vector."""
+
+
 class Watch(Protocol):
     """Says when to stop."""
 
@@ -131,12 +135,12 @@ Done = Callable[[int, list[Trial]], None]
 """Told of every setting of a chain as it is done: its place, and a trial for each class."""
 
 
-def solve_piece(piece: Piece, watch: Watch, done: Done | None = None) -> list[list[Trial]]:
-    """Trials of every setting of a piece, one a weight vector; of fewer settings if stopped.
+def solve_piece(piece: Piece, watch: Watch, done: Done | None = None) -> Trials:
+    """Trials of every setting of a piece; of fewer settings if stopped.
 
     A setting that was under way at the stop has no trial.
     """
-    trials: list[list[Trial]] = []
+    trials: Trials = []
     begin = time.perf_counter()
     for weights in _weights(piece, watch):
         if watch.stopped:
