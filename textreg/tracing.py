@@ -10,13 +10,13 @@ import numpy as np
 
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Regularizer
-from textreg.losses import largest_gradient_at_zero
 from textreg.measure.metrics import measure
 from textreg.params import AUTO, Choices, LogGrid
 from textreg.paths import PathPoint, SolutionPath
 from textreg.plugins import calls
 from textreg.records import MultiSolution, Problem
 from textreg.running import ALONE, Run, Work
+from textreg.search.trials import hardest
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -93,8 +93,7 @@ def trace(
     """
     from scipy.sparse import csr_array, vstack
 
-    problems = [problem.replace(y=y) for y in targets]
-    parts = path_parts(part, max(problems, key=largest_gradient_at_zero))
+    parts = path_parts(part, hardest(problem, targets))
     chosen = parts.index(part)
     run = work.run("path", len(parts) * len(targets) * (1 + len(folds)))
     pieces: list[tuple[Any, ...]] = []

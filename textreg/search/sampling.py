@@ -20,7 +20,8 @@ from textreg.plugins import calls
 from textreg.search.bench import Bench, Chosen
 from textreg.search.choice import costs
 from textreg.search.narrowing import Plan, Step
-from textreg.search.selection import Point, hardest
+from textreg.search.selection import Point
+from textreg.search.trials import hardest
 
 TRIALS = 40
 """Settings that are tried when nobody says how many."""
@@ -103,7 +104,8 @@ class _Space:
 
     def _scale(self, chosen: Chosen, name: str) -> float:
         if (chosen, name) not in self._scales:
-            problem = hardest(self._bench.ready(chosen).cut[0])
+            first = self._bench.ready(chosen).cut[0]
+            problem = hardest(first.problem, first.targets)
             self._scales[chosen, name] = calls.scale(self._reg, problem, name)
         return self._scales[chosen, name]
 

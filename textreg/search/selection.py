@@ -17,12 +17,11 @@ from typing import Any
 import numpy as np
 
 from textreg.kinds import Regularizer
-from textreg.losses import largest_gradient_at_zero
 from textreg.measure.metrics import measure, standard_error
 from textreg.plugins import calls
 from textreg.running import ALONE, Run, Work
 from textreg.search.journal import Journal
-from textreg.search.trials import Fold, Piece, Start, Trial, Trials
+from textreg.search.trials import Fold, Piece, Start, Trial, Trials, hardest
 
 __all__ = ["Fold", "Point", "Start", "grid_of", "measure_grid", "search"]
 
@@ -71,13 +70,7 @@ def grid_of(regularizer: Regularizer, first: Fold) -> list[Regularizer]:
     Several classes share its prices, so that one number says what was chosen: the grid of the class
     that takes the most to empty.
     """
-    return calls.candidates(regularizer, hardest(first))
-
-
-def hardest(fold: Fold) -> Any:
-    """The problem of the class that takes the largest price to empty."""
-    problems = [fold.problem.replace(y=y) for y in fold.targets]
-    return max(problems, key=largest_gradient_at_zero)
+    return calls.candidates(regularizer, hardest(first.problem, first.targets))
 
 
 def fits(folds: Sequence[Fold]) -> int:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from textreg.kinds import Regularizer
+from textreg.losses import largest_gradient_at_zero
 from textreg.plugins import calls
 from textreg.records import Problem, Step
 
@@ -74,6 +75,11 @@ class Fold:
                 found.update(repr((known.dtype.str, known.shape)).encode())
                 found.update(known.data)
         return found.hexdigest()
+
+
+def hardest(problem: Problem, targets: Floats) -> Problem:
+    """The problem of that row of ``targets`` which takes the largest price to empty."""
+    return max((problem.replace(y=y) for y in targets), key=largest_gradient_at_zero)
 
 
 class Start(NamedTuple):
