@@ -42,8 +42,9 @@ from textreg.kinds import Regularizer
 from textreg.records import Problem, Tokens
 from textreg.running import Work
 from textreg.search.choice import choose
-from textreg.search.selection import Fold, search
+from textreg.search.selection import search
 from textreg.search.splits import folds
+from textreg.search.trials import Fold
 
 NEWS_SIZES = (100, 300, 1000, 2000)
 SENTIMENT_SIZES = (50, 100, 250, 500, 1000)

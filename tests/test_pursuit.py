@@ -17,7 +17,8 @@ from textreg.errors import ConvergenceWarning, DataError, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Groups, Problem, Step
 from textreg.running import Work
-from textreg.search.selection import Fold, search
+from textreg.search.selection import search
+from textreg.search.trials import Fold
 from textreg.solvers import scores
 from textreg.solvers.active import ActiveFit
 from textreg.solvers.pursuit import Pursuit

@@ -21,8 +21,9 @@ from textreg.params import AUTO, Choices, LogGrid, param
 from textreg.records import Problem, Solution
 from textreg.running import Work
 from textreg.search.choice import choose
-from textreg.search.selection import Fold, Point, Start, search
+from textreg.search.selection import Point, search
 from textreg.search.splits import folds, holdout
+from textreg.search.trials import Fold, Start
 
 
 class Shrunk(Regularizer):

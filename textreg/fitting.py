@@ -11,7 +11,7 @@ import numpy as np
 from textreg.plugins import calls
 from textreg.records import MultiSolution, Problem, Solution
 from textreg.running import ALONE, Run, Work
-from textreg.search.selection import Fold, Start
+from textreg.search.trials import Fold, Start
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,8 +11,8 @@ import numpy as np
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.plugins import calls
 from textreg.records import Corpus, Problem, Tokens
-from textreg.search.selection import Fold
 from textreg.search.splits import Split
+from textreg.search.trials import Fold
 from textreg.settings import TrainingSettings
 
 if TYPE_CHECKING:

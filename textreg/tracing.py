@@ -16,13 +16,12 @@ from textreg.paths import PathPoint, SolutionPath
 from textreg.plugins import calls
 from textreg.records import MultiSolution, Problem
 from textreg.running import ALONE, Run, Work
-from textreg.search.trials import hardest
+from textreg.search.trials import Fold, hardest
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from textreg.records import Floats, Int64s
-    from textreg.search.selection import Fold
 
 POINTS = 20
 """Points of a path, beside the chosen one."""

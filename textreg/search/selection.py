@@ -23,9 +23,6 @@ from textreg.running import ALONE, Run, Work
 from textreg.search.journal import Journal
 from textreg.search.trials import Fold, Piece, Start, Trial, Trials, hardest
 
-__all__ = ["Fold", "Point", "Start", "grid_of", "measure_grid", "search"]
-
-
 STEPS = 3
 """Settings of a chain that are solved in one go."""
 
