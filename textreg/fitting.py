@@ -11,7 +11,7 @@ import numpy as np
 from textreg.plugins import calls
 from textreg.records import MultiSolution, Problem, Solution
 from textreg.running import ALONE, Run, Work
-from textreg.search.trials import Fold, Start
+from textreg.search.trials import Fold, Start, dense
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,14 +34,12 @@ def fit_classes(
     starts: one a weight vector, to begin from, as far as they are known. In the ``info`` there are
     orders and steps of a pursuit: see :meth:`textreg.solvers.pursuit.Pursuit.solution`.
     """
-    p = problem.X.shape[1]
     if codes is not None:
         run = work.run("fit", 1)
         begin = None
         known = [start for start in starts or () if start is not None]
         if len(known) == len(targets):
-            pairs = [start.dense(p) for start in known]
-            begin = np.array([w for w, _ in pairs]), np.array([b for _, b in pairs])
+            begin = dense(known, problem.X.shape[1])
         pieces: list[tuple[Any, ...]] = [(part, problem, codes, begin, run)]
         return run.map(_fit_together, pieces)[0], run.stopped
     run = work.run("fit", len(targets))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from textreg.paths import PathPoint, SolutionPath
 from textreg.plugins import calls
 from textreg.records import MultiSolution, Problem
 from textreg.running import ALONE, Run, Work
-from textreg.search.trials import Fold, hardest
+from textreg.search.trials import Fold, hardest, solve_chain
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -100,8 +100,8 @@ def trace(
         (problem, targets, codes, None),
         *((fold.problem, fold.targets, fold.codes, fold.X_held) for fold in folds),
     ]:
-        rows = [None] if classes is not None else list(ys)
-        pieces += [(parts, one, y, classes, X, run) for y in rows]
+        problems = [one] if classes is not None else [one.replace(y=y) for y in ys]
+        pieces += [(parts, each, classes, X, run) for each in problems]
     results = run.map(_walk, pieces)
     if run.stopped:
         warnings.warn(
@@ -147,15 +147,13 @@ def trace(
 def _walk(
     parts: Sequence[Regularizer],
     problem: Problem,
-    y: Floats | None,
     codes: Int64s | None,
     X: csr_array | None,
     run: Run,
 ) -> list[_Found]:
     """All points of one weight vector, or of all together; fewer where the run was stopped."""
     found: list[_Found] = []
-    problem = problem.replace(callback=run.callback)
-    for w, b, gap in _solutions(parts, problem, y, codes, run):
+    for w, b, gap in solve_chain(parts, problem, codes, None, run):
         if run.stopped:
             break
         scores = None if X is None else X @ w.T + b
@@ -163,26 +161,6 @@ def _walk(
         for _ in range(len(w)):
             run.advance()
     return found
-
-
-def _solutions(
-    parts: Sequence[Regularizer],
-    problem: Problem,
-    y: Floats | None,
-    codes: Int64s | None,
-    run: Run,
-) -> Iterator[tuple[Floats, Floats, float]]:
-    """Weights (rows, p), intercepts (rows,) and gap of every point."""
-    if codes is None:
-        assert y is not None
-        for solution in calls.path(parts, problem.replace(y=y), lambda: run.stopped is not None):
-            yield solution.w[None], np.array([solution.b]), solution.gap
-        return
-    start = None
-    for part in parts:
-        fitted = calls.solve_softmax(part, problem, codes, start)
-        start = fitted.w, fitted.b
-        yield fitted.w, fitted.b, fitted.gap
 
 
 def _sparse(w: Floats) -> csr_array:

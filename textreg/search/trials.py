@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -96,6 +96,12 @@ class Start(NamedTuple):
         return w, self.b
 
 
+def dense(starts: Sequence[Start], n_features: int) -> tuple[Floats, Floats]:
+    """Several in one: weights (k, n_features) and intercepts (k,)."""
+    weights, intercepts = zip(*(start.dense(n_features) for start in starts), strict=True)
+    return np.array(weights), np.array(intercepts)
+
+
 class Trial(NamedTuple):
     """Scores of the documents held out, and of the weights as much as is worth its memory.
 
@@ -146,43 +152,49 @@ def solve_piece(piece: Piece, watch: Watch, done: Done | None = None) -> Trials:
 
     A setting that was under way at the stop has no trial.
     """
+    fold, row, p = piece.fold, piece.row, piece.fold.problem.X.shape[1]
+    problem = fold.problem if row is None else fold.problem.replace(y=fold.targets[row])
+    start = dense(piece.starts, p) if piece.starts else None
     trials: Trials = []
     begin = time.perf_counter()
-    for weights in _weights(piece, watch):
+    for weights, intercepts, _ in solve_chain(piece.parts, problem, fold.codes, start, watch):
         if watch.stopped:
             break
         trials.append([])
         seconds = time.perf_counter() - begin
-        for w, b in weights:
+        for w, b in zip(weights, intercepts.tolist(), strict=True):
             used = w != 0.0
-            start = None
+            kept = None
             if np.count_nonzero(used) <= KEPT:
                 indices = np.flatnonzero(used)
-                start = Start(indices, w[indices], b)
-            trials[-1].append(Trial(piece.fold.X_held @ w + b, np.packbits(used), start, seconds))
+                kept = Start(indices, w[indices], b)
+            trials[-1].append(Trial(fold.X_held @ w + b, np.packbits(used), kept, seconds))
         if done is not None:
             done(len(trials) - 1, trials[-1])
         begin = time.perf_counter()
     return trials
 
 
-def _weights(piece: Piece, watch: Watch) -> Iterator[list[tuple[Floats, float]]]:
-    """Weights and intercepts of one class, or of all, for every setting of a piece."""
-    fold, row = piece.fold, piece.row
-    problem = fold.problem.replace(callback=watch.callback)
-    p = problem.X.shape[1]
-    dense = [start.dense(p) for start in piece.starts or ()]
-    if row is not None:
-        begin = dense[0] if dense else None
-        here = problem.replace(y=fold.targets[row], start=begin)
-        for solution in calls.path(piece.parts, here, lambda: watch.stopped is not None):
-            yield [(solution.w, solution.b)]
+def solve_chain(
+    parts: Sequence[Regularizer],
+    problem: Problem,
+    codes: Int64s | None,
+    start: tuple[Floats, Floats] | None,
+    watch: Watch,
+) -> Iterator[tuple[Floats, Floats, float]]:
+    """Weights (k, p), intercepts (k,) and gap of every setting, each started from the one before.
+
+    codes: (n,) where all classes are fitted together; else it is the y of ``problem`` alone, and k
+    is 1. start: weights and intercepts to begin from.
+    """
+    problem = problem.replace(callback=watch.callback)
+    if codes is None:
+        if start is not None:
+            problem = problem.replace(start=(start[0][0], float(start[1][0])))
+        for solution in calls.path(parts, problem, lambda: watch.stopped is not None):
+            yield solution.w[None], np.array([solution.b]), solution.gap
         return
-    assert fold.codes is not None
-    together = None
-    if dense:
-        together = np.array([w for w, _ in dense]), np.array([b for _, b in dense])
-    for part in piece.parts:
-        fitted = calls.solve_softmax(part, problem, fold.codes, together)
-        together = fitted.w, fitted.b
-        yield [(w, float(b)) for w, b in zip(fitted.w, fitted.b, strict=True)]
+    for part in parts:
+        fitted = calls.solve_softmax(part, problem, codes, start)
+        start = fitted.w, fitted.b
+        yield fitted.w, fitted.b, fitted.gap
