@@ -100,7 +100,8 @@ class Run:
 
     def done(self, place: int, found: Sequence[Trial]) -> None:
         """One more setting of a chain is done: see :data:`textreg.search.trials.Done`."""
-        self._slowest = max(self._slowest, *(trial.seconds for trial in found))
+        with self._lock:
+            self._slowest = max(self._slowest, *(trial.seconds for trial in found))
         self.advance()
 
     def advance(self) -> None:
