@@ -14,12 +14,12 @@ from textreg import registry
 from textreg.errors import ModelError, PluginError, PluginWarning, UsageError
 from textreg.kinds import Tokenizer
 from textreg.modelfile.container import FaultError, field
+from textreg.plugins.entries import PART_NAME
 from textreg.plugins.inventory import PluginInfo
 
-_NAME = re.compile(r"\w[\w.+-]*")
 # Printed as part of a command, so nothing that a shell or pip would take for more.
 _PATTERNS = {
-    "name": _NAME,
+    "name": PART_NAME,
     "distribution": re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)?"),
     "version": re.compile(r"[A-Za-z0-9._+!-]*"),
     "file": re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]+"),
@@ -35,7 +35,7 @@ def describe(tokenizer: Tokenizer) -> dict[str, Any]:
     """
     if isinstance(tokenizer, Named):
         return tokenizer.description
-    if not _NAME.fullmatch(tokenizer.name):
+    if not PART_NAME.fullmatch(tokenizer.name):
         raise UsageError(
             f"a model with the tokenizer {tokenizer!r} cannot be saved, for no plugin can have the "
             f"name {tokenizer.name!r}: give its class a name."

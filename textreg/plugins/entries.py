@@ -10,6 +10,8 @@ from typing import NamedTuple
 GROUP = "textreg"
 # The keys of kinds.KINDS, which is not imported here: a list of names needs no numpy.
 KIND_NAMES = ("tokenizer", "groups", "graph", "regularizer")
+PART_NAME = re.compile(r"\w[\w.+-]*")
+"""What the name of a part must look like."""
 
 
 class Entry(NamedTuple):

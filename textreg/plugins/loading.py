@@ -13,13 +13,13 @@ from importlib.metadata import EntryPoint
 from typing import Any
 
 from textreg.errors import BrokenPluginError, PluginWarning, did_you_mean
+from textreg.plugins.entries import PART_NAME
 from textreg.plugins.guard import cause_of
 
 Parts = dict[tuple[str, str], type[Any]]
 """Plugin classes by (kind, name)."""
 
 _TITLES = {"groups": "group builder", "graph": "graph builder"}
-_NAME = re.compile(r"\w[\w.+-]*")
 _REQUIREMENT = re.compile(r"[\w.-]+")
 
 
@@ -173,7 +173,7 @@ def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
     _check_api(cls, provider)
     if missing := ", ".join(sorted(cls.__abstractmethods__)):
         raise BrokenPluginError(f"{cls.__name__} of {provider} does not define {missing}.")
-    if not isinstance(cls.name, str) or not _NAME.fullmatch(cls.name):
+    if not isinstance(cls.name, str) or not PART_NAME.fullmatch(cls.name):
         raise BrokenPluginError(
             f"{cls.__name__} of {provider} is called {cls.name!r}: a name is made of letters, "
             f"digits, '_', '.', '+' and '-', and starts with a letter or digit."
