@@ -18,7 +18,7 @@ from typing import Any
 
 from textreg.errors import BrokenPluginError, PluginError, UsageError, did_you_mean
 from textreg.plugins.config import Config
-from textreg.plugins.entries import KIND_NAMES, Entry, normal
+from textreg.plugins.entries import KIND_NAMES, Entry, is_among, normal
 from textreg.plugins.guard import blaming
 from textreg.plugins.inventory import Added, Inventory, PluginInfo
 from textreg.plugins.loading import Parts, add_part, parts_of, title
@@ -196,7 +196,7 @@ class Registry:
         """
         known = self.aliases()
         for name in names:
-            if not {name, normal(name)} & known:
+            if not is_among(name, known):
                 raise PluginError(
                     f"cannot block '{name}': no plugin is called that."
                     f"{did_you_mean(name, known)} See: textreg plugins list"

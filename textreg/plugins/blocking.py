@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from textreg.plugins.config import Config, find_configs
-from textreg.plugins.entries import aliases, normal
+from textreg.plugins.entries import aliases, is_among
 
 DISABLE = "TEXTREG_DISABLE"
 
@@ -53,4 +53,4 @@ class Blocks:
 
 
 def _names_one(names: Iterable[str], parts: set[str]) -> bool:
-    return any({name, normal(name)} & parts for name in names)
+    return any(is_among(name, parts) for name in names)

@@ -12,7 +12,7 @@ from textreg import registry
 from textreg.demo import make_reviews
 from textreg.errors import BrokenPluginError, PluginError, TextregError, did_you_mean
 from textreg.plugins.blocking import DISABLE
-from textreg.plugins.entries import aliases, normal
+from textreg.plugins.entries import aliases, is_among
 from textreg.plugins.guard import traceback_of
 from textreg.plugins.inventory import PluginInfo
 from textreg.training import train
@@ -80,13 +80,13 @@ def notes() -> list[str]:
         f"{where} names '{name}', and no plugin is called that.{did_you_mean(name, known)}"
         for where, listed in given
         for name in map(str.strip, listed)
-        if name and not {name, normal(name)} & known
+        if name and not is_among(name, known)
     ]
 
 
 def _meant(name: str, rows: Iterable[PluginInfo]) -> Iterator[PluginInfo]:
     for row in rows:
-        if {name, normal(name)} & aliases(row.kind, row.name, row.distribution):
+        if is_among(name, aliases(row.kind, row.name, row.distribution)):
             yield row
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from importlib import metadata
 from typing import NamedTuple
 
@@ -93,6 +93,11 @@ def _one_by_one(damaged: list[str]) -> list[metadata.EntryPoint]:
 def normal(distribution: str) -> str:
     """The one spelling of a distribution's name (PEP 503)."""
     return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
+def is_among(name: str, known: Set[str]) -> bool:
+    """Whether a name as a user writes it, which may be a distribution's, is one of ``known``."""
+    return not known.isdisjoint({name, normal(name)})
 
 
 def aliases(kind: str, name: str, distribution: str) -> set[str]:
