@@ -125,22 +125,20 @@ class Registry:
         """Where a class, or the class of an instance, is from; None for one that was passed
         directly and is of no installed plugin. Imports nothing.
         """
-        return self._inventory.provider(part if isinstance(part, type) else type(part))
+        return self._inventory.provider(_class_of(part))
 
     def home(self, part: Any) -> str:
         """The same in words: distribution and version, a file, or the name of the class."""
-        cls = part if isinstance(part, type) else type(part)
-        info = self.provider(cls)
+        cls, info = _class_of(part), self.provider(part)
         return f"{cls.__module__}.{cls.__qualname__}" if info is None else info.home
 
     def origin(self, part: Any) -> dict[str, Any]:
         """The same as a model keeps it: distribution, version, api, and of a file path and hash."""
-        cls: Any = part if isinstance(part, type) else type(part)
-        info = self.provider(cls)
+        info = self.provider(part)
         known = {
             "distribution": info.distribution if info else "",
             "version": info.version if info else "",
-            "api": cls.api,
+            "api": part.api,
         }
         if info is not None and info.file:
             known |= {"file": info.file, "sha256": info.sha256}
@@ -248,6 +246,10 @@ class Registry:
         for fault in faults:
             message += f" It may be in a plugin that is broken: {fault}"
         return PluginError(message)
+
+
+def _class_of(part: Any) -> type[Any]:
+    return part if isinstance(part, type) else type(part)
 
 
 def _check_kind(kind: str) -> None:
