@@ -9,15 +9,14 @@ from typing import Any, NamedTuple
 from textreg.errors import UsageError, did_you_mean
 from textreg.params import Param, Parametrized
 
-PREFIXED = ("reg", "tokenizer", "groups", "graph")
 WORDS = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
 
 
 class Dimension(NamedTuple):
     """One parameter and the values to try.
 
-    key: as the option is called, such as ``weighting`` or ``groups_topics``. part: one of PREFIXED,
-    or "vectorizer". name: of the parameter there.
+    key: as the option is called, such as ``weighting`` or ``groups_topics``. part: "vectorizer", or
+    the prefix of the key. name: of the parameter there.
     """
 
     key: str
@@ -49,8 +48,9 @@ def dimensions(
 ) -> list[Dimension]:
     """The space with every value checked and in its type; features first, prices last.
 
-    parts: the parts that there are, by PREFIXED and "vectorizer". Raises UsageError for a parameter
-    that none of them has, that is given as well, or that has a wrong value.
+    parts: by the prefixes of their options, and "vectorizer"; None where there is none. Raises
+    UsageError for a parameter that none of them has, that is given as well, or that has a wrong
+    value.
     """
     found = []
     for key, values in space.items():
@@ -94,15 +94,16 @@ def _find(key: str, parts: Mapping[str, Parametrized | None]) -> tuple[str, str]
     assert vectorizer is not None
     if key in vectorizer.declared():
         return "vectorizer", key
+    prefixed = {prefix: part for prefix, part in parts.items() if prefix != "vectorizer"}
     prefix, _, name = key.partition("_")
-    owner = parts.get(prefix) if prefix in PREFIXED else None
+    owner = prefixed.get(prefix)
     if owner is not None and name in owner.declared():
         return prefix, name
-    if prefix in PREFIXED and name and owner is None:
+    if prefix in prefixed and name and owner is None:
         raise UsageError(f"search_space: there are no {prefix} here, so {key} means nothing.")
     known = list(vectorizer.declared())
-    for prefix in PREFIXED:
-        if (part := parts.get(prefix)) is not None:
+    for prefix, part in prefixed.items():
+        if part is not None:
             known += [f"{prefix}_{name}" for name in part.declared()]
     raise UsageError(
         f"search_space: no parameter '{key}'.{did_you_mean(key, known)} There are: "
