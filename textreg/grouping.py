@@ -74,8 +74,25 @@ class SegmentBuilder(PricedBuilder):
         return self.priced(*feature_sets(ids, ptr, n_features), n_features, names)
 
 
-class SegmentNames(Sequence[str]):
-    """``document 12, sentence 3`` for every segment, counted from one, made when asked for.
+class MadeNames(Sequence[str]):
+    """Names of groups, each made when it is asked for; write :meth:`name` and ``__len__``."""
+
+    @abstractmethod
+    def name(self, group: int) -> str:
+        """That of a group, which is numbered from 0."""
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self.name(group) for group in range(*index.indices(len(self)))]
+        return self.name(range(len(self))[index])
+
+
+class SegmentNames(MadeNames):
+    """``document 12, sentence 3`` for every segment, counted from one.
 
     With no word for a segment it is ``document 12``.
     """
@@ -87,19 +104,12 @@ class SegmentNames(Sequence[str]):
     def __len__(self) -> int:
         return int(self.document_ptr[-1])
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return [self[s] for s in range(*index.indices(len(self)))]
-        s = range(len(self))[index]
-        document = int(np.searchsorted(self.document_ptr, s, side="right")) - 1
+    def name(self, group: int) -> str:
+        document = int(np.searchsorted(self.document_ptr, group, side="right")) - 1
         name = f"document {document + 1}"
         if not self.segment:
             return name
-        return f"{name}, {self.segment} {s - int(self.document_ptr[document]) + 1}"
+        return f"{name}, {self.segment} {group - int(self.document_ptr[document]) + 1}"
 
 
 class WordGroupBuilder(PricedBuilder):

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import accumulate
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar
 
 import numpy as np
 
 from textreg.errors import UsageError
+from textreg.grouping import MadeNames
 from textreg.kinds import GroupBuilder
 from textreg.records import Groups, Tokens
 
@@ -63,8 +64,8 @@ class JoinedBuilder(GroupBuilder):
         )
 
 
-class _Names(Sequence[str]):
-    """Names of groups after that of their builder, made when asked for."""
+class _Names(MadeNames):
+    """Names of groups after that of their builder."""
 
     def __init__(self, parts: Sequence[tuple[str, Groups]]) -> None:
         self.parts = parts
@@ -73,17 +74,10 @@ class _Names(Sequence[str]):
     def __len__(self) -> int:
         return self.starts[-1]
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return [self[g] for g in range(*index.indices(len(self)))]
-        g = range(len(self))[index]
-        part = bisect_right(self.starts, g) - 1
+    def name(self, group: int) -> str:
+        part = bisect_right(self.starts, group) - 1
         label, groups = self.parts[part]
-        inside = g - self.starts[part]
+        inside = group - self.starts[part]
         return f"{label}: {groups.names[inside] if groups.names else f'group {inside + 1}'}"
 
 
