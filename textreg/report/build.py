@@ -144,7 +144,8 @@ def _report(
         missing.append(NO_TRAIN)
     elif again.baseline is None:
         missing.append(f"The model is an {BASELINE} net itself, so there is none to compare with.")
-    if searched_of(model) is None and model.path is None:
+    searched = searched_of(model)
+    if searched is None and model.path is None:
         missing.append("Training tried one setting only and kept no path (--path) to draw.")
     if not explained:
         missing.append("The tokenizer gives no character offsets, so no document is explained.")
@@ -158,7 +159,7 @@ def _report(
         converged=summary.get("converged"),
         gap=summary.get("gap"),
         scores=scores_of(measured),
-        searched=searched_of(model),
+        searched=searched,
         traced=traced_of(model),
         words=words,
         words_left_out=words_left_out,
