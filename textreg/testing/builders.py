@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,11 @@ from textreg import registry
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.kinds import Tokenizer
 from textreg.records import Graph, Groups, Tokens
-from textreg.testing.checks import Check, Checks, fail, require, run_checks
-from textreg.testing.parts import check_imports, check_parameters, check_state
+from textreg.testing.checks import Check, fail, require, run_checks
+from textreg.testing.parts import checks_of
 from textreg.testing.texts import EDGES, TEXTS, some_tokens, with_pairs
 
-_tokenizer, _groups, _graph = Checks(), Checks(), Checks()
+_tokenizer, _groups, _graph = (checks_of(kind) for kind in ("tokenizer", "groups", "graph"))
 
 
 def tokenizer_checks() -> list[Check]:
@@ -47,34 +47,6 @@ def check_group_builder(part: Any, *, skip: Mapping[str, str] | None = None) -> 
 def check_graph_builder(part: Any, *, skip: Mapping[str, str] | None = None) -> None:
     """Raise ContractError unless ``part``, a name, class or instance, is a good graph builder."""
     run_checks(_graph.all, part, skip)
-
-
-def _built(kind: str, part: Any, tokens: Tokens) -> Any:
-    """What it builds; None where it refuses such texts with a DataError. It may warn of them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        try:
-            return registry.resolve(kind, part).build(tokens)
-        except DataError:
-            return None
-
-
-@_tokenizer.add("tokenizer-parameters")
-def _tokenizer_parameters(part: Any) -> None:
-    """The class and every parameter say what they are for, and numbers have a range."""
-    check_parameters("tokenizer-parameters", registry.resolve("tokenizer", part))
-
-
-@_tokenizer.add("tokenizer-state")
-def _tokenizer_state(part: Any) -> None:
-    """Parameters are plain values: JSON gives them back, and a pickled copy is equal."""
-    check_state("tokenizer-state", registry.resolve("tokenizer", part))
-
-
-@_tokenizer.add("tokenizer-imports")
-def _tokenizer_imports(part: Any) -> None:
-    """Importing its module is cheap: what is large is imported where it is used."""
-    check_imports("tokenizer-imports", registry.resolve("tokenizer", part))
 
 
 @_tokenizer.add("tokenizer-call")
@@ -140,22 +112,38 @@ def _tokenizer_determinism(part: Any) -> None:
     require("tokenizer-determinism", alone == [made(text) for text in TEXTS], "no memory", "some")
 
 
-@_groups.add("groups-parameters")
-def _groups_parameters(part: Any) -> None:
-    """The class and every parameter say what they are for, and numbers have a range."""
-    check_parameters("groups-parameters", registry.resolve("groups", part))
+def _built(kind: str, part: Any, tokens: Tokens) -> Any:
+    """What it builds; None where it refuses such texts with a DataError. It may warn of them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        try:
+            return registry.resolve(kind, part).build(tokens)
+        except DataError:
+            return None
 
 
-@_groups.add("groups-state")
-def _groups_state(part: Any) -> None:
-    """Parameters are plain values: JSON gives them back, and a pickled copy is equal."""
-    check_state("groups-state", registry.resolve("groups", part))
+def _check_features(name: str, built: Any, tokens: Tokens) -> None:
+    wanted = len(tokens.vocabulary)
+    require(name, built.n_features == wanted, f"{wanted} features", built.n_features)
 
 
-@_groups.add("groups-imports")
-def _groups_imports(part: Any) -> None:
-    """Importing its module is cheap: what is large is imported where it is used."""
-    check_imports("groups-imports", registry.resolve("groups", part))
+def _check_edges(kind: str, part: Any) -> None:
+    for texts in EDGES:
+        tokens = with_pairs(registry.create("tokenizer", "words").encode(texts))
+        built = _built(kind, part, tokens)
+        if built is not None:
+            _check_features(f"{kind}-edges", built, tokens)
+
+
+def _check_determinism(kind: str, part: Any, same: Callable[[Any, Any], bool]) -> None:
+    """same: says whether two results, neither of them None, are."""
+    tokens = some_tokens()
+    ids = tokens.ids.copy()
+    one, other = _built(kind, part, tokens), _built(kind, part, some_tokens())
+    alike = one is other or (one is not None and other is not None and same(one, other))
+    name = f"{kind}-determinism"
+    require(name, alike, f"the same {kind} twice", "others")
+    require(name, np.array_equal(ids, tokens.ids), "tokens as they were", "others")
 
 
 @_groups.add("groups-result")
@@ -167,8 +155,7 @@ def _groups_result(part: Any) -> None:
     if groups is None:
         return
     require("groups-result", isinstance(groups, Groups), "Groups", type(groups).__name__)
-    wanted = len(tokens.vocabulary)
-    require("groups-result", groups.n_features == wanted, f"{wanted} features", groups.n_features)
+    _check_features("groups-result", groups, tokens)
     require("groups-result", len(groups) > 0, "a group at least", "none")
 
 
@@ -176,49 +163,18 @@ def _groups_result(part: Any) -> None:
 def _groups_edges(part: Any) -> None:
     """Texts without words, one text, one word, and n-grams: a result for every feature, or a
     DataError that says what is missing."""
-    for texts in EDGES:
-        tokens = with_pairs(registry.create("tokenizer", "words").encode(texts))
-        found = _built("groups", part, tokens)
-        if found is None:
-            continue
-        wanted = len(tokens.vocabulary)
-        require("groups-edges", found.n_features == wanted, f"{wanted} features", found.n_features)
+    _check_edges("groups", part)
 
 
 @_groups.add("groups-determinism")
 def _groups_determinism(part: Any) -> None:
     """The same tokens give the same groups, and are not changed."""
-    tokens = some_tokens()
-    ids = tokens.ids.copy()
-    one, other = _built("groups", part, tokens), _built("groups", part, some_tokens())
-    same = one is other or (
-        one is not None
-        and other is not None
-        and all(
-            np.array_equal(getattr(one, name), getattr(other, name))
-            for name in ("indptr", "indices", "weights")
-        )
-    )
-    require("groups-determinism", same, "the same groups twice", "others")
-    require("groups-determinism", np.array_equal(ids, tokens.ids), "tokens as they were", "others")
 
+    def same(one: Groups, other: Groups) -> bool:
+        arrays = ("indptr", "indices", "weights")
+        return all(np.array_equal(getattr(one, it), getattr(other, it)) for it in arrays)
 
-@_graph.add("graph-parameters")
-def _graph_parameters(part: Any) -> None:
-    """The class and every parameter say what they are for, and numbers have a range."""
-    check_parameters("graph-parameters", registry.resolve("graph", part))
-
-
-@_graph.add("graph-state")
-def _graph_state(part: Any) -> None:
-    """Parameters are plain values: JSON gives them back, and a pickled copy is equal."""
-    check_state("graph-state", registry.resolve("graph", part))
-
-
-@_graph.add("graph-imports")
-def _graph_imports(part: Any) -> None:
-    """Importing its module is cheap: what is large is imported where it is used."""
-    check_imports("graph-imports", registry.resolve("graph", part))
+    _check_determinism("groups", part, same)
 
 
 @_graph.add("graph-result")
@@ -230,34 +186,21 @@ def _graph_result(part: Any) -> None:
     if graph is None:
         return
     require("graph-result", isinstance(graph, Graph), "a Graph", type(graph).__name__)
-    wanted = len(tokens.vocabulary)
-    require("graph-result", graph.n_features == wanted, f"{wanted} features", graph.n_features)
+    _check_features("graph-result", graph, tokens)
 
 
 @_graph.add("graph-edges")
 def _graph_edges(part: Any) -> None:
     """Texts without words, one text, one word, and n-grams: a result for every feature, or a
     DataError that says what is missing."""
-    for texts in EDGES:
-        tokens = with_pairs(registry.create("tokenizer", "words").encode(texts))
-        found = _built("graph", part, tokens)
-        if found is None:
-            continue
-        wanted = len(tokens.vocabulary)
-        require("graph-edges", found.n_features == wanted, f"{wanted} features", found.n_features)
+    _check_edges("graph", part)
 
 
 @_graph.add("graph-determinism")
 def _graph_determinism(part: Any) -> None:
     """The same tokens give the same graph, and are not changed."""
-    tokens = some_tokens()
-    ids = tokens.ids.copy()
-    one, other = _built("graph", part, tokens), _built("graph", part, some_tokens())
-    same = one is other or (
-        one is not None
-        and other is not None
-        and (one.similar != other.similar).nnz == 0
-        and one.classes == other.classes
-    )
-    require("graph-determinism", same, "the same graph twice", "another")
-    require("graph-determinism", np.array_equal(ids, tokens.ids), "tokens as they were", "others")
+
+    def same(one: Graph, other: Graph) -> bool:
+        return (one.similar != other.similar).nnz == 0 and one.classes == other.classes
+
+    _check_determinism("graph", part, same)

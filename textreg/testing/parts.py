@@ -11,11 +11,13 @@ import subprocess
 import sys
 from collections import Counter
 from functools import lru_cache
+from typing import Any
 
+from textreg import registry
 from textreg.errors import UsageError
 from textreg.kinds import Plugin
 from textreg.params import AUTO, Param
-from textreg.testing.checks import fail, require
+from textreg.testing.checks import Checks, fail, require
 
 MODULES = 150
 """Most modules that the import of a plugin may bring, beyond those that textreg needs itself."""
@@ -26,6 +28,28 @@ before = set(sys.modules)
 import {module}
 print(*sorted(set(sys.modules) - before), sep="\\n")
 """
+
+
+def checks_of(kind: str) -> Checks:
+    """The checks of a kind of plugin; as yet those of every kind."""
+    checks = Checks()
+
+    @checks.add(f"{kind}-parameters")
+    def parameters(part: Any) -> None:
+        """The class and every parameter say what they are for, and numbers have a range."""
+        check_parameters(f"{kind}-parameters", registry.resolve(kind, part))
+
+    @checks.add(f"{kind}-state")
+    def state(part: Any) -> None:
+        """Parameters are plain values: JSON gives them back, and a pickled copy is equal."""
+        check_state(f"{kind}-state", registry.resolve(kind, part))
+
+    @checks.add(f"{kind}-imports")
+    def imports(part: Any) -> None:
+        """Importing its module is cheap: what is large is imported where it is used."""
+        check_imports(f"{kind}-imports", registry.resolve(kind, part))
+
+    return checks
 
 
 def check_parameters(name: str, part: Plugin) -> None:
