@@ -19,7 +19,8 @@ from textreg import Corpus, Lasso, Task
 from textreg.demo import write_demo
 from textreg.errors import DataError, TextregError, UsageError
 from textreg.measure import comparing
-from textreg.measure.comparing import compare, parse_candidate
+from textreg.measure.candidates import parse_candidate
+from textreg.measure.comparing import compare
 from textreg.measure.comparison import Comparison, Contrast, Measured
 from textreg.measure.significance import Interval, sign_test
 

@@ -55,7 +55,7 @@ ROWS = [
     ["modelfile.pathfile", "modelfile.summaryform"],
     ["measure.comparison", "modelfile.storage"],
     ["fitting", "summary", "tracing"],
-    ["training"],
+    ["measure.candidates", "measure.tasks", "training"],
     ["measure.comparing"],
     ["estimator"],
     ["classifier", "regressor", "demo_grammar", "explain"],

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from textreg.classifier import TextClassifier
     from textreg.errors import TextregError
     from textreg.kinds import API
-    from textreg.measure.comparing import Task, compare
+    from textreg.measure.comparing import compare
     from textreg.measure.comparison import Comparison
     from textreg.measure.evaluation import Evaluation, evaluate
+    from textreg.measure.tasks import Task
     from textreg.model import Model
     from textreg.modelfile.storage import load_model as load
     from textreg.plugins.parts import graph_builder, group_builder, regularizer, tokenizer
@@ -85,7 +86,7 @@ _HOME = {
     "Ridge": "builtin.separable",
     "Sentence": "builtin.sentence",
     "Solution": "records",
-    "Task": "measure.comparing",
+    "Task": "measure.tasks",
     "TextClassifier": "classifier",
     "TextRegressor": "regressor",
     "TextregError": "errors",

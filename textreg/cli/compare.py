@@ -14,10 +14,12 @@ from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, print_table, progress_bar
 from textreg.errors import UsageError
 from textreg.losses import LOSSES
-from textreg.measure.comparing import TEST_SHARE, Candidate, Task, compare
+from textreg.measure.candidates import Candidate
+from textreg.measure.comparing import TEST_SHARE, compare
 from textreg.measure.comparison import Comparison
 from textreg.measure.metrics import METRICS
 from textreg.measure.plots import check_picture
+from textreg.measure.tasks import Task
 from textreg.model import Model
 from textreg.modelfile.container import is_container, write_atomically
 from textreg.modelfile.storage import load_model

@@ -2,83 +2,31 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.errors import DataError, TextregError, UsageError, did_you_mean
-from textreg.kinds import Regularizer
+from textreg.errors import TextregError, UsageError, did_you_mean
+from textreg.measure.candidates import Candidate, make_ready, with_names
 from textreg.measure.comparison import Comparison, Contrast, Measured
 from textreg.measure.evaluation import evaluate
 from textreg.measure.significance import Answers, Interval, bootstrap, sign_test
+from textreg.measure.tasks import Checked, Task, check_task
 from textreg.model import Model
-from textreg.prepare import Target, make_features
-from textreg.reading.corpus import read_corpus
-from textreg.records import Corpus
-from textreg.search.splitting import splits_of
+from textreg.prepare import make_features
 from textreg.settings import TrainingSettings
 from textreg.training import train_corpus
 
 if TYPE_CHECKING:
     from textreg.features.vectorize import Features
-    from textreg.records import Int64s
     from textreg.running import Progress
 
 TEST_SHARE = 0.2
 """Share of the documents that are measured on where a task has no test documents."""
-
-Texts: TypeAlias = Corpus | tuple[Sequence[str], Sequence[str]]
-Candidate: TypeAlias = str | type[Regularizer] | Regularizer | Mapping[str, Any] | Model
-
-
-@dataclass(frozen=True)
-class Task:
-    """One corpus to compare on.
-
-    train: documents to learn from; None where only saved models are measured. test: documents to
-    measure on; None: a share of ``train`` is held out for that, by its groups or times if it has
-    some. dev: documents to choose the prices
-    by; None: as in a training without. Each a Corpus, or texts and labels.
-    """
-
-    name: str
-    train: Texts | None = None
-    test: Texts | None = None
-    dev: Texts | None = None
-
-    @classmethod
-    def read(
-        cls, path: str, test: str | None = None, dev: str | None = None, **reading: Any
-    ) -> Task:
-        """A task from files, by :func:`textreg.reading.corpus.read_corpus`.
-
-        path: the training documents; or a folder that holds files ``train.*``, ``test.*`` and, as
-        it may be, ``dev.*``. The task is called like the file or folder, without its endings.
-        """
-        name = Path(os.path.abspath(path)).name.partition(".")[0] or path
-        found = {"train": path, "test": test, "dev": dev}
-        if os.path.isdir(path):
-            parts = {part: sorted(map(str, Path(path).glob(f"{part}.*"))) for part in found}
-            if parts["train"] or parts["test"]:
-                if several := [names for names in parts.values() if len(names) > 1]:
-                    raise UsageError(
-                        f"{path} has both {several[0][0]} and {several[0][1]}: leave one of them."
-                    )
-                found = {
-                    part: found[part] or next(iter(names), None) for part, names in parts.items()
-                }
-                found["train"] = next(iter(parts["train"]), None)
-        corpora = {
-            part: None if file is None else read_corpus(file, **reading)
-            for part, file in found.items()
-        }
-        return cls(name, **corpora)
 
 
 def compare(
@@ -105,8 +53,10 @@ def compare(
     made once for those that agree in them. Raises UsageError and DataError, with the candidate's
     name where it is the fault of one, and as far as it can before anything is trained.
     """
-    named = dict(_named(candidates))
-    ready = {name: _ready(name, one, {"seed": seed, **settings}) for name, one in named.items()}
+    ready: dict[str, TrainingSettings | Model] = {}
+    for name, candidate in dict(with_names(candidates)).items():
+        with _blaming(name):
+            ready[name] = make_ready(candidate, {"seed": seed, **settings})
     if len(ready) < 2:
         raise UsageError("a comparison needs two or more candidates: name another one.")
     if baseline is None:
@@ -120,7 +70,10 @@ def compare(
     if not tasks or len({task.name for task in tasks}) < len(tasks):
         raise UsageError("a comparison needs one or more tasks, each with a name of its own.")
     trains = any(isinstance(one, TrainingSettings) for one in ready.values())
-    checked = [_checked(task, trains, test_share, seed) for task in tasks]
+    checked = []
+    for given in tasks:
+        with _blaming(given.name):
+            checked.append(check_task(given, trains, test_share, seed))
     first = {  # models are quick to ask, and may not know a label
         (task.name, name): _measure(name, task, one)
         for task in checked
@@ -145,129 +98,9 @@ def compare(
     )
 
 
-def parse_candidate(text: str) -> dict[str, Any]:
-    """Options from a text such as ``group groups=lda reg_l1=0.1``; UsageError where it is none."""
-    name, *options = text.split()
-    found: dict[str, Any] = {"reg": name}
-    words: dict[str, Any] = {"true": True, "false": False, "none": None}
-    for option in options:
-        key, equals, value = option.partition("=")
-        key = key.replace("-", "_")
-        if not equals or not key or key in found:
-            raise UsageError(
-                f"candidate '{text}': after the name come options such as groups=lda or "
-                f"reg_l1=0.1, each once, not '{option}'."
-            )
-        found[key] = words.get(value.lower(), value)
-    return found
-
-
-@dataclass(frozen=True)
-class _Checked:
-    """A task that can be measured on: ``labels`` are those of its test documents and models."""
-
-    name: str
-    train: Corpus | None
-    test: Corpus
-    dev: Corpus | None
-
-    def codes(self, labels: Sequence[str]) -> Int64s:
-        """The labels as numbers."""
-        known = sorted(
-            {*(self.test.labels or ()), *(self.train.labels or () if self.train else ())}
-        )
-        code_of = {label: code for code, label in enumerate(known)}
-        # A model may have labels that no document here has; what it answers is then wrong anyhow.
-        return np.array([code_of.get(label, len(known)) for label in labels], dtype=np.int64)
-
-
-def _named(
-    candidates: Sequence[Candidate] | Mapping[str, Candidate],
-) -> Iterator[tuple[str, Candidate]]:
-    """Every candidate with its name; UsageError where two have the same."""
-    if isinstance(candidates, Mapping):
-        yield from candidates.items()
-        return
-    if isinstance(candidates, (str, Model)):
-        raise UsageError("give a list of candidates, such as ['elastic', 'sentence'].")
-    seen: set[str] = set()
-    for one in candidates:
-        if isinstance(one, Mapping):
-            name = str(one.get("reg", "sentence"))
-        elif isinstance(one, Model):
-            name = f"model {len(seen) + 1}"
-        else:
-            name = " ".join(one.split()) if isinstance(one, str) else one.label()
-        if name in seen:
-            raise UsageError(
-                f"two candidates are called '{name}': leave one out, or give a mapping of names "
-                "to candidates."
-            )
-        seen.add(name)
-        yield name, one
-
-
-def _ready(name: str, one: Candidate, shared: Mapping[str, Any]) -> TrainingSettings | Model:
-    """Settings of a candidate, all checked, or a model."""
-    with _blaming(name):
-        if isinstance(one, Model):
-            if one.task == "regression":
-                raise UsageError("a regression has no labels to compare: leave it out.")
-            return one
-        if isinstance(one, str):
-            if not one.strip():
-                raise UsageError("the name is empty: name a regularizer, such as elastic.")
-            one = parse_candidate(one)
-        own = dict(one) if isinstance(one, Mapping) else {"reg": one}
-        settings = TrainingSettings.from_options(**{**shared, **own})
-        if settings.task == "regression":
-            raise UsageError("a regression has no labels to compare: leave out task.")
-        return settings
-
-
-def _corpus(texts: Texts | None) -> Corpus | None:
-    if texts is None or isinstance(texts, Corpus):
-        return texts
-    return Corpus(texts=list(texts[0]), labels=list(texts[1]))
-
-
-def _checked(task: Task, trains: bool, test_share: float, seed: int) -> _Checked:
-    """The task's documents, split if need be; DataError where they are not what is needed."""
-    train, test, dev = _corpus(task.train), _corpus(task.test), _corpus(task.dev)
-    with _blaming(task.name):
-        if not trains and test is None:
-            test, train = train, None  # nothing is learned: all of it is to measure on
-        if trains and train is None:
-            raise DataError(
-                "there are no documents to train on: give some, or compare saved models only."
-            )
-        if train is not None and trains:
-            target = Target.of(train, "classification")
-            codes = target.strata()[0]
-            if test is None:
-                rare = np.flatnonzero(np.bincount(codes) < 3)
-                if len(rare):
-                    raise DataError(
-                        f"the label '{target.labels[rare[0]]}' has fewer than three documents, too "
-                        "few to hold some out for the test. Give test documents of your own "
-                        "(--test FILE), or leave that label out."
-                    )
-                held = TrainingSettings.from_options(reg="none", holdout=test_share, seed=seed)
-                (split,) = splits_of(train, target, held)
-                train, test = train.select(split.train), train.select(split.held)
-            for more in (test, dev):
-                if more is not None and len(more) and more.labels is not None:
-                    target.more(more)
-        if test is None or not len(test) or test.labels is None:
-            raise DataError(
-                "there are no labelled documents to measure on: give some (--test FILE)."
-            )
-        return _Checked(task.name, train, test, dev)
-
-
 def _train(
     name: str,
-    task: _Checked,
+    task: Checked,
     settings: TrainingSettings,
     shared: dict[Any, tuple[Features, float]],
     progress: Progress | None,
@@ -289,7 +122,7 @@ def _train(
         return _measure(name, task, model, spent)
 
 
-def _measure(name: str, task: _Checked, model: Model, seconds: float | None = None) -> Measured:
+def _measure(name: str, task: Checked, model: Model, seconds: float | None = None) -> Measured:
     """A model's answers to the test documents."""
     with _blaming(name):
         scores = model.decision_function(task.test.texts)
@@ -317,7 +150,7 @@ def _measure(name: str, task: _Checked, model: Model, seconds: float | None = No
 
 
 def _contrasts(
-    tasks: Sequence[_Checked],
+    tasks: Sequence[Checked],
     names: Sequence[str],
     baseline: str,
     measured: Sequence[Measured],
