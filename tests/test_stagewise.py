@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, random_array
 import textreg
 from textreg import registry
 from textreg._core.reference.stagewise import dense_path
-from textreg.errors import ConvergenceWarning, DataError, UsageError
+from textreg.errors import DataError, UsageError
 from textreg.reading.corpus import read_corpus
 from textreg.records import Problem, Step
 from textreg.solvers.stagewise import stagewise, stagewise_path
@@ -264,6 +264,51 @@ def test_stale_without_held_out_documents_is_refused() -> None:
         stagewise(logistic(), StepRules(stale=50))
 
 
+@pytest.mark.parametrize("seed", [0, 4])
+def test_stale_in_a_training_holds_a_tenth_out_and_then_runs_on_all(seed: int) -> None:
+    rng = np.random.default_rng(7)
+    X = numbers(n=200)
+    problem = Problem(csr_array(X), labels(X), rng.integers(0, 3, 200).astype(float))
+    reg = registry.create("regularizer", "stagewise", stale=50, steps=1000, every=10, seed=seed)
+    found = reg.solve(problem)
+    assert (found.info["stopped"], found.converged) == ("stale", True)
+    whole = reg.replace(stale=None, steps=found.iterations).solve(problem)
+    np.testing.assert_array_equal(found.w, whole.w)
+    assert 0 < found.iterations < 1000
+
+    train, held = reg._split(problem)
+    assert len(held) == -(-np.count_nonzero(problem.weights) // 10)
+    both = np.sort(np.r_[train, held])
+    np.testing.assert_array_equal(both, np.flatnonzero(problem.weights))
+    assert set(problem.y[held]) == {-1.0, 1.0}
+    alone = reg.solve(
+        Problem(
+            X[train],
+            problem.y[train],
+            problem.weights[train],
+            validation=(X[held], problem.y[held]),
+        )
+    )
+    assert alone.info["chosen"] == found.iterations
+
+
+def test_stale_is_for_each_candidate_and_ends_when_asked_to() -> None:
+    reg = registry.create("regularizer", "stagewise", stale=30, every=10)
+    parts = [reg.replace(steps=steps) for steps in (20, 1000)]
+    for part, found in reg.path(logistic(), parts):
+        np.testing.assert_array_equal(found.w, part.solve(logistic()).w)
+        assert found.iterations <= part.steps
+    stopped = parts[0].solve(logistic(callback=lambda step: step.iteration == 10))
+    assert (stopped.info["stopped"], stopped.converged) == ("callback", False)
+    with pytest.raises(DataError, match="two documents at least"):
+        parts[0].solve(logistic(weights=np.eye(80)[0]))
+
+
+def test_steps_must_be_decided() -> None:
+    with pytest.raises(UsageError, match="stagewise: steps not chosen yet"):
+        registry.create("regularizer", "stagewise").solve(logistic())
+
+
 def test_the_callback_stops_and_is_told_of_every_check() -> None:
     seen: list[Step] = []
 
@@ -278,11 +323,10 @@ def test_the_callback_stops_and_is_told_of_every_check() -> None:
     assert np.count_nonzero(solution.w) > 0
 
 
-def test_too_many_checks_stop_and_are_said() -> None:
-    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
-        solution = stagewise(logistic(max_iter=4), StepRules(epsilon=0.05, every=10))
-    assert (solution.iterations, solution.info["stopped"]) == (40, "max_iter")
-    assert not solution.converged
+def test_the_rules_say_how_long_a_run_is_and_not_max_iter() -> None:
+    solution = stagewise(logistic(max_iter=1), StepRules(epsilon=0.05, every=1, steps=40))
+    assert (solution.iterations, solution.info["stopped"]) == (40, "steps")
+    assert solution.converged
 
 
 @pytest.mark.parametrize("options", [{}, {"sample": 30}], ids=["all", "random"])
@@ -429,6 +473,7 @@ def test_a_start_has_no_part() -> None:
         ({"likelihood": "exponential", "scaled": True}, "no residuals"),
         ({"epsilon": 0.0}, "above 0"),
         ({"every": 0}, "at least 1"),
+        ({"keep_best": True}, "say how many with sample"),
     ],
 )
 def test_wrong_rules(options: dict[str, Any], message: str) -> None:

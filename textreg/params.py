@@ -242,7 +242,7 @@ def check_prices(name: str, **prices: object) -> None:
     """Refuse prices that are still to be chosen; UsageError says how to choose them."""
     open_ones = [key for key, value in prices.items() if value is AUTO]
     if open_ones:
-        example = ", ".join(f"{key}=0.1" for key in open_ones)
+        example = ", ".join(f"{key}=..." for key in open_ones)
         raise UsageError(
             f"{name}: {' and '.join(open_ones)} not chosen yet. Give a value ({example}), or let "
             f"training search for it."

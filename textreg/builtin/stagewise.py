@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from textreg.errors import DataError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
-from textreg.params import AUTO, Choices, param
-from textreg.records import Problem, Solution
+from textreg.params import AUTO, Choices, check_prices, param
+from textreg.records import Int64s, Problem, Solution
 from textreg.solvers.stagewise import stagewise, stagewise_path
 from textreg.solvers.stagewise_rules import StepRules
 
@@ -52,7 +56,10 @@ class Stagewise(Regularizer):
         help="stop when all derivatives are below this share of the first",
     )
     stale: int | None = param(
-        default=None, min=1, help="stop so many steps after the least error on held-out documents"
+        default=None,
+        min=1,
+        help="stop so many steps after the least error on a tenth of the documents, held out; a "
+        "run on all of them then goes as far as that",
     )
     every: int = param(
         default=50, min=1, help="steps between updates of residual, intercept and errors"
@@ -61,7 +68,7 @@ class Stagewise(Regularizer):
         default=None, min=1, help="look at so many features a step, drawn at random"
     )
     keep_best: bool = param(default=False, help="sample: look at the last step's feature as well")
-    seed: int = param(default=0, min=0, help="sample: seed of the draws")
+    seed: int = param(default=0, min=0, help="sample, stale: seed of the draws")
     cache: float = param(default=1000.0, min=0, help="linear: megabytes of Gram columns kept")
 
     def __init__(self, **values: Any) -> None:
@@ -69,8 +76,41 @@ class Stagewise(Regularizer):
         StepRules(**{**self.params(), "steps": 1})  # what contradicts is refused here
 
     def solve(self, problem: Problem) -> Solution:
-        """The end of the path, or its best point on ``problem.validation`` where that is given."""
-        return stagewise(problem, self._rules())
+        """The end of the path, or its best point on ``problem.validation`` where that is given.
+
+        With ``stale`` and no validation, a tenth of the documents takes its place to find the
+        number of steps, and the run on all of them ends there. Raises UsageError where ``steps`` is
+        undecided.
+        """
+        check_prices(self.name, steps=self.steps)
+        rules = self._rules()
+        if self.stale is None or problem.validation is not None:
+            return stagewise(problem, rules)
+        train, held = self._split(problem)
+        part = problem.replace(
+            X=problem.X[train],
+            y=problem.y[train],
+            weights=problem.weights[train],
+            validation=(problem.X[held], problem.y[held]),
+            start=None,
+        )
+        seen = stagewise(part, rules)
+        if seen.info["stopped"] == "callback":
+            return seen
+        far = replace(rules, steps=seen.info["chosen"], stale=None)
+        found = stagewise(problem, far)
+        if found.info["stopped"] == "steps":
+            found.info["stopped"] = seen.info["stopped"]
+        return found
+
+    def _split(self, problem: Problem) -> tuple[Int64s, Int64s]:
+        """The documents to learn from, and a tenth to measure on, of large and small y alike."""
+        rows = np.flatnonzero(problem.weights)
+        if len(rows) < 2:
+            raise DataError("stagewise: stale needs two documents at least, one to measure on.")
+        mixed = np.random.default_rng(self.seed).permutation(rows)
+        held = mixed[np.argsort(-problem.y[mixed], kind="stable")][::10]
+        return np.setdiff1d(rows, held), np.sort(held)
 
     def path(
         self, problem: Problem, candidates: Sequence[Regularizer] | None = None
@@ -80,7 +120,8 @@ class Stagewise(Regularizer):
         parts = [part for part in given if isinstance(part, Stagewise)]
         alone = {part.replace(steps=1) for part in parts}
         ascending = all(a.steps <= b.steps for a, b in itertools.pairwise(parts))
-        if len(parts) < len(given) or len(alone) != 1 or not ascending:
+        holding = self.stale is not None and problem.validation is None
+        if len(parts) < len(given) or len(alone) != 1 or not ascending or holding:
             yield from super().path(problem, given)
             return
         steps = [part.steps for part in parts]

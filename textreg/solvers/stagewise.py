@@ -13,14 +13,13 @@ passes through the models of all of them.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from textreg._core.columns import column_sums
-from textreg.errors import ConvergenceWarning, DataError, UsageError
+from textreg.errors import DataError, UsageError
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.stagewise_likelihood import Exponential, General, Likelihood, Linear
 from textreg.solvers.stagewise_lookup import Columns, Scaling
@@ -32,11 +31,12 @@ MEGABYTE = 1e6
 def stagewise(problem: Problem, rules: StepRules) -> Solution:
     """The end of the path, or with ``Problem.validation`` its point of least error there.
 
-    ``Problem.start`` has no part: a path begins at zero. ``max_iter`` counts checks. ``converged``
-    is False only where that or the callback came before all rules. info: "stopped", the rule that
-    did ("steps", "features", "threshold", "loop", "stale", "max_iter" or "callback"); "steps";
-    "chosen", the step of the solution; "largest", the last derivative as a share of the first;
-    "path", a :class:`StagewisePath`; "gram", columns kept and computed and their bytes (linear).
+    ``Problem.start`` and ``max_iter`` have no part: a path begins at zero, and the rules say how
+    long it is. ``converged`` is False only where the callback came before all of them. info:
+    "stopped", the rule that did ("steps", "features", "threshold", "loop", "stale") or "callback";
+    "steps"; "chosen", the step of the solution; "largest", the last derivative as a share of the
+    first; "path", a :class:`StagewisePath`; "gram", columns kept and computed and their bytes
+    (linear).
     """
     (solution,) = stagewise_path(problem, rules, [rules.steps])
     return solution
@@ -119,13 +119,6 @@ class Walk:
         if self._held is not None and points[self._best].held <= best.held:
             best = points[self._best]
         stopped = self.stopped or "steps"
-        if stopped == "max_iter":
-            warnings.warn(
-                f"stopped after {len(self._points) - 1:,} checks, {now:,} steps; raise max_iter "
-                f"or the steps between checks ({self._rules.every:,}).",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
         info: dict[str, Any] = {
             "stopped": stopped,
             "steps": now,
@@ -141,7 +134,7 @@ class Walk:
             b=best.b,
             objective=best.objective,
             iterations=now,
-            converged=stopped not in ("max_iter", "callback"),
+            converged=stopped != "callback",
             history=tuple(Step(point.step, point.objective, math.nan) for point in points),
             info=info,
         )
@@ -229,8 +222,6 @@ class Walk:
             and point.step - self._points[self._best].step >= rules.stale
         ):
             self.stopped = "stale"
-        elif len(self._points) > self._problem.max_iter:
-            self.stopped = "max_iter"
 
 
 class _HeldOut:
@@ -245,9 +236,7 @@ class _HeldOut:
         if problem.validation is None:
             if rules.stale is not None:
                 raise UsageError(
-                    "stagewise: stale needs documents to measure on, Problem.validation, and "
-                    "training gives none: leave stale out. Leave out steps too, and their number "
-                    "is chosen on held-out documents."
+                    "stale needs documents to measure on: give Problem.validation, or leave it out."
                 )
             return None
         X, y = problem.validation

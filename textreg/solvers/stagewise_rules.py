@@ -54,7 +54,12 @@ class StepRules:
         if self.likelihood == "exponential" and self.scaled:
             raise UsageError(
                 "stagewise: an exponential family has no residuals to scale steps by; "
-                "give scaled=False with likelihood='exponential'."
+                "give scaled=False (--no-reg-scaled) with likelihood='exponential'."
+            )
+        if self.keep_best and self.sample is None:
+            raise UsageError(
+                "stagewise: keep_best is for a look at a few features drawn at random; say how "
+                "many with sample (--reg-sample), or leave it out."
             )
         if not self.epsilon > 0.0 or self.every < 1:
             raise UsageError(
