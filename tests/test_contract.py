@@ -20,20 +20,15 @@ from textreg import registry
 from textreg.builtin.separable import Ridge
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.params import AUTO, param
-from textreg.records import Problem, Solution
+from textreg.records import MultiSolution, Problem, Solution
 from textreg.testing import CHECKS, Check, ContractError, check_regularizer, regularizer_checks
 from textreg.testing.checks import describe
 
-SKIPPED = {
-    ("lle", "memory"): "200 eigenvectors of a graph of 100,000 features take minutes",
-}
 ALL = list(itertools.product(registry.names("regularizer"), regularizer_checks()))
 
 
 @pytest.mark.parametrize(("name", "check"), ALL, ids=[f"{name}-{check}" for name, check in ALL])
 def test_every_regularizer_keeps_the_contract(name: str, check: Check) -> None:
-    if reason := SKIPPED.get((name, str(check))):
-        pytest.skip(reason)
     check(name)
 
 
@@ -176,7 +171,36 @@ class Backwards(Wrong):
         yield from reversed(list(super().path(problem, candidates)))
 
 
+class Multiclass(Wrong):
+    """Keeps the labels that it saw first with a matrix."""
+
+    seen: ClassVar[list[Problem]] = []
+
+    def solve(self, problem: Problem) -> Solution:
+        before = [other for other in self.seen if other.X_csc is problem.X_csc]
+        self.seen.append(problem)
+        return super().solve(problem.replace(y=before[0].y) if before else problem)
+
+
+class Softmax(Wrong):
+    """Finds the classes of unlike importance."""
+
+    def solve_softmax(self, problem: Problem, codes: Any, start: Any = None) -> MultiSolution:
+        found = super().solve_softmax(problem, codes, start)
+        return replace(found, w=found.w * np.arange(1, len(found.w) + 1)[:, None])
+
+
+class SoftmaxHonesty(Wrong):
+    def solve_softmax(self, problem: Problem, codes: Any, start: Any = None) -> MultiSolution:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return replace(super().solve_softmax(problem, codes, start), converged=True)
+
+
 WRONG = {
+    "multiclass": Multiclass,
+    "softmax": Softmax,
+    "softmax-honesty": SoftmaxHonesty,
     "parameters": Parameters,
     "state": State,
     "imports": Imports,
@@ -297,6 +321,31 @@ def test_ranges_are_kept_by_the_class() -> None:
 
     with pytest.raises(ContractError, match="a UsageError for l2=-1, but got none"):
         OWN[0](Deaf)
+
+
+def test_what_is_said_of_all_classes_is_asked_only_where_it_holds() -> None:
+    (check,) = [check for check in OWN if check.name == "softmax"]
+    assert check.applies("ridge")
+    assert not check.applies("omp")
+
+
+def test_no_group_and_no_link_are_no_reason_to_fail() -> None:
+    class Divides(Ridge):
+        """Ridge, with a price that hangs on the number of groups."""
+
+        name = "divides"
+        needs = "groups"
+
+        def solve(self, problem: Problem) -> Solution:
+            assert problem.groups is not None
+            sizes = np.diff(problem.groups.indptr)
+            found = super().solve(problem)
+            with np.errstate(all="ignore"):
+                return replace(found, w=found.w / sizes.sum() * sizes.sum())
+
+    (check,) = [check for check in OWN if check.name == "edges"]
+    with pytest.raises(ContractError, match="finite weights for no group"):
+        check(Divides)
 
 
 def test_checks_can_be_left_out_with_a_reason() -> None:

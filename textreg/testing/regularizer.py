@@ -6,14 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from textreg.kinds import Regularizer
-from textreg.testing import penalty, regularizer_data, regularizer_optimum
+from textreg.testing import (
+    penalty,
+    regularizer_classes,
+    regularizer_data,
+    regularizer_optimum,
+)
 from textreg.testing.checks import Check, run_checks
 from textreg.testing.problems import P, prepared, small
 
 
 def regularizer_checks() -> list[Check]:
     """All of them, in order; those of a penalty apply where there is a ``penalty(problem)``."""
-    own = [*regularizer_data.checks.all, *regularizer_optimum.checks.all]
+    parts = (regularizer_data, regularizer_classes, regularizer_optimum)
+    own = [check for part in parts for check in part.checks.all]
     return own + [_of_its_penalty(check) for check in penalty.penalty_checks()]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import tracemalloc
 import warnings
@@ -10,10 +11,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from textreg.errors import ConvergenceWarning
+from textreg.errors import ConvergenceWarning, TextregError
+from textreg.kinds import Regularizer
 from textreg.losses import largest_gradient_at_zero
 from textreg.params import LogGrid
-from textreg.records import Step
+from textreg.records import Graph, Groups, Problem, Step
 from textreg.testing.checks import Checks, near, require
 from textreg.testing.problems import (
     N,
@@ -99,7 +101,8 @@ def _memory(part: Any) -> None:
 
 @checks.add("edges")
 def _edges(part: Any) -> None:
-    """One feature, two documents, a feature twice and labels all the same are no reason to fail."""
+    """One feature, two documents, a feature twice and labels all the same are no reason to fail;
+    nor are groups without a feature or a graph without a link, unless an error says so."""
     ready, rng = prepared(part), np.random.default_rng(3)
     problem = small()
     cases = {
@@ -119,9 +122,28 @@ def _edges(part: Any) -> None:
     for name, case in cases.items():
         if ready.needs == "graph" and name == "a single feature":
             continue  # nothing to link
-        found = solved(ready, case.replace(max_iter=200, tol=1e-3))
-        finite = bool(np.isfinite(found.w).all()) and math.isfinite(found.b)
-        require("edges", finite, f"finite weights for {name}", found.w)
+        _is_finite(ready, name, case)
+    bare: dict[str, Problem] = {}
+    if ready.needs == "groups":
+        bare["no group"] = problem.replace(groups=_empty_groups(0))
+        bare["groups without a feature"] = problem.replace(groups=_empty_groups(3))
+    if ready.needs == "graph":
+        bare["a graph without a link"] = problem.replace(graph=Graph(csr_array((P, P))))
+    for name, case in bare.items():
+        with contextlib.suppress(TextregError):
+            _is_finite(ready, name, case)
+
+
+def _is_finite(ready: Regularizer, name: str, case: Problem) -> None:
+    found = solved(ready, case.replace(max_iter=200, tol=1e-3))
+    finite = bool(np.isfinite(found.w).all()) and math.isfinite(found.b)
+    require("edges", finite, f"finite weights for {name}", found.w)
+
+
+def _empty_groups(count: int) -> Groups:
+    """So many groups with nothing in them."""
+    nothing = np.empty(0, dtype=np.int32)
+    return Groups(np.zeros(count + 1, dtype=np.int64), nothing, np.ones(count), P)
 
 
 @checks.add("prices")

@@ -1,0 +1,135 @@
+"""How a regularizer deals with several classes: one against the rest, and all together."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import logsumexp
+
+from textreg.errors import ConvergenceWarning
+from textreg.kinds import Regularizer
+from textreg.records import Floats, Int64s, MultiSolution, Problem, Step
+from textreg.testing.checks import Checks, near, require
+from textreg.testing.problems import P, made, prepared, small, solved
+from textreg.testing.regularizer_data import CLOSE
+
+CLASSES = 3
+
+checks = Checks()
+
+
+def has_softmax(part: Any) -> bool:
+    """Whether a regularizer says that it fits all classes together."""
+    return made(part).softmax
+
+
+def labelled(**changes: Any) -> tuple[Problem, Int64s]:
+    """The small problem with three classes, each of which two of the features speak for."""
+    problem = small(**changes)
+    speaks = np.zeros((P, CLASSES))
+    speaks[np.arange(6), np.arange(6) % CLASSES] = 1.5
+    scores = problem.X @ speaks + 0.3 * np.random.default_rng(4).standard_normal((1, CLASSES))
+    return problem, np.argmax(scores, axis=1).astype(np.int64)
+
+
+def one_rest(codes: Int64s, label: int) -> Floats:
+    """The y of a class against the rest."""
+    return np.where(codes == label, 1.0, -1.0)
+
+
+def together(part: Regularizer, problem: Problem, codes: Int64s) -> MultiSolution:
+    """Its solution for all classes, without a word on how well it converged."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return part.solve_softmax(problem, codes)
+
+
+def softmax_loss(problem: Problem, codes: Int64s, w: Floats, b: Floats) -> float:
+    """The loss at weights w (classes, p) and intercepts b (classes,)."""
+    z = problem.X @ w.T + b
+    losses = logsumexp(z, axis=1) - z[np.arange(len(codes)), codes]
+    return float(problem.weights @ losses)
+
+
+@checks.add("multiclass")
+def _multiclass(part: Any) -> None:
+    """Classes fitted one against the rest from one problem get what each gets from its own, and
+    tell the documents apart better than the most frequent label does."""
+    problem, codes = labelled()
+    problem = problem.replace(y=one_rest(codes, 0))
+    ready = prepared(part, problem)
+    _ = problem.X_csc  # the classes of a training share it too, and what is derived from it
+    scores = []
+    for label in range(CLASSES):
+        y = one_rest(codes, label)
+        shared, own = solved(ready, problem.replace(y=y)), solved(ready, small(y=y))
+        near("multiclass", f"weights of class {label}", shared.w, own.w, CLOSE)
+        scores.append(problem.X @ shared.w + shared.b)
+    right = float(np.mean(np.argmax(scores, axis=0) == codes))
+    usual = float(np.bincount(codes).max()) / len(codes)
+    require("multiclass", right > usual, f"more than {usual:.0%} right answers", f"{right:.0%}")
+
+
+@checks.add("softmax", applies=has_softmax)
+def _softmax(part: Any) -> None:
+    """All classes together: weights (classes, p) that beat no feature, whatever the classes are
+    called, and for which a document of weight 3 is three of it."""
+    problem, codes = labelled()
+    ready = prepared(part, problem)
+    found = together(ready, problem, codes)
+    require("softmax", isinstance(found, MultiSolution), "a MultiSolution", type(found).__name__)
+    for name, shape in (("w", (CLASSES, P)), ("b", (CLASSES,))):
+        value = getattr(found, name)
+        require(
+            "softmax", np.shape(value) == shape, f"{name} of the shape {shape}", np.shape(value)
+        )
+        require("softmax", bool(np.isfinite(value).all()), f"finite {name}", value)
+    shares = np.bincount(codes, weights=problem.weights) / problem.weights.sum()
+    nothing = softmax_loss(problem, codes, np.zeros((CLASSES, P)), np.log(shares))
+    loss = softmax_loss(problem, codes, found.w, found.b)
+    require("softmax", loss < nothing, f"a loss below {nothing:g}, that of no feature", loss)
+
+    turned = together(ready, problem, (codes + 1) % CLASSES)
+    near("softmax", "weights of classes in another order", turned.w[[1, 2, 0]], found.w, CLOSE)
+    rows = np.repeat(np.arange(len(codes)), problem.weights.astype(int))
+    repeated = problem.replace(
+        X=csr_array(problem.X[rows]), y=problem.y[rows], weights=np.ones(len(rows))
+    )
+    near(
+        "softmax",
+        "weights of repeated documents",
+        together(ready, repeated, codes[rows]).w,
+        found.w,
+        CLOSE,
+    )
+
+
+@checks.add("softmax-honesty", applies=has_softmax)
+def _softmax_honesty(part: Any) -> None:
+    """What is called converged has a gap within the tolerance, if any; what is not warns; and when
+    the callback returns True, the best so far comes back at once."""
+    name = "softmax-honesty"
+    for options in ({}, {"tol": 1e-13, "max_iter": 1}):
+        problem, codes = labelled(**options)
+        ready = prepared(part, problem)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            found = ready.solve_softmax(problem, codes)
+        warned = any(issubclass(item.category, ConvergenceWarning) for item in told)
+        if found.converged and not math.isnan(found.gap):
+            require(name, found.gap <= problem.tol, f"a gap within {problem.tol}", found.gap)
+        require(name, found.converged or warned, "a ConvergenceWarning", "none")
+    steps: list[Step] = []
+
+    def stop(step: Step) -> bool:
+        steps.append(step)
+        return True
+
+    problem, codes = labelled(callback=stop)
+    found = together(prepared(part, problem), problem, codes)
+    require(name, len(steps) == 1, "one call of the callback", f"{len(steps)} calls")
+    require(name, bool(np.isfinite(found.w).all()), "finite weights", found.w)
