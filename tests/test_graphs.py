@@ -17,7 +17,7 @@ from textreg import TextClassifier, linking, registry, train
 from textreg.builtin.graph_files import Classes, EdgeFile
 from textreg.builtin.graphs import Cooccurrence, Lexicon
 from textreg.builtin.network import Network
-from textreg.errors import DataError, UsageError
+from textreg.errors import DataError, DataWarning, UsageError
 from textreg.kinds import GraphBuilder
 from textreg.linking import (
     correlations,
@@ -212,13 +212,16 @@ def test_edges(tmp_path: Path) -> None:
     path.write_text("# a, b, weight\ngood\tgreat\t2\ngood bad -1\n\nfilm\tnowhere\nfilm plot\n")
     made = tokens()
     names = list(made.vocabulary)
-    graph = EdgeFile(path=str(path)).build(made)
+    left_out = r"edges\.tsv: 1 of 4 edges .* are left out: line 5: 'film' and 'nowhere'$"
+    with pytest.warns(DataWarning, match=left_out):
+        graph = EdgeFile(path=str(path)).build(made)
     assert links_of(graph, names) == {
         ("good", "great"), ("great", "good"), ("film", "plot"), ("plot", "film")
     }  # fmt: skip
     assert graph.similar[names.index("good"), names.index("great")] == 2.0
     assert links_of(graph, names, "dissimilar") == {("good", "bad"), ("bad", "good")}
-    directed = EdgeFile(path=str(path), directed=True).build(made)
+    with pytest.warns(DataWarning):
+        directed = EdgeFile(path=str(path), directed=True).build(made)
     assert links_of(directed, names) == {("good", "great"), ("film", "plot")}
 
 
@@ -231,7 +234,7 @@ def test_edges(tmp_path: Path) -> None:
         ("\ngood\n", r"edges\.tsv:2: this is no edge: 'good'"),
         ("good good\n", r"edges\.tsv:1: 'good' is linked to itself"),
         ("# only\n", r"edges\.tsv: there is no edge in it"),
-        ("Good Great\n", r"edges\.tsv:1: 'Good' and 'Great' are not both features"),
+        ("Good Great\n", r"edges\.tsv, line 1: 'Good' and 'Great' are not both features"),
     ],
 )
 def test_bad_edges(tmp_path: Path, text: str, message: str) -> None:

@@ -308,6 +308,7 @@ def test_a_file_of_groups(name: str, tmp_path: Path) -> None:
         ("large\t-1\ttwo\n", r"groups\.txt:1: the price '-1'"),
         ("large\tinf\ttwo\n", r"groups\.txt:1: the price 'inf'"),
         ("# nothing\n\n", r"groups\.txt: there is no group in it"),
+        ("large\t2\nsmall\t1\t\n", r"groups\.txt: none of its groups has a feature"),
         ("uno\ndos\n", r"groups\.txt:1: 'uno' is no feature of the training texts, and neither"),
     ],
 )

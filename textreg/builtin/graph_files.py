@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from textreg.errors import DataError, UsageError, did_you_mean
+from textreg.errors import DataError, DataWarning, UsageError, did_you_mean
 from textreg.files import numbered_lines
 from textreg.groupfile import read_groups
 from textreg.grouping import features_of
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from textreg.records import Floats
+
+SHOWN = 3
+"""Edges that a warning names."""
 
 EDGE = "Write two words and, if it is not 1, a weight, with tabs between them."
 
@@ -112,8 +116,8 @@ class EdgeFile(GraphBuilder):
     """Links from a file, one a line: two features and a weight, with tabs between them.
 
     A weight below zero links features of opposite weights (section 3.2); without a third field it
-    is 1. Empty lines and lines that begin with ``#`` say nothing, and edges of words that are no
-    features are passed over.
+    is 1. Empty lines and lines that begin with ``#`` say nothing. Edges of words that are no
+    features are left out, with a warning.
     """
 
     name = "file"
@@ -127,21 +131,33 @@ class EdgeFile(GraphBuilder):
         number = {name: feature for feature, name in enumerate(tokens.vocabulary)}
         ends: list[tuple[int, int]] = []
         weights: list[float] = []
-        first = ""
+        left_out, named = 0, []
         for line_number, line in numbered_lines(self.path):
             if not line.strip() or line.startswith("#"):
                 continue
             one, other, weight = _edge(line, f"{self.path}:{line_number}")
-            first = first or f"{self.path}:{line_number}: '{one}' and '{other}'"
             if one in number and other in number:
                 ends.append((number[one], number[other]))
                 weights.append(weight)
-        if not first:
+                continue
+            left_out += 1
+            if left_out <= SHOWN:
+                named.append(f"line {line_number}: '{one}' and '{other}'")
+        if not ends and not left_out:
             raise DataError(f"{self.path}: there is no edge in it. {EDGE}")
         if not ends:
             raise DataError(
-                f"{first} are not both features of the texts, and those of no other edge are. "
-                "Check that they are written as the tokenizer gives them, such as in small letters."
+                f"{self.path}, {named[0]} are not both features of the texts, and those of no "
+                "other edge are. Check that they are written as the tokenizer gives them, such as "
+                "in small letters."
+            )
+        if left_out:
+            more = "; ..." if left_out > SHOWN else ""
+            warnings.warn(
+                f"{self.path}: {left_out:,} of {left_out + len(ends):,} edges link words that are "
+                f"not both features of the texts, and are left out: {'; '.join(named)}{more}",
+                DataWarning,
+                stacklevel=2,
             )
         row, column = np.array(ends).T
         value = np.array(weights)

@@ -125,7 +125,12 @@ class File(PricedBuilder):
         return Groups(indptr, indices, groups.weights * prices, groups.n_features, groups.names)
 
     def _report(self, listed: list[tuple[int, str]], tokens: Tokens) -> None:
-        """Warn of words that are no features; DataError where none is one."""
+        """Warn of words that are no features; DataError where none is one, or there is none."""
+        if not listed:
+            raise DataError(
+                f"{self.path}: none of its groups has a feature. After name and price, write the "
+                "features of a group, with tabs between them."
+            )
         known = set(tokens.vocabulary)
         if self.ngrams != "none":  # a word may be part of n-grams only
             known.update(word for name in tokens.vocabulary for word in name.split(" "))

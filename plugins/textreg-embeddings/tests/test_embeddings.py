@@ -171,7 +171,7 @@ def test_brown_prefixes_give_groups_within_groups(tmp_path: Path) -> None:
         (BROWN + "01x\tfine\t3\n", {}, DataError, r"brown.tsv:6: '01x.*' is no path of zeros"),
         (BROWN + "011 fine 3\n", {}, DataError, r"brown.tsv:6: "),
         (BROWN, {"prefixes": "4,six"}, UsageError, r"prefixes must be whole numbers"),
-        (BROWN, {"least": 1000}, DataError, r"none of its words is in the training texts"),
+        (BROWN, {"least": 1000}, DataError, r"none of its words that were counted 1000 times"),
     ],
 )
 def test_brown_tells_what_is_wrong(

@@ -41,8 +41,9 @@ class Brown(WordGroupBuilder):
                     sets.setdefault(prefix, []).append(word)
         if not sets:
             raise DataError(
-                f"{self.path}: none of its words is in the training texts at least {self.least} "
-                "times. Check that they are written as the tokenizer gives them."
+                f"{self.path}: none of its words that were counted {self.least} times or more is "
+                "in the training texts. Check that they are written as the tokenizer gives them, "
+                "such as in small letters, or lower --groups-least."
             )
         return {
             f"{prefix} ({', '.join(words[:3])})": words for prefix, words in sorted(sets.items())
@@ -67,6 +68,6 @@ def _fields(line: str, where: str) -> tuple[str, str, int]:
     if len(fields) != 3 or not fields[0] or set(fields[0]) - {"0", "1"} or not fields[2].isdigit():
         raise DataError(
             f"{where}: {line!r:.60} is no path of zeros and ones, word and count with tabs between "
-            "them."
+            "them. Correct the line, or take it out."
         )
     return fields[0], fields[1], int(fields[2])
