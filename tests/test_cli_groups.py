@@ -123,3 +123,13 @@ def test_a_target_that_cannot_be_written_is_found_before_anything_is_read(cli: C
     done = cli("groups", "no such file", "-o", "nowhere/groups.txt")
     assert done.code == 2
     assert "the folder nowhere does not exist" in done.err
+
+
+def test_what_is_left_out_is_told_once_however_often_groups_are_built(
+    cli: Cli, corpus: str
+) -> None:
+    Path("mine.txt").write_text("good fine\nbad uno\n")
+    options = ("--groups", "file", "--groups-path", "mine.txt", "--cv", 3, "--jobs", 1)
+    done = cli("train", corpus, "--reg", "group", *options)
+    assert done.code == 0, done.err
+    assert done.err.count("1 of 4 words are no features") == 1

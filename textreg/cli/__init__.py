@@ -156,8 +156,8 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", ConvergenceWarning)
-            warnings.simplefilter("default", DataWarning)  # once, however often groups are built
-            warnings.showwarning = _show_warning
+            warnings.simplefilter("always", DataWarning)
+            warnings.showwarning = _Shown()
             code = cli.main(
                 _to_front(arguments),
                 prog_name="textreg",
@@ -210,5 +210,13 @@ def _discard(stream: TextIO) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(f"Warning: {visible(str(message))}", err=True)
+class _Shown:
+    """Shows warnings on stderr, each once: groups, say, are built anew for every split."""
+
+    def __init__(self) -> None:
+        self._before: set[str] = set()
+
+    def __call__(self, message: Warning | str, *_: Any, **__: Any) -> None:
+        if str(message) not in self._before:
+            self._before.add(str(message))
+            click.echo(f"Warning: {visible(str(message))}", err=True)
