@@ -193,3 +193,18 @@ def test_classes_that_are_alike_but_for_rounding() -> None:
     texts = [f"{color} {n % 5} and more" for n in range(15) for color in ("red", "green", "blue")]
     model = textreg.train(texts, list("abc") * 15, reg="elastic", multiclass="softmax", ngrams=1)
     assert 0 <= model.summary["gap"] < 1e-4
+
+
+@pytest.mark.parametrize("reg", ["network", "laplacian"])
+def test_without_a_ridge_links_have_no_softmax(reg: str) -> None:
+    texts = ["good film", "bad film", "so so"] * 4
+    with pytest.raises(UsageError, match=f"{reg}: softmax needs a beta above 0"):
+        textreg.train(
+            texts,
+            ["up", "down", "level"] * 4,
+            reg=reg,
+            reg_alpha=1.0,
+            reg_beta=0.0,
+            graph_min_df=1,
+            multiclass="softmax",
+        )

@@ -42,8 +42,13 @@ class Linked(Regularizer):
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
     ) -> MultiSolution:
-        """The same for all classes together."""
+        """The same for all classes together; UsageError without a ridge, which its bound needs."""
         folding, penalty = self._folded(problem)
+        if not penalty.l2 > 0.0:
+            raise UsageError(
+                f"{self.name}: softmax needs a beta above 0, for without a ridge there is no bound "
+                "to stop by. Give one, or leave out multiclass."
+            )
         small = folding.problem(problem)
         begin = start and (folding.fold(start[0]), start[1])
         found = multinomial(small, codes, QuadraticTurn(small, penalty), begin)

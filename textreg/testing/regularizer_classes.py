@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import warnings
 from typing import Any
@@ -10,8 +11,9 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
-from textreg.errors import ConvergenceWarning
+from textreg.errors import ConvergenceWarning, TextregError
 from textreg.kinds import Regularizer
+from textreg.params import LogGrid
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Step
 from textreg.testing.checks import Checks, near, require
 from textreg.testing.problems import P, made, prepared, small, solved
@@ -77,7 +79,8 @@ def _multiclass(part: Any) -> None:
 @checks.add("softmax", applies=has_softmax)
 def _softmax(part: Any) -> None:
     """All classes together: weights (classes, p) that beat no feature, whatever the classes are
-    called, and for which a document of weight 3 is three of it."""
+    called, and for which a document of weight 3 is three of it. Prices of 0 can be asked for, or an
+    error says why not."""
     problem, codes = labelled()
     ready = prepared(part, problem)
     found = together(ready, problem, codes)
@@ -106,6 +109,11 @@ def _softmax(part: Any) -> None:
         found.w,
         CLOSE,
     )
+    for key, declared in ready.declared().items():
+        if isinstance(declared.search, LogGrid):
+            with contextlib.suppress(TextregError):
+                free = together(ready.replace(**{key: 0.0}), labelled(tol=1e-3)[0], codes)
+                require("softmax", bool(np.isfinite(free.w).all()), f"finite w at {key}=0", free.w)
 
 
 @checks.add("softmax-honesty", applies=has_softmax)
