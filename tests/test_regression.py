@@ -12,7 +12,7 @@ from sklearn.metrics import mean_squared_error, r2_score
 from sklearn.model_selection import GridSearchCV
 
 import textreg
-from textreg.errors import DataError, ModelError, UsageError
+from textreg.errors import DataError, UsageError
 from textreg.measure.evaluation import evaluate_numbers
 from textreg.measure.metrics import measure
 from textreg.search.splits import holdout
@@ -169,7 +169,7 @@ def test_numbers_are_measured_as_by_scikit_learn() -> None:
 def test_one_document_cannot_be_split() -> None:
     with pytest.raises(DataError, match="one document only"):
         holdout(np.zeros(1, dtype=np.int64), ("all",), 0.1, 0)
-    with pytest.raises(ModelError):
+    with pytest.raises(UsageError, match="there is no model file"):
         textreg.load("no such file")
 
 
