@@ -182,14 +182,20 @@ class Model:
         labels, the score against the other one); only features that add something are listed.
         In a regression, those that make the number "lower" and "higher".
         """
-        rows, labels = self.weights, self.labels
-        if len(rows) == 1:
-            rows = np.concatenate([-rows, rows])
         top = {}
-        for label, row in zip(labels or ("lower", "higher"), rows, strict=True):
+        for label, row in zip(*self.sides(self.weights), strict=True):
             order = np.argsort(-row, kind="stable")[:n]
             top[label] = [(self.encoder.names[j], float(row[j])) for j in order if row[j] > 0]
         return top
+
+    def sides(self, rows: Floats) -> tuple[tuple[str, ...], Floats]:
+        """What weights speak for, and a row of them for each: labels, or "lower" and "higher".
+
+        rows: (k, any) such as :attr:`weights`; where k is 1 the first side has their negatives.
+        """
+        if len(rows) == 1:
+            rows = np.concatenate([-rows, rows])
+        return self.labels or ("lower", "higher"), rows
 
     def explain(self, text: str, of: str | None = None) -> Explanation:
         """The exact account of one text's score: see :func:`textreg.explain.explain`."""

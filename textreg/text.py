@@ -9,6 +9,7 @@ import numpy as np
 
 from textreg.errors import DataError, UsageError
 from textreg.records import Tokens
+from textreg.records.ragged import row_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -157,7 +158,7 @@ def cooccurrences(tokens: Tokens, window: int) -> csr_array:
     from scipy.sparse import csr_array
 
     p = len(tokens.vocabulary)
-    document = np.repeat(np.arange(tokens.n_documents), np.diff(tokens.token_document_ptr))
+    document = row_of(tokens.token_document_ptr)
     X = csr_array((p, p))
     for distance in range(1, window):
         one, other = tokens.ids[:-distance], tokens.ids[distance:]

@@ -11,8 +11,8 @@ from textreg.errors import UsageError, did_you_mean
 from textreg.explain.records import Explanation, SentenceScore, Word
 from textreg.explain.removal import scores_without
 from textreg.model import Model
-from textreg.records import Floats, Int64s
-from textreg.records.ragged import sums
+from textreg.records import Floats, Int64s, Tokens
+from textreg.records.ragged import row_of, sums
 from textreg.text import check_texts, count_rows
 
 BATCH = 1000
@@ -53,73 +53,93 @@ def _explain(model: Model, texts: Iterator[str], of: str | None) -> Iterator[Exp
 
 def _explain_batch(model: Model, texts: Sequence[str], of: str | None) -> Iterator[Explanation]:
     """The same for some texts at once."""
+    words = model.encoder.words(texts, spans=True)
+    features = model.encoder.features(words)
+    scores = model.decision_function(texts)
+    labels = [str(label) for label in model.choose(scores)]
+    targets = [""] * len(texts) if not model.labels else labels if of is None else [of] * len(texts)
+    rows, signs = _rows(model, targets)
+    whole = np.atleast_2d(scores.T)
+
+    share = _shares(model, words, features, rows, signs)
+    removal = _removals(model, words, features, whole, rows, signs)
+    chances: Sequence[dict[str, float]] = [{}] * len(texts)
+    if model.has_probabilities:
+        found = model.probabilities(scores).tolist()
+        chances = [dict(zip(model.labels, row, strict=True)) for row in found]
+    parts = zip(texts, labels, chances, targets, rows.tolist(), signs.tolist(), strict=True)
+    sentences, listed = _sentence_scores(features, share, removal), _words(model, features, share)
+    for d, (text, label, probabilities, target, row, sign) in enumerate(parts):
+        yield Explanation(
+            text=text,
+            label=label,
+            probabilities=probabilities,
+            of=target,
+            intercept=sign * float(model.intercepts[row]),
+            score=sign * float(whole[row, d]),
+            sentences=next(sentences),
+            words=next(listed),
+        )
+
+
+def _shares(model: Model, words: Tokens, features: Tokens, rows: Int64s, signs: Floats) -> Floats:
+    """(occurrences,) what each adds: its feature's weight times value, shared by all of the text.
+
+    rows, signs: of every document, as of :func:`_rows`.
+    """
     encoder = model.encoder
-    words = encoder.words(texts, spans=True)
-    features = encoder.features(words)
     counts = count_rows(features)
     values = counts._replace(data=counts.data.copy())
     encoder.weigh(values, words)
-
-    scores = model.decision_function(texts)
-    labels = [str(label) for label in model.choose(scores)]
-    chances = model.probabilities(scores).tolist() if model.has_probabilities else None
-    targets = labels if of is None else [of] * len(texts)
-    rows, signs = _rows(model, targets if model.labels else [""] * len(texts))
-    whole = np.atleast_2d(scores.T)
-    document = np.repeat(np.arange(len(texts)), np.diff(features.token_document_ptr))
-
-    # Of every occurrence: its feature's value in the row, shared by the occurrences.
+    document = row_of(features.token_document_ptr)
     size = len(encoder.vocabulary)
-    row_of = np.repeat(np.arange(len(texts)), np.diff(counts.indptr))
-    place = np.searchsorted(row_of * size + counts.indices, document * size + features.ids)
-    column = encoder.column_of[features.ids] if encoder.columns is not None else features.ids
+    entries = row_of(counts.indptr) * size + counts.indices
+    place = np.searchsorted(entries, document * size + features.ids)
     share = (values.data / counts.data)[place] * signs[document]
     if model.weights.shape[1]:
+        column = encoder.column_of[features.ids] if encoder.columns is not None else features.ids
         share *= np.where(column >= 0, model.weights[rows[document], column], 0.0)
-    sentence = np.repeat(np.arange(features.n_sentences), np.diff(features.sentence_ptr))
-    sum_of = sums(sentence, share, features.n_sentences)
+    return share
 
-    without = scores_without(encoder, words, features, model.weights, model.intercepts)
-    home = np.repeat(np.arange(len(texts)), np.diff(features.document_ptr))
-    removal = _evidence(model, whole, rows, signs)[home] - _evidence(
-        model, without, rows[home], signs[home]
-    )
 
-    assert features.spans is not None
+def _removals(
+    model: Model, words: Tokens, features: Tokens, whole: Floats, rows: Int64s, signs: Floats
+) -> Floats:
+    """(sentences,) what leaving each out takes; whole: (k, documents) scores with all of them."""
+    without = scores_without(model.encoder, words, features, model.weights, model.intercepts)
+    home = row_of(features.document_ptr)
+    before = _evidence(model, whole, rows, signs)
+    return before[home] - _evidence(model, without, rows[home], signs[home])
+
+
+def _sentence_scores(
+    features: Tokens, share: Floats, removal: Floats
+) -> Iterator[tuple[SentenceScore, ...]]:
+    """Those of every document."""
     assert features.sentence_spans is not None
-    shown = np.flatnonzero(share)
-    shown_ptr = np.searchsorted(shown, features.token_document_ptr)
-    names = encoder.vocabulary
-    every_word = [
-        Word(start, end, names[feature], value)
-        for (start, end), feature, value in zip(
-            features.spans[shown].tolist(),
-            features.ids[shown].tolist(),
-            share[shown].tolist(),
-            strict=True,
-        )
-    ]
-    every_sentence = [
+    values = sums(row_of(features.sentence_ptr), share, features.n_sentences).tolist()
+    spans = features.sentence_spans.tolist()
+    every = [
         SentenceScore(start, end, value, taken)
-        for (start, end), value, taken in zip(
-            features.sentence_spans.tolist(), sum_of.tolist(), removal.tolist(), strict=True
-        )
+        for (start, end), value, taken in zip(spans, values, removal.tolist(), strict=True)
     ]
-    document_ptr = features.document_ptr.tolist()
-    for d, text in enumerate(texts):
-        sign, row = float(signs[d]), int(rows[d])
-        yield Explanation(
-            text=text,
-            label=labels[d],
-            probabilities={}
-            if chances is None
-            else dict(zip(model.labels, chances[d], strict=True)),
-            of=targets[d] if model.labels else "",
-            intercept=sign * float(model.intercepts[row]),
-            score=sign * float(whole[row, d]),
-            sentences=tuple(every_sentence[document_ptr[d] : document_ptr[d + 1]]),
-            words=tuple(every_word[shown_ptr[d] : shown_ptr[d + 1]]),
-        )
+    for first, last in itertools.pairwise(features.document_ptr.tolist()):
+        yield tuple(every[first:last])
+
+
+def _words(model: Model, features: Tokens, share: Floats) -> Iterator[tuple[Word, ...]]:
+    """Those of every document that add something."""
+    assert features.spans is not None
+    shown = np.flatnonzero(share)
+    names = model.encoder.vocabulary
+    spans, ids = features.spans[shown].tolist(), features.ids[shown].tolist()
+    every = [
+        Word(start, end, names[feature], value)
+        for (start, end), feature, value in zip(spans, ids, share[shown].tolist(), strict=True)
+    ]
+    borders = np.searchsorted(shown, features.token_document_ptr).tolist()
+    for first, last in itertools.pairwise(borders):
+        yield tuple(every[first:last])
 
 
 def _rows(model: Model, targets: Sequence[str]) -> tuple[Int64s, Floats]:

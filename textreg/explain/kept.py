@@ -16,12 +16,14 @@ from textreg.grouping import SegmentNames
 from textreg.model import Model
 from textreg.plugins import calls
 from textreg.records import Corpus, Floats, Groups, Int64s, Tokens
-from textreg.records.ragged import sums
+from textreg.records.ragged import row_of, sums
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    from numpy.typing import NDArray
 
     from textreg.records import Graph
+
+    Bools = NDArray[np.bool_]
 
 DEFAULT = "sentences"
 """The groups that are shown of a model whose regularizer has none."""
@@ -64,13 +66,10 @@ def kept_in(
     builder = _builder("groups", described or {"name": DEFAULT, "params": {}})
     groups = calls.build_groups(builder, tokens)
 
-    n_rows = len(weights)
     norms = np.sqrt(_over_groups(groups, (weights * weights).sum(axis=0)))
     sizes = np.diff(groups.indptr)
     kept = norms > 0
     values = np.stack([_over_groups(groups, row) for row in weights])
-    if n_rows == 1:
-        values = np.concatenate([-values, values])
     shower = _Shower(model, corpus, tokens, groups, weights, norms, values)
     strongest = np.argsort(-norms, kind="stable")[: int(kept.sum())]
     home = _home(groups)
@@ -133,19 +132,16 @@ def _builder(kind: str, described: dict[str, Any]) -> Any:
 
 def _over_groups(groups: Groups, values: Floats) -> Floats:
     """The sum over the features of every group."""
-    number = np.repeat(np.arange(len(groups)), np.diff(groups.indptr))
-    return sums(number, values[groups.indices], len(groups))
+    return sums(row_of(groups.indptr), values[groups.indices], len(groups))
 
 
 def _home(groups: Groups) -> Int64s | None:
     """The document of every group, where each is a piece of one."""
-    if not isinstance(groups.names, SegmentNames):
-        return None
-    ptr = groups.names.document_ptr
-    return np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    return row_of(groups.names.document_ptr) if isinstance(groups.names, SegmentNames) else None
 
 
-def _shares(home: Int64s, filled: np.ndarray, kept: np.ndarray) -> tuple[float, ...]:
+def _shares(home: Int64s, filled: Bools, kept: Bools) -> tuple[float, ...]:
+    """Of every document with a filled group, the share of its filled groups that is kept."""
     size = int(home.max(initial=-1)) + 1
     whole = np.bincount(home[filled], minlength=size)
     part = np.bincount(home[kept], minlength=size)
@@ -166,9 +162,9 @@ class _Shower:
         values: Floats,
     ) -> None:
         self.model, self.corpus, self.tokens, self.groups = model, corpus, tokens, groups
-        self.weights = np.concatenate([-weights, weights]) if len(weights) == 1 else weights
-        self.norms, self.values = norms, values
-        self.labels = model.labels or ("lower", "higher")
+        self.norms = norms
+        self.labels, self.weights = model.sides(weights)
+        self.values = model.sides(values)[1]
         self.offsets = gives_offsets(model)
 
     def group(self, g: int, row: int | None = None) -> KeptGroup:
@@ -243,8 +239,7 @@ def _pulled(
     builder = _builder("graph", described)
     grouped = bool(model.summary.get("groups"))
     graph = calls.build_graph(builder, tokens, groups if grouped else None)
-    rows = np.concatenate([-weights, weights]) if len(weights) == 1 else weights
-    labels = model.labels or ("lower", "higher")
+    labels, rows = model.sides(weights)
     best = rows.argmax(axis=0)
     size = rows.max(axis=0, initial=0.0)
     strongest = [int(j) for j in np.argsort(-size, kind="stable")[:top] if size[j] > 0]
@@ -262,11 +257,13 @@ def _pulled(
 def _neighbors(
     graph: Graph, tokens: Tokens, weights: Floats, j: int, top: int
 ) -> tuple[Neighbor, ...]:
+    """The ``top`` linked features of feature ``j``, the strongest pull first."""
     found = []
     for links, sign in ((graph.similar, 1.0), (graph.dissimilar, -1.0)):
         if links is None:
             continue
-        others, strength = _row(links, j)
+        row = slice(int(links.indptr[j]), int(links.indptr[j + 1]))
+        others, strength = links.indices[row], links.data[row]
         total = strength.sum()
         for other, link in zip(others.tolist(), strength.tolist(), strict=True):
             if other < graph.n_features:  # virtual features have no weight in the model
@@ -275,11 +272,6 @@ def _neighbors(
                     Neighbor(tokens.vocabulary[other], share, weight, sign * share * weight)
                 )
     return tuple(sorted(found, key=lambda one: (-abs(one.pull), one.feature))[:top])
-
-
-def _row(links: csr_array, j: int) -> tuple[np.ndarray, Floats]:
-    part = slice(int(links.indptr[j]), int(links.indptr[j + 1]))
-    return links.indices[part], links.data[part]
 
 
 def _notes(model: Model, unlabeled: bool) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from textreg._core import text_counts, text_grams
 from textreg.features.encoder import Encoder
 from textreg.features.ngrams import NGrams
 from textreg.records import Floats, Int32s, Int64s, Tokens
-from textreg.records.ragged import sums
+from textreg.records.ragged import row_of, sums
 
 
 class _Change(NamedTuple):
@@ -57,7 +57,7 @@ def scores_without(
     words: all words of the documents but stop words; features: every occurrence of a feature of
     the vocabulary in the same sentences. weights: (k, names), intercepts: (k,).
     """
-    home = np.repeat(np.arange(words.n_documents), np.diff(words.document_ptr))
+    home = row_of(words.document_ptr)
     weighting = encoder.vectorizer.weighting
     change = _changes(
         features.ids, features.sentence_ptr, words.document_ptr, len(encoder.vocabulary), weighting
@@ -93,12 +93,12 @@ def _lengths(change: _Change, before: Floats, after: Floats, home: Int64s) -> Fl
 def _changes(
     ids: Int32s, sentence_ptr: Int64s, document_ptr: Int64s, size: int, weighting: str
 ) -> _Change:
+    """The change of features that occur as ``ids`` says, of ``size`` that there are."""
     ptr, own, own_counts = text_counts.count(ids, sentence_ptr, size)
     whole_ptr, features, counts = text_counts.count(ids, sentence_ptr[document_ptr], size)
-    sentence = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
-    document = np.repeat(np.arange(len(whole_ptr) - 1), np.diff(whole_ptr))
-    home = np.repeat(np.arange(len(document_ptr) - 1), np.diff(document_ptr))
-    entry = np.searchsorted(document * size + features, home[sentence] * size + own)
+    sentence, document = row_of(ptr), row_of(whole_ptr)
+    home = row_of(document_ptr)[sentence]
+    entry = np.searchsorted(document * size + features, home * size + own)
     return _Change(
         document=document,
         feature=features.astype(np.int64),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.modelfile.container import FaultError
+from textreg.records.ragged import row_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,7 +68,6 @@ def unpack_rows(
     check_offsets(arrays, names[2], rows, len(values))
     if ((columns < 0) | (columns >= n_features)).any():
         raise FaultError(f"a weight is for a feature outside 0 to {n_features - 1}")
-    row_of = np.repeat(np.arange(rows), np.diff(ptr))
-    if ((np.diff(columns) <= 0) & (np.diff(row_of) == 0)).any():
+    if ((np.diff(columns) <= 0) & (np.diff(row_of(ptr)) == 0)).any():
         raise FaultError("the features of its weights do not rise within a row")
     return values, columns, ptr

@@ -63,6 +63,7 @@ from textreg.modelfile.tokenizing import (
     describe,
     find_tokenizer,
 )
+from textreg.records.ragged import row_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -264,5 +265,5 @@ def _weights(arrays: Arrays, n_labels: int, n_features: int) -> Floats:
         weights = np.zeros((rows, n_features))
     except MemoryError as error:
         raise FaultError(f"{rows} x {n_features} weights do not fit into memory") from error
-    weights[np.repeat(np.arange(rows), np.diff(ptr)), columns] = values
+    weights[row_of(ptr), columns] = values
     return weights

@@ -24,6 +24,11 @@ def offsets(name: str, ptr: Int64s, total: int) -> None:
         )
 
 
+def row_of(ptr: NDArray[np.integer[Any]]) -> Int64s:
+    """(entries,) the number of the row that every entry of the flat array is in."""
+    return np.repeat(np.arange(len(ptr) - 1, dtype=np.int64), np.diff(ptr))
+
+
 def sums(bins: NDArray[Any], values: Floats, size: int) -> Floats:
     """The sum of ``values`` in each of ``size`` bins; bincount gives integers where it has none."""
     return np.bincount(bins, weights=values, minlength=size).astype(np.float64)

@@ -16,6 +16,7 @@ from textreg.records.ragged import (
     Int64s,
     distinct_rows,
     offsets,
+    row_of,
     sums,
     take_rows,
 )
@@ -156,7 +157,7 @@ class Graph:
                 links = links.copy()
                 links.sum_duplicates()
                 links.eliminate_zeros()
-            source = np.repeat(np.arange(rows), np.diff(links.indptr))
+            source = row_of(links.indptr)
             bad = ~(np.isfinite(links.data) & (links.data >= 0)) | (source == links.indices)
             if bad.any():
                 at = int(np.argmax(bad))

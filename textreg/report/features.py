@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from textreg.records import Floats, Int64s
+    from textreg.records import Int64s
 
 TOP = 15
 """Features that are shown of each label."""
@@ -35,14 +35,6 @@ def columns_of(X: csr_array, columns: Int64s) -> csr_array:
     return X @ csr_array(choice, shape=(X.shape[1], len(columns)))
 
 
-def sides(model: Model, weights: Floats | None = None) -> tuple[tuple[str, ...], Floats]:
-    """What weights speak for, and a row of weights for each: labels, or "lower" and "higher"."""
-    rows = model.weights if weights is None else weights
-    if len(rows) == 1:
-        rows = np.concatenate([-rows, rows])
-    return model.labels or ("lower", "higher"), rows
-
-
 def label_words(
     model: Model, X: csr_array, truth: NDArray[np.generic]
 ) -> tuple[tuple[LabelWords, ...], int]:
@@ -50,7 +42,7 @@ def label_words(
 
     X: (documents, the model's features). truth: (documents,) as ``Measured.truth``.
     """
-    names, rows = sides(model)
+    names, rows = model.sides(model.weights)
     whole = np.bincount(X.indices, minlength=X.shape[1])
     sizes = np.bincount(truth.astype(np.int64), minlength=len(names)) if model.labels else None
     shown = np.arange(len(names))
@@ -142,11 +134,11 @@ def stability_of(model: Model, study: Study) -> Stability:
         int((one & other).sum()) / max(1, int((one | other).sum()))
         for one, other in itertools.combinations(used, 2)
     ]
-    names, rows = sides(model)
+    names, rows = model.sides(model.weights)
     best, size = rows.argmax(axis=0), rows.max(axis=0, initial=0.0)
     there = np.zeros((len(fits), *rows.shape))
     for fit, out in zip(fits, there, strict=True):
-        out[:, known] = sides(model, fit.w[:, columns[known]])[1]
+        out[:, known] = model.sides(fit.w[:, columns[known]])[1]
     order = np.argsort(-size, kind="stable")[:STEADY].tolist()
     return Stability(
         parts=len(fits),

@@ -15,7 +15,6 @@ from textreg.measure.significance import Answers, bootstrap, sign_test
 from textreg.report.again import fingerprint, versions
 from textreg.report.build import measured_on
 from textreg.report.documents import certainty, document_of, take
-from textreg.report.features import sides
 from textreg.report.measured import Measured, scores_of
 from textreg.report.pair_records import Flip, Moved, PairReport, Side
 from textreg.report.records import Fact, Figure
@@ -131,7 +130,7 @@ def _features(first: Model, second: Model) -> tuple[list[Moved], list[Moved], li
 
 def _speaks(model: Model) -> dict[str, tuple[str, float]]:
     """The label that every feature speaks for most, and its weight for that."""
-    labels, rows = sides(model)
+    labels, rows = model.sides(model.weights)
     best = rows.argmax(axis=0)
     return {
         name: (labels[best[j]], float(rows[best[j], j]))

@@ -15,7 +15,7 @@ from textreg.explain.kept import places
 from textreg.fitting import fit_classes
 from textreg.prepare import Prepared, Target, prepare
 from textreg.records import Corpus, MultiSolution
-from textreg.records.ragged import sums
+from textreg.records.ragged import row_of, sums
 from textreg.running import ALONE, Run, Work
 from textreg.search.choice import choose
 from textreg.search.selection import search
@@ -94,8 +94,8 @@ class Study:
         """The sentences of the corpus."""
         tokens = self.data.tokens.select(np.arange(len(self.corpus)))  # none without labels
         sizes = np.diff(tokens.sentence_ptr)
-        number = np.repeat(np.arange(tokens.n_sentences), sizes)
-        holds = sums(number, self.kept[tokens.ids].astype(np.float64), tokens.n_sentences)
+        ours = self.kept[tokens.ids].astype(np.float64)
+        holds = sums(row_of(tokens.sentence_ptr), ours, tokens.n_sentences)
         return Sentences(tokens.document_ptr, sizes, sizes > 0, holds > 0)
 
     @property

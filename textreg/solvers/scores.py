@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from textreg._core.pursuit import best_column, group_scores
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.records import Floats, Groups, Int32s
+from textreg.records.ragged import row_of
 from textreg.solvers.unit import Columns
 
 SCORES = ("projection", "mean", "sum", "orthonormal")
@@ -140,7 +141,7 @@ class GroupScores:
         self._averaged = score in ("projection", "mean")
         self._smoothing, self._rank = (SMOOTHING, 0.0) if score == "projection" else (0.0, RANK)
         self._alive = (size > 0.0).astype(np.uint8)
-        self._of = np.repeat(np.arange(len(groups)), np.diff(groups.indptr))
+        self._of = row_of(groups.indptr)
         alive = self._alive[groups.indices]
         self._left = np.bincount(self._of, weights=alive, minlength=len(groups))
         largest = int(self._left.max(initial=0))
