@@ -10,7 +10,7 @@ from textreg.measure.calibration import codes
 from textreg.measure.metrics import measure_numbers
 from textreg.measure.significance import Answers, bootstrap, sign_test
 from textreg.report.facts import prices
-from textreg.report.measured import RESAMPLES
+from textreg.report.measured import RESAMPLES, resampled
 from textreg.report.records import Baseline, Figure
 from textreg.report.study import Study
 
@@ -48,14 +48,11 @@ def _codes(scores: Floats, model: Model) -> Int64s:
 
 def _numbers(truth: Floats, own: Floats, other: Floats) -> tuple[float, float, Figure]:
     """R² of both and the difference, with a percentile bootstrap interval over documents."""
-    random = np.random.default_rng(0)
+    first, second = (measure_numbers(scores, truth)["r2"] for scores in (own, other))
 
-    def both(rows: Int64s | slice) -> tuple[float, float]:
-        first, second = (measure_numbers(z[rows], truth[rows])["r2"] for z in (own, other))
-        return first, second
+    def gain(rows: Int64s) -> float:
+        one, two = (measure_numbers(scores[rows], truth[rows])["r2"] for scores in (own, other))
+        return one - two
 
-    drawn = (random.integers(0, len(truth), len(truth)) for _ in range(RESAMPLES))
-    sampled = [first - second for first, second in map(both, drawn)]
-    low, high = np.quantile(sampled, (0.025, 0.975)).tolist()
-    first, second = both(slice(None))
-    return first, second, Figure("difference", first - second, low, high)
+    interval = resampled(gain, len(truth))
+    return first, second, Figure("difference", first - second, *interval)

@@ -137,6 +137,7 @@ def _report(
     summary = model.summary
     skipped = sum(one.skipped for one in corpora.values())
     explained = gives_offsets(model)
+    searched, traced = searched_of(model), traced_of(model)
     words, words_left_out = label_words(model, X, measured.truth)
     unknown = unknown_documents(X)
     missing = []
@@ -144,8 +145,7 @@ def _report(
         missing.append(NO_TRAIN)
     elif again.baseline is None:
         missing.append(f"The model is an {BASELINE} net itself, so there is none to compare with.")
-    searched = searched_of(model)
-    if searched is None and model.path is None:
+    if searched is None and traced is None:
         missing.append("Training tried one setting only and kept no path (--path) to draw.")
     if not explained:
         missing.append("The tokenizer gives no character offsets, so no document is explained.")
@@ -160,7 +160,7 @@ def _report(
         gap=summary.get("gap"),
         scores=scores_of(measured),
         searched=searched,
-        traced=traced_of(model),
+        traced=traced,
         words=words,
         words_left_out=words_left_out,
         kept=None if again is None else _kept(model, again),

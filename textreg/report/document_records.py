@@ -33,8 +33,9 @@ class Document:
     """A document and the account of its score: intercept + lines = score.
 
     number: its place in the corpus, from 1. where: file and line, if known. preview: its start.
-    kind: "wrong", "unsure" or "right". certainty: how far the answer is from another one, as a
-    score (in a regression, minus the error). words: the features that did most, with their shares.
+    kind: why it is shown, such as "wrong", "unsure" or "right". certainty: how far the answer is
+    from another one, as a score (in a regression, minus the error). words: the features that did
+    most, with their shares.
     """
 
     number: int

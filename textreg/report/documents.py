@@ -113,6 +113,7 @@ def _by_turns(rows: Sequence[int], strata: Int64s) -> Iterator[int]:
 def document_of(
     measured: Measured, row: int, kind: str, sure: float, explanation: Explanation
 ) -> Document:
+    """A document as a page shows it, from its ``explanation``; sure: see :func:`certainty`."""
     corpus = measured.corpus
     predicted = explanation.label
     if measured.model.task == "regression":

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from markupsafe import Markup
 
-from textreg.report.digits import minus
+from textreg.report.digits import short
 from textreg.report.text import safe
 
 WIDTH, HEIGHT = 420, 300
@@ -17,6 +17,7 @@ Scale = Callable[[float], float]
 
 
 def tag(name: str, content: str | Markup = "", **attributes: object) -> Markup:
+    """An element; ``class_`` is its class, ``stroke_width`` its stroke-width."""
     told = Markup("").join(
         Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), safe(_short(value)))
         for key, value in attributes.items()
@@ -31,6 +32,7 @@ def _short(value: object) -> object:
 def picture(
     parts: Iterable[Markup], label: str, width: int = WIDTH, height: int = HEIGHT
 ) -> Markup:
+    """The whole drawing; ``label`` says in words what it shows."""
     return tag(
         "svg",
         Markup("").join(parts),
@@ -53,11 +55,13 @@ def ticks(low: float, high: float, count: int = 4) -> list[float]:
 
 
 def across(low: float, high: float) -> Scale:
+    """Places from left to right of the numbers between the two."""
     width = (high - low) or 1.0
     return lambda value: LEFT + (value - low) / width * (WIDTH - LEFT - RIGHT)
 
 
 def up(low: float, high: float) -> Scale:
+    """Heights of the numbers between the two, the larger ones further up."""
     height = (high - low) or 1.0
     return lambda value: HEIGHT - BOTTOM - (value - low) / height * (HEIGHT - BOTTOM - TOP)
 
@@ -90,4 +94,5 @@ def axes(
 
 
 def plain(values: Iterable[float]) -> list[tuple[float, str]]:
-    return [(value, minus(f"{value:,.4g}")) for value in values]
+    """Ticks with their numbers beside them."""
+    return [(value, short(value)) for value in values]

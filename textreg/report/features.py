@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 TOP = 15
 """Features that are shown of each label."""
 
-STEADY = 25
-LEFT_OUT = 15
+STEADY, LEFT_OUT = 25, 15
+"""Features whose steadiness is shown, and features without a weight."""
 
 
 def columns_of(X: csr_array, columns: Int64s) -> csr_array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -28,9 +28,12 @@ LABELS = 30
 MATRIX = 20
 """Labels of a confusion matrix."""
 
-PAIRS = 10
-POINTS = 500
+PAIRS, POINTS = 10, 500
+"""Pairs of labels mixed up that are listed; documents of a regression that are drawn."""
+
 RESAMPLES = 1000
+"""Bootstrap samples of an interval."""
+
 RESAMPLED = 100
 """Labels up to which the mean F1 has a bootstrap interval; with more it would take minutes."""
 
@@ -112,8 +115,8 @@ def _figures(
         never = np.full(len(truth), len(result.classes))
         macro = bootstrap([Answers(truth, predicted, never)], resamples=RESAMPLES)[1]
     found.append(Figure("macro-F1", result.macro_f1, *macro))
-    if result.log_loss is not None:
-        chance = measured.proba[np.arange(len(truth)), truth]  # type: ignore[index]
+    if measured.proba is not None and result.log_loss is not None:
+        chance = measured.proba[np.arange(len(truth)), truth]
         losses = -np.log(np.maximum(chance, np.finfo(float).tiny))
         found.append(Figure("log-loss", result.log_loss, *_mean_interval(losses)))
     return tuple(found)
@@ -123,6 +126,13 @@ def _mean_interval(values: Floats) -> Interval:
     """Normal 95 % interval of a mean."""
     spread = 1.96 * float(values.std()) / math.sqrt(len(values))
     return Interval(float(values.mean()) - spread, float(values.mean()) + spread)
+
+
+def resampled(statistic: Callable[[Int64s], float], n: int) -> Interval:
+    """95 % percentile bootstrap interval of a statistic of n documents, called with their rows."""
+    random = np.random.default_rng(0)
+    found = [statistic(random.integers(0, n, n)) for _ in range(RESAMPLES)]
+    return Interval(*np.quantile(found, (0.025, 0.975)).tolist())
 
 
 def _label_score(result: Evaluation, code: int) -> LabelScore:
@@ -148,16 +158,16 @@ def _of_numbers(measured: Measured) -> Scores:
     truth, predicted = measured.truth.astype(np.float64), measured.predicted.astype(np.float64)
     result = evaluate_numbers(truth, predicted)
     squares = (truth - predicted) ** 2
-    random = np.random.default_rng(0)
-    drawn = (random.integers(0, len(truth), len(truth)) for _ in range(RESAMPLES))
-    sampled = [measure_numbers(predicted[rows], truth[rows])["r2"] for rows in drawn]
-    low, high = np.quantile(sampled, (0.025, 0.975)).tolist()
+
+    def r2(rows: Int64s) -> float:
+        return measure_numbers(predicted[rows], truth[rows])["r2"]
+
     rows = np.unique(np.linspace(0, len(truth) - 1, min(POINTS, len(truth))).astype(int))
     return Scores(
         how=measured.how,
         documents=len(truth),
         figures=(
-            Figure("R²", result.r2, low, high),
+            Figure("R²", result.r2, *resampled(r2, len(truth))),
             Figure("mean squared error", result.mse, *_mean_interval(squares)),
             Figure("mean absolute error", result.mae, *_mean_interval(np.abs(truth - predicted))),
         ),

@@ -123,9 +123,12 @@ def _features(first: Model, second: Model) -> tuple[list[Moved], list[Moved], li
     ranked = sorted(every, key=strength)
     new = [moved for moved in ranked if moved.first is None]
     gone = [moved for moved in ranked if moved.second is None]
-    common = [moved for moved in ranked if moved.first and moved.second]
-    turned = [moved for moved in common if moved.first[0] != moved.second[0]]  # type: ignore[index]
-    return new, gone, turned, len(common)
+    turned = [
+        moved
+        for moved in ranked
+        if moved.first and moved.second and moved.first[0] != moved.second[0]
+    ]
+    return new, gone, turned, len(ranked) - len(new) - len(gone)
 
 
 def _speaks(model: Model) -> dict[str, tuple[str, float]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -31,11 +31,14 @@ if TYPE_CHECKING:
     from textreg.model import Model
     from textreg.records import Floats, Int64s
 
+    _Piece = tuple[Regularizer, Fold, Sequence[Start | None] | None, Run]
+
 PARTS, FEWER_PARTS, MANY = 5, 3, 10_000
 """Parts of the corpus that are left out in turn; fewer of them above so many documents."""
 
 BASELINE = "elastic"
 NAMED = 5
+"""Labels that a message names."""
 
 
 class Sentences(NamedTuple):
@@ -136,44 +139,51 @@ def study(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
     )
     splits = splits_of(corpus, target, plain)
     data = prepare(corpus, target, plain)
-    own = settings.reg
-    compared = own.name != BASELINE
+    compared = settings.reg.name != BASELINE
     run = work.run("report", len(splits) * (2 if compared else 1))
     folds: list[Fold] = run.map(data.fold, [(split,) for split in splits])
     _check(run)
-    pieces: list[tuple[Any, ...]] = [(own, fold, None, run) for fold in folds]
+    pieces: list[_Piece] = [(settings.reg, fold, None, run) for fold in folds]
     if compared:
-        simple = [
-            replace(fold, problem=fold.problem.replace(groups=None, graph=None)) for fold in folds
-        ]
-        reg = registry.resolve("regularizer", BASELINE, {})
-        points = search(reg, simple if settings.cv else simple[:1], work)
-        best = points[choose(points, settings.metric)]
-        starts = [best.starts, *[None] * (len(simple) - 1)]  # those of the first split
-        pieces += [
-            (best.part, fold, start, run) for fold, start in zip(simple, starts, strict=True)
-        ]
+        pieces += _baseline_pieces(folds, settings, work, run)
     found = run.map(_fit_without, pieces)
     _check(run)
 
     held = np.concatenate([split.held for split in splits])
     order = np.argsort(held)
     k = len(splits)
-
-    def gather(part: Regularizer, fits: Sequence[tuple[MultiSolution, Floats]]) -> Fits:
-        sizes = tuple(int(np.count_nonzero(fit.w.any(axis=0))) for fit, _ in fits)
-        return Fits(part, sizes, np.vstack([scores for _, scores in fits])[order])
-
     return Study(
         corpus=corpus,
         data=data,
         columns=places(model.encoder.names, data.encoder.names),
         rows=held[order],
         fit_of=np.repeat(np.arange(k), [len(split.held) for split in splits])[order],
-        own=gather(own, found[:k]),
+        own=_gathered(pieces[0][0], found[:k], order),
         solutions=tuple(fit for fit, _ in found[:k]),
-        baseline=gather(best.part, found[k:]) if compared else None,
+        baseline=_gathered(pieces[k][0], found[k:], order) if compared else None,
     )
+
+
+def _baseline_pieces(
+    folds: Sequence[Fold], settings: TrainingSettings, work: Work, run: Run
+) -> list[_Piece]:
+    """Fits of the baseline, at the prices that a search finds best."""
+    simple = [
+        replace(fold, problem=fold.problem.replace(groups=None, graph=None)) for fold in folds
+    ]
+    reg = registry.resolve("regularizer", BASELINE, {})
+    points = search(reg, simple if settings.cv else simple[:1], work)
+    best = points[choose(points, settings.metric)]
+    starts = [best.starts, *[None] * (len(simple) - 1)]  # those of the first split
+    return [(best.part, fold, start, run) for fold, start in zip(simple, starts, strict=True)]
+
+
+def _gathered(
+    part: Regularizer, found: Sequence[tuple[MultiSolution, Floats]], order: Int64s
+) -> Fits:
+    """Fits without each part; order: of the documents held out, one part after the other."""
+    sizes = tuple(int(np.count_nonzero(fit.w.any(axis=0))) for fit, _ in found)
+    return Fits(part, sizes, np.vstack([scores for _, scores in found])[order])
 
 
 def _check(run: Run) -> None:
