@@ -23,8 +23,8 @@ from textreg.settings import TrainingSettings
 PEERS = "peers"
 """Where cells of what is not ours are kept, beside those of the protocols."""
 
-ATOMS = {"omp": {"reg": "omp"}, "gomp": {"reg": "gomp", "groups": "clusters"}}
-"""Pursuits whose accuracy is followed from feature to feature."""
+ATOMS = {"reg": "omp", "reg_l2": 0.1, "path": True}
+"""The pursuit whose accuracy is followed from feature to feature."""
 
 COUNTS = {"weighting": "count", "ngrams": 1, "refit": False}
 
@@ -87,7 +87,7 @@ def measure(
                 )
     if methods is None and PAPERS in protocols:
         found[PEERS] = _peers(task)
-        found["atoms"] = {name: _atoms(task, options, jobs) for name, options in ATOMS.items()}
+        found["atoms"] = _atoms(task, jobs)
         found["fits"] = _fits(task, found[PAPERS])
     return found
 
@@ -157,9 +157,9 @@ def _peers(task: Documents) -> dict[str, Any]:
     }
 
 
-def _atoms(task: Documents, options: Mapping[str, Any], jobs: int) -> list[tuple[int, float]]:
+def _atoms(task: Documents, jobs: int) -> list[tuple[int, float]]:
     """Features and dev accuracy along a pursuit, fitted to the training documents."""
-    model = _train(task, {**options, **COUNTS, "reg_l2": 0.1, "path": True}, jobs)
+    model = _train(task, {**ATOMS, **COUNTS}, jobs)
     assert model.path is not None
     return [(point.nonzero, point.metrics["accuracy"]) for point in model.path.points]
 

@@ -287,7 +287,7 @@ def pictures(results: Mapping[str, Any], folder: Path) -> None:
         }
         accuracy_by_size(panels, folder / f"results-{protocol}.svg")
     curves = [
-        Curve(name.removeprefix("amazon-"), *zip(*task["atoms"]["omp"], strict=True))
+        Curve(name.removeprefix("amazon-"), *zip(*task["atoms"], strict=True))
         for name, task in tasks.items()
         if "atoms" in task
     ]
