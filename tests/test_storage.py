@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,7 @@ def test_a_model_without_features(tmp_path: Path) -> None:
 def test_header_says_how_it_was_made(tmp_path: Path) -> None:
     save_model(make(tokenizer=registry.create("tokenizer", "words")), tmp_path / "m")
     header = read_header(tmp_path / "m")
-    assert header["format"] == 1
+    assert header["format"] == 2
     assert header["labels"] == ["label 0", "label 1"]
     assert header["summary"] == SUMMARY
     assert header["tokenizer"]["name"] == "words"
@@ -158,6 +159,40 @@ def test_300_features_take_tens_of_kilobytes(tmp_path: Path) -> None:
     )
     save_model(model, tmp_path / "m")
     assert (tmp_path / "m").stat().st_size < 20_000
+
+
+def many_names() -> Model:
+    words = sorted(f"{a}{b}" for a in "abcdefghij" for b in range(1000))
+    names = sorted([*words, *(f"{one} {two}" for one, two in pairwise(words))])
+    encoder = Encoder(Cut(), Vectorizer(), names, np.linspace(1, 9, 20).repeat(1000)[: len(names)])
+    chosen = np.arange(0, len(names), 500)
+    return Model(("x", "y"), encoder.restrict(chosen), np.ones((1, len(chosen))), np.ones(1))
+
+
+def test_what_a_row_is_measured_by_takes_little_room(tmp_path: Path) -> None:
+    """With tfidf the file holds every name and its frequency, wanted or not."""
+    model = many_names()
+    save_model(model, tmp_path / "m")
+    names = sum(len(name) for name in model.encoder.vocabulary)
+    assert len(model.encoder.vocabulary) == 19_999
+    assert (tmp_path / "m").stat().st_size < names
+    again = load_model(tmp_path / "m")
+    assert again.encoder.vocabulary == model.encoder.vocabulary
+    assert again.encoder.idf.tobytes() == model.encoder.idf.tobytes()
+
+
+def test_format_1_is_still_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It deflated nothing, and its header said nothing of it."""
+    model = make("tfidf", labels=3)
+    with monkeypatch.context() as patch:
+        patch.setattr(container, "FORMAT", 1)
+        patch.setattr(container, "_deflate", lambda arrays: (dict(arrays), None))
+        canonical = container._canonical
+        drop = lambda header: {k: v for k, v in header.items() if k != "deflated"}  # noqa: E731
+        patch.setattr(container, "_canonical", lambda header: canonical(drop(header)))
+        save_model(model, tmp_path / "m")
+    assert b"deflated" not in (tmp_path / "m").read_bytes()
+    assert same(load_model(tmp_path / "m"), model)
 
 
 # What is refused
@@ -216,9 +251,51 @@ def test_a_newer_format(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ModelError) as caught:
         load_model(path)
     assert str(caught.value) == (
-        f"{path} was made by a newer textreg (format 3, this one reads up to 1): "
+        f"{path} was made by a newer textreg (format 3, this one reads up to 2): "
         "pip install -U textreg"
     )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data, stated: (data, {**stated, "entries": stated["entries"] - 1}),
+        lambda data, stated: (data, {**stated, "entries": stated["entries"] + 1}),
+        lambda data, stated: (data, {**stated, "entries": 10**15}),
+        lambda data, stated: (data, {**stated, "entries": 0}),
+        lambda data, stated: (data, {**stated, "dtype": "object"}),
+        lambda data, stated: (data[:-3], stated),
+        lambda data, stated: (data[::-1].copy(), stated),
+        lambda data, stated: (data[:0], stated),
+        lambda data, stated: (np.append(data, data), stated),
+        lambda data, stated: (data, 7),
+        lambda data, stated: (data, {"dtype": "U8"}),
+        lambda data, stated: (data, {**stated, "entries": True}),
+    ],
+)
+def test_damaged_deflated_arrays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[..., Any]
+) -> None:
+    deflate = container._deflate
+
+    def damaged(arrays: Any) -> Any:
+        stored, deflated = deflate(arrays)
+        stored["names"], deflated["names"] = change(stored["names"], deflated["names"])
+        return stored, deflated
+
+    with monkeypatch.context() as patch:
+        patch.setattr(container, "_deflate", damaged)
+        save_model(many_names(), tmp_path / "m")
+    with pytest.raises(ModelError, match=r"m is damaged: .*(inflated|its header has no)"):
+        load_model(tmp_path / "m")
+
+
+def test_deflated_that_is_no_object(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(container, "_deflate", lambda arrays: (dict(arrays), [1]))
+        save_model(make(), path)
+    with pytest.raises(ModelError, match="is damaged: its header's 'deflated' is no object"):
+        load_model(path)
 
 
 def _set(index: int, value: float, name: str) -> Callable[..., None]:

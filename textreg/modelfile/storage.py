@@ -1,6 +1,6 @@
 """Model files: safetensors arrays and one JSON header; loading runs no code of the file's choice.
 
-Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
+Format 2. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 
 ===============  ===================================================================================
 ``format``       version of this format, a whole number; looked at before anything else
@@ -16,6 +16,7 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 ``stop_words``   words that n-grams pass over
 ``summary``      how the model was trained: :attr:`Model.summary`
 ``path``         the path of its fit (:mod:`textreg.modelfile.pathfile`); null where none is
+``deflated``     which arrays are stored deflated (:mod:`textreg.modelfile.container`)
 ``checksum``     SHA-256, in hexadecimal digits, over all the rest of the header and all arrays
 ===============  ===================================================================================
 
