@@ -192,6 +192,14 @@ class RandomGraph(Links):
         return self.graph(len(tokens.vocabulary), random.random())
 
 
+class RandomOpposites(Links):
+    """Random links of opposites alone."""
+
+    def build(self, tokens: Tokens) -> Graph:
+        p = len(tokens.vocabulary)
+        return Graph(csr_array((p, p)), self.graph(p, random.random()).similar)
+
+
 WRONG = {
     "tokenizer-parameters": SomeParameters,
     "tokenizer-state": SomeState(extra=2),
@@ -216,6 +224,12 @@ WRONG = {
 RIGHT = {"tokenizer": Plain, "groups": Sentences, "graph": Links}
 BUILT_IN = {"tokenizer": "words", "groups": "sentences", "graph": "cooccurrence"}
 ALL = [*tokenizer_checks(), *group_builder_checks(), *graph_builder_checks()]
+
+
+def test_opposites_are_of_the_same_graph() -> None:
+    (check,) = (one for one in graph_builder_checks() if one.name == "graph-determinism")
+    with pytest.raises(ContractError, match="expected the same graph twice"):
+        check(RandomOpposites)
 
 
 @pytest.mark.parametrize("check", ALL, ids=str)

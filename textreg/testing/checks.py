@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -76,7 +76,7 @@ def run_checks(checks: Sequence[Check], part: Any, skip: Mapping[str, str] | Non
             check(part)
 
 
-def fail(name: str, expected: str, got: object) -> None:
+def fail(name: str, expected: str, got: object) -> NoReturn:
     """Raise the ContractError of a check."""
     raise ContractError(f"{name}: expected {expected}, but got {got}. See {PAGE}, '{name}'.")
 
@@ -95,8 +95,3 @@ def near(name: str, what: str, one: Any, other: Any, tolerance: float) -> None:
     scale = max(float(np.abs(other).max(initial=0.0)), 1e-12)
     off = float(np.abs(one - other).max(initial=0.0)) / scale
     require(name, off <= tolerance, f"{what} equal to {tolerance:g}, relatively", f"{off:.2g}")
-
-
-def describe(checks: list[Check]) -> str:
-    """The checks as a page of documentation."""
-    return "\n".join(f"## {check.name}\n\n{check.promise}\n" for check in checks)

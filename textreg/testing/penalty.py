@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -141,7 +141,7 @@ def _prox(part: Sized) -> None:
         require("penalty-prox", enough, expected, f"{found:.8g} at {_short(x)}")
 
 
-def _lowest(cost: Any, start: Floats) -> Floats:
+def _lowest(cost: Callable[[Floats], float], start: Floats) -> Floats:
     """Where a search along fixed directions ends, with steps that shrink."""
     here, value = start, cost(start)
     length = max(float(np.abs(start).max(initial=0.0)), 1e-3)

@@ -157,9 +157,7 @@ def _intercept(part: Any) -> None:
     ready = prepared(part, problem)
     without = solved(ready, problem.replace(fit_intercept=False))
     require("intercept", without.b == 0.0, "b = 0 where fit_intercept is off", without.b)
-    nothing = problem.replace(
-        X=csr_array((N, P)), graph=None if problem.graph is None else problem.graph
-    )
+    nothing = problem.replace(X=csr_array((N, P)))
     up = float(problem.weights[problem.y > 0].sum())
     down = float(problem.weights[problem.y < 0].sum())
     found = solved(ready, nothing)
