@@ -18,15 +18,15 @@ PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 .DELETE_ON_ERROR:
 
 help:
-	@echo 'make demo       write a small corpus, train on it, evaluate, show the model'
-	@echo 'make test       run the tests, those of the plugins/ too'
-	@echo 'make test-all   run them with every one of PYTHONS="$(PYTHONS)"'
-	@echo 'make test-oldest run them with the first of these and the oldest dependencies allowed'
-	@echo 'make lint       check style; make types: check types'
-	@echo 'make docs       build the documentation; make reference, make pictures: write its generated parts'
-	@echo 'make results    run the papers again on the corpora in TEXTREG_DATA, write docs/results.md'
-	@echo 'make bench      measure beside other packages, on the corpora in TEXTREG_DATA'
-	@echo 'make clean      remove all that was built'
+	@echo 'make demo         write a small corpus, train on it, evaluate, show the model'
+	@echo 'make test         run the tests, those of the plugins/ too'
+	@echo 'make test-all     run them with every one of PYTHONS="$(PYTHONS)"'
+	@echo 'make test-oldest  run them with the first of these and the oldest dependencies allowed'
+	@echo 'make lint         check style; make types: check types'
+	@echo 'make docs         build the documentation; make reference, make pictures: write its generated parts'
+	@echo 'make results      run the papers again on the corpora in TEXTREG_DATA, write docs/results.md'
+	@echo 'make bench        measure beside other packages, on the corpora in TEXTREG_DATA'
+	@echo 'make clean        remove all that was built'
 
 run = @echo; echo '$$ textreg $(1)'; $(BIN)/textreg $(1)
 

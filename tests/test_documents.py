@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 import shlex
 from pathlib import Path
@@ -83,17 +85,66 @@ def shape(answer: str) -> list[str]:
     return [" ".join(line.split()) for line in lines if line.strip()]
 
 
+def write_files() -> None:
+    """The files of a reader's own that the pages speak of."""
+    demo = write_demo("demo")
+    for name, path in {"reviews": demo.train, "labeled": demo.train, "test": demo.test}.items():
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        with open(f"{name}.csv", "w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, ("text", "label"))
+            writer.writeheader()
+            writer.writerows(rows)
+    texts = {
+        "rest.txt": "".join(f"{row['text']}\n" for row in rows),
+        "good.txt": "good\nsuperb\n",
+        "bad.txt": "bad\nawful\n",
+        "feelings.txt": "good\nsuperb\nbad\nawful\n",
+        "classes.txt": "good superb\nbad awful\n",
+        "topics.txt": "good superb\nbad awful\n",
+    }
+    for name, text in texts.items():
+        Path(name).write_text(text, encoding="utf-8")
+
+
 @pytest.mark.parametrize(
-    "page", ["docs/comparing.md", "docs/choosing.md", "docs/reporting.md", "docs/gallery.md"]
+    "page",
+    [
+        "index",
+        "baselines",
+        "sentence",
+        "groups",
+        "networks",
+        "pursuit",
+        "stagewise",
+        "comparing",
+        "choosing",
+        "explaining",
+        "calibration",
+        "reporting",
+        "gallery",
+    ],
 )
 def test_commands_of_pages(page: str, tmp_path: Path, monkeypatch, cli) -> None:  # type: ignore[no-untyped-def]
     """Every `textreg` command of a page is accepted, one after the other in one folder."""
+    page = f"docs/{page}.md"
     monkeypatch.chdir(tmp_path)
+    write_files()
     commands = re.findall(r"^\$ (textreg .*)$", "".join(blocks(page, "console")), re.MULTILINE)
     assert commands
     for command in commands:
         result = cli(*shlex.split(command)[1:])
         assert result.code == 0, f"{command}: {result.err}"
+
+
+def test_every_kernel_is_on_its_page() -> None:
+    page = (CHECKOUT / "docs" / "kernels.md").read_text(encoding="utf-8")
+    kernels = {
+        name
+        for path in (CHECKOUT / "textreg" / "_core").glob("*.pyx")
+        for name in re.findall(r"^def ([a-z]\w*)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert len(kernels) > 30
+    assert not {name for name in kernels if f"`{name}`" not in page}
 
 
 def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli) -> None:  # type: ignore[no-untyped-def]
