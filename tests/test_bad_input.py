@@ -243,9 +243,18 @@ def test_targets_that_cannot_be(cli: Cli, corpus: Path, tmp_path: Path) -> None:
     refused(cli("train", corpus, "-o", os.devnull), 2, "not a regular file", "-o")
 
 
-def test_shares_that_cannot_be_are_refused_before_anything_is_read(cli: Cli, corpus: Path) -> None:
-    for share in ("0", "1", "2", "nan"):
-        refused(cli("train", corpus, "--holdout", share), 2, "holdout must lie between 0 and 1")
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        *(("--holdout", share, "holdout must lie between 0 and 1") for share in ("0", "2", "nan")),
+        ("--search-space", "foo=1,2", "no parameter 'foo'"),
+        ("--search-space", "weighting=log,foo", "weighting must be one of count, binary"),
+    ],
+)
+def test_refused_before_anything_is_read(
+    cli: Cli, corpus: Path, option: str, value: str, words: str
+) -> None:
+    refused(cli("train", corpus, option, value), 2, words)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")

@@ -305,6 +305,7 @@ def test_command_with_models_and_files(cli: Cli, demo: Path, tmp_path: Path) -> 
         (("DEMO", "--reg", "lasso,none", "--plot", "a.pdf"), ".svg or .png"),
         (("DEMO", "--reg", "lasso,none", "-o", "no/such/x.csv"), "the folder no/such does not"),
         (("DEMO", "--reg", "lasso"), "two or more candidates"),
+        (("DEMO", "--reg", "lasso,"), "--reg 'lasso,' has an empty name"),
         (("missing.csv", "--reg", "lasso,none"), "missing.csv"),
         (("DEMO", "--reg", "lasso,none", "--cv", "3", "--holdout", "0.2"), "holdout and cv both"),
     ],

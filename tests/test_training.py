@@ -270,6 +270,9 @@ def test_wrong_data() -> None:
         train(TEXTS, LABELS, sample_weight=np.array([1.0, 0.0] * 60))
     with pytest.raises(DataError, match="document 1: no training document has the label 'poss'"):
         train(TEXTS, LABELS, dev=(["a"], ["poss"]))
+    for options in ({"texts": "good"}, {"dev": ("good", LABELS[:4])}, {"unlabeled": "good"}):
+        with pytest.raises(UsageError, match="one text where a list of texts is wanted"):
+            train(**{"texts": TEXTS, "labels": LABELS, "reg": "network", **options})
 
 
 def test_science_reaches_what_was_published(data_dir: Path) -> None:

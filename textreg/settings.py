@@ -134,8 +134,8 @@ class TrainingSettings:
 
     @property
     def searches(self) -> bool:
-        """Whether there is anything to choose."""
-        return bool(self.reg.undecided() or self.dimensions())
+        """Whether there is anything to choose; UsageError for what cannot be searched."""
+        return bool(self.dimensions() or self.reg.undecided())
 
     def _check_calibration(self) -> None:
         """Refuse what scores cannot be calibrated by."""

@@ -34,6 +34,7 @@ from textreg.search.splitting import group_names, splits_of
 from textreg.search.trials import Fold
 from textreg.settings import TrainingSettings
 from textreg.summary import fit_summary, label_summary, order_summary, search_summary
+from textreg.text import check_texts
 from textreg.tracing import path_parameter, trace
 
 if TYPE_CHECKING:
@@ -68,11 +69,11 @@ def train(
     """
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if dev is not None and not isinstance(dev, Corpus):
-        dev = Corpus(texts=list(dev[0]), labels=list(dev[1]))
+        dev = Corpus(texts=list(check_texts(dev[0])), labels=list(dev[1]))
     if unlabeled is not None and not isinstance(unlabeled, Corpus):
-        unlabeled = Corpus(texts=list(unlabeled))
+        unlabeled = Corpus(texts=list(check_texts(unlabeled)))
     corpus = Corpus(
-        texts=list(texts),
+        texts=list(check_texts(texts)),
         labels=list(labels),
         weights=weights,
         group_of=None if group_of is None else group_names(group_of),

@@ -212,6 +212,10 @@ def _candidates(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candida
     for text in regs:
         for one in [text] if " " in text.strip() else text.split(","):
             name = " ".join(one.split())
+            if not name:
+                raise UsageError(
+                    f"--reg '{text}' has an empty name: name regularizers, such as elastic."
+                )
             if name in found:
                 raise UsageError(f"--reg names '{name}' twice: leave one out.")
             found[name] = name

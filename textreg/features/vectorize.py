@@ -101,8 +101,9 @@ class Vectorizer(Parametrized):
         try:
             text = Path(self.stop_words).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
+            cause = getattr(error, "strerror", None) or error
             raise UsageError(
-                f"stop words cannot be read from {self.stop_words}: {error}. Give a UTF-8 file "
+                f"stop words cannot be read from {self.stop_words}: {cause}. Give a UTF-8 file "
                 "with one word a line."
             ) from None
         words = calls.encode(tokenizer, text.splitlines())

@@ -58,7 +58,10 @@ def compare(
         with _blaming(name):
             ready[name] = make_ready(candidate, {"seed": seed, **settings})
     if len(ready) < 2:
-        raise UsageError("a comparison needs two or more candidates: name another one.")
+        raise UsageError(
+            "a comparison needs two or more candidates: name others as well, such as "
+            "--reg elastic,sentence."
+        )
     if baseline is None:
         baseline = "elastic" if "elastic" in ready else next(iter(ready))
     if baseline not in ready:
