@@ -319,6 +319,24 @@ def test_help_lists_every_command(cli: Cli) -> None:
         assert group.get_command(click.Context(group), name) is command
 
 
+def test_a_label_stays_on_its_line(cli: Cli, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.chdir(tmp_path)
+    named = {"pos": "p\to\ns", "neg": "n\x1b[2m"}
+    lines = [json.dumps({**row, "label": named[row["label"]]}) for row in rows(40)]
+    Path("a.jsonl").write_text("\n".join(lines))
+    trained = cli("train", "a.jsonl", "--reg", "lasso", "--reg-l1", "0.2", "-o", "a.textreg")
+    assert "labels: n\N{REPLACEMENT CHARACTER}[2m 20, p o s 20\n" in trained.out
+    predicted = cli("predict", "a.textreg", "a.jsonl").out.splitlines()
+    assert predicted[:2] == ["n\x1b[2m", "p o s"]
+    assert len(predicted) == 40
+    (row, *_) = cli("predict", "a.textreg", "a.jsonl", "--format", "jsonl").out.splitlines()[1:]
+    assert json.loads(row)["label"] == "p\to\ns"
+    for command in (("evaluate", "a.textreg", "a.jsonl"), ("explain", "a.textreg", "superb film")):
+        told = cli(*command).out
+        assert "p o s" in told
+        assert "\x1b" not in told
+
+
 def _commands(command: click.Command) -> Iterator[click.Command]:
     yield command
     if isinstance(command, click.Group):

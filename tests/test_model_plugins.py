@@ -212,5 +212,5 @@ def test_names_in_a_model_cannot_act_on_the_screen(tmp_path: Path) -> None:
     assert (trained[0], shown[0], refused[0]) == (0, 0, 2), refused
     assert "good\N{REPLACEMENT CHARACTER}31m" in shown[1]
     assert "\np\N{REPLACEMENT CHARACTER}1m\n" in shown[1]
-    for _, out, err in (shown, refused):
+    for _, out, err in (trained, shown, refused):
         assert "\x9b" not in out + err

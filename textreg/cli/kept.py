@@ -9,7 +9,7 @@ import numpy as np
 
 from textreg.cli.output import percent, print_table
 from textreg.explain import Along, Came, Kept, KeptGroup
-from textreg.screen import visible
+from textreg.screen import on_line, visible
 
 SHOWN = 8
 """Features that the line of a group shows."""
@@ -41,7 +41,7 @@ def tell_kept(found: Kept) -> None:
         click.echo(f"share kept in a document: {least:.0f} to {most:.0f} %, median {median:.0f} %")
     _groups(f"{found.builder} of the largest norm", found.strongest)
     for label, typical in found.typical.items():
-        _groups(f"typical of {visible(label)}", typical)
+        _groups(f"typical of {on_line(label)}", typical)
     for number, order in enumerate(found.order):
         which = f" of weight vector {number + 1}" if len(found.order) > 1 else ""
         if found.order_groups:
@@ -78,7 +78,7 @@ def _path(path: Along) -> None:
     heads = [f"{path.values[at]:.3g}{'*' if at == path.chosen else ''}" for at in places]
     click.echo(f"\nweights along {path.parameter} (* is the model)")
     rows = [
-        (visible(one.feature), visible(one.label), *(f"{one.weights[at]:.2f}" for at in places))
+        (one.feature, one.label, *(f"{one.weights[at]:.2f}" for at in places))
         for one in path.profiles
     ]
     print_table(
@@ -94,7 +94,7 @@ def _groups(title: str, groups: Sequence[KeptGroup]) -> None:
     for group in groups:
         words = ", ".join(f"{name} {weight:+.2f}" for name, weight in group.words[:SHOWN])
         what = words if group.text is None else f"{' '.join(group.text.split())}  [{words}]"
-        rows.append((group.norm, visible(group.label), visible(group.name), visible(what)))
+        rows.append((group.norm, group.label, group.name, what))
     if rows:
         print_table([("NORM", "FOR", "GROUP", "WORDS"), *rows], indent="  ")
     else:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from textreg.errors import UsageError
-from textreg.screen import visible
+from textreg.screen import on_line
 
 if TYPE_CHECKING:
     from textreg.running import Progress
@@ -54,7 +54,7 @@ def print_table(
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
-    return f"{value:,}" if isinstance(value, int) else visible(str(value))
+    return f"{value:,}" if isinstance(value, int) else on_line(str(value))
 
 
 MEASURES = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -59,7 +60,7 @@ def command(
         print_json({"model": model, "predictions": rows})
         return
     if proba and form == "tsv":
-        click.echo("\t".join(["label", *loaded.labels]))
+        click.echo("\t".join(["label", *map(_field, loaded.labels)]))
     line_of = _as_json if form == "jsonl" else _as_tsv
     for batch in predictions:
         sys.stdout.writelines(f"{line_of(row)}\n" for row in batch)
@@ -84,6 +85,10 @@ def _as_json(row: dict[str, Any]) -> str:
 
 
 def _as_tsv(row: dict[str, Any]) -> str:
-    return "\t".join(
-        [str(row["label"]), *(f"{value:.6f}" for value in row.get("proba", {}).values())]
-    )
+    chances = row.get("proba", {}).values()
+    return "\t".join([_field(str(row["label"])), *(f"{value:.6f}" for value in chances)])
+
+
+def _field(label: str) -> str:
+    """A label without what ends a field or a line; JSON has it as it is."""
+    return " ".join(re.split("[\t\r\n]", label))

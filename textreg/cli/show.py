@@ -14,7 +14,7 @@ from textreg.features.encoder import Encoder
 from textreg.model import Model
 from textreg.modelfile.storage import load_model
 from textreg.modelfile.tokenizing import describe, lacking
-from textreg.screen import visible
+from textreg.screen import on_line
 
 
 @click.command(name="show")
@@ -48,7 +48,7 @@ def command(model: str, top: int, with_path: bool, plot: str | None, as_json: bo
         return
     print_table([(_title(key), _text(value, key)) for key, value in facts.items()])
     for label, weighted in features.items():
-        click.echo(f"\n{visible(label)}")
+        click.echo(f"\n{on_line(label)}")
         if weighted:
             print_table([(name, weight) for name, weight in weighted], indent="  ")
         else:

@@ -10,12 +10,13 @@ import click
 
 from textreg.cli.output import measures, percent, size
 from textreg.measure.metrics import SMALLER
+from textreg.screen import on_line
 from textreg.search.choice import WITHIN
 
 
 def tell(result: Mapping[str, Any], target: str) -> None:
     """The result for people."""
-    labels = [f"{label} {_number(count)}" for label, count in result["labels"].items()]
+    labels = [f"{on_line(label)} {_number(count)}" for label, count in result["labels"].items()]
     more = f" and {len(labels) - 8} more" if len(labels) > 8 else ""
     click.echo(f"labels: {', '.join(labels[:8])}{more}")
     click.echo(f"features: {result['features']:,} ({result['seconds']['features']:.1f} s)")
@@ -29,8 +30,8 @@ def tell(result: Mapping[str, Any], target: str) -> None:
         click.echo(f"calibration: {result['calibration']}, on the documents held out")
     for label, chosen in result["thresholds"].items():
         click.echo(
-            f"threshold of {label}: {chosen['value']:+.3f} ({chosen['rule']}; there precision "
-            f"{chosen['precision']:.3f}, recall {chosen['recall']:.3f})"
+            f"threshold of {on_line(label)}: {chosen['value']:+.3f} ({chosen['rule']}; there "
+            f"precision {chosen['precision']:.3f}, recall {chosen['recall']:.3f})"
         )
     bound = "no bound on the gap" if result["gap"] is None else f"gap {result['gap']:.1e}"
     end = "converged" if result["converged"] else "NOT converged"

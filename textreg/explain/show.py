@@ -7,7 +7,7 @@ from html import escape
 from typing import NamedTuple
 
 from textreg.explain.records import Explanation
-from textreg.screen import visible
+from textreg.screen import on_line, visible
 
 
 class Piece(NamedTuple):
@@ -46,11 +46,11 @@ def strongest(explanation: Explanation, top: int = 10) -> list[tuple[str, float]
 
 def headline(explanation: Explanation) -> str:
     """Label, probability and the account of the score on one line."""
-    label = visible(explanation.label)
+    label = on_line(explanation.label)
     if explanation.label in explanation.probabilities:
         label += f" ({explanation.probabilities[explanation.label]:.3f})"
     words = sum(word.value for word in explanation.words)
-    what = f"score of {visible(explanation.of)}" if explanation.of else "prediction"
+    what = f"score of {on_line(explanation.of)}" if explanation.of else "prediction"
     return (
         f"{label}   {what} {explanation.score:+.3f} = intercept {explanation.intercept:+.3f} "
         f"{'+' if words >= 0 else '-'} words {abs(words):.3f}"
