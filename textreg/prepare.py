@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from textreg.features.vectorize import Encoder, Features
+    from textreg.features.encoder import Encoder
+    from textreg.features.vectorize import Features
     from textreg.records import Floats, Int64s
 
 SEARCH_TOL = 3e-3

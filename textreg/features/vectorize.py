@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from textreg.features.ngrams import Bools
     from textreg.records import Int32s, Int64s
 
-__all__ = ["Encoder", "Features", "Vectorizer"]
-
 
 class Vectorizer(Parametrized):
     """How documents become rows of numbers. Where names coincide, scikit-learn's are meant.
