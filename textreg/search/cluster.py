@@ -7,15 +7,19 @@ solved in one thread, as it is here, so the results are the same.
 
 from __future__ import annotations
 
+import socket
 import time
+import warnings
 from asyncio import TimeoutError as AsyncTimeoutError
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from importlib import metadata
 from typing import Any
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from textreg.errors import UsageError
+from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Plugin
 from textreg.records import Step
 from textreg.search.trials import Fold, Piece, Trials, solve_piece
@@ -69,8 +73,6 @@ class Cluster:
 
     def solve_pieces(self, pieces: Sequence[Piece], seconds: float) -> list[Trials]:
         """Trials of every piece; of fewer settings where ``seconds`` from now are over."""
-        from concurrent.futures import CancelledError
-
         from distributed import KilledWorker
         from joblib import Parallel, delayed, parallel_config
 
@@ -134,9 +136,6 @@ def connected(address: str | None, part: Plugin) -> Iterator[Cluster | None]:
 
 def _knock(address: str) -> None:
     """OSError or ValueError where nobody listens, which Dask finds out after long and noisily."""
-    import socket
-    from urllib.parse import urlsplit
-
     place = urlsplit(address)
     if place.scheme not in ("tcp", "tls") or not place.hostname or place.port is None:
         raise ValueError("an address is tcp://HOST:PORT or tls://HOST:PORT")
@@ -166,11 +165,7 @@ class _Until:
 
 def _solve(fold: Fold, row: Any, before: Any, parts: Any, starts: Any, ends: float) -> Trials:
     """What a worker does with a piece."""
-    import warnings
-
     from threadpoolctl import threadpool_limits
-
-    from textreg.errors import ConvergenceWarning
 
     if not isinstance(fold, Fold):
         fold = fold.result()  # all workers but one have gone meanwhile, and joblib works here
