@@ -96,12 +96,6 @@ class Gomp(Omp):
     name = "gomp"
     needs = "groups"
     default_builder = "sentences"
-    l2: float = param(
-        default=AUTO,
-        min=0,
-        search=Choices((0.1, 0.01)),
-        help="price of the squared weights in every fit",
-    )
     budget: int = param(
         default=AUTO,
         min=1,
