@@ -104,8 +104,7 @@ class SquaredHinge:
 
     def constant(self, y: Floats, c: Floats) -> float:
         """The mean label."""
-        total = float(c.sum())
-        return float(c @ y) / total if total > 0.0 else 0.0
+        return _mean(y, c)
 
     def dual_value(self, alpha: Floats, y: Floats, c: Floats) -> float:
         """Sum of c_i (s_i - s_i^2 / 4), s_i = alpha_i y_i / c_i >= 0."""
@@ -142,8 +141,7 @@ class Squared:
 
     def constant(self, y: Floats, c: Floats) -> float:
         """The mean."""
-        total = float(c.sum())
-        return float(c @ y) / total if total > 0.0 else 0.0
+        return _mean(y, c)
 
     def dual_value(self, alpha: Floats, y: Floats, c: Floats) -> float:
         """Sum of alpha_i y_i - alpha_i^2 / (2 c_i)."""
@@ -155,6 +153,11 @@ class Squared:
         total = float(c.sum())
         if total > 0.0:
             alpha -= c * (float(alpha.sum()) / total)
+
+
+def _mean(y: Floats, c: Floats) -> float:
+    total = float(c.sum())
+    return float(c @ y) / total if total > 0.0 else 0.0
 
 
 def _lighten(alpha: Floats) -> None:
