@@ -12,7 +12,7 @@ from textreg.errors import UsageError
 from textreg.penalties import Separable
 from textreg.records import Floats
 from textreg.testing import Check, ContractError, check_penalty, penalty_checks
-from textreg.testing.penalty import Sized
+from textreg.testing.points import Sized
 
 SIZE = 6
 

@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
 
 import numpy as np
 
 from textreg.penalties import Penalty
 from textreg.records import Floats
 from textreg.testing.checks import Check, Checks, require, run_checks
-
-STEPS = (1e-2, 1.0, 100.0)
-"""Steps at which prox is looked at; weights are of the size of one."""
+from textreg.testing.points import (
+    STEPS,
+    Sized,
+    cases,
+    lowest,
+    moves,
+    points,
+    points_and_answers,
+    short,
+)
 
 TINY, BOUNDLESS = 1e-12, 1e12
 """Steps that stand for a price of zero and for one that nothing is worth."""
@@ -33,13 +39,6 @@ ROUNDING = 1e-9
 """What is nothing, beside weights of the size of one."""
 
 _checks = Checks()
-
-
-class Sized(NamedTuple):
-    """A penalty, and the number of weights that it takes."""
-
-    penalty: Any
-    size: int
 
 
 def penalty_checks() -> list[Check]:
@@ -60,34 +59,10 @@ def _convex(part: Sized) -> bool:
     return getattr(part.penalty, "convex", True)
 
 
-def _points(size: int) -> list[Floats]:
-    """Weights to look at: none, one, few, all, ties, large and small ones."""
-    rng = np.random.default_rng(0)
-    full = rng.standard_normal(size)
-    signs = np.where(np.arange(size) % 2, -1.0, 1.0)
-    one = np.where(np.arange(size) == size // 2, 1.0, 0.0)
-    few = np.where(np.arange(size) % 3 == 0, full, 0.0)
-    return [np.zeros(size), one, few, full, signs, 100.0 * full[::-1], 1e-3 * full]
-
-
-def _cases(part: Sized) -> Iterator[tuple[Floats, float, Floats]]:
-    """w, step and prox(w, step)."""
-    for w, step in itertools.product(_points(part.size), STEPS):
-        yield w, step, part.penalty.prox(w.copy(), step)
-
-
-def _moves(size: int) -> list[Floats]:
-    """Directions: every weight alone, all together, neighbors, and some at random."""
-    rng = np.random.default_rng(1)
-    pairs = [np.eye(size)[j] - np.eye(size)[j - 1] for j in range(1, size)]
-    halves = [np.where(np.arange(size) < cut, 1.0, 0.0) for cut in (size // 2, size)]
-    return [*np.eye(size), *pairs, *halves, *rng.standard_normal((5, size))]
-
-
 @_checks.add("penalty-value")
 def _value(part: Sized) -> None:
     """The value is one number, infinite at most, and finite where every weight is zero."""
-    for w in _points(part.size):
+    for w in points(part.size):
         value = part.penalty.value(w)
         good = np.ndim(value) == 0 and float(value) > -math.inf
         require("penalty-value", good, "one number", value)
@@ -99,7 +74,7 @@ def _value(part: Sized) -> None:
 def _result(part: Sized) -> None:
     """prox gives as many finite numbers as it got, at weights of finite value, and leaves its
     input as it was."""
-    for w, step in itertools.product(_points(part.size), STEPS):
+    for w, step in itertools.product(points(part.size), STEPS):
         given = w.copy()
         x = part.penalty.prox(given, step)
         good = isinstance(x, np.ndarray) and x.shape == w.shape and bool(np.isfinite(x).all())
@@ -113,62 +88,46 @@ def _result(part: Sized) -> None:
 def _determinism(part: Sized) -> None:
     """prox hangs on w and the step alone, but for rounding, whatever was asked in between; so a
     search may start where the last one ended."""
-    order = list(itertools.product(_points(part.size), STEPS))
+    order = list(itertools.product(points(part.size), STEPS))
     first = [part.penalty.prox(w.copy(), step) for w, step in order]
     again = [part.penalty.prox(w.copy(), step) for w, step in reversed(order)][::-1]
     for (w, step), one, other in zip(order, first, again, strict=True):
         off = float(np.abs(one - other).max())
         same = off <= EXACT * (1.0 + float(np.abs(w).max()))
-        told = f"{_short(one)} again as prox({_short(w)}, {step:g})"
-        require("penalty-determinism", same, told, _short(other))
+        told = f"{short(one)} again as prox({short(w)}, {step:g})"
+        require("penalty-determinism", same, told, short(other))
 
 
 @_checks.add("penalty-prox")
 def _prox(part: Sized) -> None:
     """prox is what its definition says: numeric minimisation finds no x with a lower
     1/2 ||x - w||^2 + step * value(x)."""
-    others = [x for _, _, x in _cases(part)]
-    for w, step, x in _cases(part):
+    others = [x for _, _, x in cases(part)]
+    for w, step, x in cases(part):
 
         def cost(u: Floats, w: Floats = w, step: float = step) -> float:
             return 0.5 * float((u - w) @ (u - w)) + step * float(part.penalty.value(u))
 
         found = cost(x)
         best = min([x, w, *others], key=cost)
-        least = min(found, cost(_lowest(cost, best)))
+        least = min(found, cost(lowest(cost, best)))
         enough = found <= least + EXACT * abs(least) + ROUNDING
-        expected = f"a cost of {least:.8g} at prox({_short(w)}, {step:g})"
-        require("penalty-prox", enough, expected, f"{found:.8g} at {_short(x)}")
-
-
-def _lowest(cost: Callable[[Floats], float], start: Floats) -> Floats:
-    """Where a search along fixed directions ends, with steps that shrink."""
-    here, value = start, cost(start)
-    length = max(float(np.abs(start).max(initial=0.0)), 1e-3)
-    for _ in range(24):
-        before = value
-        for move in _moves(len(start)):
-            for sign in (-length, length):
-                there = here + sign * move
-                if (other := cost(there)) < value:
-                    here, value = there, other
-        if value == before:
-            length *= 0.3
-    return here
+        expected = f"a cost of {least:.8g} at prox({short(w)}, {step:g})"
+        require("penalty-prox", enough, expected, f"{found:.8g} at {short(x)}")
 
 
 @_checks.add("penalty-identity", applies=_convex)
 def _identity(part: Sized) -> None:
     """By Moreau's identity t = (w - x) / step is a slope at x = prox(w, step): no value lies below
     value(x) + t.(u - x)."""
-    others = [*_points(part.size), *(x for _, _, x in _cases(part))]
-    for w, step, x in _cases(part):
+    others = points_and_answers(part)
+    for w, step, x in cases(part):
         t, value = (w - x) / step, float(part.penalty.value(x))
         for u in [*others, *(x * (1.0 + move) for move in (-0.5, -1e-2, 1e-2, 0.5))]:
             found, line = float(part.penalty.value(u)), float(t @ (u - x))
             slack = np.linalg.norm(t) * np.linalg.norm(u - x) + abs(value)
             enough = found >= value + line - SLOPE * float(slack) - ROUNDING
-            expected = f"a value of {value + line:.8g} at least at {_short(u)}"
+            expected = f"a value of {value + line:.8g} at least at {short(u)}"
             require("penalty-identity", enough, expected, f"{found:.8g}")
 
 
@@ -176,7 +135,7 @@ def _identity(part: Sized) -> None:
 def _firm(part: Sized) -> None:
     """prox is firmly nonexpansive: ||x - x'||^2 <= (x - x').(w - w'), so points come nearer."""
     for step in STEPS:
-        pairs = [(w, x) for w, s, x in _cases(part) if s == step]
+        pairs = [(w, x) for w, s, x in cases(part) if s == step]
         for (w, x), (other_w, other_x) in itertools.combinations(pairs, 2):
             apart, far = x - other_x, w - other_w
             square, product = float(apart @ apart), float(apart @ far)
@@ -193,9 +152,9 @@ def _envelope(part: Sized) -> None:
         x = part.penalty.prox(w, step)
         return float(part.penalty.value(x)) + float((x - w) @ (x - w)) / (2.0 * step)
 
-    for w, step, x in _cases(part):
+    for w, step, x in cases(part):
         small = 1e-5 * (1.0 + float(np.abs(w).max()))
-        for move in _moves(part.size)[-5:]:
+        for move in moves(part.size)[-5:]:
             rise = envelope(w + small * move, step) - envelope(w - small * move, step)
             slope, expected = rise / (2.0 * small), float((w - x) @ move) / step
             square = float(move @ move)
@@ -203,15 +162,14 @@ def _envelope(part: Sized) -> None:
             # The gradient itself may change by so much between the two.
             slack += 2.0 * small * square / step + EXACT
             near = abs(slope - expected) <= slack
-            told = f"a slope of {expected:.6g} at {_short(w)}, step {step:g}"
+            told = f"a slope of {expected:.6g} at {short(w)}, step {step:g}"
             require("penalty-envelope", near, told, f"{slope:.6g}")
 
 
 @_checks.add("penalty-convex", applies=_convex)
 def _convexity(part: Sized) -> None:
     """The value is convex, halfway never above the mean; else the class says convex = False."""
-    points = [*_points(part.size), *(x for _, _, x in _cases(part))]
-    for a, b in itertools.combinations(points, 2):
+    for a, b in itertools.combinations(points_and_answers(part), 2):
         mean = 0.5 * (float(part.penalty.value(a)) + float(part.penalty.value(b)))
         value = float(part.penalty.value(0.5 * (a + b)))
         enough = value <= mean * (1 + EXACT) + ROUNDING
@@ -222,21 +180,20 @@ def _convexity(part: Sized) -> None:
 def _zero(part: Sized) -> None:
     """A price of zero changes nothing: with a tiny step prox leaves allowed weights where they
     are."""
-    for w in _points(part.size):
+    for w in points(part.size):
         if math.isfinite(part.penalty.value(w)):
             x = part.penalty.prox(w, TINY)
             off = float(np.abs(x - w).max())
             near = off <= EXACT * (1.0 + float(np.abs(w).max()))
-            require("penalty-zero", near, f"{_short(w)} at a step of {TINY:g}", _short(x))
+            require("penalty-zero", near, f"{short(w)} at a step of {TINY:g}", short(x))
 
 
 @_checks.add("penalty-infinite")
 def _infinite(part: Sized) -> None:
     """A boundless price leaves nothing to pay: with a huge step the value of prox is the least
     there is."""
-    points = [*_points(part.size), *(x for _, _, x in _cases(part))]
-    least = min(float(part.penalty.value(u)) for u in points)
-    for w in _points(part.size):
+    least = min(float(part.penalty.value(u)) for u in points_and_answers(part))
+    for w in points(part.size):
         value = float(part.penalty.value(part.penalty.prox(w, BOUNDLESS)))
         enough = value <= least + EXACT * (1.0 + abs(least))
         require("penalty-infinite", enough, f"a value of {least:.8g} at most", f"{value:.8g}")
@@ -246,7 +203,7 @@ def _infinite(part: Sized) -> None:
 def _monotone(part: Sized) -> None:
     """A higher price is never answered by a higher value: as the step grows, the value of prox
     falls, and its distance from w grows."""
-    for w in _points(part.size):
+    for w in points(part.size):
         moved = [part.penalty.prox(w, step) for step in np.geomspace(1e-3, 1e3, 13)]
         values = [float(part.penalty.value(x)) for x in moved]
         distances = [float(np.linalg.norm(x - w)) for x in moved]
@@ -263,42 +220,33 @@ def _monotone(part: Sized) -> None:
 def _conjugate(part: Sized) -> None:
     """conjugate(t) is the largest t.w - value(w): never below that of any w, and equal to that of
     x = prox(w, step) at t = (w - x) / step."""
-    points = [*_points(part.size), *(x for _, _, x in _cases(part))]
-    for w, step, x in _cases(part):
+    others = points_and_answers(part)
+    for w, step, x in cases(part):
         t = (w - x) / step * (1.0 - 1e-7)  # inside, where on the border rounding decides
         conjugate = float(part.penalty.conjugate(t))
-        for u in points:
+        for u in others:
             line = float(t @ u) - float(part.penalty.value(u))
             enough = conjugate >= line - EXACT * (1.0 + abs(line))
             require("penalty-conjugate", enough, f"{line:.8g} at least", f"{conjugate:.8g}")
         value = float(part.penalty.value(x))
         line = float(t @ x) - value
         near = abs(conjugate - line) <= SLOPE * (1.0 + abs(line)) + EXACT * abs(value)
-        require("penalty-conjugate", near, f"{line:.8g} at {_short(t)}", f"{conjugate:.8g}")
+        require("penalty-conjugate", near, f"{line:.8g} at {short(t)}", f"{conjugate:.8g}")
 
 
 @_checks.add("penalty-gradient", applies=lambda part: hasattr(part.penalty, "gradient"))
 def _gradient(part: Sized) -> None:
     """gradient(w) is the slope of the value, as finite differences find it."""
-    for w in _points(part.size)[3:]:
+    for w in points(part.size)[3:]:
         gradient = np.asarray(part.penalty.gradient(w))
         require(
             "penalty-gradient", gradient.shape == w.shape, f"the shape {w.shape}", gradient.shape
         )
         small = 1e-5 * float(np.abs(w).max())
-        for move in _moves(part.size):
+        for move in moves(part.size):
             rise = part.penalty.value(w + small * move) - part.penalty.value(w - small * move)
             slope, expected = float(rise) / (2.0 * small), float(gradient @ move)
             slack = SLOPE * (abs(slope) + float(np.linalg.norm(gradient) * np.linalg.norm(move)))
             near = abs(slope - expected) <= slack + EXACT
-            told = f"a slope of {slope:.6g} at {_short(w)}"
+            told = f"a slope of {slope:.6g} at {short(w)}"
             require("penalty-gradient", near, told, f"{expected:.6g}")
-
-
-def _short(w: Floats) -> str:
-    """Weights as they fit into a message: all, or those that are not zero, as {place: weight}."""
-    places = np.flatnonzero(w)
-    if len(w) > 6 and len(places) <= 4:
-        told = ", ".join(f"{place}: {w[place]:.4g}" for place in places)
-        return f"{len(w)} weights, {{{told}}}" if told else f"{len(w)} zeros"
-    return np.array2string(np.asarray(w), precision=4, threshold=6, edgeitems=3)

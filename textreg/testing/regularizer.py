@@ -13,6 +13,7 @@ from textreg.testing import (
     regularizer_optimum,
 )
 from textreg.testing.checks import Check, run_checks
+from textreg.testing.points import Sized
 from textreg.testing.problems import P, prepared, small
 
 
@@ -37,10 +38,10 @@ def check_regularizer(
 def _of_its_penalty(check: Check) -> Check:
     """A check of penalties as one of the regularizer that makes them."""
 
-    def of(part: Any) -> penalty.Sized:
+    def of(part: Any) -> Sized:
         problem = small()
         ready: Any = prepared(part, problem)
-        return penalty.Sized(ready.penalty(problem), P)
+        return Sized(ready.penalty(problem), P)
 
     def applies(part: Any) -> bool:
         if not regularizer_optimum.adds_penalty(part):
