@@ -1,23 +1,116 @@
-"""The final fit: one for every class, side by side, or one for all of them."""
+"""The final fit: of the setting that won, one for every class, side by side, or one for all."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from textreg.errors import UsageError
+from textreg.kinds import Regularizer
+from textreg.measure.calibration import Calibration, Threshold, calibrate, choose_thresholds
 from textreg.plugins import calls
+from textreg.prepare import Prepared, Target
 from textreg.records import MultiSolution, Problem, Solution
 from textreg.running import ALONE, Run, Work
+from textreg.search.bench import Bench, Ready
+from textreg.search.searching import Found
+from textreg.search.selection import Point
 from textreg.search.trials import Fold, Start, dense
+from textreg.settings import TrainingSettings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from textreg.kinds import Regularizer
     from textreg.records import Floats, Int64s
+
+
+class Fit(NamedTuple):
+    """The final fit: of which setting, on which rows, and what was learned beside the weights.
+
+    best: the setting, None where nothing was searched. cut: its splits, as far as they are still at
+    hand. rows: the documents that were fitted. stopped: why it ended before its tolerance, if so.
+    """
+
+    best: Point | None
+    part: Regularizer
+    data: Prepared
+    cut: list[Fold]
+    rows: NDArray[np.intp]
+    problem: Problem
+    fitted: MultiSolution
+    stopped: str | None
+    calibration: Calibration | None
+    thresholds: dict[str, Threshold]
+
+
+def fit_winner(bench: Bench, found: Found, work: Work) -> Fit:
+    """Fit the winner; where that has more features than allowed, the next best.
+
+    A model may grow when it is fitted on all documents, so that it was small enough in the search
+    is not enough. Raises UsageError where none is small enough.
+    """
+    most = bench.settings.tuning.max_nonzero
+    points, best = list(found.points), found.best
+    ready = found.ready
+    while True:
+        fit = _fit_one(bench, best, ready, work)
+        size = int(np.count_nonzero(fit.fitted.w.any(axis=0)))
+        if best is None or most is None or size <= most:
+            return fit
+        points.remove(best)
+        if not any(point.nonzero <= most for point in points):
+            raise UsageError(
+                f"no setting has at most {most:,} features: fitted on all documents, the last one "
+                f"has {size:,}. Allow more (--max-nonzero), or name larger prices to search."
+            )
+        best = bench.winner(points)
+        ready = bench.of(best)
+
+
+def _fit_one(bench: Bench, best: Point | None, ready: Ready, work: Work) -> Fit:
+    """Fit one setting on all documents, or without ``refit`` on those it was searched on."""
+    settings, data, cut = bench.settings, ready.data, ready.cut
+    part = best.part if best else settings.reg
+    calibration, thresholds = _tune(part, cut, settings, bench.target, work)
+    if cut and not settings.refit:
+        rows, problem = bench.splits[0].train, cut[0].problem.replace(tol=settings.tol)
+    else:
+        if settings.tuning.max_nonzero is None and not settings.path:
+            bench.forget()
+            cut.clear()  # their matrices are as large as those to come
+        rows = np.arange(data.X.shape[0])
+        problem = data.problem(rows, settings.tol)
+    fitted, stopped = fit_classes(
+        part,
+        problem,
+        data.targets[:, rows],
+        data.codes(rows),
+        best.starts if best else None,
+        work,
+    )
+    if fitted.converged:
+        stopped = None
+    return Fit(best, part, data, cut, rows, problem, fitted, stopped, calibration, thresholds)
+
+
+def _tune(
+    part: Regularizer,
+    cut: Sequence[Fold],
+    settings: TrainingSettings,
+    target: Target,
+    work: Work,
+) -> tuple[Calibration | None, dict[str, Threshold]]:
+    """The calibration and the thresholds that were asked for, learned from what is held out."""
+    if not cut or (settings.calibrate is None and not settings.threshold):
+        return None, {}
+    scores, truth = held_out(part, cut, work)
+    calibration = None
+    if settings.calibrate is not None:
+        calibration = calibrate(settings.calibrate, scores, truth, cut[0].loss)
+    return calibration, choose_thresholds(settings.threshold or {}, scores, truth, target.labels)
 
 
 def fit_classes(

@@ -8,38 +8,28 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.errors import ConvergenceWarning, UsageError
-from textreg.fitting import fit_classes, held_out
+from textreg.errors import ConvergenceWarning
+from textreg.fitting import fit_winner
 from textreg.kinds import Regularizer
-from textreg.measure.calibration import (
-    Calibration,
-    Threshold,
-    calibrate,
-    check_thresholds,
-    choose_thresholds,
-)
+from textreg.measure.calibration import check_thresholds
 from textreg.model import Model
-from textreg.prepare import Prepared, Target
-from textreg.records import Corpus, MultiSolution, Problem
+from textreg.prepare import Target
+from textreg.records import Corpus
 from textreg.running import Progress, Work
-from textreg.search.bench import Bench, Ready, journal_of
+from textreg.search.bench import Bench, journal_of
 from textreg.search.cluster import connected
 from textreg.search.searching import Found, find
-from textreg.search.selection import Point
 from textreg.search.splitting import group_names, splits_of
-from textreg.search.trials import Fold
 from textreg.settings import TrainingSettings
 from textreg.summary import fit_summary, label_summary, order_summary, search_summary
 from textreg.text import check_texts
 from textreg.tracing import path_parameter, trace
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from textreg.features.vectorize import Features
     from textreg.records import Floats
 
@@ -119,7 +109,7 @@ def train_corpus(
         found = find(bench, replace(work, cluster=cluster))
     _tell_stopped(found, settings)
     clock.append(time.perf_counter())
-    fit = _fit(bench, found, work)
+    fit = fit_winner(bench, found, work)
     clock.append(time.perf_counter())
     data, rows, fitted = fit.data, fit.rows, fit.fitted
     codes = data.codes(rows)
@@ -170,88 +160,6 @@ def train_corpus(
         path=path,
         summary=summary,
     )
-
-
-class _Fit(NamedTuple):
-    """The final fit: of which setting, on which rows, and what was learned beside the weights."""
-
-    best: Point | None
-    part: Regularizer
-    data: Prepared
-    cut: list[Fold]
-    rows: NDArray[np.intp]
-    problem: Problem
-    fitted: MultiSolution
-    stopped: str | None
-    calibration: Calibration | None
-    thresholds: dict[str, Threshold]
-
-
-def _fit(bench: Bench, found: Found, work: Work) -> _Fit:
-    """Fit the winner; where that has more features than allowed, the next best.
-
-    A model may grow when it is fitted on all documents, so that it was small enough in the search
-    is not enough.
-    """
-    most = bench.settings.tuning.max_nonzero
-    points, best = list(found.points), found.best
-    ready = found.ready
-    while True:
-        fit = _fit_one(bench, best, ready, work)
-        size = int(np.count_nonzero(fit.fitted.w.any(axis=0)))
-        if best is None or most is None or size <= most:
-            return fit
-        points.remove(best)
-        if not any(point.nonzero <= most for point in points):
-            raise UsageError(
-                f"no setting has at most {most:,} features: fitted on all documents, the last one "
-                f"has {size:,}. Allow more (--max-nonzero), or name larger prices to search."
-            )
-        best = bench.winner(points)
-        ready = bench.of(best)
-
-
-def _fit_one(bench: Bench, best: Point | None, ready: Ready, work: Work) -> _Fit:
-    """Fit one setting on all documents, or without ``refit`` on those it was searched on."""
-    settings, data, cut = bench.settings, ready.data, ready.cut
-    part = best.part if best else settings.reg
-    calibration, thresholds = _tune(part, cut, settings, bench.target, work)
-    if cut and not settings.refit:
-        rows, problem = bench.splits[0].train, cut[0].problem.replace(tol=settings.tol)
-    else:
-        if settings.tuning.max_nonzero is None and not settings.path:
-            bench.forget()
-            cut.clear()  # their matrices are as large as those to come
-        rows = np.arange(data.X.shape[0])
-        problem = data.problem(rows, settings.tol)
-    fitted, stopped = fit_classes(
-        part,
-        problem,
-        data.targets[:, rows],
-        data.codes(rows),
-        best.starts if best else None,
-        work,
-    )
-    if fitted.converged:
-        stopped = None
-    return _Fit(best, part, data, cut, rows, problem, fitted, stopped, calibration, thresholds)
-
-
-def _tune(
-    part: Regularizer,
-    cut: Sequence[Fold],
-    settings: TrainingSettings,
-    target: Target,
-    work: Work,
-) -> tuple[Calibration | None, dict[str, Threshold]]:
-    """The calibration and the thresholds that were asked for, learned from what is held out."""
-    if not cut or (settings.calibrate is None and not settings.threshold):
-        return None, {}
-    scores, truth = held_out(part, cut, work)
-    calibration = None
-    if settings.calibrate is not None:
-        calibration = calibrate(settings.calibrate, scores, truth, cut[0].loss)
-    return calibration, choose_thresholds(settings.threshold or {}, scores, truth, target.labels)
 
 
 def _tell_stopped(found: Found, settings: TrainingSettings) -> None:
