@@ -295,7 +295,7 @@ def test_its_options_are_those_of_the_command(site: Site) -> None:
             ["plugins", "--plugin", "nowhere.py"],
         ]
     )
-    assert "--reg-price FLOAT" in helped[1]
+    assert "--reg-price X" in helped[1]
     (line,) = [line for line in listed[1].splitlines() if line.startswith("mine ")]
     assert line.split() == ["mine", "regularizer", "mine.py", "1", "ok"]
     assert last == (2, "", "Error: --plugin is last, and needs a value after it.\n")
