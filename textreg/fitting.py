@@ -45,6 +45,16 @@ class Fit(NamedTuple):
     calibration: Calibration | None
     thresholds: dict[str, Threshold]
 
+    @property
+    def targets(self) -> Floats:
+        """(k, rows), the y of every weight vector."""
+        return self.data.targets[:, self.rows]
+
+    @property
+    def codes(self) -> Int64s | None:
+        """(rows,) classes, where they were fitted together."""
+        return self.data.codes(self.rows)
+
 
 def fit_winner(bench: Bench, found: Found, work: Work) -> Fit:
     """Fit the winner; where that has more features than allowed, the next best.

@@ -8,23 +8,55 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.kinds import Regularizer
+from textreg.fitting import Fit
 from textreg.measure.metrics import wilson
-from textreg.records import Corpus, Groups, MultiSolution, Problem
+from textreg.paths import SolutionPath
+from textreg.search.bench import Bench
 from textreg.search.searching import Found
-from textreg.search.selection import Point
-from textreg.search.splits import Split
 from textreg.search.splitting import split_by
 from textreg.settings import TrainingSettings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from textreg.search.selection import Point
+
 FIRST = 100
 """Features of which a summary says in what order a pursuit took them."""
 
 
-def label_summary(labels: Sequence[str], truth: NDArray[Any]) -> dict[str, float]:
+def training_summary(
+    bench: Bench,
+    found: Found,
+    fit: Fit,
+    path: SolutionPath | None,
+    seconds: Mapping[str, float],
+) -> dict[str, Any]:
+    """All of it; ``seconds`` are those that each stage took."""
+    settings, labels = bench.settings, bench.target.labels
+    thresholds = {
+        label: {"rule": (settings.threshold or {})[label], **chosen._asdict()}
+        for label, chosen in fit.thresholds.items()
+    }
+    summary = {
+        "task": settings.task,
+        "loss": settings.loss,
+        "multiclass": None if len(labels) < 3 else settings.multiclass,
+        "labels": _of_labels(labels, fit.data.truth[fit.rows]),
+        **_of_fit(settings, fit),
+        "interrupted": "search" if found.stopped else "fit" if fit.stopped else None,
+        **_of_search(bench, found, fit.best),
+        "calibration": None if fit.calibration is None else fit.calibration.method,
+        "thresholds": thresholds,
+        "plugins": settings.plugins(),
+        "seconds": dict(seconds),
+    }
+    if path is not None:
+        summary["path"] = {"parameter": path.parameter, "points": len(path)}
+    return summary | _of_order(fit)
+
+
+def _of_labels(labels: Sequence[str], truth: NDArray[Any]) -> dict[str, float]:
     """How often each label occurs; of the numbers of a regression their mean and spread."""
     if not labels:
         return {"mean": float(truth.mean()), "standard_deviation": float(truth.std())}
@@ -32,14 +64,9 @@ def label_summary(labels: Sequence[str], truth: NDArray[Any]) -> dict[str, float
     return dict(zip(labels, counts, strict=True))
 
 
-def fit_summary(
-    settings: TrainingSettings,
-    chosen: TrainingSettings,
-    part: Regularizer,
-    problem: Problem,
-    fitted: MultiSolution,
-) -> dict[str, Any]:
-    """What the final fit is, as JSON-able values; ``chosen`` are the settings that won."""
+def _of_fit(settings: TrainingSettings, fit: Fit) -> dict[str, Any]:
+    """What the final fit is."""
+    chosen, part, problem, fitted = fit.data.settings, fit.part, fit.problem, fit.fitted
     weight = settings.class_weight
     groups = None
     if problem.groups is not None and chosen.groups is not None:
@@ -61,7 +88,7 @@ def fit_summary(
         "reg": {
             "name": part.label(),
             "params": part.params(),
-            "searched": searched_prices(settings),
+            "searched": _searched_prices(settings),
         },
         "documents": problem.X.shape[0],
         "features": problem.X.shape[1],
@@ -78,16 +105,11 @@ def fit_summary(
     }
 
 
-def search_summary(
-    corpus: Corpus,
-    settings: TrainingSettings,
-    splits: Sequence[Split],
-    found: Found,
-    best: Point | None,
-) -> dict[str, Any]:
+def _of_search(bench: Bench, found: Found, best: Point | None) -> dict[str, Any]:
     """How the prices were chosen; ``best`` is the setting that was fitted in the end."""
     if best is None:
         return {"split": None, "dev": None, "search": [], "refit": False}
+    settings, splits = bench.settings, bench.splits
     kind = "dev" if settings.dev is not None else "cv" if settings.cv is not None else "holdout"
     held = sum(len(split.held) for split in splits)
     dev: dict[str, Any] = {"documents": held, **_json_names(best.metrics)}
@@ -98,7 +120,7 @@ def search_summary(
             "kind": kind,
             "parts": len(splits),
             "seed": settings.seed,
-            "by": split_by(corpus),
+            "by": split_by(bench.corpus),
         },
         "metric": settings.metric,
         "select": {
@@ -113,7 +135,7 @@ def search_summary(
         "dev": dev,
         "search": [
             {
-                "params": {key: point.part.params()[key] for key in searched_prices(settings)},
+                "params": {key: point.part.params()[key] for key in _searched_prices(settings)},
                 "settings": dict(point.changes),
                 "nonzero": point.nonzero,
                 "error": point.error,
@@ -125,22 +147,21 @@ def search_summary(
     }
 
 
-def order_summary(
-    fitted: MultiSolution, names: Sequence[str], groups: Groups | None
-) -> dict[str, Any]:
+def _of_order(fit: Fit) -> dict[str, Any]:
     """Of a pursuit: who came first, for every weight vector; nothing of other fits.
 
     ``order`` has the first features. Where groups take part, ``order_groups`` has the first steps:
     index and name of the group, null of a single feature, and the features that came with it.
     """
-    if "order" not in fitted.info:
+    info, names, groups = fit.fitted.info, fit.data.encoder.names, fit.problem.groups
+    if "order" not in info:
         return {}
-    orders = fitted.info["order"]
+    orders = info["order"]
     found: dict[str, Any] = {"order": [[names[j] for j in order[:FIRST]] for order in orders]}
-    if groups is None or "steps" not in fitted.info:
+    if groups is None or "steps" not in info:
         return found
     found["order_groups"] = []
-    for order, steps in zip(orders, fitted.info["steps"], strict=True):
+    for order, steps in zip(orders, info["steps"], strict=True):
         ends = [0, *(active for _, active in steps)]
         found["order_groups"].append(
             [
@@ -156,7 +177,7 @@ def order_summary(
     return found
 
 
-def searched_prices(settings: TrainingSettings) -> list[str]:
+def _searched_prices(settings: TrainingSettings) -> list[str]:
     """Parameters of the regularizer that are searched, in the order they are declared."""
     named = {one.name for one in settings.dimensions() if one.part == "reg"}
     undecided = settings.reg.undecided()

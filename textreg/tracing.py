@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textreg.errors import ConvergenceWarning, UsageError
+from textreg.fitting import Fit
 from textreg.kinds import Regularizer
 from textreg.measure.metrics import measure
 from textreg.params import AUTO, Choices, LogGrid
 from textreg.paths import PathPoint, SolutionPath
 from textreg.plugins import calls
-from textreg.records import MultiSolution, Problem
+from textreg.records import Problem
 from textreg.running import ALONE, Run, Work
-from textreg.search.trials import Fold, hardest, solve_chain
+from textreg.search.trials import hardest, solve_chain
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -64,40 +65,27 @@ def path_parts(part: Regularizer, problem: Problem) -> list[Regularizer]:
 
 
 class _Found(NamedTuple):
-    """A point of a path: weight vectors that are not kept dense, and their scores of documents."""
+    """A point of a path: weight vectors that are not kept dense, and their scores of documents,
+    none of those that were fitted.
+    """
 
     weights: csr_array
     intercepts: Floats
     gap: float
-    scores: Floats | None
+    scores: Floats
 
 
-def trace(
-    part: Regularizer,
-    problem: Problem,
-    targets: Floats,
-    codes: Int64s | None,
-    folds: Sequence[Fold],
-    fitted: MultiSolution,
-    names: Sequence[str],
-    *,
-    metric: str,
-    work: Work = ALONE,
-) -> SolutionPath | None:
+def trace(fit: Fit, *, metric: str, work: Work = ALONE) -> SolutionPath | None:
     """The path that a final fit lies on; None, and a warning, where Ctrl-C ended it.
 
-    part: the regularizer, decided. problem, targets, codes: what it was fitted to, as for
-    :func:`textreg.fitting.fit_classes`. folds: splits on which the same path is measured. fitted:
-    what was found; it stands at its place in the path as it is. names: of the features.
+    It is measured on the splits of the fit, which stands at its place in the path as it is.
     """
-    from scipy.sparse import csr_array, vstack
-
-    parts = path_parts(part, hardest(problem, targets))
-    chosen = parts.index(part)
+    folds, targets = fit.cut, fit.targets
+    parts = path_parts(fit.part, hardest(fit.problem, targets))
     run = work.run("path", len(parts) * len(targets) * (1 + len(folds)))
     pieces: list[tuple[Any, ...]] = []
     for one, ys, classes, X in [
-        (problem, targets, codes, None),
+        (fit.problem, targets, fit.codes, None),
         *((fold.problem, fold.targets, fold.codes, fold.X_held) for fold in folds),
     ]:
         problems = [one] if classes is not None else [one.replace(y=y) for y in ys]
@@ -112,7 +100,25 @@ def trace(
         return None
     width = len(pieces) // (1 + len(folds))
     ours, *others = (results[at : at + width] for at in range(0, len(results), width))
-    truth = np.concatenate([fold.truth_held for fold in folds])
+    return _whole_path(fit, parts, ours, others, metric)
+
+
+def _whole_path(
+    fit: Fit,
+    parts: Sequence[Regularizer],
+    ours: Sequence[list[_Found]],
+    others: Sequence[Sequence[list[_Found]]],
+    metric: str,
+) -> SolutionPath:
+    """The path of ``parts`` from what was found of each.
+
+    ours: on the documents of the fit, the points of every weight vector, or of all together.
+    others: the same on those of every split, with scores.
+    """
+    from scipy.sparse import csr_array, vstack
+
+    fitted, names, chosen = fit.fitted, fit.data.encoder.names, parts.index(fit.part)
+    truth = np.concatenate([fold.truth_held for fold in fit.cut])
     weights, intercepts, points = [], [], []
     for at, version in enumerate(parts):
         w = vstack([row[at].weights for row in ours], format="csr")
@@ -125,7 +131,7 @@ def trace(
             PathPoint(
                 params=version.params(),
                 nonzero=len(np.unique(w.indices)),
-                metrics=measure(np.vstack(scores), truth, folds[0].loss),
+                metrics=measure(np.vstack(scores), truth, fit.cut[0].loss),
                 gap=None if np.isnan(gap) else float(gap),
             )
         )
@@ -134,7 +140,7 @@ def trace(
     whole = vstack(weights, format="csc")
     used = np.flatnonzero(np.diff(whole.indptr))
     return SolutionPath(
-        parameter=path_parameter(part),
+        parameter=path_parameter(fit.part),
         points=tuple(points),
         chosen=chosen,
         metric=metric,
@@ -156,7 +162,7 @@ def _walk(
     for w, b, gap in solve_chain(parts, problem, codes, None, run):
         if run.stopped:
             break
-        scores = None if X is None else X @ w.T + b
+        scores = np.empty((0, len(b))) if X is None else X @ w.T + b
         found.append(_Found(_sparse(w), b, gap, scores))
         for _ in range(len(w)):
             run.advance()

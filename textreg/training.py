@@ -25,7 +25,7 @@ from textreg.search.cluster import connected
 from textreg.search.searching import Found, find
 from textreg.search.splitting import group_names, splits_of
 from textreg.settings import TrainingSettings
-from textreg.summary import fit_summary, label_summary, order_summary, search_summary
+from textreg.summary import training_summary
 from textreg.text import check_texts
 from textreg.tracing import path_parameter, trace
 
@@ -111,50 +111,20 @@ def train_corpus(
     clock.append(time.perf_counter())
     fit = fit_winner(bench, found, work)
     clock.append(time.perf_counter())
-    data, rows, fitted = fit.data, fit.rows, fit.fitted
-    codes = data.codes(rows)
     path = None
     if settings.path:
-        path = trace(
-            fit.part,
-            fit.problem,
-            data.targets[:, rows],
-            codes,
-            fit.cut,
-            fitted,
-            data.encoder.names,
-            metric=settings.metric,
-            work=work,
-        )
+        path = trace(fit, metric=settings.metric, work=work)
         clock.append(time.perf_counter())
-
     spent = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
-    summary = {
-        "task": settings.task,
-        "loss": settings.loss,
-        "multiclass": None if len(target.labels) < 3 else settings.multiclass,
-        "labels": label_summary(target.labels, data.truth[rows]),
-        **fit_summary(settings, data.settings, fit.part, fit.problem, fitted),
-        "interrupted": "search" if found.stopped else "fit" if fit.stopped else None,
-        **search_summary(corpus, settings, splits, found, fit.best),
-        "calibration": None if fit.calibration is None else fit.calibration.method,
-        "thresholds": {
-            label: {"rule": (settings.threshold or {})[label], **chosen._asdict()}
-            for label, chosen in fit.thresholds.items()
-        },
-        "plugins": settings.plugins(),
-        "seconds": dict(zip(("features", "search", "fit", "path"), spent, strict=False)),
-    }
-    if path is not None:
-        summary["path"] = {"parameter": path.parameter, "points": len(path)}
-    summary |= order_summary(fitted, data.encoder.names, fit.problem.groups)
+    seconds_of = dict(zip(("features", "search", "fit", "path"), spent, strict=False))
+    summary = training_summary(bench, found, fit, path, seconds_of)
     _warn_unless_converged(summary, settings, fit.stopped)
     return Model(
         labels=target.labels,
-        loss=settings.loss if codes is None else "softmax",
-        encoder=data.encoder,
-        weights=fitted.w,
-        intercepts=fitted.b,
+        loss=settings.loss if fit.codes is None else "softmax",
+        encoder=fit.data.encoder,
+        weights=fit.fitted.w,
+        intercepts=fit.fitted.b,
         calibration=fit.calibration,
         thresholds={label: chosen.value for label, chosen in fit.thresholds.items()},
         path=path,
