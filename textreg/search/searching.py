@@ -12,9 +12,6 @@ from textreg.search.narrowing import narrowed
 from textreg.search.sampling import sampled
 from textreg.search.selection import Point, fits
 
-METHODS = {"narrow": narrowed, "grid": narrowed, "tpe": sampled}
-"""What plans a search, by the names of --search."""
-
 
 @dataclass(frozen=True, eq=False)
 class Found:
@@ -44,7 +41,7 @@ def find(bench: Bench, work: Work) -> Found:
     run = work.run("search", 0)
     points: list[Point] = []
     planned = 0
-    plan = METHODS[bench.settings.tuning.search](bench)
+    plan = sampled(bench) if bench.settings.tuning.search == "tpe" else narrowed(bench)
     with run.listening():
         step = next(plan)
         while step is not None:
