@@ -101,28 +101,56 @@ def curves(series: Sequence[Series], x_title: str, y_title: str) -> str:
     return svg(body)
 
 
-def sentence(train: Corpus) -> str:
-    """A review: how much weight each of its sentences has."""
-    model = textreg.train(train.texts, train.labels or (), reg="sentence", ngrams=1)
-    review = max(train.texts[:60], key=lambda it: it.count("."))
+def sentence(train: Corpus, test: Corpus) -> str:
+    """A review that the model has not seen: what each of its sentences adds to the score."""
+    model = textreg.train(train.texts, train.labels or (), reg="sentence")
+    review = next(text for text in test.texts if text.count(".") >= 6)
     account = model.explain(review)
     largest = max(abs(part.value) for part in account.sentences)
     body, y = [], 30.0
     for part in account.sentences:
         words = review[part.start : part.end].strip()
-        length = 150 * abs(part.value) / largest
+        length = 90 * abs(part.value) / largest
         color = COLORS[0] if part.value >= 0 else COLORS[1]
-        start = 170 if part.value >= 0 else 170 - length
+        start = 110 if part.value >= 0 else 110 - length
         body.append(
             f'<rect x="{start:.1f}" y="{y - 11}" width="{length:.1f}" height="14" fill="{color}"/>'
         )
-        shown = words if len(words) < 40 else words[:38] + "…"
+        shown = words if len(words) < 60 else words[:58] + "…"
         weight = "bold" if abs(part.value) > 0.3 * largest else "normal"
-        body.append(text(332, y, shown, f'font-weight="{weight}"'))
+        body.append(text(214, y, shown, f'font-weight="{weight}"'))
         y += 26
-    body.append(f'<path d="M170 14V{y - 16}" stroke="#555"/>')
+    body.append(f'<path d="M110 14V{y - 16}" stroke="#555"/>')
     body.append(text(20, y, f"share of the score for “{account.of}”", 'fill="#555"'))
     return svg(body, y + 14)
+
+
+TOPICS = """\
+praise\t\tsuperb\tbrilliant\texcellent\tlovely\tlove\tloves\tperfect\thappy\trecommend\tbest
+complaint\t\tawful\tuseless\tpoor\tterrible\tworst\twaste\tdisappointed\tfailed\tbroke\tback
+colors\t\tblack\twhite\tblue\tgrey\tred\tolive\tgreen\tcream
+people\t\twife\thusband\tsister\tfather\tcolleague\tneighbour
+"""
+
+
+def groups(train: Corpus, y: np.ndarray) -> str:
+    """Norms of four lists of words, as the price of groups falls."""
+    features = Vectorizer(weighting="log", ngrams=1).fit(Words(), train.texts)
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write(TOPICS)
+        file.flush()
+        made = textreg.group_builder("file", path=file.name).build(features.tokens)
+    problem = Problem(X=features.X, y=y, groups=made)
+    part = textreg.regularizer("group", l1=2.0, l2=0.1)
+    most = part.scale(problem, "group")
+    powers = np.linspace(0.0, 2.5, 26)
+    norms = []
+    for power in powers:
+        w = part.replace(group=most * 10.0**-power).solve(problem).w
+        bounds = zip(made.indptr, made.indptr[1:], strict=False)
+        norms.append([float(np.linalg.norm(w[made.indices[a:b]])) for a, b in bounds])
+    series = [(name, powers, [row[g] for row in norms]) for g, name in enumerate(made.names or ())]
+    return curves(series, "price of groups, powers of ten below the highest", "norm of the group")
 
 
 def networks(page: str) -> str:
@@ -163,7 +191,8 @@ def main() -> None:
         profiles.append((name, np.arange(1, len(sizes) + 1), sizes))
     pictures = {
         "profiles": curves(profiles, "features, the heaviest first", "size of the weight"),
-        "sentence": sentence(train),
+        "sentence": sentence(train, test),
+        "groups": groups(train, y),
         "networks": networks(FOLDER.with_name("networks.md").read_text(encoding="utf-8")),
     }
 

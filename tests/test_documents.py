@@ -21,6 +21,16 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+WORDS = {
+    "feelings": "good bad happy superb awful love best worst",
+    "good": "good happy superb love best",
+    "bad": "bad awful worst",
+    "classes": "good bad happy",
+    "topics": "good bad happy",
+}
+"""Lists of words that commands name."""
+
+
 def blocks(page: str, language: str) -> list[str]:
     """The fenced blocks of a page in one language."""
     text = (CHECKOUT / page).read_text(encoding="utf-8")
@@ -36,6 +46,7 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/losses.md",
         "docs/baselines.md",
         "docs/sentence.md",
+        "docs/groups.md",
         "docs/pursuit.md",
         "docs/stagewise.md",
         "docs/contract.md",
@@ -145,6 +156,29 @@ def test_every_kernel_is_on_its_page() -> None:
     }
     assert len(kernels) > 30
     assert not {name for name in kernels if f"`{name}`" not in page}
+
+
+@pytest.mark.parametrize(
+    "page", ["baselines", "sentence", "groups", "networks", "stagewise", "pursuit"]
+)
+def test_commands_of_regularizers(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
+) -> None:
+    """They run as printed, on the demo corpus under the names that they use."""
+    monkeypatch.chdir(tmp_path)
+    write_demo("demo")
+    rows = [json.loads(line) for line in Path("demo/train.jsonl").read_text().splitlines()]
+    for name in ("reviews", "labeled"):
+        with open(f"{name}.csv", "w", newline="") as table:
+            csv.writer(table).writerows([["label", "text"], *([*row.values()] for row in rows)])
+    Path("rest.txt").write_text("".join(f"{row['text']}\n" for row in rows))
+    for name, words in WORDS.items():
+        Path(f"{name}.txt").write_text("".join(f"{word}\n" for word in words.split()))
+    commands = re.findall(r"^\$ textreg (.*)$", "".join(blocks(f"docs/{page}.md", "console")), re.M)
+    assert commands
+    for command in commands:
+        result = cli(*shlex.split(command), "--quiet" if command.startswith("train") else "--json")
+        assert result.code == 0, f"{command}: {result.err}"
 
 
 def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli) -> None:  # type: ignore[no-untyped-def]

@@ -41,7 +41,7 @@ class Basis(NamedTuple):
 
 
 class Projection(Regularizer):
-    """Weights that are combinations of a few directions: w = V u."""
+    """Weights that are combinations of a few directions: w = V u (docs/networks.md, N3)."""
 
     components: int = param(default=200, min=1, help="most directions")
     l2: float = param(
