@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any, ClassVar
@@ -248,3 +249,12 @@ def test_from_the_shell(cli: Cli) -> None:
     with pytest.raises(UsageError, match="no check 'nonsense'"):
         check_tokenizer(Plain, skip={"nonsense": ""})
     assert set(CHECKS) == {"regularizer", "tokenizer", "groups", "graph"}
+
+
+def test_a_name_that_one_kind_has_needs_no_kind(cli: Cli) -> None:
+    done = cli("plugins", "check", "windows", "--json")
+    assert done.code == 0, done.err
+    assert all(row["check"].startswith("groups-") for row in json.loads(done.out)["checks"])
+    both = cli("plugins", "check", "file")
+    assert both.code == 2
+    assert "'file' stands for groups.file and graph.file: name one of them." in both.err
