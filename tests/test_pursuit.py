@@ -445,6 +445,27 @@ def test_without_a_ridge_nothing_is_said_to_be_proven() -> None:
     assert Omp(l2=1.0, budget=4).solve(problem).info["proven"]
 
 
+@pytest.mark.parametrize("loss", ["squared", "squared-hinge"])
+def test_with_more_features_than_documents_no_choice_is_doubtful(loss: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 400))
+    problem = Problem(X, np.sign(X[:, :6].sum(axis=1)), loss=loss)
+    run = Pursuit(problem, l2=0.01)
+    run.grow(160)
+    assert (run.doubtful, run.proven) == (0, True)
+    if loss == "squared":  # where exact fits have a formula
+        A = X / np.linalg.norm(X, axis=0)
+        order: list[int] = []
+        while len(order) < 160:
+            B = np.column_stack([A[:, order], np.ones(80)])
+            ridge = np.diag([*[0.02] * len(order), 0.0])
+            r = B @ np.linalg.solve(B.T @ B + ridge, B.T @ problem.y) - problem.y
+            scores = np.abs(A.T @ r)
+            scores[order] = -1.0
+            order.append(int(np.argmax(scores)))
+        assert run.order == order
+
+
 def test_doubtful_choices_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textreg.solvers.pursuit.ROUNDS", 0)
     with pytest.warns(ConvergenceWarning, match="5 of 6 choices of the pursuit are doubtful"):

@@ -3,7 +3,9 @@
     F(u, b) = sum_i c_i l(y_i, z_i) + 1/2 sum_j q_j u_j^2,    z = sum_j u_j x_j + b
 
 over columns x_j of norm one. Newton's method, each step by a few rounds of coordinate descent from
-the last fit: one feature more changes little, and most pairs of columns are nearly orthogonal.
+the last fit: one feature more changes little, and most pairs of columns are nearly orthogonal. Once
+there are nearly as many features as documents they are not, and conjugate gradients go on where
+that is slow.
 """
 
 from __future__ import annotations
@@ -20,6 +22,15 @@ from textreg.solvers.unit import Columns
 
 PASSES = 3
 """Most rounds of coordinate descent on each quadratic model."""
+
+SLOW = 0.5
+"""Share of the radius that is left by a step after which conjugate gradients are called for."""
+
+ROUNDS = 200
+"""Most rounds of conjugate gradients in a step."""
+
+SHORTEST = 0.25
+"""Smallest part of a step that is tried before another is taken in its place."""
 
 SHARE = 0.3
 """Part of the radius wanted that may be left by weights which are not moved, being nearly right."""
@@ -62,7 +73,7 @@ class ActiveFit:
         self._w, self._q = np.empty(0), np.empty(0)
         self._curvature, self._oldest_first = np.empty(0), np.empty(0, dtype=np.int32)
         self._newest_first = self._oldest_first
-        self.radius, self._straight = 0.0, 1e-9
+        self.radius, self._straight, self._slow = 0.0, 1e-9, False
         self._refresh()
         self._measure()
 
@@ -90,7 +101,7 @@ class ActiveFit:
             self._data[begin:end] = columns.data[start:stop]
             self._w[k], self._q[k] = 0.0, self._q_of[j]
             self.features.append(j)
-        self.radius = math.inf
+        self.radius, self._slow = math.inf, False
         self._added += len(features)
 
     def _make_room(self, features: int, entries: int) -> None:
@@ -112,13 +123,21 @@ class ActiveFit:
         self._straight = SETTLED * wanted / (self._bend * self._root_n)
         slack = (SHARE * wanted) ** 2 / (0.25 * self._bend * max(len(self.features), 1))
         w, b, z, before = self.w.copy(), self.b, self.z, self.objective
+        far = self.radius
         if self._added:
             self._begin()
         features = self._newest_first[len(self._newest_first) - len(w) :]
         self._descend(features, slack)
-        self.z = z + self._scores(self.w - w, self.b - b)
-        self._refresh()
-        moved = self.objective <= before + NOISE * abs(before)
+        if self._slow:
+            self._conjugate(SHARE * wanted)
+        step, step_b = self.w - w, self.b - b
+        move = self._scores(step, step_b)
+        moved, t = False, 1.0
+        while not moved and t >= SHORTEST:
+            self.w[:], self.b, self.z = w + t * step, b + t * step_b, z + t * move
+            self._refresh()
+            moved = self.objective <= before + NOISE * abs(before)
+            t *= 0.5
         if not moved:
             # Far out the loss is nearly straight and its curvature leads astray; a bound does not.
             self.w[:], self.b, self.z = w, b, z
@@ -129,6 +148,7 @@ class ActiveFit:
             self._refresh()
             moved = self.objective < before - NOISE * abs(before)
         self._measure()
+        self._slow = self._slow or self.radius > SLOW * far
         return moved
 
     def _begin(self) -> None:
@@ -165,6 +185,43 @@ class ActiveFit:
             self._q[:k], self._curvature[:k], self.w, self.b,
             self.problem.fit_intercept and fit_intercept, slack, PASSES,
         )  # fmt: skip
+
+    def _conjugate(self, wanted: float) -> None:
+        """Move w and b on towards that minimum by conjugate gradients, until r is so near it.
+
+        r comes in as the derivatives of the model. Each direction is scaled by the curvature of its
+        weight.
+        """
+        k, h, intercept = len(self.features), self.h, self.problem.fit_intercept
+        indptr, every, q = self._indptr[: k + 1], self._oldest_first[:k], self._q[:k]
+        enough = wanted**2 / (0.25 * self._bend)
+        curvature, g, product = np.empty(k), np.empty(k), np.empty(k)
+        column_dots(indptr, self._indices, self._data**2, h, every, curvature)
+        column_dots(indptr, self._indices, self._data, self.r, every, g)
+        curvature += q
+        residual = -(g + q * self.w)
+        residual_b, h_sum = (-float(self.r.sum()), float(h.sum())) if intercept else (0.0, 1.0)
+        if h_sum <= 0.0 or not curvature.all():
+            return
+        size, direction, direction_b = 0.0, np.zeros(k), 0.0
+        for _ in range(ROUNDS):
+            if float((residual * residual) @ (1.0 / np.maximum(q, LEAST_RIDGE))) <= enough:
+                return
+            scaled, scaled_b = residual / curvature, residual_b / h_sum
+            last, size = size, float(residual @ scaled) + residual_b * scaled_b
+            turn = size / last if last else 0.0
+            direction, direction_b = scaled + turn * direction, scaled_b + turn * direction_b
+            image = h * self._scores(direction, direction_b)
+            column_dots(indptr, self._indices, self._data, image, every, product)
+            product += q * direction
+            product_b = float(image.sum()) if intercept else 0.0
+            bend = float(direction @ product) + direction_b * product_b
+            if bend <= 0.0:  # all curvature has underflowed
+                return
+            self.w[:] += size / bend * direction
+            self.b += size / bend * direction_b
+            residual -= size / bend * product
+            residual_b -= size / bend * product_b
 
     def _derive(self) -> None:
         """Take the loss and its derivatives at the present scores."""
