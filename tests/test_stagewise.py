@@ -304,6 +304,25 @@ def test_stale_is_for_each_candidate_and_ends_when_asked_to() -> None:
         parts[0].solve(logistic(weights=np.eye(80)[0]))
 
 
+@pytest.mark.parametrize(
+    ("changes", "options", "epsilon"),
+    [
+        ({}, {}, 0.1),
+        ({"loss": "squared"}, {}, 0.025),
+        ({"loss": "squared-hinge"}, {}, 0.0125),
+        ({}, {"likelihood": "linear"}, 0.025),
+        ({}, {"likelihood": "exponential", "scaled": False}, 0.1),
+        ({"loss": "squared"}, {"epsilon": 0.3}, 0.3),
+    ],
+)
+def test_steps_are_as_short_as_the_loss_is_curved(
+    changes: dict[str, Any], options: dict[str, Any], epsilon: float
+) -> None:
+    reg = registry.create("regularizer", "stagewise", steps=20, **options)
+    path = reg.solve(logistic(**changes)).info["path"]
+    assert path.epsilon == pytest.approx(epsilon)
+
+
 def test_steps_must_be_decided() -> None:
     with pytest.raises(UsageError, match="stagewise: steps not chosen yet"):
         registry.create("regularizer", "stagewise").solve(logistic())

@@ -12,10 +12,18 @@ import numpy as np
 from textreg.errors import DataError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
+from textreg.losses import find_loss
 from textreg.params import AUTO, Choices, check_prices, param
 from textreg.records import Int64s, Problem, Solution
 from textreg.solvers.stagewise import stagewise, stagewise_path
 from textreg.solvers.stagewise_rules import StepRules
+
+STEP = 0.1
+"""Size of a step under the logistic loss. One that curves more is at its least after a shorter way,
+and most of the steps of this size would undo each other."""
+
+LOGISTIC = 0.25
+"""Largest curvature of the logistic loss."""
 
 
 class Stagewise(Regularizer):
@@ -38,8 +46,11 @@ class Stagewise(Regularizer):
         search=Choices((50, 100, 200, 400, 800, 1600, 3200)),
         help="most steps",
     )
-    epsilon: float = param(
-        default=0.1, min=1e-9, help="size of a step, in score per standard deviation of a feature"
+    epsilon: float | None = param(
+        default=None,
+        min=1e-9,
+        help="size of a step, in score per standard deviation of a feature; none: 0.025 over the "
+        "loss's largest curvature, so 0.1 under the logistic loss",
     )
     scaled: bool = param(default=True, help="multiply epsilon by the residual's root mean square")
     likelihood: str = param(
@@ -73,7 +84,8 @@ class Stagewise(Regularizer):
 
     def __init__(self, **values: Any) -> None:
         super().__init__(**values)
-        StepRules(**{**self.params(), "steps": 1})  # what contradicts is refused here
+        given = {**self.params(), "steps": 1, "epsilon": self.epsilon or STEP}
+        StepRules(**given)  # what contradicts is refused here
 
     def solve(self, problem: Problem) -> Solution:
         """The end of the path, or its best point on ``problem.validation`` where that is given.
@@ -83,7 +95,7 @@ class Stagewise(Regularizer):
         undecided.
         """
         check_prices(self.name, steps=self.steps)
-        rules = self._rules()
+        rules = self._rules(problem)
         if self.stale is None or problem.validation is not None:
             return stagewise(problem, rules)
         train, held = self._split(problem)
@@ -125,10 +137,17 @@ class Stagewise(Regularizer):
             yield from super().path(problem, given)
             return
         steps = [part.steps for part in parts]
-        yield from zip(parts, stagewise_path(problem, parts[0]._rules(), steps), strict=True)
+        yield from zip(parts, stagewise_path(problem, parts[0]._rules(problem), steps), strict=True)
 
-    def _rules(self) -> StepRules:
-        return StepRules(**self.params())
+    def _rules(self, problem: Problem) -> StepRules:
+        """The parameters as rules, with a size of steps that suits the loss."""
+        curvature = LOGISTIC
+        if self.likelihood == "linear":
+            curvature = 1.0
+        elif self.likelihood == "loss":
+            curvature = float(find_loss(problem.loss).most_curved(np.ones(1))[0])
+        usual = STEP * LOGISTIC / curvature
+        return StepRules(**{**self.params(), "epsilon": self.epsilon or usual})
 
 
 @hookimpl
