@@ -308,6 +308,14 @@ def test_help_shows_the_options_of_what_was_chosen(cli: Cli) -> None:
         assert section in told
 
 
+def test_an_unknown_command_is_told_of_the_others(cli: Cli) -> None:
+    told = cli("tran").err
+    assert told.startswith("Error: no command 'tran'. Did you mean 'train'? There are: train, ")
+    told = cli("plugins", "docter").err
+    assert told.startswith("Error: no command 'docter'. Did you mean 'doctor'? There are: check, ")
+    assert told.endswith("See: textreg plugins --help\n")
+
+
 def test_help_lists_every_command(cli: Cli) -> None:
     told = cli("--help").out
     assert cli().out == told

@@ -304,6 +304,7 @@ def test_command_with_models_and_files(cli: Cli, demo: Path, tmp_path: Path) -> 
         (("DEMO", "--reg", "lasso,none", "--test", "a", "--test", "b"), "1 corpora but 2 times"),
         (("DEMO", "--reg", "lasso,none", "--plot", "a.pdf"), ".svg or .png"),
         (("DEMO", "--reg", "lasso,none", "-o", "no/such/x.csv"), "the folder no/such does not"),
+        (("DEMO", "--reg", "lasso,none", "--plot", "no/x.svg"), "name another with --plot FILE"),
         (("DEMO", "--reg", "lasso"), "two or more candidates"),
         (("DEMO", "--reg", "lasso,"), "--reg 'lasso,' has an empty name"),
         (("missing.csv", "--reg", "lasso,none"), "missing.csv"),

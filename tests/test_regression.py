@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -84,7 +85,7 @@ def test_the_command_line(tmp_path: Path, cli: Cli) -> None:
     )
     assert done.code == 0, done.err
     assert "R² 0.9" in (done.out + done.err)
-    assert "mean 5" in (done.out + done.err)
+    assert re.search(r"^numbers: mean 5\.\d+, standard deviation \d\.\d+$", done.out, re.MULTILINE)
     found = json.loads(cli("evaluate", target, test, "--json").out)
     assert found["documents"] == 60
     assert found["r2"] > 0.9
@@ -97,6 +98,10 @@ def test_the_command_line(tmp_path: Path, cli: Cli) -> None:
     shown = json.loads(cli("show", target, "--json").out)
     assert (shown["task"], shown["loss"]) == ("regression", "squared")
     assert set(shown["top"]) == {"lower", "higher"}
+    assert shown["labels"] == []
+    assert "labels" not in cli("show", target).out
+    told = cli("explain", target, "so superb").out
+    assert re.match(r"(\d\.\d{1,3})   prediction \+\1", told), told
     asked = cli("predict", target, test, "--proba")
     assert asked.code == 2
     assert "no probabilities" in asked.err

@@ -171,8 +171,8 @@ class Model:
         """UsageError unless :attr:`has_probabilities`."""
         if not self.has_probabilities:
             raise UsageError(
-                f"a {self.task} with the {self.loss} loss has no probabilities: use "
-                "decision_function, or train with the logistic loss."
+                f"a {self.task} with the {self.loss} loss has no probabilities: do with its "
+                "answers and scores, or train with the logistic loss."
             )
 
     def top_features(self, n: int = 10) -> dict[str, list[tuple[str, float]]]:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from textreg.errors import ConvergenceWarning
+from textreg.errors import ConvergenceWarning, UsageError
 from textreg.records import Step
 from textreg.search.cluster import Cluster
 from textreg.search.trials import Piece, Trial, Trials, solve_piece
@@ -23,19 +23,28 @@ Progress = Callable[[str, int, int], None]
 """Called as ``progress(stage, done, total)``, from any thread but never from two at once."""
 
 
+def check_jobs(jobs: int) -> None:
+    """UsageError for what is no number of pieces side by side."""
+    if jobs < 1 and jobs != -1:
+        raise UsageError(f"jobs must be 1 or more, or -1 for one a core, not {jobs}.")
+
+
 @dataclass(frozen=True)
 class Work:
     """How work is done, whatever it is.
 
     jobs: pieces side by side, -1 for one a core. progress: who is told of it. deadline: when it
     must end, as ``time.monotonic()`` counts. cluster: where pieces of a search are solved, if not
-    here.
+    here. UsageError for any other number of jobs.
     """
 
     jobs: int = 1
     progress: Progress | None = None
     deadline: float = math.inf
     cluster: Cluster | None = None
+
+    def __post_init__(self) -> None:
+        check_jobs(self.jobs)
 
     def run(self, stage: str, total: int) -> Run:
         """So many fits, done like this."""

@@ -16,6 +16,7 @@ from textreg.measure.metrics import METRICS
 from textreg.params import Parametrized
 from textreg.plugins.joining import JoinedBuilder
 from textreg.records import Corpus
+from textreg.running import check_jobs
 from textreg.search.spaces import Dimension, dimensions
 from textreg.search.splits import check_fraction
 from textreg.search.tuning import Tuning
@@ -95,8 +96,7 @@ class TrainingSettings:
                 "class_weight must be 'balanced' or a factor for each label, "
                 f"not '{self.class_weight}'."
             )
-        if self.jobs < 1 and self.jobs != -1:
-            raise UsageError(f"jobs must be 1 or more, or -1 for one a core, not {self.jobs}.")
+        check_jobs(self.jobs)
         if self.seed < 0:
             raise UsageError(f"seed must be 0 or more, not {self.seed}.")
         if not 0 < self.tol < 1:

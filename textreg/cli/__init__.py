@@ -16,14 +16,14 @@ from typing import Any, TextIO
 
 import click
 
+from textreg.cli.naming import NamingGroup
 from textreg.errors import (
     ConvergenceWarning,
     DataWarning,
     TextregError,
     UsageError,
-    did_you_mean,
 )
-from textreg.screen import visible
+from textreg.screen import on_line
 
 COMMANDS = {
     "train": "Learn a model from labelled text.",
@@ -40,7 +40,7 @@ COMMANDS = {
 """Every command's module in this package and what it does, so that help need not import them."""
 
 
-class _Group(click.Group):
+class _Group(NamingGroup):
     """Finds commands in :data:`COMMANDS` and imports only the one that is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -51,18 +51,6 @@ class _Group(click.Group):
             return None
         command: click.Command = import_module(f"textreg.cli.{cmd_name}").command
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if name not in COMMANDS and not name.startswith("-"):
-            raise click.UsageError(
-                f"no command '{name}'.{did_you_mean(name, COMMANDS)} "
-                f"There are: {', '.join(COMMANDS)}.",
-                ctx,
-            )
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -177,7 +165,7 @@ def main(args: Sequence[str] | None = None) -> int:
         if getattr(error, "errno", None) == errno.EPIPE:
             return 1  # the reader of our output has gone, as with "| head": no fault to speak of
         message, code = _explain(error)
-        click.echo(f"Error: {visible(message)}", err=True)
+        click.echo(f"Error: {on_line(message)}", err=True)
     return code if isinstance(code, int) else 0
 
 
@@ -219,4 +207,4 @@ class _Shown:
     def __call__(self, message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in self._before:
             self._before.add(str(message))
-            click.echo(f"Warning: {visible(str(message))}", err=True)
+            click.echo(f"Warning: {on_line(str(message))}", err=True)

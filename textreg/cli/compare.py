@@ -151,9 +151,9 @@ def command(
                 f"{len(corpora)} corpora but {len(given)} times {option}: give one file for each, "
                 "in the same order."
             )
-    for target in (output, plot, report):
+    for target, option in ((output, "-o"), (plot, "--plot"), (report, "--report")):
         if target is not None:
-            check_target(Path(target), [*files, *test, *dev])
+            check_target(Path(target), [*files, *test, *dev], option)
     if report is not None:
         from textreg.report.page import check_report
 

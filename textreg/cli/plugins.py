@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from textreg.cli.naming import NamingGroup
 from textreg.cli.plugins_check import check_plugin
 from textreg.cli.plugins_doctor import doctor
 from textreg.cli.plugins_list import list_plugins
 from textreg.cli.plugins_new import new_plugin
 
 
-@click.group(name="plugins", invoke_without_command=True)
+@click.group(name="plugins", cls=NamingGroup, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
     """List, check or begin plugins: tokenizers, builders of groups and graphs, regularizers."""

@@ -46,7 +46,8 @@ def command(model: str, top: int, with_path: bool, plot: str | None, as_json: bo
     if as_json:
         print_json({**facts, "summary": loaded.summary, "top": features})
         return
-    print_table([(_title(key), _text(value, key)) for key, value in facts.items()])
+    told = {key: value for key, value in facts.items() if value != []}  # labels of a regression
+    print_table([(_title(key), _text(value, key)) for key, value in told.items()])
     for label, weighted in features.items():
         click.echo(f"\n{on_line(label)}")
         if weighted:
@@ -62,7 +63,7 @@ def _show_path(model: Model, file: str, plot: str | None, as_json: bool) -> None
             f"{file} has no path: keep one by training with it, textreg train FILE --path."
         )
     if plot is not None:
-        check_target(Path(plot), [file])
+        check_target(Path(plot), [file], "--plot")
         path.plot(plot)
         click.echo(f"drawn: {plot}", err=True)
     if as_json:

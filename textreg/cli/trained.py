@@ -16,9 +16,12 @@ from textreg.search.choice import WITHIN
 
 def tell(result: Mapping[str, Any], target: str) -> None:
     """The result for people."""
+    title = "labels"
     labels = [f"{on_line(label)} {_number(count)}" for label, count in result["labels"].items()]
+    if result["task"] == "regression":
+        title, labels = "numbers", [label.replace("_", " ") for label in labels]
     more = f" and {len(labels) - 8} more" if len(labels) > 8 else ""
-    click.echo(f"labels: {', '.join(labels[:8])}{more}")
+    click.echo(f"{title}: {', '.join(labels[:8])}{more}")
     click.echo(f"features: {result['features']:,} ({result['seconds']['features']:.1f} s)")
     if groups := result["groups"]:
         click.echo(f"groups: {groups['before']:,} {groups['name']}, {groups['after']:,} differ")

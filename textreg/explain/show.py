@@ -45,8 +45,8 @@ def strongest(explanation: Explanation, top: int = 10) -> list[tuple[str, float]
 
 
 def headline(explanation: Explanation) -> str:
-    """Label, probability and the account of the score on one line."""
-    label = on_line(explanation.label)
+    """Label or number, probability and the account of the score on one line."""
+    label = on_line(explanation.label) if explanation.of else f"{explanation.score:.4g}"
     if explanation.label in explanation.probabilities:
         label += f" ({explanation.probabilities[explanation.label]:.3f})"
     words = sum(word.value for word in explanation.words)

@@ -66,15 +66,17 @@ def report(
     page to repeat. jobs, progress: as for :func:`textreg.training.train_corpus`.
 
     DataError where a document has no label, or one that the model does not know; ModelError where
-    ``train`` is given and the model does not hold its settings; UsageError where both are missing.
+    ``train`` is given and the model does not hold its settings; UsageError where both are missing,
+    or jobs is no number of them.
     """
     if corpus is None and train is None:
         raise UsageError("a report needs documents with labels: give corpus, train or both.")
+    work = Work(jobs, progress)
     measured = None if corpus is None else measured_on(model, corpus)
     again = None
     if train is not None:
         settings = settings_of(model, unlabeled) if settings is None else decided(settings, model)
-        again = study(model, train, settings, Work(jobs, progress))
+        again = study(model, train, settings, work)
     if measured is None:
         assert again is not None
         measured = _of_parts(model, again)
