@@ -105,16 +105,10 @@ def write_files() -> None:
             writer = csv.DictWriter(file, ("text", "label"))
             writer.writeheader()
             writer.writerows(rows)
-    texts = {
-        "rest.txt": "".join(f"{row['text']}\n" for row in rows),
-        "good.txt": "good\nsuperb\n",
-        "bad.txt": "bad\nawful\n",
-        "feelings.txt": "good\nsuperb\nbad\nawful\n",
-        "classes.txt": "good superb\nbad awful\n",
-        "topics.txt": "good superb\nbad awful\n",
-    }
-    for name, text in texts.items():
-        Path(name).write_text(text, encoding="utf-8")
+    Path("rest.txt").write_text("".join(f"{row['text']}\n" for row in rows), encoding="utf-8")
+    for name, words in WORDS.items():
+        lines = "".join(f"{word}\n" for word in words.split())
+        Path(f"{name}.txt").write_text(lines, encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -156,29 +150,6 @@ def test_every_kernel_is_on_its_page() -> None:
     }
     assert len(kernels) > 30
     assert not {name for name in kernels if f"`{name}`" not in page}
-
-
-@pytest.mark.parametrize(
-    "page", ["baselines", "sentence", "groups", "networks", "stagewise", "pursuit"]
-)
-def test_commands_of_regularizers(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
-) -> None:
-    """They run as printed, on the demo corpus under the names that they use."""
-    monkeypatch.chdir(tmp_path)
-    write_demo("demo")
-    rows = [json.loads(line) for line in Path("demo/train.jsonl").read_text().splitlines()]
-    for name in ("reviews", "labeled"):
-        with open(f"{name}.csv", "w", newline="") as table:
-            csv.writer(table).writerows([["label", "text"], *([*row.values()] for row in rows)])
-    Path("rest.txt").write_text("".join(f"{row['text']}\n" for row in rows))
-    for name, words in WORDS.items():
-        Path(f"{name}.txt").write_text("".join(f"{word}\n" for word in words.split()))
-    commands = re.findall(r"^\$ textreg (.*)$", "".join(blocks(f"docs/{page}.md", "console")), re.M)
-    assert commands
-    for command in commands:
-        result = cli(*shlex.split(command), "--quiet" if command.startswith("train") else "--json")
-        assert result.code == 0, f"{command}: {result.err}"
 
 
 def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli) -> None:  # type: ignore[no-untyped-def]

@@ -258,7 +258,7 @@ def test_the_command_line(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPa
     assert "demo/test.jsonl is no journal of a search" in done.err
     done = cli(*train, "a.textreg", "-o", "a.textreg")
     assert done.code == 2
-    assert "would overwrite" in done.err
+    assert "-o and --resume both name a.textreg" in done.err
     done = cli(*train, "none/search.journal")
     assert done.code == 2
     assert "none" in done.err

@@ -12,7 +12,7 @@ import numpy as np
 
 from textreg.cli.inputs import describe, reading
 from textreg.cli.options import PartsCommand
-from textreg.cli.output import check_target, percent, print_json, print_table
+from textreg.cli.output import SHOWN, check_target, percent, print_json, print_table
 from textreg.errors import DataError, did_you_mean
 from textreg.groupfile import group_lines
 from textreg.modelfile.container import write_atomically
@@ -20,9 +20,6 @@ from textreg.plugins import calls
 from textreg.reading.corpus import read_corpus
 from textreg.records import Groups, Tokens
 from textreg.settings import TrainingSettings
-
-SHOWN = 8
-"""Features that the line of a group shows."""
 
 
 class _GroupsCommand(PartsCommand):

@@ -7,12 +7,9 @@ from collections.abc import Sequence
 import click
 import numpy as np
 
-from textreg.cli.output import percent, print_table
+from textreg.cli.output import SHOWN, percent, print_table
 from textreg.explain import Along, Came, Kept, KeptGroup
 from textreg.screen import on_line, visible
-
-SHOWN = 8
-"""Features that the line of a group shows."""
 
 COLUMNS = 7
 """Points of a path whose weights are shown, beside the chosen one."""

@@ -18,6 +18,9 @@ from textreg.screen import on_line
 if TYPE_CHECKING:
     from textreg.running import Progress
 
+SHOWN = 8
+"""Features that the line of a group shows."""
+
 STAGES = {
     "features": "making features",
     "search": "searching prices",

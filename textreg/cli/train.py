@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,8 @@ from textreg.losses import LOSSES
 from textreg.measure.calibration import METHODS
 from textreg.measure.metrics import METRICS
 from textreg.reading.corpus import read_corpus
+from textreg.records import Corpus
+from textreg.screen import on_line
 from textreg.search.spaces import parse_space
 from textreg.settings import MULTICLASS, TrainingSettings
 from textreg.training import train_corpus
@@ -175,17 +176,8 @@ def command(
     """
     talk = not (quiet or as_json)
     target = Path(output) if output else Path(f"{_stem(files[0])}.textreg")
-    check_target(target, [*files, *dev, *unlabeled])
+    _check_outputs(target, report, options["resume"], [*files, *dev, *unlabeled])
     _check_split(group_col, time_col, dev)
-    if report is not None:
-        from textreg.report.page import check_report
-
-        check_report()
-        check_target(Path(report), [*files, *dev, *unlabeled], "--report")
-        if Path(report).absolute() == target.absolute():
-            raise UsageError(f"--report and -o both name {target}: name two files.")
-    if (journal := options["resume"]) and os.path.abspath(journal) == os.path.abspath(target):
-        raise UsageError(f"-o {target} would overwrite the journal: name another file (--resume).")
     given = {key: value for key, value in options.items() if value is not None}
     settings = TrainingSettings.from_options(
         refit=not no_refit,
@@ -194,30 +186,20 @@ def command(
         search_space=parse_space(search_space) or None,
         **given,
     )
-    read = partial(
-        read_corpus,
-        text_col=text_col,
-        label_col=label_col,
-        weight_col=weight_col,
-        encoding=encoding,
-        on_error=on_error,
-    )
+
+    def read(files: tuple[str, ...], **how: Any) -> Corpus:
+        corpus = read_corpus(files, text_col=text_col, encoding=encoding, on_error=on_error, **how)
+        if talk:
+            describe(files, corpus)
+        return corpus
+
+    labelled = {"label_col": label_col, "weight_col": weight_col}
     started = time.monotonic()
-    corpus = read(files, group_col=group_col, time_col=time_col)
-    if talk:
-        describe(files, corpus)
+    corpus = read(files, group_col=group_col, time_col=time_col, **labelled)
     if dev:
-        dev_corpus = read(dev)
-        settings = replace(settings, dev=dev_corpus)
-        if talk:
-            describe(dev, dev_corpus)
+        settings = replace(settings, dev=read(dev, **labelled))
     if unlabeled:
-        more = read_corpus(
-            unlabeled, text_col=text_col, encoding=encoding, on_error=on_error, labelled=False
-        )
-        settings = replace(settings, unlabeled=more)
-        if talk:
-            describe(unlabeled, more)
+        settings = replace(settings, unlabeled=read(unlabeled, labelled=False))
     seconds = round(time.monotonic() - started, 3)
 
     with progress_bar(quiet=quiet) as progress:
@@ -240,10 +222,29 @@ def command(
     if not model.n_features:
         (answer,) = model.predict([""])
         click.echo(
-            f"Warning: no feature has a weight, so the answer is always '{answer}'. Smaller prices "
-            "leave more features; or the texts may not tell the labels apart.",
+            f"Warning: no feature has a weight, so the answer is always '{on_line(str(answer))}'. "
+            "Smaller prices leave more features; or the texts may not tell the labels apart.",
             err=True,
         )
+
+
+def _check_outputs(
+    target: Path, report: str | None, journal: str | None, inputs: Sequence[str]
+) -> None:
+    """Refuse before anything is read what could not be written, or would be written over."""
+    check_target(target, inputs)
+    if report is not None:
+        from textreg.report.page import check_report
+
+        check_report()
+        check_target(Path(report), inputs, "--report")
+    flags: dict[str, str] = {}
+    for flag, path in (("-o", str(target)), ("--report", report), ("--resume", journal)):
+        if path is None:
+            continue
+        other = flags.setdefault(os.path.abspath(path), flag)
+        if other != flag:
+            raise UsageError(f"{other} and {flag} both name {path}: name two files.")
 
 
 def _check_split(group_col: str | None, time_col: str | None, dev: Sequence[str]) -> None:
@@ -258,8 +259,9 @@ def _check_split(group_col: str | None, time_col: str | None, dev: Sequence[str]
 
 
 def _stem(path: str) -> str:
-    """Name of a corpus without folder and endings; ``model`` for standard input."""
-    return Path(os.path.abspath(path)).name.partition(".")[0] or "model" if path != "-" else "model"
+    """Name of a corpus without folder and endings; ``model`` where it has none."""
+    name = "" if path == "-" else os.path.basename(os.path.abspath(path))
+    return name.partition(".")[0] or "model"
 
 
 def _class_weight(given: Sequence[str]) -> str | Mapping[str, float] | None:

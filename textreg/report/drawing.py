@@ -11,7 +11,7 @@ from textreg.report.digits import short
 from textreg.report.text import safe
 
 WIDTH, HEIGHT = 420, 300
-LEFT, RIGHT, TOP, BOTTOM = 52, 16, 14, 46
+LEFT, RIGHT, TOP, BOTTOM = 66, 16, 14, 46
 
 Scale = Callable[[float], float]
 
