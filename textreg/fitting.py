@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
 
 
-class Fit(NamedTuple):
+class FinalFit(NamedTuple):
     """The final fit: of which setting, on which rows, and what was learned beside the weights.
 
     best: the setting, None where nothing was searched. cut: its splits, as far as they are still at
@@ -56,7 +56,7 @@ class Fit(NamedTuple):
         return self.data.codes(self.rows)
 
 
-def fit_winner(bench: Bench, found: Found, work: Work) -> Fit:
+def fit_winner(bench: Bench, found: Found, work: Work) -> FinalFit:
     """Fit the winner; where that has more features than allowed, the next best.
 
     A model may grow when it is fitted on all documents, so that it was small enough in the search
@@ -80,7 +80,7 @@ def fit_winner(bench: Bench, found: Found, work: Work) -> Fit:
         ready = bench.of(best)
 
 
-def _fit_one(bench: Bench, best: Point | None, ready: Ready, work: Work) -> Fit:
+def _fit_one(bench: Bench, best: Point | None, ready: Ready, work: Work) -> FinalFit:
     """Fit one setting on all documents, or without ``refit`` on those it was searched on."""
     settings, data, cut = bench.settings, ready.data, ready.cut
     part = best.part if best else settings.reg
@@ -103,7 +103,7 @@ def _fit_one(bench: Bench, best: Point | None, ready: Ready, work: Work) -> Fit:
     )
     if fitted.converged:
         stopped = None
-    return Fit(best, part, data, cut, rows, problem, fitted, stopped, calibration, thresholds)
+    return FinalFit(best, part, data, cut, rows, problem, fitted, stopped, calibration, thresholds)
 
 
 def _tune(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.fitting import Fit
+from textreg.fitting import FinalFit
 from textreg.measure.metrics import wilson
 from textreg.paths import SolutionPath
 from textreg.search.bench import Bench
@@ -28,7 +28,7 @@ FIRST = 100
 def training_summary(
     bench: Bench,
     found: Found,
-    fit: Fit,
+    fit: FinalFit,
     path: SolutionPath | None,
     seconds: Mapping[str, float],
 ) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def _of_labels(labels: Sequence[str], truth: NDArray[Any]) -> dict[str, float]:
     return dict(zip(labels, counts, strict=True))
 
 
-def _of_fit(settings: TrainingSettings, fit: Fit) -> dict[str, Any]:
+def _of_fit(settings: TrainingSettings, fit: FinalFit) -> dict[str, Any]:
     """What the final fit is."""
     chosen, part, problem, fitted = fit.data.settings, fit.part, fit.problem, fit.fitted
     weight = settings.class_weight
@@ -147,7 +147,7 @@ def _of_search(bench: Bench, found: Found, best: Point | None) -> dict[str, Any]
     }
 
 
-def _of_order(fit: Fit) -> dict[str, Any]:
+def _of_order(fit: FinalFit) -> dict[str, Any]:
     """Of a pursuit: who came first, for every weight vector; nothing of other fits.
 
     ``order`` has the first features. Where groups take part, ``order_groups`` has the first steps:

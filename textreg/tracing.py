@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textreg.errors import ConvergenceWarning, UsageError
-from textreg.fitting import Fit
+from textreg.fitting import FinalFit
 from textreg.kinds import Regularizer
 from textreg.measure.metrics import measure
 from textreg.params import AUTO, Choices, LogGrid
@@ -75,7 +75,7 @@ class _Found(NamedTuple):
     scores: Floats
 
 
-def trace(fit: Fit, *, metric: str, work: Work = ALONE) -> SolutionPath | None:
+def trace(fit: FinalFit, *, metric: str, work: Work = ALONE) -> SolutionPath | None:
     """The path that a final fit lies on; None, and a warning, where Ctrl-C ended it.
 
     It is measured on the splits of the fit, which stands at its place in the path as it is.
@@ -104,7 +104,7 @@ def trace(fit: Fit, *, metric: str, work: Work = ALONE) -> SolutionPath | None:
 
 
 def _whole_path(
-    fit: Fit,
+    fit: FinalFit,
     parts: Sequence[Regularizer],
     ours: Sequence[list[_Found]],
     others: Sequence[Sequence[list[_Found]]],
