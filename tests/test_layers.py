@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,10 @@ UPWARD = {
     ("paths", "measure.plots"),  # and SolutionPath.plot
     ("features.encoder", "features.vectorize"),  # a name in annotations, not imported when run
 }
+WITHIN = {  # the same inside of a package: how a record shows itself
+    ("explain.records", "explain.show"),
+    ("report.records", "report.page"),
+}
 OUTSIDERS_MAY = {
     "errors",
     "params",
@@ -106,8 +111,8 @@ def row_name(parts: Sequence[str]) -> str:
     return ".".join(parts[: 2 if parts[0] in PACKAGES else 1])
 
 
-def imports(path: Path) -> Iterator[tuple[str, int]]:
-    """Names under textreg that a file imports anywhere in it, and the lines."""
+def names_imported(path: Path) -> Iterator[tuple[str, int]]:
+    """What a file imports of textreg anywhere in it, without ``textreg.``, and the lines."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = []
         if isinstance(node, ast.Import):
@@ -118,7 +123,19 @@ def imports(path: Path) -> Iterator[tuple[str, int]]:
         for name in names:
             package, _, rest = name.partition(".")
             if package == "textreg":
-                yield row_name(rest.split(".")), node.lineno
+                yield rest, node.lineno
+
+
+def imports(path: Path) -> Iterator[tuple[str, int]]:
+    """The rows' names for what a file imports, and the lines."""
+    for name, line in names_imported(path):
+        yield row_name(name.split(".")), line
+
+
+def module_of(path: Path) -> str:
+    """The name of the module in a file, without ``textreg.``."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def test_every_module_has_its_place() -> None:
@@ -139,6 +156,22 @@ def test_imports_go_down(path: Path) -> None:
         assert down or imported == unit or (unit, imported) in UPWARD, (
             f"{path}:{line}: {unit} must not import textreg.{imported}"
         )
+
+
+def test_no_module_needs_itself() -> None:
+    """Inside of a package as well, and not by an import that is put off either."""
+    modules = {module_of(path): path for path in MODULES}
+    del modules[""]  # the package itself, as above
+    graph = {
+        module: {
+            needed
+            for name, _ in names_imported(path)
+            for needed in (name if name in modules else name.rpartition(".")[0],)
+            if needed in modules and (module, needed) not in UPWARD | WITHIN
+        }
+        for module, path in modules.items()
+    }
+    assert set(TopologicalSorter(graph).static_order()) == set(modules)  # or a CycleError
 
 
 def test_built_ins_import_only_what_outsiders_may() -> None:
