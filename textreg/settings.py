@@ -101,17 +101,7 @@ class TrainingSettings:
             raise UsageError(f"seed must be 0 or more, not {self.seed}.")
         if not 0 < self.tol < 1:
             raise UsageError(f"tol must lie between 0 and 1, not {self.tol:g}.")
-        for kind in ("groups", "graph"):
-            if self.reg.needs == kind and getattr(self, kind) is None:
-                known = ", ".join(registry.names(kind))
-                raise UsageError(
-                    f"{self.reg.label()} needs {kind}: name a builder of {kind} ({known})."
-                )
-            welcome = self.reg.needs == kind or (
-                kind == "groups" and self.graph is not None and self.graph.takes_groups
-            )
-            if not welcome and getattr(self, kind) is not None:
-                raise UsageError(f"{self.reg.label()} makes no use of {kind}: leave them out.")
+        self._check_builders()
         if self.path and self.tuning.budget is not None:
             raise UsageError(
                 "a path takes as long as it takes: leave out path or the budget (--path, --budget)."
@@ -136,6 +126,20 @@ class TrainingSettings:
     def searches(self) -> bool:
         """Whether there is anything to choose; UsageError for what cannot be searched."""
         return bool(self.dimensions() or self.reg.undecided())
+
+    def _check_builders(self) -> None:
+        """Refuse groups or a graph that nothing uses, and their absence where they are needed."""
+        for kind in ("groups", "graph"):
+            if self.reg.needs == kind and getattr(self, kind) is None:
+                known = ", ".join(registry.names(kind))
+                raise UsageError(
+                    f"{self.reg.label()} needs {kind}: name a builder of {kind} ({known})."
+                )
+            welcome = self.reg.needs == kind or (
+                kind == "groups" and self.graph is not None and self.graph.takes_groups
+            )
+            if not welcome and getattr(self, kind) is not None:
+                raise UsageError(f"{self.reg.label()} makes no use of {kind}: leave them out.")
 
     def _check_calibration(self) -> None:
         """Refuse what scores cannot be calibrated by."""
