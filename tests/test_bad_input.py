@@ -243,6 +243,17 @@ def test_targets_that_cannot_be(cli: Cli, corpus: Path, tmp_path: Path) -> None:
     refused(cli("train", corpus, "-o", os.devnull), 2, "not a regular file", "-o")
 
 
+def test_only_a_model_is_overwritten_by_a_model(cli: Cli, corpus: Path, tmp_path: Path) -> None:
+    notes = tmp_path / "test.csv"
+    notes.write_text("text,label\n")
+    refused(cli("train", corpus, "-o", notes, "--quiet"), 2, "test.csv is there", "no model", "-o")
+    assert notes.read_text() == "text,label\n"
+    notes.write_text("")  # as mktemp makes it
+    for price in ("0.1", "0.2"):
+        done = cli("train", corpus, "--reg", "lasso", "--reg-l1", price, "-o", notes, "--quiet")
+        assert done.code == 0
+
+
 @pytest.mark.parametrize(
     ("option", "value", "words"),
     [

@@ -35,7 +35,8 @@ def write_demo(
     """Write ``train.jsonl`` and ``test.jsonl`` into ``folder``, which is made if it is missing.
 
     train, test: numbers of reviews, half of them positive. The same seed gives the same files. No
-    review occurs twice. Raises UsageError if the folder cannot be made.
+    review occurs twice. Raises UsageError if the folder cannot be made, or holds other files of
+    these names.
     """
     corpus = DemoCorpus(Path(folder, "train.jsonl"), Path(folder, "test.jsonl"))
     try:
@@ -45,9 +46,18 @@ def write_demo(
             f"{folder}: cannot be made a folder: {error.strerror}. Choose another place."
         ) from None
     reviews = make_reviews(train + test, seed=seed)
-    for path, part in zip(corpus, (reviews[:train], reviews[train:]), strict=True):
-        lines = [json.dumps({"label": label, "text": text}) + "\n" for label, text in part]
-        write_atomically(path, "".join(lines).encode())
+    contents = [
+        "".join(json.dumps({"label": label, "text": text}) + "\n" for label, text in part).encode()
+        for part in (reviews[:train], reviews[train:])
+    ]
+    for path, content in zip(corpus, contents, strict=True):
+        if path.exists() and not (path.is_file() and path.read_bytes() == content):
+            raise UsageError(
+                f"{path} is there already, with something else in it: name another folder, or "
+                "remove it first."
+            )
+    for path, content in zip(corpus, contents, strict=True):
+        write_atomically(path, content)
     return corpus
 
 

@@ -135,8 +135,8 @@ def command(
     """Train several regularizers, or take saved models, and measure them on the same documents.
 
     FILES are model files and corpora. A corpus is of the kinds that textreg train reads, or a
-    folder with files train.*, test.* and perhaps dev.*. With --reg it is trained on, and measured
-    is on --test or on a part held out; without, the models are measured on all of it.
+    folder with files train.*, test.* and perhaps dev.*. With --reg, candidates are trained on it
+    and measured on --test, or on a part held out; without, models are measured on all of it.
 
     All have the same split and the same features. Differences come with the exact McNemar test and
     95 % bootstrap intervals; over several corpora with the sign test.

@@ -20,6 +20,7 @@ from textreg.errors import UsageError
 from textreg.losses import LOSSES
 from textreg.measure.calibration import METHODS
 from textreg.measure.metrics import METRICS
+from textreg.modelfile.container import is_container
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
 from textreg.screen import on_line
@@ -233,6 +234,11 @@ def _check_outputs(
 ) -> None:
     """Refuse before anything is read what could not be written, or would be written over."""
     check_target(target, inputs)
+    if target.exists() and target.stat().st_size and not is_container(target):
+        raise UsageError(
+            f"{target} is there already and is no model: name another file with -o FILE, or remove "
+            "it first."
+        )
     if report is not None:
         from textreg.report.page import check_report
 
