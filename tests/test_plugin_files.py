@@ -19,6 +19,7 @@ from textreg.plugins import calls
 from textreg.plugins.entries import KIND_NAMES
 from textreg.plugins.guard import traceback_of
 from textreg.registry import Registry
+from textreg.training import train
 
 CODE = """\
 import pathlib
@@ -186,6 +187,19 @@ def test_a_broken_file(file: Path, code: str, says: str) -> None:
         registry.register_file(file)
     assert [row for row in registry.listing() if row.file] == []
     assert modules() == before or "cannot be loaded" not in says
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_cause_of_a_fault_in_training(file: Path, jobs: int) -> None:
+    """In whatever thread it was raised."""
+    file.write_text(CODE.replace("return newton(problem, ", "raise RuntimeError('no licence') #"))
+    registry = Registry()
+    registry.register_file(file)
+    part = registry.create("regularizer", "mine")
+    with pytest.raises(BrokenPluginError, match=r"in solve: RuntimeError: no licence") as caught:
+        train(["good film", "bad film"] * 4, ["pos", "neg"] * 4, reg=part, jobs=jobs)
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    assert 'mine.py", line 24, in solve' in traceback_of(caught.value.__cause__)
 
 
 def test_a_traceback_begins_in_the_file(file: Path) -> None:

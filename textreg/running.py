@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from textreg.errors import ConvergenceWarning, UsageError
+from textreg.errors import ConvergenceWarning, TextregError, UsageError
 from textreg.records import Step
 from textreg.search.cluster import Cluster
 from textreg.search.trials import Piece, Trial, Trials, solve_piece
@@ -154,13 +154,26 @@ class Run:
         from joblib import Parallel, delayed
         from threadpoolctl import threadpool_limits
 
+        causes: dict[TextregError, BaseException | None] = {}
+
+        def noting(*piece: Any) -> Any:
+            try:
+                return call(*piece)
+            except TextregError as error:
+                causes[error] = error.__cause__
+                raise
+
         try:
             # One thread a piece: BLAS adds in another order when it has several.
             with self.listening(), warnings.catch_warnings(), threadpool_limits(limits=1):
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 return Parallel(n_jobs=self.work.jobs, prefer="threads")(
-                    delayed(call)(*piece) for piece in pieces
+                    delayed(noting)(*piece) for piece in pieces
                 )
+        except TextregError as error:
+            # Where there are several threads, joblib has put a text in the place of the cause.
+            error.__cause__ = causes.get(error, error.__cause__)
+            raise
         except KeyboardInterrupt:
             self.interrupted = True
             raise
