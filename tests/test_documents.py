@@ -21,6 +21,16 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+WORDS = {
+    "feelings": "good bad happy superb awful love best worst",
+    "good": "good happy superb love best",
+    "bad": "bad awful worst",
+    "classes": "good bad happy",
+    "topics": "good bad happy",
+}
+"""Lists of words that commands name."""
+
+
 def blocks(page: str, language: str) -> list[str]:
     """The fenced blocks of a page in one language."""
     text = (CHECKOUT / page).read_text(encoding="utf-8")

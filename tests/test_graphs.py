@@ -272,6 +272,12 @@ def test_unlabeled_words_get_weights() -> None:
     assert plain.decision_function(["great"]) == plain.decision_function(["awful"])
 
 
+def test_a_graph_without_a_link_is_told() -> None:
+    texts, labels = ["good film", "bad film"] * 5, ["up", "down"] * 5
+    with pytest.warns(DataWarning, match="cooccurrence finds no link between features, so network"):
+        train(texts, labels, reg="network", graph_min_df=100)
+
+
 def test_unlabeled_is_for_graphs_only() -> None:
     with pytest.raises(UsageError, match="ridge makes no use of unlabeled documents"):
         train(["a", "b"], ["x", "y"], reg="ridge", unlabeled=["c"])

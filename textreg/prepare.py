@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from textreg.errors import DataError, UsageError, did_you_mean
+from textreg.errors import DataError, DataWarning, UsageError, did_you_mean
 from textreg.plugins import calls
 from textreg.records import Corpus, Problem, Tokens
 from textreg.search.splits import Split
@@ -199,6 +200,14 @@ class Prepared:
             n = self.tokens.n_documents
             more = self._tokens(np.concatenate([rows, np.arange(n - self.unlabeled, n)]))
             graph = calls.build_graph(settings.graph, more, groups)
+            if not graph.similar.nnz and graph.dissimilar is None:
+                warnings.warn(
+                    f"{settings.graph.label()} finds no link between features, so "
+                    f"{settings.reg.label()} has nothing to go by. Ask for less frequent or more "
+                    "distant neighbors, or add unlabeled documents.",
+                    DataWarning,
+                    stacklevel=2,
+                )
         problem = Problem(
             X=self.X if len(rows) == self.X.shape[0] else self.X[rows],
             y=self.targets[0][rows],

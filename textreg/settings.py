@@ -139,7 +139,7 @@ class TrainingSettings:
                 kind == "groups" and self.graph is not None and self.graph.takes_groups
             )
             if not welcome and getattr(self, kind) is not None:
-                raise UsageError(f"{self.reg.label()} makes no use of {kind}: leave them out.")
+                raise UsageError(f"{self.reg.label()} makes no use of {kind}: leave out {kind}.")
 
     def _check_calibration(self) -> None:
         """Refuse what scores cannot be calibrated by."""
