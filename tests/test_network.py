@@ -14,10 +14,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
-from scipy.sparse import csr_array, random_array
+from scipy.sparse import csr_array, diags, random_array
 
 from textreg.builtin.network import Laplacian, Network, laplacian_rows, network_rows
-from textreg.builtin.projections import LocallyLinear, PrincipalComponents, eigenvectors
+from textreg.builtin.projections import (
+    DENSE,
+    FULL,
+    LocallyLinear,
+    PrincipalComponents,
+    _embedding,
+    eigenvectors,
+)
 from textreg.builtin.separable import Ridge
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Regularizer
@@ -317,16 +324,64 @@ def test_fewer_directions_than_components() -> None:
     assert not PrincipalComponents(components=5, l2=0.1).solve(nothing).w.any()
 
 
-def test_only_what_most_others_are_linked_to_is_embedded() -> None:
-    problem = random_problem(0, graph=random_graph(0))
-    links = problem.graph.similar
-    incoming = np.bincount(links.indices, minlength=links.shape[0])
+def test_of_a_large_graph_the_most_frequent_features_are_embedded() -> None:
+    links = csr_array(np.ones((7, 7)) - np.eye(7))
+    problem = random_problem(0, graph=Graph(links))
+    X = problem.X.toarray()
+    X[2:, 1] = X[1:, 3] = X[3:, 6] = 0.0
+    problem = problem.replace(X=csr_array(X))
     solution = LocallyLinear(components=2, l2=0.1, most=4).solve(problem)
-    assert solution.nonzero == 4
-    taken = solution.w != 0.0
-    assert incoming[taken].min() >= incoming[~taken].max()
-    whole = LocallyLinear(components=2, l2=0.1).solve(problem)
-    assert whole.nonzero > 4
+    assert np.flatnonzero(solution.w).tolist() == [0, 2, 4, 5]
+    heavy = np.where(np.arange(12) < 2, 1000.0, 1.0)  # a document counts by its weight
+    solution = LocallyLinear(components=2, l2=0.1, most=6).solve(problem.replace(weights=heavy))
+    assert np.flatnonzero(solution.w).tolist() == [0, 1, 2, 4, 5, 6]
+
+
+def cycle(*features: int) -> set[tuple[int, int]]:
+    return set(zip(features, (*features[1:], features[0]), strict=True))
+
+
+def test_small_sets_that_lead_nowhere_are_not_embedded() -> None:
+    pairs = cycle(*range(30)) | cycle(30, 31) | cycle(*range(32, 36)) | {(0, 30), (36, 0)}
+    where = tuple(np.array(sorted(pairs)).T)
+    graph = Graph(csr_array((np.ones(len(pairs)), where), shape=(37, 37)))
+    problem = random_problem(1, n=20, p=37, graph=graph)
+    w = LocallyLinear(components=2, l2=0.1).solve(problem).w
+    assert np.flatnonzero(w).tolist() == [*range(30), *range(32, 36)]
+    # each set has its own constant, and no link leads from one to the other
+    np.testing.assert_allclose(w[:30], w[0], rtol=1e-6)
+    np.testing.assert_allclose(w[32:36], w[32], rtol=1e-6)
+
+
+def test_a_graph_without_a_way_back_is_embedded_as_it_is() -> None:
+    graph = Graph(csr_array(([1.0, 1.0], ([0, 1], [1, 2])), shape=(7, 7)))
+    w = LocallyLinear(components=1, l2=1e-6).solve(random_problem(2, graph=graph)).w
+    direction = np.linalg.eigh(R_of(graph)[:3, :3].T @ R_of(graph)[:3, :3])[1][:, 0]
+    np.testing.assert_allclose(w[:3] / w[0], direction / direction[0], rtol=1e-6)
+    assert not w[3:].any()
+
+
+def R_of(graph: Graph) -> np.ndarray:
+    return network_rows(graph).toarray()
+
+
+@pytest.mark.parametrize("links", [3, 12])
+def test_large_graphs_are_embedded_as_small_ones_are(links: int) -> None:
+    """Few links: by a factorization. Many: by products. Both as by a decomposition of the whole."""
+    p = 1200
+    rng = np.random.default_rng(links)
+    where = np.repeat(np.arange(p), links), rng.integers(p, size=links * p)
+    W = csr_array((rng.random(links * p) + 0.5, where), shape=(p, p))
+    graph = Graph(csr_array(W - diags(W.diagonal())))
+    features, V = _embedding(graph, np.arange(p), 5)
+    P = graph.similar[features][:, features].toarray()
+    R = np.eye(len(features)) - P / P.sum(axis=1, keepdims=True)
+    M = R.T @ R
+    assert len(features) > DENSE
+    assert (np.count_nonzero(M) > FULL * len(features)) == (links == 12)
+    values = np.linalg.eigvalsh(M)[:5]
+    np.testing.assert_allclose(V.T @ V, np.eye(5), atol=1e-8)
+    np.testing.assert_allclose(V.T @ M @ V, np.diag(values), atol=1e-6)
 
 
 def test_locally_linear_weights_are_near_their_neighbors() -> None:
@@ -404,6 +459,17 @@ def test_the_default_search_finds_prices() -> None:
         assert len(path) >= 5
         assert all(solution.converged for _, solution in path)
         assert not any(part.undecided() for part, _ in path)
+
+
+@pytest.mark.parametrize("classes", [0, 2])
+def test_rows_of_one_feature_bound_the_price_from_below(classes: int) -> None:
+    graph = random_graph(15, classes=classes)
+    price = Quadratic(Links(network_rows(graph), classes), 3.0, 0.5)
+    empty = np.diff(graph.similar.indptr)[:7] == 0
+    assert empty.any()
+    assert (price.floor == np.where(empty, 3.5, 0.5)).all()
+    w = np.random.default_rng(15).normal(size=(50, 7))
+    assert all(price.value(row) >= row @ (price.floor * row) for row in w)
 
 
 def test_the_solver_takes_any_rows() -> None:

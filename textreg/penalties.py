@@ -207,6 +207,14 @@ class Links:
         coupled: NDArray[np.bool_] = np.bincount(rows.indices, minlength=rows.shape[1]) > 0
         return coupled[: self.p]
 
+    @cached_property
+    def floor(self) -> Floats:
+        """(p,) m >= 0 with sum_j m_j w_j^2 <= the price: from the rows of one feature alone."""
+        alone = self._rows[np.diff(self._rows.indptr) == 1]
+        floor = np.zeros(self._rows.shape[1])
+        np.add.at(floor, alone.indices, alone.data**2)
+        return floor[: self.p]
+
     def keep(self, features: Int64s) -> Links:
         """The price of these features alone; what is left out must not be coupled."""
         classes = np.arange(self.p, self._rows.shape[1])
@@ -243,3 +251,8 @@ class Quadratic:
     def diagonal(self) -> Floats:
         """The diagonal of M (p,); above it where there are virtual features."""
         return self.price * self.links.diagonal + self.l2
+
+    @cached_property
+    def floor(self) -> Floats:
+        """m (p,) with sum_j m_j w_j^2 <= value(w)."""
+        return self.price * self.links.floor + self.l2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from textreg.kinds import Regularizer
 from textreg.linking import scaled_rows
 from textreg.params import AUTO, LogGrid, check_prices, param
 from textreg.penalties import Separable
-from textreg.records import Floats, Graph, Problem, Solution
+from textreg.records import Floats, Graph, Int64s, Problem, Solution
 from textreg.solvers.memo import remember
 from textreg.solvers.newton import newton
 
@@ -24,6 +24,16 @@ if TYPE_CHECKING:
 
 DENSE = 1000
 """Matrices up to this size are decomposed whole; Lanczos' method takes the larger ones."""
+
+SMALL = 0.1
+"""Share of the largest set of features, below which another one is not embedded."""
+
+FULL = 100
+"""Entries a row of (I - P)'(I - P) above which its factor would fill up. Below, eigenvalues crowd
+near zero, and those of the inverse are found many times sooner."""
+
+SHIFT = 1e-6
+"""Added to the diagonal before it is factorized, as the smallest eigenvalue is zero."""
 
 TINY = 1e-10
 """Share of the largest singular value below which a direction is rounding."""
@@ -96,29 +106,40 @@ class LocallyLinear(Projection):
         loss + l2 ||w||_2^2,    w = V u
 
     with V the eigenvectors of (I - P)'(I - P) of the ``components`` smallest eigenvalues, P holding
-    the similar links with rows that sum to one (sections 2.1 and 4.1). Features without a link get
-    no weight. Time and memory grow with the features embedded, about 200 s and 0.2 GB for 20,000,
-    so of a large graph only those take part that most others are linked to.
+    the similar links with rows that sum to one (sections 2.1 and 4.1). Each set of features that no
+    link leaves would have a direction of its own, and thousands of sets are a few words quoted
+    together; so links count within sets whose features all lead to each other, and small sets, like
+    features without a link, get no weight.
     """
 
     name = "lle"
     needs = "graph"
     default_builder = "cooccurrence"
     most: int = param(
-        default=12_000, min=1, help="most features that are embedded: those most linked to"
+        default=12_000, min=1, help="most features that take part: those in most documents"
     )
 
     def basis(self, problem: Problem) -> Basis:
         """UsageError without a graph, or where it has classes or no link."""
-        graph, components, most = problem.graph, self.components, self.most
+        graph, components = problem.graph, self.components
         if graph is None:
             raise UsageError("lle: the problem has no graph; give one, or a builder of graphs.")
         if graph.classes:
             raise UsageError("lle: a graph with classes cannot be embedded; use network.")
+        p, documents, links = problem.X.shape[1], problem.X, graph.similar
+        incoming = np.bincount(links.indices, minlength=p)
+        linked = np.flatnonzero((np.diff(links.indptr) > 0) | (incoming > 0))
+        if not len(linked):
+            raise UsageError("lle: the graph has no links; ask for more neighbors, or use ridge.")
+        if len(linked) > self.most:
+            counts = np.repeat(problem.weights, np.diff(documents.indptr))
+            frequency = np.bincount(documents.indices, counts, p)[linked]
+            linked = np.sort(linked[np.argsort(-frequency, kind="stable")[: self.most]])
         features, V = remember(
-            graph, ("lle", components, most), lambda: _embedding(graph, components, most)
+            graph,
+            ("lle", components, linked.tobytes()),
+            lambda: _embedding(graph, linked, components),
         )
-        p = problem.X.shape[1]
 
         def unfold(u: Floats) -> Floats:
             w = np.zeros(p)
@@ -128,21 +149,30 @@ class LocallyLinear(Projection):
         return Basis(_rows(problem.X[:, features] @ V), unfold, lambda w: V.T @ w[features])
 
 
-def _embedding(graph: Graph, components: int, most: int) -> tuple[Any, Floats]:
-    """The linked features, or the ``most`` with the most links to them; and the eigenvectors."""
+def _embedding(graph: Graph, linked: Int64s, components: int) -> tuple[Int64s, Floats]:
+    """Those of the ``linked`` features that lie in large sets, and the eigenvectors."""
     from scipy.sparse import csr_array, identity
+    from scipy.sparse.csgraph import connected_components
+    from scipy.sparse.linalg import splu
 
-    links = graph.similar
-    incoming = np.bincount(links.indices, minlength=links.shape[0])
-    features = np.flatnonzero((np.diff(links.indptr) > 0) | (incoming > 0))
-    if not len(features):
-        raise UsageError("lle: the graph has no links; ask for more neighbors, or use ridge.")
-    if len(features) > most:
-        features = np.sort(features[np.argsort(-incoming[features], kind="stable")[:most]])
-    R = csr_array(identity(len(features))) - scaled_rows(links[features][:, features])
-    Rt = R.T.tocsr()
-    V = eigenvectors(lambda v: Rt @ (R @ v), len(features), components, "smallest")[1]
-    return features, V
+    P = graph.similar[linked][:, linked]
+    _, sets = connected_components(P, directed=True, connection="strong")
+    size = np.bincount(sets)[sets]
+    if size.max() > 1:  # without a way back anywhere no links are left to themselves
+        large = np.flatnonzero(size >= SMALL * size.max())
+        linked, sets = linked[large], sets[large]
+        pairs = P[large][:, large].tocoo()
+        within = sets[pairs.row] == sets[pairs.col]
+        P = csr_array(
+            (pairs.data[within], (pairs.row[within], pairs.col[within])), shape=pairs.shape
+        )
+    R = csr_array(identity(len(linked))) - scaled_rows(P)
+    M = (R.T @ R).tocsc()
+    if M.nnz > FULL * len(linked):
+        return linked, eigenvectors(lambda v: M @ v, len(linked), components, "smallest")[1]
+    shifted = (M + SHIFT * identity(len(linked))).tocsc()
+    factor = splu(shifted, "MMD_AT_PLUS_A", 0.0, options={"SymmetricMode": True})
+    return linked, eigenvectors(factor.solve, len(linked), components, "largest")[1]
 
 
 def eigenvectors(

@@ -8,10 +8,10 @@ products with X, X', R and R' alone. Steps are solved as exactly as the next one
 
 For any alpha with sum_i alpha_i = 0, with t = X'alpha and any w,
 
-    sum_i -c_i l*(-alpha_i / c_i) - (t.w - w.M w) - ||t - 2 M w||^2 / (4 l2)
+    sum_i -c_i l*(-alpha_i / c_i) - (t.w - w.M w) - sum_j (t - 2 M w)_j^2 / (4 m_j)
 
 lies below the minimum, since max_w t.w - w.M w is what is subtracted first, and at most the last
-term more.
+term more where w.M w >= sum_j m_j w_j^2: m_j is l2 and what the rows of R with j alone add.
 """
 
 from __future__ import annotations
@@ -119,7 +119,8 @@ class NewtonSteps:
         alpha = dual_scores(engine)
         t = self.Xt @ alpha
         rest = t - 2.0 * self.pull
-        most = float(t @ w) - float(w @ self.pull) + float(rest @ rest) / (4.0 * self.penalty.l2)
+        over = float((rest / self.penalty.floor) @ rest) / 4.0
+        most = float(t @ w) - float(w @ self.pull) + over
         return dual_value(engine, alpha) - most
 
     def step(self, gradient: Floats, share: float) -> float:
