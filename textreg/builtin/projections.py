@@ -167,9 +167,10 @@ def _embedding(graph: Graph, linked: Int64s, components: int) -> tuple[Int64s, F
             (pairs.data[within], (pairs.row[within], pairs.col[within])), shape=pairs.shape
         )
     R = csr_array(identity(len(linked))) - scaled_rows(P)
-    M = (R.T @ R).tocsc()
+    Rt = R.T.tocsr()
+    M = (Rt @ R).tocsc()
     if M.nnz > FULL * len(linked):
-        return linked, eigenvectors(lambda v: M @ v, len(linked), components, "smallest")[1]
+        return linked, eigenvectors(lambda v: Rt @ (R @ v), len(linked), components, "smallest")[1]
     shifted = (M + SHIFT * identity(len(linked))).tocsc()
     factor = splu(shifted, "MMD_AT_PLUS_A", 0.0, options={"SymmetricMode": True})
     return linked, eigenvectors(factor.solve, len(linked), components, "largest")[1]
