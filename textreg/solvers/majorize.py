@@ -44,6 +44,13 @@ PASSES, POLISH = 3, 10
 ROUGH = 3
 """Rounds at the start that do without conjugate gradients."""
 
+IN_VAIN, MOST = 1e-3, 8
+"""A fall below this share of the tolerance doubles the next step's effort, to MOST: the objective is
+at its optimum, and it is the gradient, whose error the bound has whole, that must come closer."""
+
+IDLE = 5
+"""Rounds in a row without a visible fall, after which the tolerance is beyond floating point."""
+
 FIRST_CHECK = 8
 """Rounds before the first look at the gap."""
 
@@ -107,18 +114,20 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     history: list[Step] = []
     gap, least, next_check = math.inf, math.inf, FIRST_CHECK
     extrapolation = Extrapolation()
-    iteration, ended = 0, False
+    iteration, effort, idle, ended = 0, 1, 0, False
 
     while gap > problem.tol and iteration < problem.max_iter and not ended:
         iteration += 1
         inner = penalty.majorizer(s)
         active = engine.active(inner, engine.gradient(engine.features))
         polish = POLISH if iteration > ROUGH else 0
-        fall = engine.step(active, inner, passes=PASSES, polish=polish)
+        fall = engine.step(active, inner, passes=PASSES, polish=polish, effort=effort)
         norms = penalty.norms(engine.w)
         value = engine.value + penalty.value(engine.w, norms)
         falling = least - value > problem.tol * value
-        stuck = fall == 0.0 and bool((s <= norms + SMALLEST).all())
+        effort = min(2 * effort, MOST) if fall < IN_VAIN * problem.tol * value else 1
+        idle = idle + 1 if fall == 0.0 and bool((s <= norms + SMALLEST).all()) else 0
+        stuck = idle > IDLE
         due = iteration >= next_check + (PATIENCE if falling else 0)
         if due or stuck or iteration == problem.max_iter:
             w = without_dust(engine, penalty, problem.tol)
