@@ -60,8 +60,9 @@ PATIENCE = 4
 MEMORY = 5
 """Rounds that Anderson's extrapolation looks back."""
 
-WORSE = 1e-6
-"""Relative rise of the objective at which extrapolation begins anew."""
+WORSE, FORGIVEN = 1e-6, 8
+"""Relative rise of the objective, if not the tolerance, at which extrapolation begins anew. After so
+many times it waits for more and more rounds: groups that only fade lead it astray in circles."""
 
 STRIDE = 0.3
 """Most that extrapolation moves the logarithm of any s_g away from the plain round's."""
@@ -76,14 +77,21 @@ class Extrapolation:
     def __init__(self) -> None:
         self.points: list[Floats] = []
         self.images: list[Floats] = []
+        self._failures = self._wait = 0
 
     def forget(self) -> None:
-        """Begin anew, after a round that made things worse."""
+        """Begin anew, after a round that made things worse; the more often, the later."""
+        if self.points:
+            self._failures += 1
+            self._wait = MEMORY * max(0, self._failures - FORGIVEN)
         self.points.clear()
         self.images.clear()
 
     def next(self, point: Floats, image: Floats, importance: Floats) -> Floats:
         """Where to go after ``point`` was mapped to ``image``; both (groups,), logarithms of s."""
+        if self._wait:
+            self._wait -= 1
+            return image
         self.points.append(point)
         self.images.append(image)
         del self.points[:-MEMORY], self.images[:-MEMORY]
@@ -142,7 +150,7 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
             history.append(Step(iteration, best, gap))
             ended = bool(problem.callback and problem.callback(history[-1])) or stuck
             next_check = iteration + min(8, max(2, round(math.log2(max(gap / problem.tol, 1.0)))))
-        if value > least * (1.0 + WORSE):
+        if value > least * (1.0 + min(WORSE, problem.tol)):
             extrapolation.forget()
         least = min(least, value)
         s = _next(extrapolation, s, norms, penalty.price, iteration > FIRST_CHECK)
