@@ -45,8 +45,8 @@ ROUGH = 3
 """Rounds at the start that do without conjugate gradients."""
 
 IN_VAIN, MOST = 1e-3, 8
-"""A fall below this share of the tolerance doubles the next step's effort, to MOST: the objective is
-at its optimum, and it is the gradient, whose error the bound has whole, that must come closer."""
+"""A fall below this share of the tolerance doubles the next step's effort, to MOST: the objective
+is at its optimum; it is the gradient, whose error the bound has whole, that must come closer."""
 
 IDLE = 5
 """Rounds in a row without a visible fall, after which the tolerance is beyond floating point."""
@@ -61,8 +61,8 @@ MEMORY = 5
 """Rounds that Anderson's extrapolation looks back."""
 
 WORSE, FORGIVEN = 1e-6, 8
-"""Relative rise of the objective, if not the tolerance, at which extrapolation begins anew. After so
-many times it waits for more and more rounds: groups that only fade lead it astray in circles."""
+"""Relative rise of the objective, if not the tolerance, at which extrapolation begins anew. After
+so many times it waits for more and more rounds: groups that only fade lead it in circles."""
 
 STRIDE = 0.3
 """Most that extrapolation moves the logarithm of any s_g away from the plain round's."""
