@@ -45,8 +45,9 @@ ROUGH = 3
 """Rounds at the start that do without conjugate gradients."""
 
 IN_VAIN, MOST = 1e-3, 8
-"""A fall below this share of the tolerance doubles the next step's effort, to MOST: the objective
-is at its optimum; it is the gradient, whose error the bound has whole, that must come closer."""
+"""Where a look finds a fall below this share of the tolerance, and s where the norms are, the round
+after it takes twice the effort of that after the last, to MOST: it is the gradient, whose error the
+bound has whole, that must come closer."""
 
 IDLE = 5
 """Rounds in a row without a visible fall, after which the tolerance is beyond floating point."""
@@ -122,7 +123,7 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     history: list[Step] = []
     gap, least, next_check = math.inf, math.inf, FIRST_CHECK
     extrapolation = Extrapolation()
-    iteration, effort, idle, ended = 0, 1, 0, False
+    iteration, effort, careful, idle, ended = 0, 1, 1, 0, False
 
     while gap > problem.tol and iteration < problem.max_iter and not ended:
         iteration += 1
@@ -133,7 +134,7 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
         norms = penalty.norms(engine.w)
         value = engine.value + penalty.value(engine.w, norms)
         falling = least - value > problem.tol * value
-        effort = min(2 * effort, MOST) if fall < IN_VAIN * problem.tol * value else 1
+        effort = 1
         idle = idle + 1 if fall == 0.0 and bool((s <= norms + SMALLEST).all()) else 0
         stuck = idle > IDLE
         due = iteration >= next_check + (PATIENCE if falling else 0)
@@ -147,6 +148,10 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
             if lower > bound:
                 bound, u = lower, its_u
             gap = relative_gap(best, bound)
+            little = IN_VAIN * problem.tol * value
+            settled = float(penalty.price @ np.maximum(s - norms, 0.0)) < little
+            careful = min(2 * careful, MOST) if settled and fall < little else 1
+            effort = careful
             history.append(Step(iteration, best, gap))
             ended = bool(problem.callback and problem.callback(history[-1])) or stuck
             next_check = iteration + min(8, max(2, round(math.log2(max(gap / problem.tol, 1.0)))))
