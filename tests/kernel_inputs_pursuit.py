@@ -16,17 +16,20 @@ def ridge_descent(rng: np.random.Generator, n: int, p: int) -> Arguments:
 
 
 def best_column(rng: np.random.Generator, n: int, p: int) -> Arguments:
-    scale = np.abs(some(rng, p)) + 0.1
-    score = np.where(rng.random(p) < 0.7, rng.random(p), -np.inf)
+    given, r = columns(rng, n, p), some(rng, n)
+    race = chosen(rng, p)
+    scale = np.where(rng.random(len(race)) < 0.7, np.abs(some(rng, len(race))) + 0.1, 0.0)
     floor, floor_reach = ((-np.inf, 0.0), (rng.random(), 0.5))[int(rng.integers(2))]
-    given = {
-        **columns(rng, n, p), "r": some(rng, n), "scale": scale,
-        "reach": float(scale.max(initial=0.0)), "drift": 1.0 + rng.random(),
-        "radius": float(rng.choice([0.0, 0.1])), "tie": float(rng.choice([1e-12, 0.1])),
-        "floor": floor, "floor_reach": floor_reach, "race": chosen(rng, p),
-        "score": score, "seen": rng.random(p),
+    pieces = (slice(given["indptr"][j], given["indptr"][j + 1]) for j in race)
+    exact = np.array([given["data"][here] @ r[given["indices"][here]] for here in pieces])
+    error = float(rng.choice([1e-9, 0.5]))
+    return {
+        **given, "r": r, "race": race, "scale": scale,
+        "products": exact + error * rng.uniform(-1.0, 1.0, len(race)), "error": error,
+        "reach": float(scale.max(initial=0.0)), "radius": float(rng.choice([0.0, 0.1])),
+        "tie": float(rng.choice([1e-12, 0.1])), "floor": floor, "floor_reach": floor_reach,
+        "score": np.full(len(race), np.nan), "fresh": np.full(len(race), -1, dtype=np.int32),
     }  # fmt: skip
-    return {**given, "fresh": np.full(len(given["race"]), -1, dtype=np.int32)}
 
 
 def group_scores(rng: np.random.Generator, n: int, p: int) -> Arguments:
@@ -61,7 +64,7 @@ KERNELS = {
         ridge_descent, "v features bend w", "h v q bend w indptr", "features"
     ),
     "pursuit.best_column": Kernel(
-        best_column, "score seen fresh", "scale score seen race fresh indptr", "fresh"
+        best_column, "score fresh", "race scale products score fresh", "score fresh"
     ),
     "pursuit.group_scores": Kernel(
         group_scores,

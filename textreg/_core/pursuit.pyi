@@ -23,18 +23,18 @@ def best_column(
     indices: Int32s,
     data: Floats,
     r: Floats,
+    race: Int32s,
     scale: Floats,
+    products: Floats,
+    error: float,
     reach: float,
-    drift: float,
     radius: float,
     tie: float,
     floor: float,
     floor_reach: float,
-    race: Int32s,
     score: Floats,
-    seen: Floats,
     fresh: Int32s,
-) -> tuple[int, float]: ...
+) -> tuple[int, float, float]: ...
 def group_scores(
     indptr: Int64s,
     indices: Int32s,

@@ -84,72 +84,84 @@ cdef void _intercept(const double[::1] h, double[::1] v, double* b) noexcept nog
 
 
 def best_column(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
-                const double[::1] r, const double[::1] scale, double reach, double drift,
-                double radius, double tie, double floor, double floor_reach, const int[::1] race,
-                double[::1] score, double[::1] seen, int[::1] fresh):
-    """The column with the largest scale_j |x_j . r|, most of them known to be smaller unlooked.
+                const double[::1] r, const int[::1] race, const double[::1] scale,
+                const double[::1] products, double error, double reach, double radius, double tie,
+                double floor, double floor_reach, double[::1] score, int[::1] fresh):
+    """The column with the largest scale |x_j . r|, most of them known to be smaller unlooked.
 
-    x_j has norm one at most, so a score rises by at most ``scale[j]`` times the way that r has gone
-    since. ``score``, ``seen``: (p,), the score of every column when last computed (-inf for those
-    out of the race) and the value of ``drift``, the length of r's way, at that time. ``radius``: r
-    may lie this far from where it belongs. ``reach``: the largest of ``scale``. Every score that
-    may be the largest, here or there, is computed anew.
+    ``race``: the columns to choose from, of norm one at most; for each of them ``scale``, 0 or less
+    for those that are out, and in ``products`` what x_j . r is but for ``error``. ``radius``: r may
+    lie this far from where it belongs. ``reach``: the largest of ``scale``. Every score that may be
+    the largest, here or there, is computed.
 
     ``floor``, ``floor_reach``: score and scale of a rival that is no column; -inf if none. ``tie``:
-    scores this much lower, relatively, are equal, and the lowest index has it. ``race``: the
-    columns to look at, best with a good one first. ``fresh``: (race,), room to work in.
+    scores this much lower, relatively, are equal, and the lowest index has it. ``score``,
+    ``fresh``: (race,), room to work in.
 
-    Returns the column, -1 where the floor is no lower, and the radius below which its lead over
-    every column that does not tie is certain.
+    Returns the place in the race, -1 where the floor is no lower, its score, and the radius below
+    which its lead over every column that does not tie is certain.
     """
-    cdef int best = -1
-    cdef double room = 0.0
-    if not score.shape[0] == seen.shape[0] == scale.shape[0] == indptr.shape[0] - 1:
-        raise ValueError("scale, score and seen must have one entry a column")
-    if fresh.shape[0] != race.shape[0]:
-        raise ValueError("race and fresh must have the same length")
+    cdef Py_ssize_t best = -1
+    cdef double top = floor, room = INFINITY
+    if not race.shape[0] == scale.shape[0] == products.shape[0]:
+        raise ValueError("race, scale and products must have the same length")
+    if not race.shape[0] == score.shape[0] == fresh.shape[0]:
+        raise ValueError("race, score and fresh must have the same length")
     with nogil:
-        _best(indptr, indices, data, r, scale, reach, drift, radius, tie, floor, floor_reach, race,
-              score, seen, fresh, &best, &room)
-    return best, room
+        _best(indptr, indices, data, r, race, scale, products, error, reach, radius, tie,
+              floor, floor_reach, score, fresh, &best, &top, &room)
+    return best, top, room
+
+
+cdef inline double product(const long long[::1] indptr, const int[::1] indices,
+                           const double[::1] data, const double[::1] r, int j) noexcept nogil:
+    cdef Py_ssize_t e
+    cdef double total = 0.0
+    for e in range(indptr[j], indptr[j + 1]):
+        total += data[e] * r[indices[e]]
+    return total
 
 
 cdef void _best(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
-                const double[::1] r, const double[::1] scale, double reach, double drift,
-                double radius, double tie, double floor, double floor_reach,
-                const int[::1] race, double[::1] score, double[::1] seen, int[::1] fresh, int* best,
-                double* room) noexcept nogil:
-    cdef Py_ssize_t k, e, count = 0
-    cdef int j
-    cdef double total, top = floor, lead
+                const double[::1] r, const int[::1] race, const double[::1] scale,
+                const double[::1] products, double error, double reach, double radius, double tie,
+                double floor, double floor_reach, double[::1] score, int[::1] fresh,
+                Py_ssize_t* best, double* result, double* room) noexcept nogil:
+    cdef Py_ssize_t k, count = 0, first = -1
+    cdef int place
+    cdef double value, likely = -1.0, top = floor, lead = floor_reach
     for k in range(race.shape[0]):
-        j = race[k]
-        total = score[j] + scale[j] * (drift - seen[j] + radius) + reach * radius
-        if total < top * (1.0 - tie) or total == -INFINITY:
+        value = scale[k] * fabs(products[k])
+        if value > likely and scale[k] > 0.0:
+            likely, first = value, k
+    if first < 0:
+        return
+    # Who is likely to lead is a good bar for the others.
+    value = scale[first] * fabs(product(indptr, indices, data, r, race[first]))
+    if value > top:
+        top = value
+    for k in range(race.shape[0]):
+        value = scale[k] * (fabs(products[k]) + error + radius) + reach * radius
+        if value < top * (1.0 - tie) or scale[k] <= 0.0:
             continue
-        total = 0.0
-        for e in range(indptr[j], indptr[j + 1]):
-            total += data[e] * r[indices[e]]
-        score[j] = scale[j] * fabs(total)
-        seen[j] = drift
-        fresh[count] = j
+        value = scale[k] * fabs(product(indptr, indices, data, r, race[k]))
+        score[count] = value
+        fresh[count] = <int>k
         count += 1
-        if score[j] > top:
-            top = score[j]
-    lead = floor_reach
+        if value > top:
+            top = value
     if floor < top * (1.0 - tie):
         for k in range(count):
-            j = fresh[k]
-            if score[j] >= top * (1.0 - tie) and (best[0] < 0 or j < best[0]):
-                best[0] = j
-                lead = scale[j]
-    room[0] = INFINITY
+            place = fresh[k]
+            if score[k] >= top * (1.0 - tie) and (best[0] < 0 or race[place] < race[best[0]]):
+                best[0] = place
+                result[0] = score[k]
+                lead = scale[place]
     for k in range(count):
-        j = fresh[k]
-        if score[j] < top * (1.0 - tie):
-            total = (top - score[j]) / (lead + scale[j])
-            if total < room[0]:
-                room[0] = total
+        if score[k] < top * (1.0 - tie):
+            value = (top - score[k]) / (lead + scale[fresh[k]])
+            if value < room[0]:
+                room[0] = value
 
 
 def group_scores(const long long[::1] indptr, const int[::1] indices, const double[::1] data,

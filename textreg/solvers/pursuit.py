@@ -26,7 +26,7 @@ from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.active import LEAST_RIDGE, ActiveFit
 from textreg.solvers.newton import newton
 from textreg.solvers.scores import ColumnScores, GroupScores, Leader
-from textreg.solvers.unit import Columns
+from textreg.solvers.unit import unit_columns
 
 COLUMNS = ("unit", "given")
 """What a pursuit may choose among: columns of norm one, or those of the problem."""
@@ -84,7 +84,7 @@ class Pursuit:
         if columns not in COLUMNS:
             raise UsageError(f"columns must be one of {', '.join(COLUMNS)}, not {columns!r}.")
         self.problem, self.l2, self.epsilon = problem, l2, epsilon
-        self.columns = unit = Columns(problem)
+        self.columns = unit = unit_columns(problem)
         size = np.sign(unit.norms) if columns == "unit" else unit.norms
         # With w_j = u_j / size_j the ridge l2 w_j^2 is 1/2 q_j u_j^2.
         q = 2.0 * l2 / np.where(size > 0.0, size, 1.0) ** 2
@@ -103,7 +103,7 @@ class Pursuit:
         self.history: list[Step] = []
         self.doubtful, self.stopped = 0, ""
         self._last_r = np.zeros(len(problem.y))
-        self._drift, self._wanted = 0.0, LOOSEST
+        self._wanted = LOOSEST
         self._models: dict[int, tuple[Floats, float]] = {}
         if len(first):
             self._take(np.array(first, dtype=np.int32), -1)
@@ -167,13 +167,12 @@ class Pursuit:
     def _look(self) -> Leader:
         """Whose score is the largest at the present r; groups go before columns they tie with."""
         r, radius = self.fit.r, self.fit.radius
-        self._drift += self.columns.length(r - self._last_r)
         self._last_r = r.copy()
-        leader = self._singles.leader(r, self._drift, radius, Leader.none(), TIE)
+        leader = self._singles.leader(r, radius, Leader.none(), TIE)
         if self._groups is not None:
             leader = self._groups.leader(r, radius, leader, TIE)
             if leader.group >= 0:
-                leader = self._singles.leader(r, self._drift, radius, leader, TIE)
+                leader = self._singles.leader(r, radius, leader, TIE)
         return leader
 
     def solution(self, budget: int) -> Solution:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from textreg._core.columns import column_sums
 from textreg._core.pursuit import best_column, group_scores
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.records import Floats, Groups, Int32s
@@ -29,6 +30,12 @@ LARGEST = 10_000
 BATCH = 16
 """Groups that are looked at together at first, in the order of what they may reach."""
 
+
+NEAR = 0.1
+"""Share of the best score that products may be off by before they are brought up to date."""
+
+ROUNDING = 1e-10
+"""Share of the length of r that rounding may have brought into products that are carried on."""
 
 MOST_COMMON, ROOM = 1000, 8_000_000
 """Columns that are kept with all their zeros, and the numbers that they may take, 64 MB."""
@@ -60,8 +67,10 @@ class Leader(NamedTuple):
 class ColumnScores:
     """The scores scale_j |x_j . r| of single columns, computed only when they may matter.
 
-    Of columns that are parallel only the first, that of the largest scale, is in the race; when it
-    is taken, the next one takes its place and its score.
+    All products x_j . r are known for an r that was, and follow it in the documents where it has
+    gone far; the distance that is left bounds how wrong they are. Of columns that are parallel only
+    the first, that of the largest scale, is in the race; when it is taken, the next one takes its
+    place and its product.
     """
 
     def __init__(self, columns: Columns, scale: Floats) -> None:
@@ -69,50 +78,58 @@ class ColumnScores:
         self.columns, self.scale = columns, scale
         self.reach = float(scale.max(initial=0.0))
         self._alive = scale > 0.0
-        self._next = columns.twins(scale)
-        waiting = np.zeros(len(scale), dtype=bool)
-        waiting[self._next[self._next >= 0]] = True
-        self._race = np.flatnonzero(self._alive & ~waiting).astype(np.int32)
+        self._shared = race = columns.race(scale)
+        self._race, self._scales = race.columns.copy(), scale[race.columns]
         self._place = np.full(len(scale), -1, dtype=np.int32)
         self._place[self._race] = np.arange(len(self._race))
-        self._score, self._seen = np.zeros(len(scale)), np.zeros(len(scale))
-        self._fresh = np.empty_like(self._race)
+        self._products, self._at = np.zeros(len(self._race)), np.zeros(columns.shape[0])
+        self._near, self._longest = 0.0, 0.0
+        self._score, self._fresh = np.empty(len(self._race)), np.empty_like(self._race)
 
     def remove(self, features: Int32s) -> None:
         """Take columns out of the race."""
         self._alive[features] = False
+        following = self._shared.following
         for j in features.tolist():
             place = self._place[j]
             if place < 0:
                 continue
-            heir = self._next[j]
+            heir = following[j]
             while heir >= 0 and not self._alive[heir]:
-                heir = self._next[heir]
+                heir = following[heir]
+            self._scales[place] = 0.0
             if heir >= 0:
                 self._race[place], self._place[heir] = heir, place
-                self._score[heir] = self._score[j] * self.scale[heir] / self.scale[j]
-                self._seen[heir] = self._seen[j]
-            self._score[j] = -math.inf
+                self._scales[place] = self.scale[heir]
 
-    def leader(self, r: Floats, drift: float, radius: float, rival: Leader, tie: float) -> Leader:
+    def leader(self, r: Floats, radius: float, rival: Leader, tie: float) -> Leader:
         """The best column, or ``rival`` where that is no worse, and how certain it is.
 
-        drift: the way that r (n,) has gone so far. radius: how far it may be from where it belongs.
-        tie: scores this much lower, relatively, are equal; the lowest index has it.
+        radius: how far r (n,) may be from where it belongs. tie: scores this much lower,
+        relatively, are equal; the lowest index has it.
         """
-        columns = self.columns
-        j, room = best_column(
-            columns.indptr, columns.indices, columns.data, r, self.scale, self.reach, drift, radius,
-            tie, rival.score, rival.reach, self._race, self._score, self._seen, self._fresh,
+        columns, error = self.columns, self._follow(r)
+        place, score, room = best_column(
+            columns.indptr, columns.indices, columns.data, r, self._race, self._scales,
+            self._products, error, self.reach, radius, tie, rival.score, rival.reach, self._score,
+            self._fresh,
         )  # fmt: skip
-        if j < 0:
+        if place < 0:
             return rival._replace(room=min(rival.room, room))
-        # The first to be looked at next time: who led once is a good bar for the others.
-        first, place = self._race[0], self._place[j]
-        self._race[[0, place]] = j, first
-        self._place[j], self._place[first] = 0, place
-        features = np.array([j], dtype=np.int32)
-        return Leader(float(self._score[j]), float(self.scale[j]), room, features, -1)
+        reach = float(self._scales[place])
+        self._near = NEAR * score / reach
+        return Leader(score, reach, room, self._race[place : place + 1].copy(), -1)
+
+    def _follow(self, r: Floats) -> float:
+        """Bring the products nearer to those with r; how far they may still be from them."""
+        columns, race = self.columns, self._shared
+        way = r - self._at
+        far = way * way * columns.inverse > self._near**2 / len(r)
+        rows = np.flatnonzero(far).astype(np.int32)
+        column_sums(race.indptr, race.places, race.values, way[rows], rows, self._products)
+        self._at[rows] = r[rows]
+        self._longest = max(self._longest, columns.length(r))
+        return columns.length(r - self._at) + ROUNDING * self._longest
 
 
 class GroupScores:

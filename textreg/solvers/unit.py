@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csc_array
 
 from textreg._core.columns import column_dots
-from textreg.records import Floats, Int32s, Problem
+from textreg.records import Floats, Int32s, Int64s, Problem
+from textreg.solvers.memo import remember
 
 SAME = 2.0**-40
 """Entries of two columns of norm one that differ by no more are equal, up to rounding."""
+
+
+class Race(NamedTuple):
+    """Columns of which none is parallel to another, by columns and by rows.
+
+    columns: (m,) their indices, rising. following: (p,), for every column of X the next one that is
+    parallel to it, which is to take its place; -1 where there is none. indptr, places, values: row
+    i has ``values[indptr[i]:indptr[i + 1]]`` at these places of ``columns``, which have norm one.
+    """
+
+    columns: Int32s
+    following: Int32s
+    indptr: Int64s
+    places: Int32s
+    values: Floats
+
+
+def unit_columns(problem: Problem) -> Columns:
+    """The columns of a problem, made once for all classes and prices that share its matrix."""
+    key = "unit columns", problem.weights.tobytes()
+    return remember(problem.X_csc, key, lambda: Columns(problem))
 
 
 class Columns:
@@ -32,7 +57,7 @@ class Columns:
         self.data = X.data / np.where(self.norms > 0.0, self.norms, 1.0)[of]
         self.weights = c
         with np.errstate(divide="ignore"):
-            self._inverse = np.where(c > 0.0, 1.0 / c, 0.0)
+            self.inverse = np.where(c > 0.0, 1.0 / c, 0.0)
 
     def dots(self, v: Floats, features: Int32s) -> Floats:
         """x_j . v for columns of norm one; v: (n,)."""
@@ -59,7 +84,25 @@ class Columns:
 
     def length(self, v: Floats) -> float:
         """The norm of v (n,), derivatives in the scores, for which |x_j . v| <= length(v)."""
-        return math.sqrt(float((v * v) @ self._inverse))
+        return math.sqrt(float((v * v) @ self.inverse))
+
+    def race(self, scale: Floats) -> Race:
+        """Of columns that are parallel the one with the largest ``scale`` (p,), if it is not 0.
+
+        Made once for every order of the columns.
+        """
+
+        def make() -> Race:
+            following = self.twins(scale)
+            first = scale > 0.0
+            first[following[following >= 0]] = False
+            columns = np.flatnonzero(first).astype(np.int32)
+            whole = csc_array((self.data, self.indices, self.indptr), shape=self.shape)
+            rows = whole[:, columns].tocsr()
+            indptr, places = rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False)
+            return Race(columns, following, indptr, places, rows.data)
+
+        return remember(self, ("race", hashlib.sha256(scale.tobytes()).digest()), make)
 
     def twins(self, scale: Floats) -> Int32s:
         """For every column the next one that is parallel to it; -1 where there is none.

@@ -64,36 +64,42 @@ def best_column(
     indices: Int32s,
     data: Floats,
     r: Floats,
+    race: Int32s,
     scale: Floats,
+    products: Floats,
+    error: float,
     reach: float,
-    drift: float,
     radius: float,
     tie: float,
     floor: float,
     floor_reach: float,
-    race: Int32s,
     score: Floats,
-    seen: Floats,
     fresh: Int32s,
-) -> tuple[int, float]:
+) -> tuple[int, float, float]:
     """Twin of :func:`textreg._core.pursuit.best_column`."""
 
-    def look(j: int) -> float:
-        here = slice(indptr[j], indptr[j + 1])
-        score[j], seen[j] = scale[j] * abs(data[here] @ r[indices[here]]), drift
-        return float(score[j])
+    def look(k: int) -> float:
+        here = slice(indptr[race[k]], indptr[race[k] + 1])
+        return float(scale[k] * abs(data[here] @ r[indices[here]]))
 
-    top, near = floor, []
-    for j in race.tolist():
-        bound = score[j] + scale[j] * (drift - seen[j] + radius) + reach * radius
-        if bound > -math.inf and bound >= top * (1.0 - tie):
-            near.append(j)
-            top = max(top, look(j))
-    tied = [j for j in near if score[j] >= top * (1.0 - tie)]
-    best = min(tied) if tied and floor < top * (1.0 - tie) else -1
-    lead = floor_reach if best < 0 else scale[best]
-    rooms = [(top - score[j]) / (lead + scale[j]) for j in near if j not in tied]
-    return best, min(map(float, rooms), default=math.inf)
+    inside = np.flatnonzero(scale > 0.0)
+    if not len(inside):
+        return -1, floor, math.inf
+    likely = scale * np.abs(products)
+    top = max(floor, look(int(inside[np.argmax(likely[inside])])))
+    scores: dict[int, float] = {}
+    for k in inside.tolist():
+        bound = scale[k] * (abs(products[k]) + error + radius) + reach * radius
+        if bound >= top * (1.0 - tie):
+            scores[k] = look(k)
+            top = max(top, scores[k])
+    tied = [k for k, value in scores.items() if value >= top * (1.0 - tie)]
+    best, result, lead = -1, floor, floor_reach
+    if tied and floor < top * (1.0 - tie):
+        best = min(tied, key=lambda k: int(race[k]))
+        result, lead = scores[best], float(scale[best])
+    rooms = [(top - value) / (lead + scale[k]) for k, value in scores.items() if k not in tied]
+    return best, result, min(map(float, rooms), default=math.inf)
 
 
 def group_scores(
