@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from textreg.cli import shared
 from textreg.cli.inputs import reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, print_table, progress_bar
@@ -66,14 +67,14 @@ class _CompareCommand(PartsCommand):
     metavar="NAME",
     help="What the others are held against.  [default: elastic, or the first]",
 )
-@click.option("--tokenizer", metavar="NAME", default="words", show_default=True, help="Tokenizer.")
+@shared.tokenizer
 @click.option(
     "--holdout",
     type=float,
     metavar="SHARE",
     help="Share of the training documents held out to choose the prices by.  [default: 0.1]",
 )
-@click.option("--cv", type=int, metavar="K", help="Choose the prices by K-fold cross-validation.")
+@shared.cross_validation
 @click.option(
     "--metric",
     type=click.Choice(METRICS["classification"]),
@@ -92,9 +93,7 @@ class _CompareCommand(PartsCommand):
 @click.option(
     "--no-refit", is_flag=True, help="Leave out what was held out when fitting the final models."
 )
-@click.option(
-    "--jobs", type=int, metavar="N", default=-1, help="Fits side by side.  [default: one a core]"
-)
+@shared.jobs
 @click.option(
     "--seed",
     type=int,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from textreg.cli import shared
 from textreg.cli.output import print_json
 from textreg.demo import write_demo
 
@@ -13,7 +14,7 @@ from textreg.demo import write_demo
 @click.option(
     "--seed", type=int, metavar="N", default=0, show_default=True, help="Seed of the reviews."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
+@shared.as_json
 def command(folder: str, seed: int, as_json: bool) -> None:
     """Write a small corpus of product reviews, made up by textreg, into FOLDER.
 

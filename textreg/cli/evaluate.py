@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from textreg.cli import shared
 from textreg.cli.inputs import describe, reading
 from textreg.cli.output import measures, print_json, print_table
 from textreg.errors import UsageError
@@ -35,7 +36,7 @@ MAX_CONFUSION = 12
 @click.option(
     "--thresholds", is_flag=True, help="Show what thresholds of each label would give here."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
+@shared.as_json
 def command(
     model: str,
     files: tuple[str, ...],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from textreg.cli import shared
 from textreg.cli.inputs import reading
 from textreg.cli.kept import tell_kept
 from textreg.cli.output import print_json
@@ -36,12 +37,7 @@ if TYPE_CHECKING:
     multiple=True,
     help="Show instead what training selected in the corpus it learned from; may be repeated.",
 )
-@click.option(
-    "--unlabeled",
-    metavar="FILE",
-    multiple=True,
-    help="With --train, the documents without labels that training had; may be repeated.",
-)
+@shared.unlabeled_of_training
 @click.option(
     "--top",
     metavar="N",
@@ -59,7 +55,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="For reading, or one JSON object a document.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
+@shared.as_json
 def command(
     model: str,
     source: str | None,

@@ -10,6 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
+from textreg.cli import shared
 from textreg.cli.inputs import describe, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import SHOWN, check_target, percent, print_json, print_table
@@ -36,7 +37,7 @@ class _GroupsCommand(PartsCommand):
     show_default=True,
     help="Builder of groups; several with commas between them.",
 )
-@click.option("--tokenizer", metavar="NAME", default="words", show_default=True, help="Tokenizer.")
+@shared.tokenizer
 @click.option(
     "--top",
     type=click.IntRange(min=0),
@@ -49,7 +50,7 @@ class _GroupsCommand(PartsCommand):
 @click.option(
     "-o", "--output", metavar="FILE", help="Save the groups, for --groups file --groups-path FILE."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
+@shared.as_json
 def command(
     files: tuple[str, ...],
     text_col: str | None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from textreg import registry
+from textreg.cli import shared
 from textreg.cli.output import print_json
 from textreg.errors import TextregError, UsageError
 from textreg.plugins.entries import KIND_NAMES
@@ -13,7 +14,7 @@ from textreg.plugins.guard import cause_of
 
 @click.command(name="check", short_help="Hold a plugin to the contract of its kind.")
 @click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
+@shared.as_json
 def check_plugin(name: str, as_json: bool) -> None:
     """Run the contract of the plugin called NAME, check by check; exit with 1 where one fails.
 

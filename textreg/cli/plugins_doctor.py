@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from textreg.cli import shared
 from textreg.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command(name="doctor", short_help="Try every plugin, and say what is wrong.")
 @click.argument("name", default="")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
+@shared.as_json
 @click.pass_context
 def doctor(ctx: click.Context, name: str, as_json: bool) -> int:
     """Import and try the plugins called NAME, or all of them, and say what is wrong with each.

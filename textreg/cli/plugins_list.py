@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 from textreg import registry
+from textreg.cli import shared
 from textreg.cli.output import print_json, print_table
 from textreg.plugins.inventory import PluginInfo
 
 
 @click.command(name="list", short_help="List all plugins (the default).")
 @click.option("--load", is_flag=True, help="Import all of them: which are broken, and how slow.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
+@shared.as_json
 def list_plugins(load: bool = False, as_json: bool = False) -> None:
     """List all plugins, without importing any of them.
 

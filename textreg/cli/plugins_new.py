@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from textreg.cli import shared
 from textreg.cli.output import print_json
 from textreg.plugins.entries import KIND_NAMES
 
@@ -17,7 +18,7 @@ from textreg.plugins.entries import KIND_NAMES
     default=".",
     help="Folder that gets the new one.  [default: the present one]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
+@shared.as_json
 def new_plugin(kind: str, name: str, into: str, as_json: bool) -> None:
     """Write the distribution textreg-NAME, which can be installed, tested and changed at once.
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from textreg.cli import shared
 from textreg.cli.inputs import reading
 from textreg.cli.output import print_json
 from textreg.model import Model
@@ -32,7 +33,7 @@ from textreg.records import Corpus
     show_default=True,
     help="One line a text: label and probabilities with tabs between them, or a JSON object.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
+@shared.as_json
 def command(
     model: str,
     files: tuple[str, ...],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from textreg.cli import shared
 from textreg.cli.inputs import describe, reading
 from textreg.cli.output import check_target, progress_bar, size
 from textreg.errors import TextregError, UsageError
@@ -32,17 +33,10 @@ if TYPE_CHECKING:
     multiple=True,
     help="The corpus that the model was trained on, for what only it tells; may be repeated.",
 )
-@click.option(
-    "--unlabeled",
-    metavar="FILE",
-    multiple=True,
-    help="With --train, the documents without labels that training had; may be repeated.",
-)
+@shared.unlabeled_of_training
 @click.option("-o", "--output", metavar="FILE", help="The page.  [default: model's name + .html]")
-@click.option(
-    "--jobs", type=int, metavar="N", default=-1, help="Fits side by side.  [default: one a core]"
-)
-@click.option("--quiet", is_flag=True, help="Print warnings and errors only.")
+@shared.jobs
+@shared.quiet
 def command(
     model: str,
     files: tuple[str, ...],

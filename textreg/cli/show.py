@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from textreg.cli import shared
 from textreg.cli.output import check_target, print_json, print_table, size
 from textreg.errors import UsageError
 from textreg.features.encoder import Encoder
@@ -31,7 +32,7 @@ from textreg.screen import on_line
 @click.option(
     "--plot", metavar="FILE", help="Draw the path, accuracy against features, as .svg or .png."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
+@shared.as_json
 def command(model: str, top: int, with_path: bool, plot: str | None, as_json: bool) -> None:
     """Show what a model file holds: settings, size, and the strongest features of every label.
 

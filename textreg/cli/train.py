@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from textreg.cli import shared
 from textreg.cli.inputs import describe, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, print_json, progress_bar
@@ -42,7 +43,7 @@ from textreg.training import train_corpus
 )
 @click.option("--groups", metavar="NAME", help="Builder of groups, if the regularizer needs some.")
 @click.option("--graph", metavar="NAME", help="Builder of the graph, if it needs one.")
-@click.option("--tokenizer", metavar="NAME", default="words", show_default=True, help="Tokenizer.")
+@shared.tokenizer
 @click.option(
     "--dev",
     metavar="FILE",
@@ -69,7 +70,7 @@ from textreg.training import train_corpus
 @click.option(
     "--time-col", metavar="NAME", help="Column of the documents' times; the latest are held out."
 )
-@click.option("--cv", type=int, metavar="K", help="Choose the prices by K-fold cross-validation.")
+@shared.cross_validation
 @click.option(
     "--metric",
     type=click.Choice([metric for metrics in METRICS.values() for metric in metrics]),
@@ -120,9 +121,7 @@ from textreg.training import train_corpus
     "--path", is_flag=True, help="Keep the whole path of the fit in the model: textreg show --path."
 )
 @searching
-@click.option(
-    "--jobs", type=int, metavar="N", default=-1, help="Fits side by side.  [default: one a core]"
-)
+@shared.jobs
 @click.option(
     "--seed",
     type=int,
@@ -143,8 +142,8 @@ from textreg.training import train_corpus
     "-o", "--output", metavar="FILE", help="Model file.  [default: name of the corpus + .textreg]"
 )
 @click.option("--report", metavar="FILE", help="Write a report of the model, one page of HTML.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
-@click.option("--quiet", is_flag=True, help="Print warnings and errors only.")
+@shared.as_json
+@shared.quiet
 def command(
     files: tuple[str, ...],
     text_col: str | None,
