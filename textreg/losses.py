@@ -186,6 +186,11 @@ def find_loss(name: str) -> Loss:
     return LOSSES[name]
 
 
+def largest_curvature(loss: Loss) -> float:
+    """The largest second derivative in the score that a document of weight one can have."""
+    return float(loss.most_curved(np.ones(1))[0])
+
+
 def intercept_at_zero(problem: Problem) -> float:
     """The best intercept when every weight is zero."""
     if not problem.fit_intercept:

@@ -12,18 +12,15 @@ import numpy as np
 from textreg.errors import DataError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
-from textreg.losses import find_loss
+from textreg.losses import find_loss, largest_curvature
 from textreg.params import AUTO, Choices, check_prices, param
 from textreg.records import Int64s, Problem, Solution
 from textreg.solvers.stagewise import stagewise, stagewise_path
 from textreg.solvers.stagewise_rules import StepRules
 
-STEP = 0.1
-"""Size of a step under the logistic loss. One that curves more is at its least after a shorter way,
-and most of the steps of this size would undo each other."""
-
-LOGISTIC = 0.25
-"""Largest curvature of the logistic loss."""
+STEP = 0.025
+"""Size of a step times the largest curvature of the loss. One that curves more is at its least
+after a shorter way, and most steps beyond that would undo each other."""
 
 
 class Stagewise(Regularizer):
@@ -141,12 +138,9 @@ class Stagewise(Regularizer):
 
     def _rules(self, problem: Problem) -> StepRules:
         """The parameters as rules, with a size of steps that suits the loss."""
-        curvature = LOGISTIC
-        if self.likelihood == "linear":
-            curvature = 1.0
-        elif self.likelihood == "loss":
-            curvature = float(find_loss(problem.loss).most_curved(np.ones(1))[0])
-        usual = STEP * LOGISTIC / curvature
+        # An exponential family has no largest curvature: steps are as under the logistic loss.
+        climbed = {"loss": problem.loss, "linear": "squared", "exponential": "logistic"}
+        usual = STEP / largest_curvature(find_loss(climbed[self.likelihood]))
         return StepRules(**{**self.params(), "epsilon": self.epsilon or usual})
 
 

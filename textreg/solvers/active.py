@@ -16,7 +16,7 @@ import numpy as np
 
 from textreg._core.columns import column_dots, column_sums
 from textreg._core.pursuit import ridge_descent
-from textreg.losses import find_loss, intercept_at_zero
+from textreg.losses import find_loss, intercept_at_zero, largest_curvature
 from textreg.records import Floats, Int32s, Problem
 from textreg.solvers.unit import Columns
 
@@ -59,8 +59,7 @@ class ActiveFit:
         """q: (p,), price of every feature's halved squared weight."""
         self.problem, self.columns, self._q_of = problem, columns, q
         self.loss = find_loss(problem.loss)
-        # Derivatives rise by at most this much a unit of the score, for a document of weight one.
-        self._bend = float(self.loss.most_curved(np.ones(1))[0])
+        self._bend = largest_curvature(self.loss)
         n = columns.shape[0]
         self._root_n = math.sqrt(float(problem.weights.sum()))
         self.z, self.r, self.h = np.empty(n), np.empty(n), np.empty(n)
