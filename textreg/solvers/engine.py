@@ -29,6 +29,9 @@ SHORTEST = 1e-10
 NOISE = 1e-14
 """Relative rounding of the objective; a rise below it does not stop a step."""
 
+IDLE = 5
+"""Steps in a row without a visible fall, after which the tolerance is beyond floating point."""
+
 SETTLE_ROUNDS, SETTLED = 8, 1e-9
 """Newton steps on the intercept alone: most of them, and the relative sum of r that ends them."""
 

@@ -23,7 +23,7 @@ from textreg.penalties import GroupNorms
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import group_bound, relative_gap
 from textreg.solvers.dust import without_dust
-from textreg.solvers.engine import Engine
+from textreg.solvers.engine import IDLE, Engine
 from textreg.solvers.outcome import outcome
 
 ABOVE = 10.0
@@ -48,9 +48,6 @@ IN_VAIN, MOST = 1e-3, 8
 """Where a look finds a fall below this share of the tolerance, and s where the norms are, the round
 after it takes twice the effort of that after the last, to MOST: it is the gradient, whose error the
 bound has whole, that must come closer."""
-
-IDLE = 5
-"""Rounds in a row without a visible fall, after which the tolerance is beyond floating point."""
 
 FIRST_CHECK = 8
 """Rounds before the first look at the gap."""

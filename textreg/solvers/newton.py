@@ -18,7 +18,7 @@ from textreg.losses import intercept_at_zero, largest_gradient_at_zero
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import relative_gap, separable_bound
-from textreg.solvers.engine import NOISE, Engine
+from textreg.solvers.engine import IDLE, NOISE, Engine
 from textreg.solvers.outcome import outcome
 
 PASSES, POLISH = 5, 10
@@ -29,9 +29,6 @@ STAY, FAR = 4, 0.03
 
 NEAR, SLOW, MOST = 1e-3, 0.03, 8
 """A fall below NEAR of the objective and above SLOW of the last one doubles the effort, to MOST."""
-
-IDLE = 5
-"""Steps in a row without a visible fall, after which the tolerance is beyond floating point."""
 
 SMOOTH_PASSES, SMOOTH_POLISH = 1, 60
 """The same where nothing draws weights to zero, and conjugate gradients do the work."""
