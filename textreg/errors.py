@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 
@@ -70,3 +70,8 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """Return `` Did you mean 'x'?`` for the closest known name, or an empty string."""
     close = get_close_matches(wrong, list(known), n=1, cutoff=0.6)
     return f" Did you mean '{close[0]}'?" if close else ""
+
+
+def first_few(items: Sequence[str], most: int, between: str = ", ") -> str:
+    """The items as one text; of more than ``most`` the first so many, and ``...``."""
+    return between.join([*items[:most], *(["..."] if len(items) > most else [])])

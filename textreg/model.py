@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg._core.columns import column_dots
-from textreg.errors import UsageError
+from textreg.errors import UsageError, first_few
 from textreg.losses import PROBABLE
 from textreg.measure.calibration import Calibration, check_thresholds, codes
 
@@ -210,5 +210,5 @@ class Model:
         save_model(self, path)
 
     def __repr__(self) -> str:
-        shown = ", ".join(map(repr, self.labels[:4])) + (", ..." if len(self.labels) > 4 else "")
-        return f"<Model: labels {shown}; {self.n_features:,} features>"
+        labels = first_few([repr(label) for label in self.labels], 4)
+        return f"<Model: labels {labels}; {self.n_features:,} features>"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from textreg.errors import DataError, DataWarning, UsageError, did_you_mean
+from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, first_few
 from textreg.files import numbered_lines
 from textreg.groupfile import read_groups
 from textreg.grouping import features_of
@@ -19,6 +19,9 @@ from textreg.params import param
 from textreg.records import Graph, Groups, Tokens
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
     from textreg.records import Floats
@@ -128,39 +131,7 @@ class EdgeFile(GraphBuilder):
         """The graph; DataError with file and line for a bad edge, or where no edge fits."""
         if self.path is None:
             raise UsageError("file: name the file of edges with --graph-path FILE.")
-        number = {name: feature for feature, name in enumerate(tokens.vocabulary)}
-        ends: list[tuple[int, int]] = []
-        weights: list[float] = []
-        left_out, named = 0, []
-        for line_number, line in numbered_lines(self.path):
-            if not line.strip() or line.startswith("#"):
-                continue
-            one, other, weight = _edge(line, f"{self.path}:{line_number}")
-            if one in number and other in number:
-                ends.append((number[one], number[other]))
-                weights.append(weight)
-                continue
-            left_out += 1
-            if left_out <= SHOWN:
-                named.append(f"line {line_number}: '{one}' and '{other}'")
-        if not ends and not left_out:
-            raise DataError(f"{self.path}: there is no edge in it. {EDGE}")
-        if not ends:
-            raise DataError(
-                f"{self.path}, {named[0]} are not both features of the texts, and those of no "
-                "other edge are. Check that they are written as the tokenizer gives them, such as "
-                "in small letters."
-            )
-        if left_out:
-            more = "; ..." if left_out > SHOWN else ""
-            warnings.warn(
-                f"{self.path}: {left_out:,} of {left_out + len(ends):,} edges link words that are "
-                f"not both features of the texts, and are left out: {'; '.join(named)}{more}",
-                DataWarning,
-                stacklevel=2,
-            )
-        row, column = np.array(ends).T
-        value = np.array(weights)
+        row, column, value = _known_edges(self.path, tokens.vocabulary)
         if not self.directed:
             row, column = np.concatenate([row, column]), np.concatenate([column, row])
             value = np.concatenate([value, value])
@@ -168,6 +139,45 @@ class EdgeFile(GraphBuilder):
         similar = _links(value[like], row[like], column[like], size)
         opposed = _links(-value[~like], row[~like], column[~like], size)
         return Graph(similar, None if like.all() else opposed)
+
+
+def _known_edges(
+    path: str, vocabulary: Sequence[str]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+    """First features, second features and weights of edges between features; a warning of others.
+
+    DataError with file and line for a bad edge, or where there is none between features.
+    """
+    number = {name: feature for feature, name in enumerate(vocabulary)}
+    ends: list[tuple[int, int]] = []
+    weights: list[float] = []
+    unknown: list[str] = []
+    for line_number, line in numbered_lines(path):
+        if not line.strip() or line.startswith("#"):
+            continue
+        one, other, weight = _edge(line, f"{path}:{line_number}")
+        if one in number and other in number:
+            ends.append((number[one], number[other]))
+            weights.append(weight)
+        else:
+            unknown.append(f"line {line_number}: '{one}' and '{other}'")
+    if not ends and not unknown:
+        raise DataError(f"{path}: there is no edge in it. {EDGE}")
+    if not ends:
+        raise DataError(
+            f"{path}, {unknown[0]} are not both features of the texts, and those of no other edge "
+            "are. Check that they are written as the tokenizer gives them, such as in small "
+            "letters."
+        )
+    if unknown:
+        warnings.warn(
+            f"{path}: {len(unknown):,} of {len(unknown) + len(ends):,} edges link words that are "
+            f"not both features of the texts, and are left out: {first_few(unknown, SHOWN, '; ')}",
+            DataWarning,
+            stacklevel=3,
+        )
+    row, column = np.array(ends).T
+    return row, column, np.array(weights)
 
 
 def _links(value: Floats, row: np.ndarray, column: np.ndarray, size: int) -> csr_array:

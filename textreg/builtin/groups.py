@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from textreg.errors import DataError, DataWarning, UsageError
+from textreg.errors import DataError, DataWarning, UsageError, first_few
 from textreg.groupfile import read_groups
 from textreg.grouping import NGRAMS, PricedBuilder, SegmentBuilder, features_of
 from textreg.hookspecs import hookimpl
@@ -137,17 +137,16 @@ class File(PricedBuilder):
         unknown = [(number, name) for number, name in listed if name not in known]
         if not unknown:
             return
-        shown = ", ".join(f"'{name}' (line {number})" for number, name in unknown[:SHOWN])
-        more = ", ..." if len(unknown) > SHOWN else ""
         if len(unknown) == len(listed):
             raise DataError(
                 f"{self.path}:{unknown[0][0]}: '{unknown[0][1]}' is no feature of the training "
                 "texts, and neither is any other word of the file. Check that they are written as "
                 "the tokenizer gives them, such as in small letters."
             )
+        shown = [f"'{name}' (line {number})" for number, name in unknown]
         warnings.warn(
             f"{self.path}: {len(unknown):,} of {len(listed):,} words are no features of the "
-            f"training texts and are left out: {shown}{more}",
+            f"training texts and are left out: {first_few(shown, SHOWN)}",
             DataWarning,
             stacklevel=2,
         )

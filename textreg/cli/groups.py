@@ -14,7 +14,7 @@ from textreg.cli import shared
 from textreg.cli.inputs import describe, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import SHOWN, check_target, percent, print_json, print_table
-from textreg.errors import DataError, did_you_mean
+from textreg.errors import DataError, did_you_mean, first_few
 from textreg.groupfile import group_lines
 from textreg.modelfile.container import write_atomically
 from textreg.plugins import calls
@@ -168,9 +168,8 @@ def _show(groups: Groups, tokens: Tokens, shown: list[int]) -> None:
     rows: list[tuple[Any, ...]] = []
     for g in shown:
         row = _row(groups, tokens, g)
-        names = ", ".join(row["features"][:SHOWN])
-        more = ", ..." if len(row["features"]) > SHOWN else ""
-        rows.append((row["name"], len(row["features"]), row["price"], names + more))
+        features = first_few(row["features"], SHOWN)
+        rows.append((row["name"], len(row["features"]), row["price"], features))
     if rows:
         click.echo()
         print_table([("GROUP", "SIZE", "PRICE", "FEATURES"), *rows])

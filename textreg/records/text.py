@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textreg.errors import DataError, RecordError
+from textreg.errors import DataError, RecordError, first_few
 from textreg.records.ragged import Floats, Int32s, Int64s, offsets, take_rows
 
 
@@ -50,7 +50,7 @@ class Corpus:
 
     def __repr__(self) -> str:
         names = [] if self.labels is None else sorted(set(self.labels))
-        shown = ", ".join(map(repr, names[:4])) + (", ..." if len(names) > 4 else "")
+        shown = first_few([repr(name) for name in names], 4)
         return f"<Corpus: {len(self):,} documents; labels {shown or 'none'}>"
 
     def where(self, document: int) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg.errors import UsageError
+from textreg.errors import UsageError, first_few
 from textreg.explain import Kept, gives_offsets, kept_in
 from textreg.model import Model
 from textreg.records import Corpus
@@ -91,9 +91,8 @@ def report(
 def measured_on(model: Model, corpus: Corpus) -> Measured:
     """The answers of the model itself; DataError where the documents have not its labels."""
     model_of = np.zeros(len(corpus), dtype=np.int64)
-    names = ", ".join(map(os.path.basename, corpus.sources[:3])) or "a corpus of their own"
-    more = ", ..." if len(corpus.sources) > 3 else ""
-    how = f"the {len(corpus):,} documents of {names}{more}"
+    names = first_few([os.path.basename(source) for source in corpus.sources], 3)
+    how = f"the {len(corpus):,} documents of {names or 'a corpus of their own'}"
     measured = Measured(corpus, model.decision_function(corpus.texts), [model], model_of, how)
     _ = measured.truth  # refuses wrong labels before minutes of fits
     return measured

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from textreg import registry
-from textreg.errors import DataError
+from textreg.errors import DataError, first_few
 from textreg.explain.kept import places
 from textreg.fitting import fit_classes
 from textreg.prepare import Prepared, Target, prepare
@@ -123,8 +123,8 @@ def study(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
     target = Target.of(corpus, settings.task)
     if target.labels != model.labels:
         raise DataError(
-            f"the training corpus has the labels {_some(target.labels)}, the model "
-            f"{_some(model.labels)}: give the corpus that it was trained on (--train)."
+            f"the training corpus has the labels {first_few(target.labels, NAMED)}, the model "
+            f"{first_few(model.labels, NAMED)}: give the corpus that it was trained on (--train)."
         )
     plain = replace(
         settings,
@@ -190,11 +190,6 @@ def _check(run: Run) -> None:
     """Go no further after Ctrl-C."""
     if run.stopped:
         raise KeyboardInterrupt
-
-
-def _some(labels: Sequence[str]) -> str:
-    """The first labels, for a message."""
-    return ", ".join(labels[:NAMED]) + (", ..." if len(labels) > NAMED else "")
 
 
 def _parts(corpus: Corpus) -> int:
