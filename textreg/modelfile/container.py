@@ -40,7 +40,6 @@ WORTH = 0.9
 _DENSEST = 1032  # bytes that zlib makes of one at the most
 
 _KEY = "textreg"
-_CODES = {"U8", "I32", "I64", "F32", "F64"}
 _MAX_HEADER = 100_000_000  # bytes; the limit of safetensors itself
 
 
@@ -112,7 +111,7 @@ def unpack(path: Path, dtypes: Mapping[str, str]) -> tuple[dict[str, Any], Array
         if not isinstance(deflated, dict):
             raise FaultError("its header's 'deflated' is no object")
         for name in deflated.keys() & raw.keys() & dtypes.keys():
-            raw[name] = _inflate(name, raw[name]["data"], deflated[name])
+            raw[name] = _inflate(name, raw[name]["data"], deflated[name], dtypes[name])
         arrays = {name: _array(name, raw[name], dtypes[name]) for name in dtypes if name in raw}
     return header, arrays
 
@@ -188,17 +187,18 @@ def _deflate(arrays: Arrays) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     return stored, deflated
 
 
-def _inflate(name: str, data: bytes, stated: Any) -> dict[str, Any]:
-    """An array that was deflated, as safetensors has others.
+def _inflate(name: str, data: bytes, stated: Any, wanted: str) -> dict[str, Any]:
+    """An array of the type ``wanted`` that was deflated, as safetensors has others.
 
     No more is made of ``data`` than the header states, nor more than zlib could have put in it.
     """
-    fault = FaultError(f"the array '{name}' cannot be inflated to what its header says")
+    fault = FaultError(f"the array '{name}' cannot be inflated to the numbers its header says")
     if not isinstance(stated, dict):
         raise fault
-    dtype, entries = field(stated, "dtype", str), field(stated, "entries", int)
-    size = entries * int(dtype[1:]) // 8 if dtype in _CODES else 0
-    if not 0 < size <= _DENSEST * len(data):
+    code, entries = field(stated, "dtype", str), field(stated, "entries", int)
+    dtype = np.dtype(wanted)
+    size = entries * dtype.itemsize
+    if code != _code(dtype) or not 0 < size <= _DENSEST * len(data):
         raise fault
     inflating = zlib.decompressobj()
     try:
@@ -208,7 +208,7 @@ def _inflate(name: str, data: bytes, stated: Any) -> dict[str, Any]:
         raise fault from error
     if len(found) != size or rest or inflating.unused_data or not inflating.eof:
         raise fault
-    return {"dtype": dtype, "shape": [entries], "data": found}
+    return {"dtype": code, "shape": [entries], "data": found}
 
 
 def _code(dtype: np.dtype[Any]) -> str:
