@@ -18,7 +18,7 @@ from textreg.running import ALONE, Run, Work
 from textreg.search.bench import Bench, Ready
 from textreg.search.searching import Found
 from textreg.search.selection import Point
-from textreg.search.trials import Fold, Start, dense
+from textreg.search.trials import Fold, Problems, Start, dense
 from textreg.settings import TrainingSettings
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ class FinalFit(NamedTuple):
     """The final fit: of which setting, on which rows, and what was learned beside the weights.
 
     best: the setting, None where nothing was searched. cut: its splits, as far as they are still at
-    hand. rows: the documents that were fitted. stopped: why it ended before its tolerance, if so.
+    hand. rows: the documents that were fitted, in ``problems``. stopped: why it ended before its
+    tolerance, if so.
     """
 
     best: Point | None
@@ -39,21 +40,11 @@ class FinalFit(NamedTuple):
     data: Prepared
     cut: list[Fold]
     rows: NDArray[np.intp]
-    problem: Problem
+    problems: Problems
     fitted: MultiSolution
     stopped: str | None
     calibration: Calibration | None
     thresholds: dict[str, Threshold]
-
-    @property
-    def targets(self) -> Floats:
-        """(k, rows), the y of every weight vector."""
-        return self.data.targets[:, self.rows]
-
-    @property
-    def codes(self) -> Int64s | None:
-        """(rows,) classes, where they were fitted together."""
-        return self.data.codes(self.rows)
 
 
 def fit_winner(bench: Bench, found: Found, work: Work) -> FinalFit:
@@ -86,24 +77,18 @@ def _fit_one(bench: Bench, best: Point | None, ready: Ready, work: Work) -> Fina
     part = best.part if best else settings.reg
     calibration, thresholds = _tune(part, cut, settings, bench.target, work)
     if cut and not settings.refit:
-        rows, problem = bench.splits[0].train, cut[0].problem.replace(tol=settings.tol)
+        rows = bench.splits[0].train
+        problems: Problems = replace(cut[0], problem=cut[0].problem.replace(tol=settings.tol))
     else:
         if settings.tuning.max_nonzero is None and not settings.path:
             bench.forget()
             cut.clear()  # their matrices are as large as those to come
         rows = np.arange(data.X.shape[0])
-        problem = data.problem(rows, settings.tol)
-    fitted, stopped = fit_classes(
-        part,
-        problem,
-        data.targets[:, rows],
-        data.codes(rows),
-        best.starts if best else None,
-        work,
-    )
+        problems = data.problems(rows, settings.tol)
+    fitted, stopped = fit_classes(part, problems, best.starts if best else None, work)
     if fitted.converged:
         stopped = None
-    return FinalFit(best, part, data, cut, rows, problem, fitted, stopped, calibration, thresholds)
+    return FinalFit(best, part, data, cut, rows, problems, fitted, stopped, calibration, thresholds)
 
 
 def _tune(
@@ -125,30 +110,26 @@ def _tune(
 
 def fit_classes(
     part: Regularizer,
-    problem: Problem,
-    targets: Floats,
-    codes: Int64s | None,
+    problems: Problems,
     starts: Sequence[Start | None] | None,
     work: Work = ALONE,
 ) -> tuple[MultiSolution, str | None]:
     """Weights for all classes; and, where they were stopped, why: see :class:`Run`.
 
-    targets: (k, n), the y of every weight vector. codes: (n,) where all are fitted together.
     starts: one a weight vector, to begin from, as far as they are known. In the ``info`` there are
     orders and steps of a pursuit: see :meth:`textreg.solvers.pursuit.Pursuit.solution`.
     """
-    if codes is not None:
-        run = work.run("fit", 1)
+    run = work.run("fit", len(problems.rows))
+    if problems.codes is not None:
         begin = None
         known = [start for start in starts or () if start is not None]
-        if len(known) == len(targets):
-            begin = dense(known, problem.X.shape[1])
-        pieces: list[tuple[Any, ...]] = [(part, problem, codes, begin, run)]
+        if len(known) == len(problems.targets):
+            begin = dense(known, problems.problem.X.shape[1])
+        pieces: list[tuple[Any, ...]] = [(part, problems.problem, problems.codes, begin, run)]
         return run.map(_fit_together, pieces)[0], run.stopped
-    run = work.run("fit", len(targets))
     pieces = [
-        (part, problem.replace(y=y), starts[row] if starts else None, run)
-        for row, y in enumerate(targets)
+        (part, problems.of(row), starts[row] if starts else None, run)
+        for row in range(len(problems.targets))
     ]
     return _join(run.map(_fit, pieces)), run.stopped
 
@@ -160,7 +141,7 @@ def held_out(
     quiet = replace(work, progress=None)
     scores = []
     for fold in folds:
-        fitted, _ = fit_classes(part, fold.problem, fold.targets, fold.codes, None, quiet)
+        fitted, _ = fit_classes(part, fold, None, quiet)
         scores.append(fold.X_held @ fitted.w.T + fitted.b)
     return np.vstack(scores), np.concatenate([fold.truth_held for fold in folds])
 

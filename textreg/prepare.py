@@ -13,7 +13,7 @@ from textreg.errors import DataError, DataWarning, UsageError, did_you_mean
 from textreg.plugins import calls
 from textreg.records import Corpus, Problem, Tokens
 from textreg.search.splits import Split
-from textreg.search.trials import Fold
+from textreg.search.trials import Fold, Problems
 from textreg.settings import TrainingSettings
 
 if TYPE_CHECKING:
@@ -222,25 +222,30 @@ class Prepared:
         _ = problem.X_csc, problem.groups and problem.groups.merged
         return problem
 
-    def codes(self, rows: NDArray[np.intp]) -> Int64s | None:
-        """Classes of some documents, where there are several that are to be fitted together."""
+    def problems(self, rows: NDArray[np.intp], tol: float) -> Problems:
+        """The fits of some documents, of all weight vectors."""
         together = self.settings.multiclass == "softmax" and len(self.targets) > 1
-        return self.truth[rows].astype(np.int64) if together else None
+        return Problems(
+            problem=self.problem(rows, tol),
+            targets=self.targets[:, rows],
+            codes=self.truth[rows].astype(np.int64) if together else None,
+        )
+
+    def fold(self, split: Split) -> Fold:
+        """A split made ready for the search."""
+        part = self.problems(split.train, max(self.settings.tol, SEARCH_TOL))
+        return Fold(
+            problem=part.problem,
+            targets=part.targets,
+            codes=part.codes,
+            X_held=self.X[split.held],
+            truth_held=self.truth[split.held],
+        )
 
     def _tokens(self, rows: NDArray[np.intp]) -> Tokens:
         """Those of some documents."""
         whole = len(rows) == self.tokens.n_documents
         return self.tokens if whole else self.tokens.select(rows)
-
-    def fold(self, split: Split) -> Fold:
-        """A split made ready for the search."""
-        return Fold(
-            problem=self.problem(split.train, max(self.settings.tol, SEARCH_TOL)),
-            targets=self.targets[:, split.train],
-            X_held=self.X[split.held],
-            truth_held=self.truth[split.held],
-            codes=self.codes(split.train),
-        )
 
 
 def make_features(corpus: Corpus, settings: TrainingSettings) -> Features:

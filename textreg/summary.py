@@ -66,7 +66,7 @@ def _of_labels(labels: Sequence[str], truth: NDArray[Any]) -> dict[str, float]:
 
 def _of_fit(settings: TrainingSettings, fit: FinalFit) -> dict[str, Any]:
     """What the final fit is."""
-    chosen, part, problem, fitted = fit.data.settings, fit.part, fit.problem, fit.fitted
+    chosen, part, problem, fitted = fit.data.settings, fit.part, fit.problems.problem, fit.fitted
     weight = settings.class_weight
     groups = None
     if problem.groups is not None and chosen.groups is not None:
@@ -153,7 +153,7 @@ def _of_order(fit: FinalFit) -> dict[str, Any]:
     ``order`` has the first features. Where groups take part, ``order_groups`` has the first steps:
     index and name of the group, null of a single feature, and the features that came with it.
     """
-    info, names, groups = fit.fitted.info, fit.data.encoder.names, fit.problem.groups
+    info, names, groups = fit.fitted.info, fit.data.encoder.names, fit.problems.problem.groups
     if "order" not in info:
         return {}
     orders = info["order"]

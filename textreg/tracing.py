@@ -17,12 +17,12 @@ from textreg.paths import PathPoint, SolutionPath
 from textreg.plugins import calls
 from textreg.records import Problem
 from textreg.running import ALONE, Run, Work
-from textreg.search.trials import hardest, solve_chain
+from textreg.search.trials import Problems, solve_chain
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from textreg.records import Floats, Int64s
+    from textreg.records import Floats
 
 POINTS = 20
 """Points of a path, beside the chosen one."""
@@ -80,16 +80,11 @@ def trace(fit: FinalFit, *, metric: str, work: Work = ALONE) -> SolutionPath | N
 
     It is measured on the splits of the fit, which stands at its place in the path as it is.
     """
-    folds, targets = fit.cut, fit.targets
-    parts = path_parts(fit.part, hardest(fit.problem, targets))
-    run = work.run("path", len(parts) * len(targets) * (1 + len(folds)))
-    pieces: list[tuple[Any, ...]] = []
-    for one, ys, classes, X in [
-        (fit.problem, targets, fit.codes, None),
-        *((fold.problem, fold.targets, fold.codes, fold.X_held) for fold in folds),
-    ]:
-        problems = [one] if classes is not None else [one.replace(y=y) for y in ys]
-        pieces += [(parts, each, classes, X, run) for each in problems]
+    problems, folds = fit.problems, fit.cut
+    parts = path_parts(fit.part, problems.hardest())
+    run = work.run("path", len(parts) * len(problems.targets) * (1 + len(folds)))
+    pieces: list[tuple[Any, ...]] = [(parts, problems, row, None, run) for row in problems.rows]
+    pieces += [(parts, fold, row, fold.X_held, run) for fold in folds for row in fold.rows]
     results = run.map(_walk, pieces)
     if run.stopped:
         warnings.warn(
@@ -98,7 +93,7 @@ def trace(fit: FinalFit, *, metric: str, work: Work = ALONE) -> SolutionPath | N
             stacklevel=3,
         )
         return None
-    width = len(pieces) // (1 + len(folds))
+    width = len(problems.rows)
     ours, *others = (results[at : at + width] for at in range(0, len(results), width))
     return _whole_path(fit, parts, ours, others, metric)
 
@@ -152,14 +147,14 @@ def _whole_path(
 
 def _walk(
     parts: Sequence[Regularizer],
-    problem: Problem,
-    codes: Int64s | None,
+    problems: Problems,
+    row: int | None,
     X: csr_array | None,
     run: Run,
 ) -> list[_Found]:
     """All points of one weight vector, or of all together; fewer where the run was stopped."""
     found: list[_Found] = []
-    for w, b, gap in solve_chain(parts, problem, codes, None, run):
+    for w, b, gap in solve_chain(parts, problems, row, None, run):
         if run.stopped:
             break
         scores = np.empty((0, len(b))) if X is None else X @ w.T + b

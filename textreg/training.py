@@ -121,7 +121,7 @@ def train_corpus(
     _warn_unless_converged(summary, settings, fit.stopped)
     return Model(
         labels=target.labels,
-        loss=settings.loss if fit.codes is None else "softmax",
+        loss=fit.problems.loss,
         encoder=fit.data.encoder,
         weights=fit.fitted.w,
         intercepts=fit.fitted.b,

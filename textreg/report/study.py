@@ -233,6 +233,6 @@ def _fit_without(
     """One fit, and its scores (held out, k) of the part that it has not seen; None if stopped."""
     if run.stopped:
         return None
-    fitted, _ = fit_classes(part, fold.problem, fold.targets, fold.codes, starts)
+    fitted, _ = fit_classes(part, fold, starts)
     run.advance()
     return fitted, fold.X_held @ fitted.w.T + fitted.b

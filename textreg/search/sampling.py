@@ -21,7 +21,6 @@ from textreg.search.bench import Bench, Chosen
 from textreg.search.choice import costs
 from textreg.search.narrowing import Plan, Step
 from textreg.search.selection import Point
-from textreg.search.trials import hardest
 
 TRIALS = 40
 """Settings that are tried when nobody says how many."""
@@ -104,8 +103,7 @@ class _Space:
 
     def _scale(self, chosen: Chosen, name: str) -> float:
         if (chosen, name) not in self._scales:
-            first = self._bench.ready(chosen).cut[0]
-            problem = hardest(first.problem, first.targets)
+            problem = self._bench.ready(chosen).cut[0].hardest()
             self._scales[chosen, name] = calls.scale(self._reg, problem, name)
         return self._scales[chosen, name]
 

@@ -21,7 +21,7 @@ from textreg.measure.metrics import measure, standard_error
 from textreg.plugins import calls
 from textreg.running import ALONE, Run, Work
 from textreg.search.journal import Journal
-from textreg.search.trials import Fold, Piece, Start, Trial, Trials, hardest
+from textreg.search.trials import Fold, Piece, Start, Trial, Trials
 
 STEPS = 3
 """Settings of a chain that are solved in one go."""
@@ -67,7 +67,7 @@ def grid_of(regularizer: Regularizer, first: Fold) -> list[Regularizer]:
     Several classes share its prices, so that one number says what was chosen: the grid of the class
     that takes the most to empty.
     """
-    return calls.candidates(regularizer, hardest(first.problem, first.targets))
+    return calls.candidates(regularizer, first.hardest())
 
 
 def fits(folds: Sequence[Fold]) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -30,20 +30,17 @@ KEPT = 100_000
 
 
 @dataclass(frozen=True, eq=False)
-class Fold:
-    """One split, ready to be fitted and measured.
+class Problems:
+    """The fits of all weight vectors on the same documents.
 
-    problem: the training part; its ``y`` is for the first weight vector. targets: (k, n_train), one
-    row of ``y`` for each weight vector to find. X_held, truth_held: the part to measure on; the
-    truth are indices of classes, or numbers in a regression. codes: (n_train,) index of every class
-    where they are fitted together, by softmax; else None.
+    problem: that of the first weight vector. targets: (k, n), the ``y`` of each weight vector to
+    find. codes: (n,) index of every document's class where all are fitted together, by softmax;
+    else None.
     """
 
     problem: Problem
     targets: Floats
-    X_held: csr_array
-    truth_held: Int64s | Floats
-    codes: Int64s | None = None
+    codes: Int64s | None = field(default=None, kw_only=True)
 
     @property
     def loss(self) -> str:
@@ -54,6 +51,27 @@ class Fold:
     def rows(self) -> list[int | None]:
         """The weight vectors that are fitted by themselves; None where all are fitted together."""
         return list(range(len(self.targets))) if self.codes is None else [None]
+
+    def of(self, row: int | None) -> Problem:
+        """The problem of one of :attr:`rows`; where all are fitted together, its y has no part."""
+        return self.problem if row is None else self.problem.replace(y=self.targets[row])
+
+    def hardest(self) -> Problem:
+        """The problem of the weight vector that takes the largest price to empty."""
+        problems = (self.problem.replace(y=y) for y in self.targets)
+        return max(problems, key=largest_gradient_at_zero)
+
+
+@dataclass(frozen=True, eq=False)
+class Fold(Problems):
+    """One split, ready to be fitted and measured.
+
+    X_held, truth_held: the documents to measure on, and the indices of their classes, or their
+    numbers in a regression.
+    """
+
+    X_held: csr_array
+    truth_held: Int64s | Floats
 
     @cached_property
     def digest(self) -> str:
@@ -75,11 +93,6 @@ class Fold:
                 found.update(repr((known.dtype.str, known.shape)).encode())
                 found.update(known.data)
         return found.hexdigest()
-
-
-def hardest(problem: Problem, targets: Floats) -> Problem:
-    """The problem of that row of ``targets`` which takes the largest price to empty."""
-    return max((problem.replace(y=y) for y in targets), key=largest_gradient_at_zero)
 
 
 class Start(NamedTuple):
@@ -153,11 +166,10 @@ def solve_piece(piece: Piece, watch: Watch, done: Done | None = None) -> Trials:
     A setting that was under way at the stop has no trial.
     """
     fold, row, p = piece.fold, piece.row, piece.fold.problem.X.shape[1]
-    problem = fold.problem if row is None else fold.problem.replace(y=fold.targets[row])
     start = dense(piece.starts, p) if piece.starts else None
     trials: Trials = []
     begin = time.perf_counter()
-    for weights, intercepts, _ in solve_chain(piece.parts, problem, fold.codes, start, watch):
+    for weights, intercepts, _ in solve_chain(piece.parts, fold, row, start, watch):
         if watch.stopped:
             break
         trials.append([])
@@ -177,24 +189,24 @@ def solve_piece(piece: Piece, watch: Watch, done: Done | None = None) -> Trials:
 
 def solve_chain(
     parts: Sequence[Regularizer],
-    problem: Problem,
-    codes: Int64s | None,
+    problems: Problems,
+    row: int | None,
     start: tuple[Floats, Floats] | None,
     watch: Watch,
 ) -> Iterator[tuple[Floats, Floats, float]]:
     """Weights (k, p), intercepts (k,) and gap of every setting, each started from the one before.
 
-    codes: (n,) where all classes are fitted together; else it is the y of ``problem`` alone, and k
-    is 1. start: weights and intercepts to begin from.
+    row: one of ``problems.rows``; k is 1 unless all are fitted together. start: weights and
+    intercepts to begin from.
     """
-    problem = problem.replace(callback=watch.callback)
-    if codes is None:
+    problem = problems.of(row).replace(callback=watch.callback)
+    if problems.codes is None:
         if start is not None:
             problem = problem.replace(start=(start[0][0], float(start[1][0])))
         for solution in calls.path(parts, problem, lambda: watch.stopped is not None):
             yield solution.w[None], np.array([solution.b]), solution.gap
         return
     for part in parts:
-        fitted = calls.solve_softmax(part, problem, codes, start)
+        fitted = calls.solve_softmax(part, problem, problems.codes, start)
         start = fitted.w, fitted.b
         yield fitted.w, fitted.b, fitted.gap
