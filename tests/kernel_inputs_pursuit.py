@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from kernel_inputs import Arguments, Kernel, chosen, columns, ragged, some
+from kernel_inputs import Arguments, Kernel, chosen, columns, some
 
 
 def ridge_descent(rng: np.random.Generator, n: int, p: int) -> Arguments:
@@ -32,44 +32,11 @@ def best_column(rng: np.random.Generator, n: int, p: int) -> Arguments:
     }  # fmt: skip
 
 
-def group_scores(rng: np.random.Generator, n: int, p: int) -> Arguments:
-    group_ptr, members = ragged(rng, 4, p)
-    groups = chosen(rng, 4)
-    smoothing, rank = ((0.01, 0.0), (0.0, 1e-6))[int(rng.integers(2))]
-    given = columns(rng, n, p)
-    weights, whole = rng.random(n), np.zeros((p, n))
-    for j in range(p):
-        here = slice(given["indptr"][j], given["indptr"][j + 1])
-        whole[j, given["indices"][here]] = given["data"][here]
-    # The fullest columns stand in common; the kernel goes from full columns to emptier ones.
-    order = np.argsort(-np.diff(given["indptr"]), kind="stable")
-    full = order[: rng.integers(0, p + 1)]
-    place = np.full(p, -1, dtype=np.int32)
-    place[full] = np.arange(len(full))
-    return {
-        **given, "place": place, "common": whole[full] * weights,
-        "shared": (whole[full] * weights) @ whole[full].T, "weights": weights, "r": some(rng, n),
-        "size": some(rng, p) ** 2,
-        "alive": (rng.random(p) < 0.8).astype(np.uint8), "group_ptr": group_ptr,
-        "members": members,
-        "groups": groups, "projected": bool(rng.integers(2)),
-        "smoothing": smoothing, "rank": rank, "dense": np.zeros(n), "gram": np.full((p, p), np.nan),
-        "products": np.full(p, np.nan), "left": np.full(p, -1, dtype=np.int32),
-        "out": np.full(len(groups), np.nan),
-    }  # fmt: skip
-
-
 KERNELS = {
     "pursuit.ridge_descent": Kernel(
         ridge_descent, "v features bend w", "h v q bend w indptr", "features"
     ),
     "pursuit.best_column": Kernel(
         best_column, "score fresh", "race scale products score fresh", "score fresh"
-    ),
-    "pursuit.group_scores": Kernel(
-        group_scores,
-        "dense gram products left out",
-        "size alive place weights r dense products left out indptr",
-        "gram products left",
     ),
 }

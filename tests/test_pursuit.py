@@ -19,10 +19,10 @@ from textreg.records import Groups, Problem, Step
 from textreg.running import Work
 from textreg.search.selection import search
 from textreg.search.trials import Fold
-from textreg.solvers import scores
+from textreg.solvers import group_scores
 from textreg.solvers.active import ActiveFit
+from textreg.solvers.group_scores import SCORES
 from textreg.solvers.pursuit import Pursuit
-from textreg.solvers.scores import SCORES
 from textreg.solvers.unit import Columns
 from textreg.training import train
 
@@ -474,7 +474,7 @@ def test_doubtful_choices_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_too_large_a_group_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scores, "LARGEST", 3)
+    monkeypatch.setattr(group_scores, "LARGEST", 3)
     groups = Groups(
         np.array([0, 2, 7]), np.array([0, 1, 0, 2, 4, 5, 6], np.int32), np.ones(2), 25,
         names=["few", "many"],

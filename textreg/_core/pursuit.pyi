@@ -1,6 +1,3 @@
-import numpy as np
-from numpy.typing import NDArray
-
 from textreg.records import Floats, Int32s, Int64s
 
 def ridge_descent(
@@ -35,26 +32,3 @@ def best_column(
     score: Floats,
     fresh: Int32s,
 ) -> tuple[int, float, float]: ...
-def group_scores(
-    indptr: Int64s,
-    indices: Int32s,
-    data: Floats,
-    weights: Floats,
-    r: Floats,
-    size: Floats,
-    alive: NDArray[np.uint8],
-    group_ptr: Int64s,
-    members: Int32s,
-    groups: Int32s,
-    projected: bool,
-    smoothing: float,
-    rank: float,
-    place: Int32s,
-    common: Floats,
-    shared: Floats,
-    dense: Floats,
-    gram: Floats,
-    products: Floats,
-    left: Int32s,
-    out: Floats,
-) -> None: ...

@@ -9,8 +9,8 @@ from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
 from textreg.params import AUTO, Choices, check_prices, param
 from textreg.records import Problem, Solution
+from textreg.solvers.group_scores import SCORES
 from textreg.solvers.pursuit import COLUMNS, Pursuit
-from textreg.solvers.scores import SCORES
 
 BUDGETS = (25, 50, 100, 200, 300, 400, 600, 800, 1000, 1500, 2000)
 """The budgets that the search tries; all of them cost little more than the largest."""

@@ -24,8 +24,9 @@ from textreg.errors import ConvergenceWarning, UsageError
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.active import LEAST_RIDGE, ActiveFit
+from textreg.solvers.group_scores import GroupScores
 from textreg.solvers.newton import newton
-from textreg.solvers.scores import ColumnScores, GroupScores, Leader
+from textreg.solvers.scores import NEAR, ColumnScores, Leader, Products
 from textreg.solvers.unit import unit_columns
 
 COLUMNS = ("unit", "given")
@@ -97,7 +98,10 @@ class Pursuit:
                 raise UsageError("a pursuit of groups needs groups, and the problem has none.")
             self._groups = GroupScores(problem.groups, unit, size, score)
             scale = self._groups.of_singles(size) if singletons else np.zeros_like(size)
-        self._singles = ColumnScores(unit, scale)
+        products = Products(unit, unit.race(scale))
+        if self._groups is not None and self._groups.products.race is products.race:
+            products = self._groups.products
+        self._singles = ColumnScores(products, scale)
         self.order = self.fit.features
         self.steps: list[Taken] = []
         self.history: list[Step] = []
@@ -173,6 +177,11 @@ class Pursuit:
             leader = self._groups.leader(r, radius, leader, TIE)
             if leader.group >= 0:
                 leader = self._singles.leader(r, radius, leader, TIE)
+        if len(leader.features):
+            fields = (self._singles, self._groups or self._singles)
+            near = NEAR * leader.score / max(field.reach for field in fields)
+            for field in fields:
+                field.products.near = near
         return leader
 
     def solution(self, budget: int) -> Solution:

@@ -17,16 +17,23 @@ SAME = 2.0**-40
 """Entries of two columns of norm one that differ by no more are equal, up to rounding."""
 
 
+def digest(values: Floats) -> bytes:
+    """What tells arrays apart by their values."""
+    return hashlib.sha256(values.tobytes()).digest()
+
+
 class Race(NamedTuple):
     """Columns of which none is parallel to another, by columns and by rows.
 
     columns: (m,) their indices, rising. following: (p,), for every column of X the next one that is
-    parallel to it, which is to take its place; -1 where there is none. indptr, places, values: row
-    i has ``values[indptr[i]:indptr[i + 1]]`` at these places of ``columns``, which have norm one.
+    parallel to it, which is to take its place; -1 where there is none. place: (p,), the place among
+    ``columns`` of the one that is parallel; -1 for columns that are out. indptr, places, values:
+    row i has ``values[indptr[i]:indptr[i + 1]]`` at these places.
     """
 
     columns: Int32s
     following: Int32s
+    place: Int32s
     indptr: Int64s
     places: Int32s
     values: Floats
@@ -89,7 +96,7 @@ class Columns:
     def race(self, scale: Floats) -> Race:
         """Of columns that are parallel the one with the largest ``scale`` (p,), if it is not 0.
 
-        Made once for every order of the columns.
+        Made once for every order of the columns, as classes and prices share it.
         """
 
         def make() -> Race:
@@ -97,12 +104,19 @@ class Columns:
             first = scale > 0.0
             first[following[following >= 0]] = False
             columns = np.flatnonzero(first).astype(np.int32)
+            leads = np.arange(len(scale), dtype=np.int32)
+            leads[following[following >= 0]] = np.flatnonzero(following >= 0)
+            while (leads[leads] != leads).any():  # twice as far with every round
+                leads = leads[leads]
+            place = np.full(len(scale), -1, dtype=np.int32)
+            place[columns] = np.arange(len(columns))
             whole = csc_array((self.data, self.indices, self.indptr), shape=self.shape)
             rows = whole[:, columns].tocsr()
             indptr, places = rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False)
-            return Race(columns, following, indptr, places, rows.data)
+            return Race(columns, following, place[leads], indptr, places, rows.data)
 
-        return remember(self, ("race", hashlib.sha256(scale.tobytes()).digest()), make)
+        # Only the order counts, and all have the same scale where columns of norm one are chosen.
+        return remember(self, ("race", digest(scale / (scale.max(initial=0.0) or 1.0))), make)
 
     def twins(self, scale: Floats) -> Int32s:
         """For every column the next one that is parallel to it; -1 where there is none.

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from textreg.records import Floats, Int32s, Int64s
 
 
@@ -100,48 +98,3 @@ def best_column(
         result, lead = scores[best], float(scale[best])
     rooms = [(top - value) / (lead + scale[k]) for k, value in scores.items() if k not in tied]
     return best, result, min(map(float, rooms), default=math.inf)
-
-
-def group_scores(
-    indptr: Int64s,
-    indices: Int32s,
-    data: Floats,
-    weights: Floats,
-    r: Floats,
-    size: Floats,
-    alive: NDArray[np.uint8],
-    group_ptr: Int64s,
-    members: Int32s,
-    groups: Int32s,
-    projected: bool,
-    smoothing: float,
-    rank: float,
-    place: Int32s,
-    common: Floats,
-    shared: Floats,
-    dense: Floats,
-    gram: Floats,
-    products: Floats,
-    left: Int32s,
-    out: Floats,
-) -> None:
-    """Twin of :func:`textreg._core.pursuit.group_scores`."""
-    for k, g in enumerate(groups.tolist()):
-        features = [j for j in members[group_ptr[g] : group_ptr[g + 1]].tolist() if alive[j]]
-        features.sort(key=lambda j: int(indptr[j] - indptr[j + 1]))
-        A = np.zeros((len(weights), len(features)))
-        for a, j in enumerate(features):
-            here = slice(indptr[j], indptr[j + 1])
-            A[indices[here], a] = size[j] * data[here]
-        u = A.T @ r
-        if not projected:
-            out[k] = math.sqrt(u @ u)
-            continue
-        whole = (A.T * weights) @ A + smoothing * np.eye(len(features))
-        kept: list[int] = []
-        for a in range(len(features)):
-            span = whole[np.ix_(kept, kept)]
-            part = whole[a, a] - whole[a, kept] @ np.linalg.solve(span, whole[kept, a])
-            if part > rank * whole[a, a]:
-                kept.append(a)
-        out[k] = math.sqrt(u[kept] @ np.linalg.solve(whole[np.ix_(kept, kept)], u[kept]))
