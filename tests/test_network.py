@@ -56,7 +56,7 @@ def test_golden(data_dir: Path, name: str) -> None:
         for entry in json.loads((folder / "convex_index.json").read_text())["problems"]
         if entry["file"] == f"{name}.npz"
     ]
-    problem = Problem(X, stored["y"], graph=Graph(links), tol=1e-12)
+    problem = Problem(X, stored["y"], graph=Graph(links), tol=1e-13)
     solution = GOLDEN[name].solve(problem)
     assert solution.converged
     assert solution.objective == pytest.approx(known["objective"], rel=1e-10)

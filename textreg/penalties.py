@@ -186,7 +186,7 @@ class Links:
 
     def __init__(self, rows: csr_array, classes: int = 0) -> None:
         self.p = rows.shape[1] - classes
-        self._rows = rows
+        self.rows = rows
         self.R = rows[:, : self.p].tocsr() if classes else rows
         self.Rt = self.R.T.tocsr()
         self.diagonal: Floats = np.asarray(self.Rt.power(2).sum(axis=1)).ravel()
@@ -203,22 +203,22 @@ class Links:
     @cached_property
     def coupled(self) -> NDArray[np.bool_]:
         """(p,) features that some row ties to another, real or virtual."""
-        rows = self._rows[np.diff(self._rows.indptr) > 1]
+        rows = self.rows[np.diff(self.rows.indptr) > 1]
         coupled: NDArray[np.bool_] = np.bincount(rows.indices, minlength=rows.shape[1]) > 0
         return coupled[: self.p]
 
     @cached_property
     def floor(self) -> Floats:
         """(p,) m >= 0 with sum_j m_j w_j^2 <= the price: from the rows of one feature alone."""
-        alone = self._rows[np.diff(self._rows.indptr) == 1]
-        floor = np.zeros(self._rows.shape[1])
+        alone = self.rows[np.diff(self.rows.indptr) == 1]
+        floor = np.zeros(self.rows.shape[1])
         np.add.at(floor, alone.indices, alone.data**2)
         return floor[: self.p]
 
     def keep(self, features: Int64s) -> Links:
         """The price of these features alone; what is left out must not be coupled."""
-        classes = np.arange(self.p, self._rows.shape[1])
-        rows = self._rows[:, np.append(features, classes)]
+        classes = np.arange(self.p, self.rows.shape[1])
+        rows = self.rows[:, np.append(features, classes)]
         return Links(rows[np.flatnonzero(np.diff(rows.indptr))], len(classes))
 
     def product(self, w: Floats) -> Floats:
@@ -246,11 +246,6 @@ class Quadratic:
     def value(self, w: Floats) -> float:
         """w.M w."""
         return float(w @ self.product(w))
-
-    @cached_property
-    def diagonal(self) -> Floats:
-        """The diagonal of M (p,); above it where there are virtual features."""
-        return self.price * self.links.diagonal + self.l2
 
     @cached_property
     def floor(self) -> Floats:

@@ -4,7 +4,7 @@
 
 as the penalties of a graph are (Sandler et al. 2008, eq. (1)). M is never formed: a step needs
 products with X, X', R and R' alone. Steps are solved as exactly as the next one can make use of
-(Dembo, Eisenstat & Steihaug 1982), with the diagonal of the Hessian as preconditioner.
+(Dembo, Eisenstat & Steihaug 1982), preconditioned by a triangle.
 
 For any alpha with sum_i alpha_i = 0, with t = X'alpha and any w,
 
@@ -27,12 +27,14 @@ from textreg.penalties import Quadratic
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import dual_scores, dual_value, relative_gap
 from textreg.solvers.engine import NOISE, SHORTEST, SUFFICIENT, Engine
+from textreg.solvers.memo import remember
 from textreg.solvers.outcome import outcome
+from textreg.solvers.triangle import Triangle
 
 ROUNDS = 200
 """Most conjugate gradients in a step."""
 
-ROUGH, FINE = 0.1, 1e-3
+ROUGH, FINE = 0.3, 1e-3
 """Shares of the gradient that a step may leave: at first, and at least."""
 
 UNDERFLOW = 1e-12
@@ -99,6 +101,7 @@ class NewtonSteps:
     def __init__(self, problem: Problem, penalty: Quadratic) -> None:
         engine = self.engine = Engine(problem)
         self.penalty = penalty
+        self.triangle = remember(penalty.links, "triangle", lambda: Triangle(penalty.links))
         b = intercept_at_zero(problem)
         nothing = engine.loss.value(np.full_like(engine.z, b), problem.y, problem.weights)
         if not engine.value + penalty.value(engine.w) < nothing:  # also where the start is poor
@@ -140,16 +143,19 @@ class NewtonSteps:
             return 0.0, 0.0
         curvature = np.empty(p)
         column_dots(*self.squares, h, engine.features, curvature)
-        scale = np.append(curvature + 2.0 * self.penalty.diagonal, intercept * h.sum())
-        scale[scale <= 0.0] = 1.0  # a feature without a price that no document holds
+        penalty, h_sum = self.penalty, float(h.sum())
+        inverse = self.triangle.inverse(2.0 * penalty.price, curvature + 2.0 * penalty.l2)
 
         def product(direction: Floats) -> Floats:
             weighted = h * (self.X @ direction[:p] + intercept * direction[p])
-            inner = self.Xt @ weighted + 2.0 * self.penalty.product(direction[:p])
+            inner = self.Xt @ weighted + 2.0 * penalty.product(direction[:p])
             return np.append(inner, intercept * weighted.sum())
 
+        def scaled(residual: Floats) -> Floats:
+            return np.append(inverse(residual[:p]), residual[p] / h_sum)
+
         downhill = -np.append(gradient, intercept * engine.r.sum())
-        change = conjugate_gradients(product, downhill, scale, share)
+        change = conjugate_gradients(product, downhill, scaled, share)
         return self._advance(change[:p], float(change[p]), -float(downhill @ change))
 
     def _advance(self, change: Floats, change_b: float, slope: float) -> tuple[float, float]:
@@ -172,14 +178,18 @@ class NewtonSteps:
 
 
 def conjugate_gradients(
-    product: Callable[[Floats], Floats], target: Floats, scale: Floats, share: float
+    product: Callable[[Floats], Floats],
+    target: Floats,
+    scaled: Callable[[Floats], Floats],
+    share: float,
 ) -> Floats:
     """x with ``product(x)`` near ``target``: the residual has fallen to ``share`` of it.
 
-    product: a positive semidefinite matrix. scale: its diagonal, or near it, above zero.
+    product: a positive semidefinite matrix. scaled: the inverse of a positive definite one near it,
+    by whose norm residuals are measured.
     """
     x, residual = np.zeros_like(target), target.copy()
-    direction = residual / scale
+    direction = scaled(residual)
     size = first = float(residual @ direction)
     for _ in range(ROUNDS):
         if size <= share**2 * first:
@@ -190,7 +200,7 @@ def conjugate_gradients(
             break
         x += (size / bend) * direction
         residual -= (size / bend) * image
-        scaled = residual / scale
-        last, size = size, float(residual @ scaled)
-        direction = scaled + (size / last) * direction
+        change = scaled(residual)
+        last, size = size, float(residual @ change)
+        direction = change + (size / last) * direction
     return x
