@@ -34,10 +34,11 @@ from threadpoolctl import threadpool_limits
 import textreg
 from textreg import registry
 from textreg.measure.significance import Answers, bootstrap, sign_test
-from textreg.prepare import Target, make_features
+from textreg.prepare import make_features
 from textreg.records import Corpus
 from textreg.search.splits import folds, holdout
 from textreg.settings import TrainingSettings
+from textreg.target import Target
 from textreg.training import train_corpus
 
 TASKS = ("science", "sports", "religion", "computer", "movie", "amazon-books", "amazon-electronics")

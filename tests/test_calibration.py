@@ -13,15 +13,9 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg.errors import DataError, ModelError, UsageError
-from textreg.measure.calibration import (
-    Calibration,
-    calibrate,
-    check_thresholds,
-    choose_thresholds,
-    codes,
-    parse_rule,
-)
+from textreg.measure.calibration import Calibration, calibrate
 from textreg.measure.metrics import measure
+from textreg.measure.thresholds import check_thresholds, choose_thresholds, codes, parse_rule
 from textreg.modelfile import container
 from textreg.modelfile.storage import ARRAYS
 

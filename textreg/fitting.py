@@ -10,9 +10,10 @@ import numpy as np
 
 from textreg.errors import UsageError
 from textreg.kinds import Regularizer
-from textreg.measure.calibration import Calibration, Threshold, calibrate, choose_thresholds
+from textreg.measure.calibration import Calibration, calibrate
+from textreg.measure.thresholds import Threshold, choose_thresholds
 from textreg.plugins import calls
-from textreg.prepare import Prepared, Target
+from textreg.prepare import Prepared
 from textreg.records import MultiSolution, Problem, Solution
 from textreg.running import ALONE, Run, Work
 from textreg.search.bench import Bench, Ready
@@ -20,6 +21,7 @@ from textreg.search.searching import Found
 from textreg.search.selection import Point
 from textreg.search.trials import Fold, Problems, Start, dense
 from textreg.settings import TrainingSettings
+from textreg.target import Target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

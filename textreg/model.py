@@ -11,7 +11,8 @@ import numpy as np
 from textreg._core.columns import column_dots
 from textreg.errors import UsageError, first_few
 from textreg.losses import PROBABLE
-from textreg.measure.calibration import Calibration, check_thresholds, codes
+from textreg.measure.calibration import Calibration
+from textreg.measure.thresholds import check_thresholds, codes
 
 if TYPE_CHECKING:
     from textreg.explain import Explanation

@@ -11,8 +11,9 @@ from textreg.errors import UsageError, did_you_mean
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import GraphBuilder, GroupBuilder, Plugin, Regularizer, Tokenizer
 from textreg.losses import find_loss
-from textreg.measure.calibration import check_method, parse_rule
+from textreg.measure.calibration import check_method
 from textreg.measure.metrics import METRICS
+from textreg.measure.thresholds import parse_rule
 from textreg.params import Parametrized
 from textreg.plugins.joining import JoinedBuilder
 from textreg.records import Corpus
@@ -43,7 +44,7 @@ class TrainingSettings:
     more on all documents, those held out and ``dev`` included. class_weight: "balanced", or a
     factor for the documents of each label. calibrate: "temperature" or "isotonic", to make
     probabilities come true on documents that are held out. threshold: by label, the rule by which
-    these choose where it wins: see :func:`textreg.measure.calibration.parse_rule`.
+    these choose where it wins: see :func:`textreg.measure.thresholds.parse_rule`.
     path: follow the chosen regularizer along its whole path, and keep that in the model.
     tuning: how the search goes, and who wins it.
     jobs: pieces of work side by side, -1 for one a core; results do not depend on it. seed: of the

@@ -15,9 +15,8 @@ import numpy as np
 from textreg.errors import ConvergenceWarning
 from textreg.fitting import fit_winner
 from textreg.kinds import Regularizer
-from textreg.measure.calibration import check_thresholds
+from textreg.measure.thresholds import check_thresholds
 from textreg.model import Model
-from textreg.prepare import Target
 from textreg.records import Corpus
 from textreg.running import Progress, Work
 from textreg.search.bench import Bench, journal_of
@@ -26,6 +25,7 @@ from textreg.search.searching import Found, find
 from textreg.search.splitting import group_names, splits_of
 from textreg.settings import TrainingSettings
 from textreg.summary import training_summary
+from textreg.target import Target
 from textreg.text import check_texts
 from textreg.tracing import path_parameter, trace
 

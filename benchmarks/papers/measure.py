@@ -17,8 +17,9 @@ from benchmarks.papers.protocols import CANDIDATES, PAPERS
 from benchmarks.papers.published import SECONDS
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.model import Model
-from textreg.prepare import Target, prepare
+from textreg.prepare import prepare
 from textreg.settings import TrainingSettings
+from textreg.target import Target
 
 PEERS = "peers"
 """Where cells of what is not ours are kept, beside those of the protocols."""

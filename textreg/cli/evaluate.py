@@ -15,9 +15,9 @@ from textreg.measure.evaluation import Evaluation, Fit, evaluate, evaluate_numbe
 from textreg.measure.reliability import Reliability, ThresholdLine, reliability, threshold_table
 from textreg.model import Model
 from textreg.modelfile.storage import load_model
-from textreg.prepare import numbers
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
+from textreg.target import numbers
 
 if TYPE_CHECKING:
     from textreg.records import Floats

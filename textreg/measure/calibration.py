@@ -1,19 +1,19 @@
-"""What held-out scores teach about a model: how likely a score is right, and where to draw lines.
+"""How likely a score is right, learned from documents held out.
 
-Neither changes a weight. A calibration bends scores so that the probabilities made of them come
-true as often as they say; a threshold moves the line at which one label wins over the others.
+A calibration bends scores so that the probabilities made of them come true as often as they say. It
+changes no weight.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.errors import DataError, UsageError, did_you_mean
+from textreg.errors import UsageError, did_you_mean
 from textreg.measure.metrics import measure
 
 if TYPE_CHECKING:
@@ -131,165 +131,3 @@ def _log_odds(scores: Floats) -> Floats:
             for c in range(scores.shape[1])
         ]
     )
-
-
-class Rule(NamedTuple):
-    """How to choose a threshold: see :func:`parse_rule`."""
-
-    name: str
-    values: tuple[float, ...]
-
-
-def parse_rule(text: str) -> Rule:
-    """The rule that a text names.
-
-    ``f1``: the best F1 of the label. ``precision:P``: the most documents found with a precision of
-    at least P. ``costs:FP:FN``: the least cost, FP for every document wrongly given the label and
-    FN for every one that is missed. Raises UsageError for any other.
-    """
-    name, *numbers = text.split(":")
-    try:
-        values = tuple(float(number) for number in numbers)
-    except ValueError:
-        values = (math.nan,)
-    right = {
-        "f1": not values,
-        "precision": len(values) == 1 and 0 < values[0] <= 1,
-        "costs": len(values) == 2 and all(0 < value < math.inf for value in values),
-    }
-    if not right.get(name, False):
-        raise UsageError(
-            "the rule of a threshold is f1, precision:P with P above 0 and at most 1, such as "
-            f"precision:0.9, or costs:FP:FN with costs above 0, such as costs:1:5, not '{text}'."
-        )
-    return Rule(name, values)
-
-
-def check_thresholds(thresholds: Mapping[str, object], labels: Sequence[str]) -> None:
-    """UsageError for a label that is not there, or for both of two labels."""
-    for label in thresholds:
-        if label not in labels:
-            raise UsageError(
-                f"threshold names the label '{label}', which is not there."
-                f"{did_you_mean(label, labels)} There are: {', '.join(labels)}."
-            )
-    if len(labels) == 2 and len(thresholds) == 2:
-        raise UsageError("of two labels only one can have a threshold: it settles the other's too.")
-
-
-def codes(scores: Floats, thresholds: Mapping[str, float], labels: Sequence[str]) -> Int64s:
-    """(n,) which label wins: the highest of scores less thresholds (0 by default), the first of
-    equal ones. scores: (n,) for two labels, else (n, labels).
-    """
-    if scores.ndim == 2:
-        return np.asarray((scores - _offsets(thresholds, labels)).argmax(axis=1))
-    if labels[0] in thresholds:
-        return np.asarray(-scores <= thresholds[labels[0]], dtype=np.int64)
-    return np.asarray(scores > thresholds.get(labels[1], 0.0), dtype=np.int64)
-
-
-def _offsets(thresholds: Mapping[str, float], labels: Sequence[str]) -> Floats:
-    return np.array([thresholds.get(label, 0.0) for label in labels])
-
-
-class Threshold(NamedTuple):
-    """A threshold, and how its label fared with it on the documents it was chosen by."""
-
-    value: float
-    precision: float
-    recall: float
-
-
-def choose_thresholds(
-    rules: Mapping[str, str], scores: Floats, truth: Int64s, labels: Sequence[str]
-) -> dict[str, Threshold]:
-    """The threshold of every label that has a rule, each chosen given those before it.
-
-    scores: (n, k), truth: (n,), as for :func:`calibrate`. Raises DataError where no threshold gives
-    the precision that was asked for.
-    """
-    check_thresholds(rules, labels)
-    found: dict[str, Threshold] = {}
-    for label, text in rules.items():
-        so_far = {name: one.value for name, one in found.items()}
-        lines = Lines.of(label, scores, truth, labels, so_far)
-        rule = parse_rule(text)
-        value = lines.best(rule)
-        if value is None:
-            raise DataError(
-                f"no threshold gives '{label}' a precision of {rule.values[0]:g} on the "
-                f"{len(truth):,} documents held out; the highest is {lines.precision.max():.3f}. "
-                "Ask for less, or hold out more documents (--holdout, --cv)."
-            )
-        found[label] = lines.at(value)
-    return found
-
-
-class Lines(NamedTuple):
-    """Every line that could be drawn for a label: between two margins, or beyond them all.
-
-    value: the lines, rising. margins: of all documents, rising; true: of those that truly have the
-    label. A margin is the score of the label, less the highest of the others where there are
-    several; documents with a margin above the line get the label.
-    """
-
-    value: Floats
-    margins: Floats
-    true: Floats
-
-    @classmethod
-    def of(
-        cls,
-        label: str,
-        scores: Floats,
-        truth: Int64s,
-        labels: Sequence[str],
-        thresholds: Mapping[str, float],
-    ) -> Lines:
-        """scores: (n, k), k being 1 with two labels. thresholds: those of the other labels."""
-        c = list(labels).index(label)
-        if scores.shape[1] == 1:
-            margins = scores[:, 0] if c == 1 else -scores[:, 0]
-        else:
-            others = np.delete(scores - _offsets(thresholds, labels), c, axis=1)
-            margins = scores[:, c] - others.max(axis=1)
-        low = np.unique(margins)
-        between = low[:-1] + (low[1:] - low[:-1]) / 2
-        between = np.where(between < low[1:], between, low[:-1])
-        value = np.concatenate([[low[0] - 1], between, [low[-1] + 1]])
-        return cls(value, np.sort(margins), np.sort(margins[truth == c]))
-
-    def counts(self, value: Floats) -> tuple[Int64s, Int64s]:
-        """How many documents would get the label, and how many of them rightly, for each value."""
-        given = len(self.margins) - np.searchsorted(self.margins, value, side="right")
-        right = len(self.true) - np.searchsorted(self.true, value, side="right")
-        return given, right
-
-    @property
-    def precision(self) -> Floats:
-        """Of every line; 0 where no document gets the label."""
-        given, right = self.counts(self.value)
-        return np.divide(right, given, out=np.zeros(len(given)), where=given > 0)
-
-    def best(self, rule: Rule) -> float | None:
-        """The best line by a rule, of equal ones that nearest to 0; None where none gives the
-        precision that is asked for.
-        """
-        given, right = self.counts(self.value)
-        if rule.name == "f1":
-            worth = 2 * right / np.maximum(given + len(self.true), 1)
-        elif rule.name == "costs":
-            wrong, missed = given - right, len(self.true) - right
-            worth = -(rule.values[0] * wrong + rule.values[1] * missed)
-        else:
-            worth = np.where(self.precision >= rule.values[0], right, -1)
-            if worth.max() <= 0:
-                return None
-        best = self.value[worth == worth.max()]
-        return float(best[np.argmin(np.abs(best))])
-
-    def at(self, value: float) -> Threshold:
-        """A line as a record."""
-        given, right = (int(count) for count in self.counts(np.array(value)))
-        precision = right / given if given else 0.0
-        return Threshold(value, precision, right / len(self.true) if len(self.true) else 0.0)

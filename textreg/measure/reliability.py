@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textreg.measure.calibration import Lines, parse_rule
 from textreg.measure.metrics import wilson
+from textreg.measure.thresholds import Lines, parse_rule
 
 if TYPE_CHECKING:
     from textreg.records import Floats, Int64s

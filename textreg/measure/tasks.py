@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from textreg.errors import DataError, UsageError
-from textreg.prepare import Target
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
 from textreg.search.splitting import splits_of
 from textreg.settings import TrainingSettings
+from textreg.target import Target
 
 if TYPE_CHECKING:
     from textreg.records import Int64s

@@ -51,7 +51,8 @@ from textreg.errors import UsageError
 from textreg.features.encoder import Encoder
 from textreg.features.vectorize import Vectorizer
 from textreg.losses import LOSSES
-from textreg.measure.calibration import Calibration, check_thresholds
+from textreg.measure.calibration import Calibration
+from textreg.measure.thresholds import check_thresholds
 from textreg.model import Model
 from textreg.modelfile.container import FaultError, blaming, field, pack, unpack, write_atomically
 from textreg.modelfile.packing import offsets_of, pack_names, unpack_names, unpack_rows

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg.measure.calibration import codes
 from textreg.measure.metrics import measure_numbers
 from textreg.measure.significance import Answers, bootstrap, sign_test
+from textreg.measure.thresholds import codes
 from textreg.report.facts import prices
 from textreg.report.measured import RESAMPLES, resampled
 from textreg.report.records import Baseline, Figure

@@ -14,9 +14,9 @@ from textreg.measure.evaluation import Evaluation, evaluate, evaluate_numbers, k
 from textreg.measure.metrics import measure_numbers, wilson
 from textreg.measure.reliability import reliability, threshold_table
 from textreg.measure.significance import Answers, Interval, bootstrap
-from textreg.prepare import numbers
 from textreg.records import Corpus
 from textreg.report.records import Confused, Figure, LabelScore, Scores
+from textreg.target import numbers
 
 if TYPE_CHECKING:
     from textreg.model import Model

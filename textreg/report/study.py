@@ -13,7 +13,7 @@ from textreg import registry
 from textreg.errors import DataError, first_few
 from textreg.explain.kept import places
 from textreg.fitting import fit_classes
-from textreg.prepare import Prepared, Target, prepare
+from textreg.prepare import Prepared, prepare
 from textreg.records import Corpus, MultiSolution
 from textreg.records.ragged import row_of, sums
 from textreg.running import ALONE, Run, Work
@@ -23,6 +23,7 @@ from textreg.search.splitting import splits_of
 from textreg.search.trials import Fold, Start
 from textreg.search.tuning import Tuning
 from textreg.settings import TrainingSettings
+from textreg.target import Target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

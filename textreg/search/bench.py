@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from textreg import registry
 from textreg.features.vectorize import Features
 from textreg.kinds import Regularizer
-from textreg.prepare import Prepared, Target, make_features, prepare
+from textreg.prepare import Prepared, make_features, prepare
 from textreg.records import Corpus
 from textreg.running import Run, Work
 from textreg.search.choice import choose, promising
@@ -27,6 +27,7 @@ from textreg.search.splits import Split
 from textreg.search.trials import Fold
 from textreg.search.tuning import Tuning
 from textreg.settings import TrainingSettings
+from textreg.target import Target
 
 TIGHTER = 3.0
 """How many times longer the final fit may take, for its tolerance, than the slowest of a search."""

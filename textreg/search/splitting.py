@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from textreg.errors import DataError, UsageError
-from textreg.prepare import Target
 from textreg.reading.times import moments
 from textreg.records import Corpus
 from textreg.search.splits import (
@@ -21,6 +20,7 @@ from textreg.search.splits import (
     time_holdout,
 )
 from textreg.settings import TrainingSettings
+from textreg.target import Target
 
 HOLDOUT = 0.1
 """Share of the documents that is held out when a search needs some and none are given."""
