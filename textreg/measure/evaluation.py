@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textreg.errors import DataError, UsageError, did_you_mean
+from textreg.errors import DataError, UsageError, did_you_mean, first_few
 from textreg.measure.metrics import measure_numbers, wilson
 
 if TYPE_CHECKING:
@@ -164,10 +164,8 @@ def known_codes(
     if not unknown:
         return np.array([known[str(label)] for label in labels_true], dtype=np.int64)
     label, *others = unknown
-    more = ""
-    if others:
-        shown = ", ".join(f"'{other}'" for other in others[:5])
-        more = f" Also unknown: {shown}{', ...' if len(others) > 5 else ''}."
+    shown = first_few([f"'{other}'" for other in others], 5)
+    more = f" Also unknown: {shown}." if others else ""
     raise DataError(
         f"{where(first)}: the model does not know the label '{label}' "
         f"({unknown.total():,} of {len(labels_true):,} documents have such a label)."
