@@ -166,6 +166,7 @@ def test_a_space_is_read() -> None:
     ("options", "message"),
     [
         ({"search_space": {"wighting": ["log"]}}, "Did you mean 'weighting'"),
+        ({"search_space": {"l1": [0.1]}}, "Did you mean 'reg_l1'"),
         ({"search_space": {"weighting": ["lot"]}}, "Did you mean 'log'"),
         ({"search_space": {"weighting": "log"}}, "needs a list of values"),
         ({"search_space": {"weighting": []}}, "needs values that differ"),

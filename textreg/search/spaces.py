@@ -105,10 +105,10 @@ def _find(key: str, parts: Mapping[str, Parametrized | None]) -> tuple[str, str]
     for prefix, part in prefixed.items():
         if part is not None:
             known += [f"{prefix}_{name}" for name in part.declared()]
-    raise UsageError(
-        f"search_space: no parameter '{key}'.{did_you_mean(key, known)} There are: "
-        f"{', '.join(known)}."
-    )
+    # A name without the prefix of its part is too short to be near to it in letters.
+    unprefixed = next((one for one in known if one.partition("_")[2] == key), "")
+    hint = did_you_mean(unprefixed or key, known)
+    raise UsageError(f"search_space: no parameter '{key}'.{hint} There are: {', '.join(known)}.")
 
 
 def _read(value: Any, declared: Param) -> Any:
