@@ -432,7 +432,7 @@ def test_joined_builders_compare_copy_and_pickle() -> None:
         ("windows,documents", {"stride": 30}, UsageError, "stride must be at most size, 20"),
         ("windows,windows", {}, UsageError, "'windows' is named twice"),
         ("windows,window", {}, PluginError, "no group builder 'window'.*'windows'"),
-        ("windows,", {}, PluginError, "no group builder ''"),
+        ("windows,", {}, UsageError, "'windows,' has a comma with no name beside it"),
         ("windows,my-other", {"size": 3}, UsageError, "no parameter 'size'.*windows_size"),
         ("windows,my-other", {"my_other_size": 0}, UsageError, "my_other_size must be at least 1"),
     ],

@@ -43,7 +43,13 @@ class Registry:
         if kind == "groups" and "," in name:
             from textreg.plugins.joining import join
 
-            return join(tuple(self.find(kind, part.strip()) for part in name.split(",")))
+            parts = [part.strip() for part in name.split(",")]
+            if not all(parts):
+                raise UsageError(
+                    f"groups: '{name}' has a comma with no name beside it: name one builder, such "
+                    "as lda, or several with commas between them, such as lda,sentences."
+                )
+            return join(tuple(self.find(kind, part) for part in parts))
         owner, _, short = name.rpartition(":")
         with self._inventory.lock:
             if not owner and (kind, short) in self._inventory.added:
