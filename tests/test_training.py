@@ -239,6 +239,7 @@ def test_procedures_without_a_bound_report_none() -> None:
     ("options", "words"),
     [
         ({"rge": "lasso"}, "no option 'rge'"),
+        ({"l1": 0.5}, "no option 'l1'.* such as reg_l1"),
         ({"min_dff": 2}, "Did you mean 'min_df'"),
         ({"reg": "lasso", "reg_l7": 1}, "no parameter 'l7'"),
         ({"reg": "lasso", "groups_weight": "one"}, "lasso makes no use of groups"),

@@ -231,7 +231,10 @@ class TrainingSettings:
                 parts[prefix][name] = value
             else:
                 known = own | choices | Vectorizer.declared().keys()
-                raise UsageError(f"no option '{key}'.{did_you_mean(key, known)}")
+                raise UsageError(
+                    f"no option '{key}'.{did_you_mean(key, known)} A parameter of a part has the "
+                    "part's keyword before it, such as reg_l1."
+                )
         if values.get("task") == "regression":
             values = {"loss": "squared", "metric": METRICS["regression"][0], **values}
         reg = registry.resolve("regularizer", values.pop("reg", "sentence"), parts.pop("reg"))
