@@ -138,6 +138,10 @@ class Registry:
         cls, info = _class_of(part), self.provider(part)
         return f"{cls.__module__}.{cls.__qualname__}" if info is None else info.home
 
+    def who(self, part: Any) -> str:
+        """What to call a part in a message: kind, name, and where it is from."""
+        return f"{title(part.kind)} '{part.label()}' of {self.home(part)}"
+
     def origin(self, part: Any) -> dict[str, Any]:
         """The same as a model keeps it: distribution, version, api, and of a file path and hash."""
         info = self.provider(part)
@@ -208,10 +212,9 @@ class Registry:
             self._blocks.add(name)
 
     def _make(self, cls: type[Any], params: Mapping[str, Any]) -> Any:
-        def who() -> str:
-            return f"{title(cls.kind)} '{cls.label()}' of {self.home(cls)}"
-
-        with blaming(who, "its constructor", lambda: "--debug shows its traceback."):
+        with blaming(
+            lambda: self.who(cls), "its constructor", lambda: "--debug shows its traceback."
+        ):
             return cls(**params)
 
     def _search_modules(
@@ -274,6 +277,7 @@ names = _default.names
 listing = _default.listing
 provider = _default.provider
 home = _default.home
+who = _default.who
 origin = _default.origin
 failure = _default.failure
 load = _default.load

@@ -22,7 +22,6 @@ from textreg.errors import BrokenPluginError
 from textreg.kinds import GraphBuilder, GroupBuilder, Plugin, Regularizer, Tokenizer
 from textreg.plugins.guard import Seal, blaming
 from textreg.plugins.joining import JoinedBuilder
-from textreg.plugins.loading import title
 from textreg.records import Graph, Groups, MultiSolution, Problem, Solution, Tokens
 from textreg.text import check_texts
 
@@ -141,11 +140,6 @@ def ours(part: Plugin) -> bool:
     return type(part).__module__.partition(".")[0] == "textreg"
 
 
-def _who(part: Plugin) -> str:
-    """What to call a part in a message: kind, name, distribution and version."""
-    return f"{title(part.kind)} '{part.label()}' of {registry.home(part)}"
-
-
 def _advice(part: Plugin) -> str:
     info = registry.provider(part)
     if ours(part):
@@ -160,7 +154,7 @@ def _advice(part: Plugin) -> str:
 
 @contextmanager
 def _blaming(part: Plugin, doing: str) -> Iterator[None]:
-    with blaming(lambda: _who(part), doing, lambda: _advice(part)):
+    with blaming(lambda: registry.who(part), doing, lambda: _advice(part)):
         yield
 
 
@@ -176,7 +170,7 @@ def _handing(part: Plugin, doing: str, **records: Any) -> Iterator[Sequence[Any]
         yield list(seal.records.values())
     if field := seal.changed():
         cause = f"{doing} changes {field}, which is shared"
-        raise BrokenPluginError(f"{_who(part)} is broken: {cause}. {_advice(part)}", cause)
+        raise BrokenPluginError(f"{registry.who(part)} is broken: {cause}. {_advice(part)}", cause)
 
 
 def _require(part: Plugin, doing: str, holds: bool, wanted: str, got: Any) -> None:
@@ -190,7 +184,7 @@ def _wrong(part: Plugin, doing: str, wanted: str, got: Any) -> BrokenPluginError
     if not isinstance(got, str):
         got = "None" if got is None else f"of the type {type(got).__name__}"
     cause = f"{doing} must give {wanted}, not {got}"
-    return BrokenPluginError(f"{_who(part)} is broken: {cause}. {_advice(part)}", cause)
+    return BrokenPluginError(f"{registry.who(part)} is broken: {cause}. {_advice(part)}", cause)
 
 
 def _require_array(
