@@ -216,9 +216,7 @@ def test_omp_is_the_plain_version(seed: int, intercept: bool, columns: str) -> N
 def test_gomp_is_the_plain_version(seed: int, columns: str, kind: str) -> None:
     groups = some_groups(seed)
     problem = small(seed, groups=groups)
-    members = [
-        groups.indices[groups.indptr[g] : groups.indptr[g + 1]].tolist() for g in range(len(groups))
-    ]
+    members = [groups.members(g).tolist() for g in range(len(groups))]
     run = Pursuit(problem, l2=0.3, columns=columns, score=kind)
     run.grow(15)
     assert run.order == plain(problem, 0.3, 15, columns, kind, members)

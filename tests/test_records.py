@@ -144,6 +144,8 @@ def test_groups_may_start_lower_than_the_one_before_ended() -> None:
     groups = make_groups([[6, 7], [], [0, 1], []])
     assert len(groups) == 4
     assert groups.name(2) == "group 2"
+    assert groups.label(2) == "group 3"
+    assert groups.members(2).tolist() == [0, 1]
 
 
 TEXT = [[["a", "b"], ["c"]], [], [["b"], [], ["a", "a", "c"]]]

@@ -56,11 +56,7 @@ def objective(problem: Problem, reg: Sentence, w: NDArray[np.float64], b: float)
     groups = problem.groups
     assert groups is not None
     loss = problem.weights @ np.logaddexp(0.0, -problem.y * (problem.X @ w + b))
-    norms = [
-        groups.weights[g]
-        * np.linalg.norm(w[groups.indices[groups.indptr[g] : groups.indptr[g + 1]]])
-        for g in range(len(groups))
-    ]
+    norms = [groups.weights[g] * np.linalg.norm(w[groups.members(g)]) for g in range(len(groups))]
     return float(loss + reg.group * sum(norms) + reg.l1 * np.abs(w).sum() + reg.l2 * (w @ w))
 
 
@@ -175,7 +171,7 @@ def test_the_order_of_documents_and_groups_is_irrelevant(solver: str) -> None:
     assert groups is not None
     order = random.permutation(len(groups))
     shuffled = ragged(
-        [groups.indices[groups.indptr[g] : groups.indptr[g + 1]].tolist() for g in order],
+        [groups.members(g).tolist() for g in order],
         groups.n_features,
     )
     reg = Sentence(group=0.1, l1=0.1, solver=solver)
@@ -213,12 +209,7 @@ def test_selected_sentences(solver: str) -> None:
     assert groups is not None
     assert solution.group_norms is not None
     assert solution.group_norms.shape == (len(groups),)
-    norms = np.array(
-        [
-            np.linalg.norm(solution.w[groups.indices[groups.indptr[g] : groups.indptr[g + 1]]])
-            for g in range(len(groups))
-        ]
-    )
+    norms = np.array([np.linalg.norm(solution.w[groups.members(g)]) for g in range(len(groups))])
     chosen = solution.group_norms > 0.0
     assert 0 < chosen.sum() < len(groups)
     np.testing.assert_allclose(solution.group_norms, norms, atol=0.01)

@@ -70,8 +70,7 @@ def group_lines(groups: Groups, vocabulary: Sequence[str]) -> Iterator[str]:
     """
     yield "# name\tprice\tfeatures\n"
     for g in range(len(groups)):
-        name = f"group {g + 1}" if groups.names is None else groups.names[g]
-        members = groups.indices[groups.indptr[g] : groups.indptr[g + 1]]
+        name, members = groups.label(g), groups.members(g)
         fields = [name, f"{groups.weights[g]:.17g}", *(vocabulary[j] for j in members)]
         for field in fields:
             if field != field.strip() or "\t" in field or "\n" in field or "\r" in field:

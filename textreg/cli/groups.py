@@ -133,11 +133,10 @@ def _chosen(groups: Groups, tokens: Tokens, feature: str | None) -> list[int]:
 
 
 def _row(groups: Groups, tokens: Tokens, g: int) -> dict[str, Any]:
-    members = groups.indices[groups.indptr[g] : groups.indptr[g + 1]]
     return {
-        "name": groups.names[g] if groups.names else f"group {g + 1}",
+        "name": groups.label(g),
         "price": float(groups.weights[g]),
-        "features": [tokens.vocabulary[j] for j in members],
+        "features": [tokens.vocabulary[j] for j in groups.members(g)],
     }
 
 

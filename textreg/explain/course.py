@@ -28,7 +28,7 @@ def groups_taken(
             if g is not None and groups.names is not None and g < len(groups):
                 text = text_of(g) if groups.names[g] == name else None
             if g is not None and name is None:
-                name = f"group {g}"
+                name = f"group {g + 1}"
             came.append(Came(name, text, tuple(step["features"])))
         found.append(tuple(came))
     return tuple(found)

@@ -170,12 +170,11 @@ class _Shower:
     def group(self, g: int, row: int | None = None) -> KeptGroup:
         """One group as it speaks for a label, by default the one it speaks for most."""
         row = int(np.argmax(self.values[:, g])) if row is None else row
-        members = self.groups.indices[self.groups.indptr[g] : self.groups.indptr[g + 1]]
+        members = self.groups.members(g)
         weights = self.weights[row, members]
         order = np.argsort(-np.abs(weights), kind="stable")
-        names = self.groups.names
         return KeptGroup(
-            name=names[g] if names is not None else f"group {g + 1}",
+            name=self.groups.label(g),
             norm=float(self.norms[g]),
             label=self.labels[row],
             value=float(self.values[row, g]),
@@ -206,9 +205,8 @@ class _Shower:
         Where texts repeat a sentence, it is shown once.
         """
         seen: dict[bytes, int] = {}
-        ptr = self.groups.indptr
         for g in order:
-            seen.setdefault(self.groups.indices[ptr[g] : ptr[g + 1]].tobytes(), int(g))
+            seen.setdefault(self.groups.members(g).tobytes(), int(g))
             if len(seen) == top:
                 break
         return list(seen.values())

@@ -77,8 +77,7 @@ class _Names(MadeNames):
     def name(self, group: int) -> str:
         part = bisect_right(self.starts, group) - 1
         label, groups = self.parts[part]
-        inside = group - self.starts[part]
-        return f"{label}: {groups.names[inside] if groups.names else f'group {inside + 1}'}"
+        return f"{label}: {groups.label(group - self.starts[part])}"
 
 
 @cache

@@ -84,8 +84,16 @@ class Groups:
         return int(np.searchsorted(self.indptr, entry, side="right")) - 1
 
     def name(self, group: int) -> str:
-        """What to call a group in a message."""
+        """What to call a group in an error, by its index where it has no name."""
         return f"group {group}" if self.names is None else f"group '{self.names[group]}'"
+
+    def label(self, group: int) -> str:
+        """What to call a group where it is shown: its name, or ``group 3`` of the third."""
+        return f"group {group + 1}" if self.names is None else self.names[group]
+
+    def members(self, group: int) -> Int32s:
+        """The features of a group, sorted."""
+        return self.indices[self.indptr[group] : self.indptr[group + 1]]
 
     @cached_property
     def merged(self) -> MergedGroups:
