@@ -28,6 +28,18 @@ def gives_offsets(model: Model) -> bool:
     return True
 
 
+def sentence_of(model: Model, texts: Sequence[str], document_ptr: Int64s, sentence: int) -> str:
+    """The text of a sentence, where those of text d are ``document_ptr[d]`` to the next.
+
+    The tokenizer must give character offsets.
+    """
+    d = int(np.searchsorted(document_ptr, sentence, side="right")) - 1
+    spans = model.encoder.words([texts[d]], spans=True).sentence_spans
+    assert spans is not None
+    start, end = spans[sentence - int(document_ptr[d])].tolist()
+    return texts[d][start:end]
+
+
 def explain(model: Model, texts: Iterable[str], of: str | None = None) -> Iterator[Explanation]:
     """Explain the score of each text, in their order and in constant memory.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from textreg import registry
 from textreg.errors import DataError, ModelError, PluginError, UsageError
-from textreg.explain.account import gives_offsets
+from textreg.explain.account import gives_offsets, sentence_of
 from textreg.explain.course import groups_taken, path_of
 from textreg.explain.kept_records import Kept, KeptGroup, Neighbor, Pulled
 from textreg.grouping import SegmentNames
@@ -216,12 +216,7 @@ class _Shower:
         names = self.groups.names
         if not (isinstance(names, SegmentNames) and names.segment == "sentence" and self.offsets):
             return None
-        document = int(np.searchsorted(names.document_ptr, g, side="right")) - 1
-        text = self.corpus.texts[document]
-        spans = self.model.encoder.words([text], spans=True).sentence_spans
-        assert spans is not None
-        start, end = spans[g - int(names.document_ptr[document])].tolist()
-        return text[start:end]
+        return sentence_of(self.model, self.corpus.texts, names.document_ptr, g)
 
 
 def _pulled(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg.explain import explain, gives_offsets
+from textreg.explain.account import sentence_of
 from textreg.report.document_records import Selected, SelectedSentence
 
 if TYPE_CHECKING:
@@ -67,12 +68,7 @@ def silent_sentences(model: Model, study: Study) -> tuple[str, ...]:
     found = study.sentences
     long = np.flatnonzero(found.filled & ~found.kept & (found.sizes >= LEAST_FEATURES))
     places = np.linspace(0, len(long) - 1, min(SILENT, len(long))).astype(int)
-    examples = []
-    for s in long[places].tolist():
-        d = int(np.searchsorted(found.document_ptr, s, side="right")) - 1
-        text = study.corpus.texts[d]
-        spans = study.data.encoder.words([text], spans=True).sentence_spans
-        assert spans is not None
-        start, end = spans[s - int(found.document_ptr[d])].tolist()
-        examples.append(" ".join(text[start:end].split()))
-    return tuple(examples)
+    texts = (
+        sentence_of(model, study.corpus.texts, found.document_ptr, s) for s in long[places].tolist()
+    )
+    return tuple(" ".join(text.split()) for text in texts)
