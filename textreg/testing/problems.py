@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +14,8 @@ from textreg import registry
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Regularizer
 from textreg.losses import find_loss, intercept_at_zero
-from textreg.records import Graph, Groups, Problem, Solution
+from textreg.records import Graph, Groups, MultiSolution, Problem, Solution
+from textreg.testing.checks import require
 
 if TYPE_CHECKING:
     from textreg.records import Floats
@@ -101,6 +104,21 @@ def solved(part: Regularizer, problem: Problem) -> Solution:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return part.solve(problem)
+
+
+def require_honest(
+    name: str, solve: Callable[..., Solution | MultiSolution], problem: Problem, *more: Any
+) -> None:
+    """What ``solve(problem, *more)`` calls converged has a gap within the tolerance, if any; what
+    is not warns.
+    """
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = solve(problem, *more)
+    warned = any(issubclass(item.category, ConvergenceWarning) for item in told)
+    if found.converged and not math.isnan(found.gap):
+        require(name, found.gap <= problem.tol, f"a gap within {problem.tol}", found.gap)
+    require(name, found.converged or warned, "a ConvergenceWarning", "none")
 
 
 def decided(part: Regularizer, problem: Problem) -> Regularizer:
