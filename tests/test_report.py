@@ -486,6 +486,37 @@ def test_the_command_to_reproduce_does(cli: Cli, demo: Path, tmp_path: Path) -> 
         assert one.get(name, 0.0) == pytest.approx(two.get(name, 0.0), abs=1e-3 * most)
 
 
+@pytest.mark.parametrize("option", ["--weight-col", "--group-col", "--time-col"])
+def test_columns_of_the_training(cli: Cli, tmp_path: Path, option: str) -> None:
+    """Fits without a part are those of the training: of its weights, its groups and its times."""
+    rows = [
+        f"{'good' if row % 2 else 'bad'} {'ok' if row % 3 else 'odd'},{row % 2},{1 + row // 10}"
+        for row in range(60)
+    ]
+    corpus, trained = tmp_path / "c.csv", tmp_path / "m.textreg"
+    corpus.write_text("\n".join(["text,label,more", *rows]) + "\n")
+    code, _, err = cli(
+        "train", corpus, "--reg", "ridge", option, "more", "--seed", "3", "-o", trained
+    )
+    assert (code, err) == (0, "")
+    pages = []
+    for options in ([], [option, "more"]):
+        page = tmp_path / "page.html"
+        code, out, err = cli("report", trained, "--train", corpus, *options, "-o", page)
+        assert (code, err) == (0, "")
+        role = option.removeprefix("--").removesuffix("-col")
+        assert (f"{role} = more" in out) == bool(options)
+        pages.append(Page(page.read_text(encoding="utf-8")).text)
+    assert ("the latest 50 training documents" in pages[1]) == (option == "--time-col")
+    before, after = (text.rpartition("this page")[0] for text in pages)
+    assert before
+    assert before != after
+
+    code, out, err = cli("report", trained, corpus, option, "more")
+    assert (code, out) == (2, "")
+    assert f"{option} is of the training: give --train" in err
+
+
 def test_bad_commands(cli: Cli, demo: Path, tmp_path: Path) -> None:
     trained, corpus = tmp_path / "m.textreg", demo / "train.jsonl"
     cli("train", corpus, "--reg", "lasso", "--reg-l1", "1", "-o", trained)

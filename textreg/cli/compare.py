@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from textreg.cli import shared
-from textreg.cli.inputs import reading
+from textreg.cli.inputs import Reading, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, print_table, progress_bar
 from textreg.errors import UsageError
@@ -34,7 +34,7 @@ class _CompareCommand(PartsCommand):
 
 @click.command(cls=_CompareCommand, name="compare")
 @click.argument("files", nargs=-1, required=True)
-@reading(labels=True)
+@reading("label")
 @click.option(
     "--reg",
     metavar="NAMES",
@@ -116,10 +116,7 @@ class _CompareCommand(PartsCommand):
 @click.option("--report", metavar="FILE", help="Of two models: write what changed, a page of HTML.")
 def command(
     files: tuple[str, ...],
-    text_col: str | None,
-    label_col: str | None,
-    encoding: str | None,
-    on_error: str,
+    how: Reading,
     reg: tuple[str, ...],
     test: tuple[str, ...],
     dev: tuple[str, ...],
@@ -166,9 +163,8 @@ def command(
         check_picture(plot)
     candidates = _candidates(reg, models)
     chosen = {key: value for key, value in options.items() if value is not None}
-    how = {"text_col": text_col, "label_col": label_col, "encoding": encoding, "on_error": on_error}
     tasks: Iterable[Task] = (
-        Task.read(path, *parts, **how)
+        Task.read(path, *parts, **how._asdict())
         for path, *parts in zip(
             corpora, test or [None] * len(corpora), dev or [None] * len(corpora), strict=True
         )

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from textreg.cli import shared
-from textreg.cli.inputs import describe, reading
+from textreg.cli.inputs import Reading, describe, reading
 from textreg.cli.output import measures, print_json, print_table
 from textreg.errors import UsageError
 from textreg.measure.evaluation import Evaluation, Fit, evaluate, evaluate_numbers, known_codes
 from textreg.measure.reliability import Reliability, ThresholdLine, reliability, threshold_table
 from textreg.model import Model
 from textreg.modelfile.storage import load_model
-from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
 from textreg.target import numbers
 
@@ -29,7 +28,7 @@ MAX_CONFUSION = 12
 @click.command(name="evaluate")
 @click.argument("model")
 @click.argument("files", nargs=-1, required=True)
-@reading(labels=True)
+@reading("label")
 @click.option(
     "--reliability", "reliable", is_flag=True, help="Show how often the probabilities come true."
 )
@@ -40,10 +39,7 @@ MAX_CONFUSION = 12
 def command(
     model: str,
     files: tuple[str, ...],
-    text_col: str | None,
-    label_col: str | None,
-    encoding: str | None,
-    on_error: str,
+    how: Reading,
     reliable: bool,
     thresholds: bool,
     as_json: bool,
@@ -60,9 +56,7 @@ def command(
         raise UsageError(
             "a regression has no labels, and so no thresholds: leave out --thresholds."
         )
-    corpus = read_corpus(
-        files, text_col=text_col, label_col=label_col, encoding=encoding, on_error=on_error
-    )
+    corpus = how.labelled(files)
     scores = loaded.decision_function(corpus.texts)
     result = _measure(loaded, corpus, scores)
     bins, table = _tables(loaded, corpus, scores)

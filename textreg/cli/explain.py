@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from textreg.cli import shared
-from textreg.cli.inputs import reading
+from textreg.cli.inputs import Reading, reading
 from textreg.cli.kept import tell_kept
 from textreg.cli.output import print_json
 from textreg.errors import UsageError
 from textreg.explain import Explanation, explain, kept_in
 from textreg.explain.show import headline, pieces, strongest
 from textreg.modelfile.storage import load_model
-from textreg.reading.corpus import read_corpus, stream_documents
 from textreg.screen import visible
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 @click.command(name="explain")
 @click.argument("model")
 @click.argument("source", required=False, metavar="[TEXT | FILE | -]")
-@reading(labels=True)
+@reading("label")
 @click.option(
     "--train",
     "corpus",
@@ -59,10 +58,7 @@ if TYPE_CHECKING:
 def command(
     model: str,
     source: str | None,
-    text_col: str | None,
-    label_col: str | None,
-    encoding: str | None,
-    on_error: str,
+    how: Reading,
     corpus: tuple[str, ...],
     unlabeled: tuple[str, ...],
     top: int,
@@ -90,15 +86,8 @@ def command(
             raise UsageError(
                 "--train explains the training and no text: leave out the text, --of and --format."
             )
-        read = read_corpus(
-            corpus, text_col=text_col, label_col=label_col, encoding=encoding, on_error=on_error
-        )
-        more = None
-        if unlabeled:
-            more = read_corpus(
-                unlabeled, text_col=text_col, encoding=encoding, on_error=on_error, labelled=False
-            )
-        found = kept_in(loaded, read, top, unlabeled=more)
+        more = how.unlabeled(unlabeled) if unlabeled else None
+        found = kept_in(loaded, how.labelled(corpus), top, unlabeled=more)
         if as_json:
             print_json({"model": model, **found.to_dict()})
         else:
@@ -110,9 +99,9 @@ def command(
         raise UsageError(
             "--unlabeled belongs to the training corpus: give --train, or leave it out."
         )
-    if label_col is not None:
+    if how.label_col is not None:
         raise UsageError("the texts to explain need no labels: leave out --label-col.")
-    explanations = explain(loaded, _texts(source or "-", text_col, encoding, on_error), of)
+    explanations = explain(loaded, _texts(source or "-", how), of)
     if as_json:
         print_json({"model": model, "explanations": [each.to_dict() for each in explanations]})
         return
@@ -129,14 +118,13 @@ def command(
         _tell(console, each, top, chances=loaded.has_probabilities)
 
 
-def _texts(source: str, text_col: str | None, encoding: str | None, on_error: str) -> Iterator[str]:
+def _texts(source: str, how: Reading) -> Iterator[str]:
     """The texts that an argument stands for."""
     if source != "-" and any(map(str.isspace, source)) and not _is_file(source):
-        if text_col is not None:
+        if how.text_col is not None:
             raise UsageError("a text has no columns: leave out --text-col, or name a file.")
         return iter([source])
-    batches = stream_documents([source], text_col=text_col, encoding=encoding, on_error=on_error)
-    return itertools.chain.from_iterable(batch.texts for batch in batches)
+    return itertools.chain.from_iterable(batch.texts for batch in how.stream([source]))
 
 
 def _is_file(source: str) -> bool:

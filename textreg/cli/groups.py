@@ -11,14 +11,13 @@ import click
 import numpy as np
 
 from textreg.cli import shared
-from textreg.cli.inputs import describe, reading
+from textreg.cli.inputs import Reading, describe, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import SHOWN, check_target, percent, print_json, print_table
 from textreg.errors import DataError, did_you_mean, first_few
 from textreg.groupfile import group_lines
 from textreg.modelfile.container import write_atomically
 from textreg.plugins import calls
-from textreg.reading.corpus import read_corpus
 from textreg.records import Groups, Tokens
 from textreg.settings import TrainingSettings
 
@@ -29,7 +28,7 @@ class _GroupsCommand(PartsCommand):
 
 @click.command(cls=_GroupsCommand, name="groups")
 @click.argument("files", nargs=-1, required=True)
-@reading(labels=False)
+@reading()
 @click.option(
     "--groups",
     metavar="NAME",
@@ -53,9 +52,7 @@ class _GroupsCommand(PartsCommand):
 @shared.as_json
 def command(
     files: tuple[str, ...],
-    text_col: str | None,
-    encoding: str | None,
-    on_error: str,
+    how: Reading,
     top: int,
     feature: str | None,
     output: str | None,
@@ -71,9 +68,7 @@ def command(
         check_target(Path(output), files)
     given = {key: value for key, value in options.items() if value is not None}
     settings = TrainingSettings.from_options(reg="group", **given)
-    corpus = read_corpus(
-        files, text_col=text_col, encoding=encoding, on_error=on_error, labelled=False
-    )
+    corpus = how.unlabeled(files)
     if not as_json:
         describe(files, corpus)
     clock = [time.perf_counter()]

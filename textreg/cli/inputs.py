@@ -1,39 +1,98 @@
-"""The options that say how files are read, and what is said of them."""
+"""The options that say how files are read; reading them so, and what is said of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar, cast
 
 import click
 
+from textreg.reading.corpus import read_corpus, stream_documents
 from textreg.records import Corpus
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_TEXT = click.option("--text-col", metavar="NAME", help="Column of the texts.  [default: guessed]")
-_LABEL = click.option(
-    "--label-col", metavar="NAME", help="Column of the labels.  [default: guessed]"
-)
-_ENCODING = click.option(
-    "--encoding", metavar="NAME", help="Encoding of the files.  [default: UTF-8, or by their marks]"
-)
-_ON_ERROR = click.option(
-    "--on-error",
-    type=click.Choice(["stop", "skip"]),
-    default="stop",
-    show_default=True,
-    help="What a row that cannot be used does.",
-)
+_COLUMNS = {
+    "text": "Column of the texts.  [default: guessed]",
+    "label": "Column of the labels.  [default: guessed]",
+    "weight": "Column of the documents' weights.",
+    "group": "Column of the documents' groups, such as authors; a group is held out as a whole.",
+    "time": "Column of the documents' times; the latest are held out.",
+}
+TRAINING = ("weight", "group", "time")
+"""The columns that only a training makes use of."""
 
 
-def reading(*, labels: bool) -> Callable[[F], F]:
-    """Options ``text_col``, ``encoding`` and ``on_error``, and with ``labels`` ``label_col``."""
+class Reading(NamedTuple):
+    """How the files of a command are read, as its options say; columns are None by default."""
+
+    text_col: str | None
+    label_col: str | None
+    weight_col: str | None
+    group_col: str | None
+    time_col: str | None
+    encoding: str | None
+    on_error: str
+
+    def training(self, files: Sequence[str]) -> Corpus:
+        """Documents to train on, with all that the columns say of them."""
+        return read_corpus(files, **self._asdict())
+
+    def labelled(self, files: Sequence[str]) -> Corpus:
+        """Documents with labels."""
+        return self._replace(weight_col=None, group_col=None, time_col=None).training(files)
+
+    def unlabeled(self, files: Sequence[str]) -> Corpus:
+        """Documents whose labels have no part."""
+        return read_corpus(
+            files,
+            text_col=self.text_col,
+            encoding=self.encoding,
+            on_error=self.on_error,
+            labelled=False,
+        )
+
+    def stream(self, files: Sequence[str]) -> Iterator[Corpus]:
+        """The same in constant memory."""
+        return stream_documents(
+            files, text_col=self.text_col, encoding=self.encoding, on_error=self.on_error
+        )
+
+
+def reading(*columns: str) -> Callable[[F], F]:
+    """Give a command the options of reading, with those of more columns than the texts'.
+
+    It takes them together, as ``how``, a :class:`Reading`.
+    """
+    options = [
+        click.option(f"--{name}-col", metavar="NAME", help=_COLUMNS[name])
+        for name in ("text", *columns)
+    ]
+    options += [
+        click.option(
+            "--encoding",
+            metavar="NAME",
+            help="Encoding of the files.  [default: UTF-8, or by their marks]",
+        ),
+        click.option(
+            "--on-error",
+            type=click.Choice(["stop", "skip"]),
+            default="stop",
+            show_default=True,
+            help="What a row that cannot be used does.",
+        ),
+    ]
 
     def decorate(command: F) -> F:
-        for option in (_ON_ERROR, _ENCODING, *([_LABEL] if labels else []), _TEXT):
-            command = option(command)
-        return command
+        @functools.wraps(command)
+        def called(*args: Any, **given: Any) -> Any:
+            how = Reading(*(given.pop(field, None) for field in Reading._fields))
+            return command(*args, how=how, **given)
+
+        for option in reversed(options):
+            called = option(called)
+        return cast(F, called)
 
     return decorate
 

@@ -12,18 +12,17 @@ from typing import Any
 import click
 
 from textreg.cli import shared
-from textreg.cli.inputs import reading
+from textreg.cli.inputs import Reading, reading
 from textreg.cli.output import print_json
 from textreg.model import Model
 from textreg.modelfile.storage import load_model
-from textreg.reading.corpus import stream_documents
 from textreg.records import Corpus
 
 
 @click.command(name="predict")
 @click.argument("model")
 @click.argument("files", nargs=-1)
-@reading(labels=False)
+@reading()
 @click.option("--proba", is_flag=True, help="Print the probability of every label as well.")
 @click.option(
     "--format",
@@ -37,9 +36,7 @@ from textreg.records import Corpus
 def command(
     model: str,
     files: tuple[str, ...],
-    text_col: str | None,
-    encoding: str | None,
-    on_error: str,
+    how: Reading,
     proba: bool,
     form: str,
     as_json: bool,
@@ -52,10 +49,7 @@ def command(
     loaded = load_model(model)
     if proba:
         loaded.require_probabilities()
-    batches = stream_documents(
-        files or ["-"], text_col=text_col, encoding=encoding, on_error=on_error
-    )
-    predictions = (_predict(loaded, batch, proba) for batch in batches)
+    predictions = (_predict(loaded, batch, proba) for batch in how.stream(files or ["-"]))
     if as_json:
         rows = list(itertools.chain.from_iterable(predictions))
         print_json({"model": model, "predictions": rows})

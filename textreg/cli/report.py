@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 import click
 
 from textreg.cli import shared
-from textreg.cli.inputs import describe, reading
+from textreg.cli.inputs import TRAINING, Reading, describe, reading
 from textreg.cli.output import check_target, progress_bar, size
 from textreg.errors import TextregError, UsageError
 from textreg.modelfile.storage import load_model
-from textreg.reading.corpus import read_corpus
 from textreg.report import report
 from textreg.report.page import check_report
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from textreg.model import Model
     from textreg.records import Corpus
     from textreg.running import Progress
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 @click.command(name="report")
 @click.argument("model")
 @click.argument("files", nargs=-1)
-@reading(labels=True)
+@reading("label", *TRAINING)
 @click.option(
     "--train",
     metavar="CORPUS",
@@ -40,10 +41,7 @@ if TYPE_CHECKING:
 def command(
     model: str,
     files: tuple[str, ...],
-    text_col: str | None,
-    label_col: str | None,
-    encoding: str | None,
-    on_error: str,
+    how: Reading,
     train: tuple[str, ...],
     unlabeled: tuple[str, ...],
     output: str | None,
@@ -60,28 +58,24 @@ def command(
     check_report()
     if not files and not train:
         raise UsageError("name labelled documents to measure on, or the training corpus (--train).")
-    if unlabeled and not train:
-        raise UsageError("--unlabeled is of the training: give --train, or leave it out.")
+    columns = {f"--{name}-col": getattr(how, f"{name}_col") for name in TRAINING}
+    for flag, value in {"--unlabeled": unlabeled, **columns}.items():
+        if value and not train:
+            raise UsageError(f"{flag} is of the training: give --train, or leave it out.")
     target = Path(output) if output else Path(Path(model).stem + ".html")
     check_target(target, [model, *files, *train, *unlabeled])
     loaded = load_model(model)
 
-    def read(names: tuple[str, ...], *, labelled: bool = True) -> Corpus | None:
+    def read(kind: Callable[[Sequence[str]], Corpus], names: Sequence[str]) -> Corpus | None:
         if not names:
             return None
-        corpus = read_corpus(
-            names,
-            text_col=text_col,
-            label_col=label_col if labelled else None,
-            encoding=encoding,
-            on_error=on_error,
-            labelled=labelled,
-        )
+        corpus = kind(names)
         if not quiet:
             describe(names, corpus)
         return corpus
 
-    corpus, training, more = read(files), read(train), read(unlabeled, labelled=False)
+    corpus, training = read(how.labelled, files), read(how.training, train)
+    more = read(how.unlabeled, unlabeled)
     with progress_bar(quiet=quiet) as progress:
         made = report(
             loaded,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from textreg.cli import shared
-from textreg.cli.inputs import describe, reading
+from textreg.cli.inputs import TRAINING, Reading, describe, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, print_json, progress_bar
 from textreg.cli.searching import searching
@@ -22,7 +22,6 @@ from textreg.losses import LOSSES
 from textreg.measure.calibration import METHODS
 from textreg.measure.metrics import METRICS
 from textreg.modelfile.container import is_container
-from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
 from textreg.screen import on_line
 from textreg.search.spaces import parse_space
@@ -32,8 +31,7 @@ from textreg.training import train_corpus
 
 @click.command(cls=PartsCommand, name="train")
 @click.argument("files", nargs=-1, required=True)
-@reading(labels=True)
-@click.option("--weight-col", metavar="NAME", help="Column of the documents' weights.")
+@reading("label", *TRAINING)
 @click.option(
     "--reg",
     metavar="NAME",
@@ -61,14 +59,6 @@ from textreg.training import train_corpus
     type=float,
     metavar="SHARE",
     help="Share of the documents held out to choose the prices by.  [default: 0.1]",
-)
-@click.option(
-    "--group-col",
-    metavar="NAME",
-    help="Column of the documents' groups, such as authors; a group is held out as a whole.",
-)
-@click.option(
-    "--time-col", metavar="NAME", help="Column of the documents' times; the latest are held out."
 )
 @shared.cross_validation
 @click.option(
@@ -146,13 +136,7 @@ from textreg.training import train_corpus
 @shared.quiet
 def command(
     files: tuple[str, ...],
-    text_col: str | None,
-    label_col: str | None,
-    weight_col: str | None,
-    group_col: str | None,
-    time_col: str | None,
-    encoding: str | None,
-    on_error: str,
+    how: Reading,
     dev: tuple[str, ...],
     unlabeled: tuple[str, ...],
     no_refit: bool,
@@ -177,7 +161,7 @@ def command(
     talk = not (quiet or as_json)
     target = Path(output) if output else Path(f"{_stem(files[0])}.textreg")
     _check_outputs(target, report, options["resume"], [*files, *dev, *unlabeled])
-    _check_split(group_col, time_col, dev)
+    _check_split(how, dev)
     given = {key: value for key, value in options.items() if value is not None}
     settings = TrainingSettings.from_options(
         refit=not no_refit,
@@ -187,19 +171,18 @@ def command(
         **given,
     )
 
-    def read(files: tuple[str, ...], **how: Any) -> Corpus:
-        corpus = read_corpus(files, text_col=text_col, encoding=encoding, on_error=on_error, **how)
+    def read(kind: Callable[[Sequence[str]], Corpus], files: Sequence[str]) -> Corpus:
+        corpus = kind(files)
         if talk:
             describe(files, corpus)
         return corpus
 
-    labelled = {"label_col": label_col, "weight_col": weight_col}
     started = time.monotonic()
-    corpus = read(files, group_col=group_col, time_col=time_col, **labelled)
+    corpus = read(how.training, files)
     if dev:
-        settings = replace(settings, dev=read(dev, **labelled))
+        settings = replace(settings, dev=read(how.training, dev))
     if unlabeled:
-        settings = replace(settings, unlabeled=read(unlabeled, labelled=False))
+        settings = replace(settings, unlabeled=read(how.unlabeled, unlabeled))
     seconds = round(time.monotonic() - started, 3)
 
     with progress_bar(quiet=quiet) as progress:
@@ -252,9 +235,9 @@ def _check_outputs(
             raise UsageError(f"{other} and {flag} both name {path}: name two files.")
 
 
-def _check_split(group_col: str | None, time_col: str | None, dev: Sequence[str]) -> None:
+def _check_split(how: Reading, dev: Sequence[str]) -> None:
     """Refuse ways to split that contradict each other before anything is read."""
-    given = {"--group-col": group_col, "--time-col": time_col, "--dev": dev}
+    given = {"--group-col": how.group_col, "--time-col": how.time_col, "--dev": dev}
     named = [flag for flag, value in given.items() if value]
     if len(named) > 1:
         raise UsageError(
