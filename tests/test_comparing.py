@@ -264,6 +264,14 @@ def test_candidates_may_be_instances_classes_and_options(demo: Path) -> None:
         "groups_ngrams": "all",
     }
     assert parse_candidate("gomp reg_singletons=false")["reg_singletons"] is False
+    assert parse_candidate("lasso cv=3 tol=1e-3 select=1se max-nonzero=50 budget=5m") == {
+        "reg": "lasso",
+        "cv": 3,
+        "tol": 1e-3,
+        "select": "1se",
+        "max_nonzero": 50,
+        "budget": "5m",
+    }
 
 
 def test_command(cli: Cli, demo: Path, found: Comparison, tmp_path: Path) -> None:
@@ -306,6 +314,11 @@ def test_command_with_models_and_files(cli: Cli, demo: Path, tmp_path: Path) -> 
         (("DEMO", "--reg", "lasso,none", "-o", "no/such/x.csv"), "the folder no/such does not"),
         (("DEMO", "--reg", "lasso,none", "--plot", "no/x.svg"), "name another with --plot FILE"),
         (("DEMO", "--reg", "lasso"), "two or more candidates"),
+        (("DEMO", "--reg", "lasso cv=x"), "cv must be a whole number, not 'x'"),
+        (("DEMO", "--reg", "lasso tol=x"), "tol must be a number, not 'x'"),
+        (("DEMO", "--reg", "lasso refit=x"), "refit must be true or false, not 'x'"),
+        (("DEMO", "--reg", "lasso threshold=pos=f1"), "threshold cannot be written here"),
+        (("DEMO", "--reg", "lasso dev=x.csv"), "dev cannot be written here"),
         (("DEMO", "--reg", "lasso,"), "--reg 'lasso,' has an empty name"),
         (("missing.csv", "--reg", "lasso,none"), "missing.csv"),
         (("DEMO", "--reg", "lasso,none", "--cv", "3", "--holdout", "0.2"), "holdout and cv both"),

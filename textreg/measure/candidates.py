@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, TypeAlias
 
 from textreg.errors import UsageError
 from textreg.kinds import Regularizer
 from textreg.model import Model
+from textreg.search.tuning import Tuning
 from textreg.settings import TrainingSettings
+
+_TYPES = {
+    one.name: str(one.type) for record in (TrainingSettings, Tuning) for one in fields(record)
+}
+"""Of the options that are no parameters of a part, as they are declared."""
+
+_WANTED = {"bool": "true or false", "int": "a whole number", "float": "a number"}
+_WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
 
 Candidate: TypeAlias = str | type[Regularizer] | Regularizer | Mapping[str, Any] | Model
 
@@ -17,7 +27,6 @@ def parse_candidate(text: str) -> dict[str, Any]:
     """Options from a text such as ``group groups=lda reg_l1=0.1``; UsageError where it is none."""
     name, *options = text.split()
     found: dict[str, Any] = {"reg": name}
-    words: dict[str, Any] = {"true": True, "false": False, "none": None}
     for option in options:
         key, equals, value = option.partition("=")
         key = key.replace("-", "_")
@@ -26,8 +35,28 @@ def parse_candidate(text: str) -> dict[str, Any]:
                 f"candidate '{text}': after the name come options such as groups=lda or "
                 f"reg_l1=0.1, each once, not '{option}'."
             )
-        found[key] = words.get(value.lower(), value)
+        found[key] = _read(text, key, value)
     return found
+
+
+def _read(text: str, key: str, value: str) -> Any:
+    """The value of an option as one of its type; parameters of parts read theirs themselves."""
+    kind = _TYPES.get(key, "")
+    if "Corpus" in kind or kind.startswith("Mapping"):
+        raise UsageError(
+            f"candidate '{text}': {key} cannot be written here. Leave it out, or compare from "
+            "Python, where candidates may be mappings."
+        )
+    found = _WORDS.get(value.lower(), value)
+    kinds = kind.split(" | ")
+    wanted = next((one for one in _WANTED if one in kinds), "")
+    if found is not value or "str" in kinds or not wanted:
+        return found
+    try:
+        return {"int": int, "float": float}[wanted](value)
+    except (KeyError, ValueError):
+        what = _WANTED[wanted]
+        raise UsageError(f"candidate '{text}': {key} must be {what}, not '{value}'.") from None
 
 
 def with_names(
