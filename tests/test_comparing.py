@@ -286,6 +286,18 @@ def test_command(cli: Cli, demo: Path, found: Comparison, tmp_path: Path) -> Non
     assert target.read_text().startswith("candidate,task,documents,accuracy")
 
 
+def test_command_says_who_wins_the_search(cli: Cli, demo: Path) -> None:
+    def sizes(*options: str) -> list[int]:
+        run = cli("compare", demo, "--reg", "lasso,elastic", "--ngrams", "1", "--json", *options)
+        return [one["features"] for one in json.loads(run.out)["measured"]]
+
+    usual = sizes()
+    few = max(usual) // 2
+    assert max(sizes("--max-nonzero", str(few), "--budget", "5m")) <= few < max(usual)
+    sparse = sizes("--select", "sparsest", "--within", "0.2")
+    assert all(one < other for one, other in zip(sparse, usual, strict=True))
+
+
 def test_command_with_models_and_files(cli: Cli, demo: Path, tmp_path: Path) -> None:
     train, test = demo / "train.jsonl", demo / "test.jsonl"
     saved = tmp_path / "mine.textreg"
@@ -320,6 +332,8 @@ def test_command_with_models_and_files(cli: Cli, demo: Path, tmp_path: Path) -> 
         (("DEMO", "--reg", "lasso threshold=pos=f1"), "threshold cannot be written here"),
         (("DEMO", "--reg", "lasso dev=x.csv"), "dev cannot be written here"),
         (("DEMO", "--reg", "lasso,"), "--reg 'lasso,' has an empty name"),
+        (("DEMO", "--reg", "lasso,none", "--select", "1se"), "none: all parameters of none are"),
+        (("DEMO", "--reg", "lasso,none", "--budget", "soon"), "lasso: the budget must be a time"),
         (("missing.csv", "--reg", "lasso,none"), "missing.csv"),
         (("DEMO", "--reg", "lasso,none", "--cv", "3", "--holdout", "0.2"), "holdout and cv both"),
     ],

@@ -13,6 +13,7 @@ from textreg.cli import shared
 from textreg.cli.inputs import Reading, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, print_table, progress_bar
+from textreg.cli.searching import choosing
 from textreg.errors import UsageError
 from textreg.losses import LOSSES
 from textreg.measure.candidates import Candidate
@@ -92,6 +93,12 @@ class _CompareCommand(PartsCommand):
 )
 @click.option(
     "--no-refit", is_flag=True, help="Leave out what was held out when fitting the final models."
+)
+@choosing
+@click.option(
+    "--budget",
+    metavar="TIME",
+    help="Most time for each training: 90s, 5m, 2h. The best so far is taken.",
 )
 @shared.jobs
 @click.option(

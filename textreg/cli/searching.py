@@ -1,8 +1,8 @@
-"""The options of ``textreg train`` that say how prices are searched."""
+"""The options that say how prices are searched, and who wins."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -12,7 +12,7 @@ from textreg.search.tuning import BACKENDS, SEARCH
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-OPTIONS = (
+CHOOSING = (
     click.option(
         "--select",
         type=click.Choice(SELECT),
@@ -28,6 +28,9 @@ OPTIONS = (
         help="With --select sparsest, how far from the best.  [default: 0.01]",
     ),
     click.option("--max-nonzero", type=int, metavar="N", help="Most features in the model."),
+)
+SEARCHING = (
+    *CHOOSING,
     click.option(
         "--search",
         type=click.Choice(SEARCH),
@@ -66,8 +69,17 @@ OPTIONS = (
 )
 
 
+def choosing(command: F) -> F:
+    """Give a command the options that say who wins."""
+    return _with(CHOOSING, command)
+
+
 def searching(command: F) -> F:
-    """Give a command these options, in this order."""
-    for option in reversed(OPTIONS):
+    """Give a command these and those of the search, in this order."""
+    return _with(SEARCHING, command)
+
+
+def _with(options: Sequence[Callable[[F], F]], command: F) -> F:
+    for option in reversed(options):
         command = option(command)
     return command
