@@ -19,10 +19,12 @@ from textreg.records import Groups, Problem, Step
 from textreg.running import Work
 from textreg.search.selection import search
 from textreg.search.trials import Fold
-from textreg.solvers import group_scores
+from textreg.solvers import group_scores, spans
 from textreg.solvers.active import ActiveFit
 from textreg.solvers.group_scores import SCORES
 from textreg.solvers.pursuit import Pursuit
+from textreg.solvers.scores import Products
+from textreg.solvers.spans import Spans, spans_of
 from textreg.solvers.unit import Columns
 from textreg.training import train
 
@@ -221,6 +223,85 @@ def test_gomp_is_the_plain_version(seed: int, columns: str, kind: str) -> None:
     run.grow(15)
     assert run.order == plain(problem, 0.3, 15, columns, kind, members)
     assert run.doubtful == 0
+
+
+@pytest.mark.parametrize("kind", SCORES)
+def test_no_choice_hangs_on_how_much_is_kept(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = small(21, groups=some_groups(21))
+    run = Pursuit(problem, l2=0.3, score=kind)
+    run.grow(20)
+    for module, name, value in (
+        (spans, "WIDEST", 2),
+        (spans, "ROOM", 0),
+        (group_scores, "PLACES", 2),
+    ):
+        monkeypatch.setattr(module, name, value)
+    other = Pursuit(small(21, groups=some_groups(21)), l2=0.3, score=kind)
+    other.grow(20)
+    assert (other.order, other.steps) == (run.order, run.steps)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.booleans())
+def test_factors_bound_what_groups_explain(seed: int, unit: bool) -> None:
+    rng = np.random.default_rng(seed)
+    problem, groups = small(seed, weights=rng.random(40)), some_groups(seed)
+    columns = Columns(problem)
+    size = np.sign(columns.norms) if unit else columns.norms
+    made = spans_of(groups, columns, size)
+    u = columns.dots(r := rng.normal(size=40), made.race.columns)
+    factors, left = made.factors(columns, 0.01), (size > 0.0) & (rng.random(25) < 0.7)
+    A = problem.X.toarray() * (size / np.where(size > 0.0, columns.norms, 1.0))
+    for g, first in enumerate(made.first.tolist()):
+        entries = np.arange(made.indptr[g], made.indptr[g + 1], dtype=np.int32)
+        members = groups.indices[groups.indptr[first] : groups.indptr[first + 1]]
+        assert made.left(entries, left).sum() == pytest.approx(
+            (size[members[left[members]]] ** 2).sum()
+        )
+        for some in (size > 0.0, left):
+            alive = made.left(entries, some) > 0.0
+            bound = (factors[entries] * alive) @ u[made.places[entries]] ** 2
+            inside = members[some[members]]
+            if len(inside):
+                mean = score_of(A[:, inside], problem.weights, r, "projection")
+                assert mean * len(inside) <= bound * (1.0 + 1e-9)
+
+
+@given(st.integers(0, 10**6), st.floats(0.0, 3.0))
+def test_products_are_off_by_no_more_than_they_say(seed: int, near: float) -> None:
+    rng = np.random.default_rng(seed)
+    columns = Columns(small(seed, weights=rng.random(40) + 0.1))
+    products = Products(columns, columns.race(np.sign(columns.norms)))
+    r = rng.normal(size=40)
+    for _ in range(4):
+        r = r + rng.normal(size=40) * rng.exponential(size=40)
+        products.near = near
+        error = products.follow(r)
+        assert error <= near * (1.0 + 1e-6) + 1e-6
+        off = products.values - columns.dots(r, products.race.columns)
+        assert np.abs(off).max() <= error
+
+
+def test_what_hangs_on_no_label_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def count(owner: type, name: str) -> None:
+        do = getattr(owner, name)
+
+        def counted(*args: Any, **named: Any) -> Any:
+            made.append(do.__qualname__)
+            return do(*args, **named)
+
+        monkeypatch.setattr(owner, name, counted)
+
+    for owner, name in ((Columns, "__init__"), (Columns, "twins"), (Spans, "__init__")):
+        count(owner, name)
+    problem = small(22, groups=some_groups(22))
+    assert problem.X_csc.shape == (40, 25)  # shared by all that come of this problem
+    for y in (problem.y, -problem.y):
+        for l2 in (0.1, 1.0):
+            Gomp(l2=l2, budget=8).solve(problem.replace(y=y))
+    assert sorted(made) == ["Columns.__init__", "Columns.twins", "Spans.__init__"]
 
 
 def test_groups_are_really_taken() -> None:

@@ -6,6 +6,7 @@ prices carry over from the papers (docs/maths.md, L1 to L3).
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import numpy as np
@@ -25,6 +26,8 @@ class Loss(Protocol):
     name: str
     binary: bool
     """Whether y is -1 or +1; else it is any number."""
+    twist: float
+    """Most that second derivatives change a unit of the score, for a weight of one."""
 
     def value(self, z: Floats, y: Floats, c: Floats) -> float:
         """The loss at scores ``z``."""
@@ -50,6 +53,7 @@ class Logistic:
 
     name = "logistic"
     binary = True
+    twist = 1.0 / (6.0 * math.sqrt(3.0))
 
     def value(self, z: Floats, y: Floats, c: Floats) -> float:
         """Sum of c_i log(1 + exp(-y_i z_i))."""
@@ -85,6 +89,7 @@ class SquaredHinge:
 
     name = "squared-hinge"
     binary = True
+    twist = math.inf
 
     def value(self, z: Floats, y: Floats, c: Floats) -> float:
         """Sum of c_i max(0, 1 - y_i z_i)^2."""
@@ -122,6 +127,7 @@ class Squared:
 
     name = "squared"
     binary = False
+    twist = 0.0
 
     def value(self, z: Floats, y: Floats, c: Floats) -> float:
         """Sum of c_i (z_i - y_i)^2 / 2."""

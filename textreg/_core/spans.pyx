@@ -89,7 +89,8 @@ def span_factors(const long long[::1] indptr, const int[::1] indices, const doub
     """Factors for which sum_e out[e] (x_j . r)^2, j = kinds[e], bounds what a group explains.
 
     That is r'A (A'A + smoothing I)^-1 A'r, with any r and A the columns of the group, or some of
-    them. out[e] is ``squares[e]`` times the sum of the absolute entries in the row of that inverse.
+    them (docs/pursuit.md, G3). out[e] is ``squares[e]`` times the sum of the absolute entries in
+    the row of that inverse.
     Only those of the ``groups`` are written; no column may have left them. smoothing is above 0. ``gram``: (m, m), ``whole``, ``sizes``, ``left``: (m,), room to work in.
     """
     if dense.shape[0] != weights.shape[0]:

@@ -20,7 +20,7 @@ from textreg.losses import find_loss, intercept_at_zero, largest_curvature
 from textreg.records import Floats, Int32s, Problem
 from textreg.solvers.unit import Columns
 
-PASSES = 3
+PASSES = 12
 """Most rounds of coordinate descent on each quadratic model."""
 
 SLOW = 0.5
@@ -72,7 +72,7 @@ class ActiveFit:
         self._w, self._q = np.empty(0), np.empty(0)
         self._curvature, self._oldest_first = np.empty(0), np.empty(0, dtype=np.int32)
         self._newest_first = self._oldest_first
-        self.radius, self._straight, self._slow = 0.0, 1e-9, False
+        self.radius, self._settled, self._slow = 0.0, 1e-9, False
         self._refresh()
         self._measure()
 
@@ -119,7 +119,7 @@ class ActiveFit:
 
     def improve(self, wanted: float) -> bool:
         """One Newton step towards the radius ``wanted``; False where it is lost in rounding."""
-        self._straight = SETTLED * wanted / (self._bend * self._root_n)
+        self._settled = SETTLED * wanted
         slack = (SHARE * wanted) ** 2 / (0.25 * self._bend * max(len(self.features), 1))
         w, b, z, before = self.w.copy(), self.b, self.z, self.objective
         far = self.radius
@@ -228,7 +228,11 @@ class ActiveFit:
         self.value = self.loss.derivatives(self.z, problem.y, problem.weights, self.r, self.h)
 
     def _refresh(self) -> None:
-        """Take the loss and its derivatives, with the intercept moved to its best."""
+        """Take the loss and its derivatives, with the intercept moved to its best.
+
+        The last move is not looked at again: r follows it along h, and is wrong by no more than
+        ``_unsettled``, the lesser of what its first and its second order say.
+        """
         self._derive()
         self._unsettled = 0.0
         if not self.problem.fit_intercept:
@@ -237,11 +241,18 @@ class ActiveFit:
             bend = float(self.h.sum())
             if bend <= 0.0:
                 return
-            shift = -float(self.r.sum()) / bend
+            total = float(self.r.sum())
+            shift = -total / bend
             value, b, z = self.value, self.b, self.z
-            self.b, self.z, self._unsettled = b + shift, z + shift, abs(shift)
-            if abs(shift) <= self._straight:
+            self.b, self.z = b + shift, z + shift
+            first = self._bend * self._root_n * abs(shift)
+            # What the bend of r leaves of its sum is moved to the intercept in turn.
+            again = 1.0 + self._bend * self._root_n**2 / bend
+            second = 0.5 * self.loss.twist * shift * shift * self._root_n * again
+            self._unsettled = min(first, second)
+            if self._unsettled <= self._settled:
                 self.r += shift * self.h
+                self.value = value + 0.5 * shift * total
                 return
             self._derive()
             if not self.value <= value * (1.0 + NOISE):  # too far, where the loss is flat
@@ -264,4 +275,4 @@ class ActiveFit:
         q = self._q[:k]
         g += q * self.w
         distance = 0.25 * self._bend * float((g * g) @ (1.0 / np.maximum(q, LEAST_RIDGE)))
-        self.radius = math.sqrt(distance) + self._bend * self._root_n * self._unsettled
+        self.radius = math.sqrt(distance) + self._unsettled
