@@ -75,9 +75,9 @@ UPWARD = {
     ("paths", "measure.plots"),  # and SolutionPath.plot
     ("features.encoder", "features.vectorize"),  # a name in annotations, not imported when run
 }
-WITHIN = {  # the same inside of a package: how a record shows itself
+WITHIN = {  # the same inside of a package: how a record shows itself, or a page what it needs
     ("explain.records", "explain.show"),
-    ("report.records", "report.page"),
+    ("report.page", "report.pictures"),
 }
 OUTSIDERS_MAY = {
     "errors",

@@ -1,8 +1,9 @@
 """Reports: all there is to say of a model, or of two, on one page that asks nothing of anybody."""
 
 from textreg.report.build import report
+from textreg.report.page import Page
 from textreg.report.pair import report_pair
 from textreg.report.pair_records import PairReport
 from textreg.report.records import Report
 
-__all__ = ["PairReport", "Report", "report", "report_pair"]
+__all__ = ["Page", "PairReport", "Report", "report", "report_pair"]

@@ -8,15 +8,13 @@ import os
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 from textreg.errors import UsageError
 from textreg.modelfile.container import write_atomically
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-    from textreg.report.records import Report
 
 FOLDER = "templates"
 
@@ -31,36 +29,42 @@ def check_report() -> None:
         ) from None
 
 
-def render(report: Report) -> str:
-    """The page of a report as HTML.
+class Page:
+    """A record that can be written as a page, by a template of this package."""
 
-    Everything is inside: style and script, which a content security policy allows by their hashes
-    and nothing else, pictures as SVG, and no address of anything. The same report gives the same
-    page. UsageError where jinja2 is missing.
-    """
-    return page("report.html.jinja", report=report, title=report.title)
+    template: ClassVar[str]
+    title: str
 
+    def to_html(self) -> str:
+        """The page.
 
-def page(template: str, **values: Any) -> str:
-    """A page made from a template of this package, with the common style and script."""
-    check_report()
-    style, script = _part("page.css"), _part("page.js")
-    policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
-    from markupsafe import Markup
+        Everything is inside: style and script, which a content security policy allows by their
+        hashes and nothing else, pictures as SVG, and no address of anything. The same record gives
+        the same page. UsageError where jinja2 is missing.
+        """
+        check_report()
+        style, script = _part("page.css"), _part("page.js")
+        policy = (
+            f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+            "img-src data:; base-uri 'none'; form-action 'none'"
+        )
+        from markupsafe import Markup
 
-    return (
-        _environment()
-        .get_template(template)
-        .render(style=Markup(style), script=Markup(script), policy=policy, **values)
-    )
+        return (
+            _environment()
+            .get_template(self.template)
+            .render(
+                style=Markup(style),
+                script=Markup(script),
+                policy=policy,
+                report=self,
+                title=self.title,
+            )
+        )
 
-
-def save(html: str, path: str | os.PathLike[str]) -> None:
-    """Write a page, whole or not at all."""
-    write_atomically(Path(path), html.encode())
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page, whole or not at all; UsageError where jinja2 is missing."""
+        write_atomically(Path(path), self.to_html().encode())
 
 
 @cache

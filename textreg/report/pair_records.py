@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from textreg.report.document_records import Document
+from textreg.report.page import Page
 from textreg.report.records import Fact, Figure
 
 
@@ -41,7 +41,7 @@ class Flip(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PairReport:
+class PairReport(Page):
     """Two models beside each other on the same documents.
 
     how: which these are. difference: in accuracy, second less first, with its 95 % bootstrap
@@ -51,6 +51,8 @@ class PairReport:
     only the first has, and that speak for another label now, the strongest of them; counts: how
     many there are of each.
     """
+
+    template = "pair.html.jinja"
 
     title: str
     names: tuple[str, str]
@@ -73,15 +75,3 @@ class PairReport:
     versions: tuple[Fact, ...]
     data: tuple[Fact, ...]
     missing: tuple[str, ...]
-
-    def to_html(self) -> str:
-        """The page: see :func:`textreg.report.page.page`."""
-        from textreg.report.page import page
-
-        return page("pair.html.jinja", report=self, title=self.title)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page, whole or not at all; UsageError where jinja2 is missing."""
-        from textreg.report.page import save
-
-        save(self.to_html(), path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from textreg.measure.evaluation import Evaluation, Fit
 from textreg.measure.reliability import Reliability, ThresholdLine
 from textreg.records import Int64s
 from textreg.report.document_records import Document, Selected
+from textreg.report.page import Page
 
 
 class Fact(NamedTuple):
@@ -227,8 +227,10 @@ class Reproduce:
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class Report(Page):
     """All that a page says of a model; ``missing`` tells what it cannot know, and why."""
+
+    template = "report.html.jinja"
 
     title: str
     task: str
@@ -251,15 +253,3 @@ class Report:
     documents: tuple[Document, ...]
     reproduce: Reproduce
     missing: tuple[str, ...]
-
-    def to_html(self) -> str:
-        """The page: see :func:`textreg.report.page.render`."""
-        from textreg.report.page import render
-
-        return render(self)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page, whole or not at all; UsageError where jinja2 is missing."""
-        from textreg.report.page import save
-
-        save(self.to_html(), path)
