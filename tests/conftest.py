@@ -6,13 +6,15 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import hypothesis
 import pytest
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
+
+    from textreg.model import Model
 
 hypothesis.settings.register_profile("textreg", deadline=None)  # a busy machine is no fault
 hypothesis.settings.load_profile("textreg")
@@ -63,3 +65,8 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
         return Result(code, *capsys.readouterr())
 
     return run
+
+
+def plain(model: Model) -> dict[str, Any]:
+    """What a model says of its training, without the times that it took."""
+    return {key: value for key, value in model.summary.items() if key != "seconds"}

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Cli
+from conftest import Cli, plain
 from scipy.sparse import csr_array
 
 import textreg
@@ -43,10 +43,6 @@ def started(workers: int, threads: int = 1) -> Any:
     return distributed.LocalCluster(
         n_workers=workers, threads_per_worker=threads, processes=True, dashboard_address=":0"
     )
-
-
-def plain(model: textreg.Model) -> dict[str, Any]:
-    return {key: value for key, value in model.summary.items() if key != "seconds"}
 
 
 def dask(address: str) -> dict[str, Any]:

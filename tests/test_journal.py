@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Cli
+from conftest import Cli, plain
 
 import textreg
 from textreg.builtin.separable import Lasso
@@ -45,10 +45,6 @@ def counted() -> type[Counted]:
         calls = 0
 
     return Fresh
-
-
-def plain(model: textreg.Model) -> dict[str, Any]:
-    return {key: value for key, value in model.summary.items() if key != "seconds"}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Cli
+from conftest import Cli, plain
 
 import textreg
 from textreg.builtin.separable import Lasso
@@ -24,10 +24,6 @@ pytest.importorskip("optuna")
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp"] * 10
 LABELS = ["pos", "pos", "neg", "neg"] * 10
-
-
-def plain(model: textreg.Model) -> dict[str, Any]:
-    return {key: value for key, value in model.summary.items() if key != "seconds"}
 
 
 def test_the_number_of_jobs_changes_nothing() -> None:
