@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,18 +104,11 @@ def command(
     explanations = explain(loaded, _texts(source or "-", how), of)
     if as_json:
         print_json({"model": model, "explanations": [each.to_dict() for each in explanations]})
-        return
-    if form == "jsonl":
+    elif form == "jsonl":
         lines = (json.dumps(each.to_dict(), ensure_ascii=False) + "\n" for each in explanations)
         sys.stdout.writelines(lines)
-        return
-    from rich.console import Console
-
-    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
-    for number, each in enumerate(explanations):
-        if number:
-            console.print()
-        _tell(console, each, top, chances=loaded.has_probabilities)
+    else:
+        _tell(explanations, top, chances=loaded.has_probabilities)
 
 
 def _texts(source: str, how: Reading) -> Iterator[str]:
@@ -134,7 +127,18 @@ def _is_file(source: str) -> bool:
         return False
 
 
-def _tell(console: Console, explanation: Explanation, top: int, *, chances: bool) -> None:
+def _tell(explanations: Iterable[Explanation], top: int, *, chances: bool) -> None:
+    """Explanations for people, with a line between them."""
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    for number, each in enumerate(explanations):
+        if number:
+            console.print()
+        _tell_one(console, each, top, chances)
+
+
+def _tell_one(console: Console, explanation: Explanation, top: int, chances: bool) -> None:
     from rich.text import Text
 
     console.print(Text(headline(explanation), style="bold"))
