@@ -70,7 +70,7 @@ docs: $(VENV)/.stamp-docs
 reference: $(VENV)/.stamp-docs
 	$(BIN)/python docs/reference.py
 
-pictures: $(VENV)/.stamp-textreg
+pictures: $(VENV)/.stamp-docs
 	$(BIN)/python docs/pictures.py
 
 results: $(VENV)/.stamp-test $(VENV)/.stamp-plugins

@@ -10,6 +10,7 @@ import tempfile
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,9 +19,10 @@ from textreg.builtin.sentences import Sentences
 from textreg.builtin.words import Words
 from textreg.demo import write_demo
 from textreg.errors import ConvergenceWarning
-from textreg.features.vectorize import Vectorizer
+from textreg.features.vectorize import Features, Vectorizer
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem
+from textreg.report.drawing import ticks
 from textreg.solvers.pursuit import Pursuit
 from textreg.solvers.stagewise import stagewise
 from textreg.solvers.stagewise_rules import StepRules
@@ -31,6 +33,29 @@ ROW = 15
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 640, 300, 64, 44, 16, 120
 
 Series = tuple[str, Sequence[float], Sequence[float]]
+
+
+class Demo(NamedTuple):
+    """The demo corpus, and its training part as numbers with a group for every sentence."""
+
+    train: Corpus
+    test: Corpus
+    features: Features
+    problem: Problem
+
+    @classmethod
+    def make(cls) -> Demo:
+        with tempfile.TemporaryDirectory() as folder:
+            write_demo(folder)
+            train, test = (read_corpus([f"{folder}/{part}.jsonl"]) for part in ("train", "test"))
+        features = Vectorizer(weighting="log", ngrams=1).fit(Words(), train.texts)
+        made = Sentences().build(features.tokens)
+        return cls(train, test, features, Problem(X=features.X, y=signs(train), groups=made))
+
+
+def signs(corpus: Corpus) -> np.ndarray:
+    """1 for a good review, -1 for a bad one."""
+    return np.where(np.array(corpus.labels) == "pos", 1.0, -1.0)
 
 
 def svg(body: Sequence[str], height: float = HEIGHT) -> str:
@@ -45,16 +70,6 @@ def svg(body: Sequence[str], height: float = HEIGHT) -> str:
 
 def text(x: float, y: float, words: str, more: str = "") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" {more}>{html.escape(words)}</text>'
-
-
-def ticks(low: float, high: float) -> list[float]:
-    """Round numbers between the two, four or so."""
-    rough = (high - low) / 4
-    power = 10.0 ** np.floor(np.log10(rough))
-    step = min((m * power for m in (1, 2, 5, 10)), key=lambda it: abs(it - rough))
-    return [
-        round(k * step, 10) for k in range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)
-    ]
 
 
 def curves(series: Sequence[Series], x_title: str, y_title: str) -> str:
@@ -101,10 +116,10 @@ def curves(series: Sequence[Series], x_title: str, y_title: str) -> str:
     return svg(body)
 
 
-def sentence(train: Corpus, test: Corpus) -> str:
+def sentence(demo: Demo) -> str:
     """A review that the model has not seen: what each of its sentences adds to the score."""
-    model = textreg.train(train.texts, train.labels or (), reg="sentence")
-    review = next(text for text in test.texts if text.count(".") >= 6)
+    model = textreg.train(demo.train.texts, demo.train.labels or (), reg="sentence")
+    review = next(text for text in demo.test.texts if text.count(".") >= 6)
     account = model.explain(review)
     largest = max(abs(part.value) for part in account.sentences)
     body, y = [], 30.0
@@ -133,22 +148,20 @@ people\t\twife\thusband\tsister\tfather\tcolleague\tneighbour
 """
 
 
-def groups(train: Corpus, y: np.ndarray) -> str:
+def groups(demo: Demo) -> str:
     """Norms of four lists of words, as the price of groups falls."""
-    features = Vectorizer(weighting="log", ngrams=1).fit(Words(), train.texts)
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write(TOPICS)
         file.flush()
-        made = textreg.group_builder("file", path=file.name).build(features.tokens)
-    problem = Problem(X=features.X, y=y, groups=made)
+        made = textreg.group_builder("file", path=file.name).build(demo.features.tokens)
+    problem = demo.problem.replace(groups=made)
     part = textreg.regularizer("group", l1=2.0, l2=0.1)
     most = part.scale(problem, "group")
     powers = np.linspace(0.0, 2.5, 26)
     norms = []
     for power in powers:
         w = part.replace(group=most * 10.0**-power).solve(problem).w
-        bounds = zip(made.indptr, made.indptr[1:], strict=False)
-        norms.append([float(np.linalg.norm(w[made.indices[a:b]])) for a, b in bounds])
+        norms.append([float(np.linalg.norm(w[made.members(g)])) for g in range(len(made))])
     series = [(name, powers, [row[g] for row in norms]) for g, name in enumerate(made.names or ())]
     return curves(series, "price of groups, powers of ten below the highest", "norm of the group")
 
@@ -166,57 +179,60 @@ def networks(page: str) -> str:
     return curves(series, "labeled documents of 20 classes", "accuracy, percent")
 
 
-def main() -> None:
-    """All of them."""
-    FOLDER.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        write_demo(folder)
-        train = read_corpus([f"{folder}/train.jsonl"])
-        test = read_corpus([f"{folder}/test.jsonl"])
-    features = Vectorizer(weighting="log", ngrams=1).fit(Words(), train.texts)
-    y = np.where(np.array(train.labels) == "pos", 1.0, -1.0)
-    problem = Problem(X=features.X, y=y, groups=Sentences().build(features.tokens))
-    X_test = features.encoder.transform(test.texts)
-    y_test = np.where(np.array(test.labels) == "pos", 1.0, -1.0)
-
+def profiles(demo: Demo) -> str:
+    """Sizes of the weights of four regularizers."""
     fits = {
         "ridge": textreg.Ridge(l2=1.0),
         "elastic": textreg.Elastic(l1=0.5, l2=0.5),
         "lasso": textreg.Lasso(l1=1.0),
         "sentence": textreg.Sentence(group=0.05, l1=0.5),
     }
-    profiles = []
+    series = []
     for name, part in fits.items():
-        sizes = np.sort(np.abs(part.solve(problem).w))[::-1][:150]
-        profiles.append((name, np.arange(1, len(sizes) + 1), sizes))
-    pictures = {
-        "profiles": curves(profiles, "features, the heaviest first", "size of the weight"),
-        "sentence": sentence(train, test),
-        "groups": groups(train, y),
-        "networks": networks(FOLDER.with_name("networks.md").read_text(encoding="utf-8")),
-    }
+        sizes = np.sort(np.abs(part.solve(demo.problem).w))[::-1][:150]
+        series.append((name, np.arange(1, len(sizes) + 1), sizes))
+    return curves(series, "features, the heaviest first", "size of the weight")
 
-    run = Pursuit(problem, l2=0.1)
+
+def pursuit(demo: Demo) -> str:
+    """Accuracy from feature to feature."""
+    run = Pursuit(demo.problem, l2=0.1)
     budgets = [1, 2, 3, 5, 8, 12, 20, 30, 45, 60, 80, 100]
-    kinds = {"training": (problem.X, y), "test": (X_test, y_test)}
     found = [run.solution(budget) for budget in budgets]
-    pictures["pursuit"] = curves(
-        [
-            (name, budgets, [float(np.mean(np.sign(X @ it.w + it.b) == of)) for it in found])
-            for name, (X, of) in kinds.items()
-        ],
-        "features taken",
-        "share of right answers",
-    )
+    X_test = demo.features.encoder.transform(demo.test.texts)
+    kinds = {
+        "training": (demo.problem.X, demo.problem.y),
+        "test": (X_test, signs(demo.test)),
+    }
+    series = [
+        (name, budgets, [float(np.mean(np.sign(X @ it.w + it.b) == y)) for it in found])
+        for name, (X, y) in kinds.items()
+    ]
+    return curves(series, "features taken", "share of right answers")
 
-    path = stagewise(problem, StepRules(steps=400, every=10)).info["path"]
+
+def stages(demo: Demo) -> str:
+    """Weights of the heaviest features, step by step."""
+    path = stagewise(demo.problem, StepRules(steps=400, every=10)).info["path"]
     steps = list(range(0, 401, 10))
     weights = np.array([path.weights(step) for step in steps])
     heaviest = np.argsort(-np.abs(weights[-1]))[:4]
-    names = features.encoder.names
-    pictures["stagewise"] = curves(
-        [(names[j], steps, weights[:, j]) for j in heaviest], "steps", "weight"
-    )
+    names = demo.features.encoder.names
+    return curves([(names[j], steps, weights[:, j]) for j in heaviest], "steps", "weight")
+
+
+def main() -> None:
+    """All of them."""
+    FOLDER.mkdir(exist_ok=True)
+    demo = Demo.make()
+    pictures = {
+        "profiles": profiles(demo),
+        "sentence": sentence(demo),
+        "groups": groups(demo),
+        "networks": networks(FOLDER.with_name("networks.md").read_text(encoding="utf-8")),
+        "pursuit": pursuit(demo),
+        "stagewise": stages(demo),
+    }
     for name, picture in pictures.items():
         (FOLDER / f"{name}.svg").write_text(picture, encoding="utf-8")
         print(FOLDER / f"{name}.svg")
