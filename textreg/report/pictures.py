@@ -80,14 +80,9 @@ def search_path(found: Searched, joined: bool = False) -> Markup:
     margin = 0.06 * (high - low) or 0.01
     left, right = min(logs) - 0.15, max(logs) + 0.15
     x, y = across(left, right), up(low - margin, high + margin)
-    powers = [
-        (math.log10(m * 10**p), f"{m * 10**p:,}")
-        for p in range(10)
-        for m in ((1,) if right - left > 2.5 else (1, 2, 5))
-        if left <= math.log10(m * 10**p) <= right
-    ]
     heights = plain(ticks(low - margin, high + margin))
-    parts = axes(x, powers, y, heights, "features with a weight", f"{found.metric}, held out")
+    title = f"{found.metric}, held out"
+    parts = axes(x, _counts(left, right), y, heights, "features with a weight", title)
     if found.interval is not None:
         bottom, top = (y(end) for end in found.interval)
         parts.append(
@@ -111,25 +106,33 @@ def search_path(found: Searched, joined: bool = False) -> Markup:
         parts.append(
             tag("circle", tag("title", title), cx=x(log), cy=y(one.value), r=4, class_="dot faint")
         )
-    at, height = x(logs[found.chosen]), y(best.value)
-    parts.append(tag("circle", cx=at, cy=height, r=8, class_="ring"))
-    told = f"chosen: {best.features:,.0f}"
-    above = height > TOP + 26
-    parts.append(
-        tag(
-            "text",
-            told,
-            x=min(max(at, LEFT + 42.0), WIDTH - RIGHT - 42.0),
-            y=height - 15 if above else height + 24,
-            text_anchor="middle",
-            class_="strong",
-        )
-    )
+    parts += _ringed(x(logs[found.chosen]), y(best.value), f"chosen: {best.features:,.0f}")
     return picture(
         parts,
         f"{found.metric} against the number of features of {len(found.tried)} settings; chosen was "
         f"one with {best.features:,.0f} features and {best.value:.4g}.",
     )
+
+
+def _counts(left: float, right: float) -> list[tuple[float, str]]:
+    """Ticks of whole numbers between two logarithms."""
+    steps = (1,) if right - left > 2.5 else (1, 2, 5)
+    numbers = [step * 10**power for power in range(10) for step in steps]
+    marks = [(math.log10(number), f"{number:,}") for number in numbers]
+    return [(at, told) for at, told in marks if left <= at <= right]
+
+
+def _ringed(at: float, height: float, told: str) -> list[Markup]:
+    """A ring around a point, and its name above it, or below where there is no room."""
+    name = tag(
+        "text",
+        told,
+        x=min(max(at, LEFT + 42.0), WIDTH - RIGHT - 42.0),
+        y=height - 15 if height > TOP + 26 else height + 24,
+        text_anchor="middle",
+        class_="strong",
+    )
+    return [tag("circle", cx=at, cy=height, r=8, class_="ring"), name]
 
 
 def profiles(found: Traced) -> Markup:
