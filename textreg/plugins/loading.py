@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from importlib.metadata import EntryPoint
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textreg.errors import BrokenPluginError, PluginWarning, did_you_mean
 from textreg.plugins.entries import PART_NAME
 from textreg.plugins.guard import cause_of
+
+if TYPE_CHECKING:
+    from pluggy import PluginManager
 
 Parts = dict[tuple[str, str], type[Any]]
 """Plugin classes by (kind, name)."""
@@ -107,30 +110,9 @@ def parts_of(plugin: Any, provider: str) -> Parts:
     Raises BrokenPluginError, naming ``provider``, for a misspelt hook, a hook that fails or gives
     something else than a list of classes of its kind, and a plugin without any class.
     """
-    import pluggy
-
     from textreg import hookspecs
 
-    # A manager for each plugin: what is wrong with one cannot touch another.
-    manager = pluggy.PluginManager("textreg")
-    manager.add_hookspecs(hookspecs)
-    try:
-        with naming(provider):
-            manager.register(plugin, provider)
-        manager.check_pending()
-    except pluggy.PluginValidationError as error:
-        callers = manager.get_hookcallers(plugin) or ()
-        unknown = [caller.name for caller in callers if not caller.has_spec()]
-        if not unknown:
-            why = " ".join(str(error).split())
-            raise BrokenPluginError(
-                f"{provider} has a hook that does not fit: {why}. If it is made for a newer "
-                "textreg, run: pip install -U textreg"
-            ) from error
-        hint = did_you_mean(unknown[0], hookspecs.HOOK_OF_KIND.values())
-        raise BrokenPluginError(
-            f"unknown hook '{unknown[0]}' in plugin {provider}.{hint}"
-        ) from error
+    manager = _registered(plugin, provider)
     parts: Parts = {}
     for kind, hook in hookspecs.HOOK_OF_KIND.items():
         try:
@@ -153,6 +135,34 @@ def parts_of(plugin: Any, provider: str) -> Parts:
             f"{' or '.join(hookspecs.HOOK_OF_KIND.values())}, that gives a list of classes."
         )
     return parts
+
+
+def _registered(plugin: Any, provider: str) -> PluginManager:
+    """A manager of this plugin alone: what is wrong with one cannot touch another."""
+    import pluggy
+
+    from textreg import hookspecs
+
+    manager = pluggy.PluginManager("textreg")
+    manager.add_hookspecs(hookspecs)
+    try:
+        with naming(provider):
+            manager.register(plugin, provider)
+        manager.check_pending()
+    except pluggy.PluginValidationError as error:
+        callers = manager.get_hookcallers(plugin) or ()
+        unknown = [caller.name for caller in callers if not caller.has_spec()]
+        if not unknown:
+            why = " ".join(str(error).split())
+            raise BrokenPluginError(
+                f"{provider} has a hook that does not fit: {why}. If it is made for a newer "
+                "textreg, run: pip install -U textreg"
+            ) from error
+        hint = did_you_mean(unknown[0], hookspecs.HOOK_OF_KIND.values())
+        raise BrokenPluginError(
+            f"unknown hook '{unknown[0]}' in plugin {provider}.{hint}"
+        ) from error
+    return manager
 
 
 def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
