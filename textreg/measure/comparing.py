@@ -53,15 +53,7 @@ def compare(
     made once for those that agree in them. Raises UsageError and DataError, with the candidate's
     name where it is the fault of one, and as far as it can before anything is trained.
     """
-    ready: dict[str, TrainingSettings | Model] = {}
-    for name, candidate in dict(with_names(candidates)).items():
-        with _blaming(name):
-            ready[name] = make_ready(candidate, {"seed": seed, **settings})
-    if len(ready) < 2:
-        raise UsageError(
-            "a comparison needs two or more candidates: name others as well, such as "
-            "--reg elastic,sentence."
-        )
+    ready = _ready(candidates, {"seed": seed, **settings})
     if baseline is None:
         baseline = "elastic" if "elastic" in ready else next(iter(ready))
     if baseline not in ready:
@@ -99,6 +91,22 @@ def compare(
         contrasts=tuple(_contrasts(checked, list(ready), baseline, measured, seed)),
         seed=seed,
     )
+
+
+def _ready(
+    candidates: Sequence[Candidate] | Mapping[str, Candidate], shared: Mapping[str, Any]
+) -> dict[str, TrainingSettings | Model]:
+    """All candidates by their names; UsageError where there are fewer than two."""
+    ready: dict[str, TrainingSettings | Model] = {}
+    for name, candidate in dict(with_names(candidates)).items():
+        with _blaming(name):
+            ready[name] = make_ready(candidate, shared)
+    if len(ready) < 2:
+        raise UsageError(
+            "a comparison needs two or more candidates: name others as well, such as "
+            "--reg elastic,sentence."
+        )
+    return ready
 
 
 def _train(
