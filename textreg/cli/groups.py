@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from textreg.cli import shared
-from textreg.cli.inputs import Reading, describe, reading
+from textreg.cli.inputs import Reading, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import SHOWN, check_target, percent, print_json, print_table
 from textreg.errors import DataError, did_you_mean, first_few
@@ -68,9 +68,7 @@ def command(
         check_target(Path(output), files)
     given = {key: value for key, value in options.items() if value is not None}
     settings = TrainingSettings.from_options(reg="group", **given)
-    corpus = how.unlabeled(files)
-    if not as_json:
-        describe(files, corpus)
+    corpus = how.unlabeled(files, tell=not as_json)
     clock = [time.perf_counter()]
     tokens = settings.vectorizer.fit(settings.tokenizer, corpus.texts).tokens
     clock.append(time.perf_counter())

@@ -25,7 +25,10 @@ TRAINING = ("weight", "group", "time")
 
 
 class Reading(NamedTuple):
-    """How the files of a command are read, as its options say; columns are None by default."""
+    """How the files of a command are read, as its options say; columns are None by default.
+
+    Where ``tell`` asks for it, a line is printed on what was read.
+    """
 
     text_col: str | None
     label_col: str | None
@@ -35,18 +38,20 @@ class Reading(NamedTuple):
     encoding: str | None
     on_error: str
 
-    def training(self, files: Sequence[str]) -> Corpus:
+    def training(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
         """Documents to train on, with all that the columns say of them."""
-        return read_corpus(files, **self._asdict())
+        return _read(files, tell, **self._asdict())
 
-    def labelled(self, files: Sequence[str]) -> Corpus:
+    def labelled(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
         """Documents with labels."""
-        return self._replace(weight_col=None, group_col=None, time_col=None).training(files)
+        how = self._replace(weight_col=None, group_col=None, time_col=None)
+        return how.training(files, tell=tell)
 
-    def unlabeled(self, files: Sequence[str]) -> Corpus:
+    def unlabeled(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
         """Documents whose labels have no part."""
-        return read_corpus(
+        return _read(
             files,
+            tell,
             text_col=self.text_col,
             encoding=self.encoding,
             on_error=self.on_error,
@@ -95,6 +100,13 @@ def reading(*columns: str) -> Callable[[F], F]:
         return cast(F, called)
 
     return decorate
+
+
+def _read(files: Sequence[str], tell: bool, **how: Any) -> Corpus:
+    corpus = read_corpus(files, **how)
+    if tell:
+        describe(files, corpus)
+    return corpus
 
 
 def describe(files: Sequence[str], corpus: Corpus) -> None:

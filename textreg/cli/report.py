@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from textreg.cli import shared
-from textreg.cli.inputs import TRAINING, Reading, describe, reading
+from textreg.cli.inputs import TRAINING, Reading, reading
 from textreg.cli.output import check_target, progress_bar, size
 from textreg.errors import TextregError, UsageError
 from textreg.modelfile.storage import load_model
@@ -16,8 +16,6 @@ from textreg.report import report
 from textreg.report.page import check_report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from textreg.model import Model
     from textreg.records import Corpus
     from textreg.running import Progress
@@ -66,16 +64,9 @@ def command(
     check_target(target, [model, *files, *train, *unlabeled])
     loaded = load_model(model)
 
-    def read(kind: Callable[[Sequence[str]], Corpus], names: Sequence[str]) -> Corpus | None:
-        if not names:
-            return None
-        corpus = kind(names)
-        if not quiet:
-            describe(names, corpus)
-        return corpus
-
-    corpus, training = read(how.labelled, files), read(how.training, train)
-    more = read(how.unlabeled, unlabeled)
+    corpus = how.labelled(files, tell=not quiet) if files else None
+    training = how.training(train, tell=not quiet) if train else None
+    more = how.unlabeled(unlabeled, tell=not quiet) if unlabeled else None
     with progress_bar(quiet=quiet) as progress:
         made = report(
             loaded,

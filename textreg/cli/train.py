@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from textreg.cli import shared
-from textreg.cli.inputs import TRAINING, Reading, describe, reading
+from textreg.cli.inputs import TRAINING, Reading, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, print_json, progress_bar
 from textreg.cli.searching import searching
@@ -22,7 +22,6 @@ from textreg.losses import LOSSES
 from textreg.measure.calibration import METHODS
 from textreg.measure.metrics import METRICS
 from textreg.modelfile.container import is_container
-from textreg.records import Corpus
 from textreg.screen import on_line
 from textreg.search.spaces import parse_space
 from textreg.settings import MULTICLASS, TrainingSettings
@@ -171,18 +170,12 @@ def command(
         **given,
     )
 
-    def read(kind: Callable[[Sequence[str]], Corpus], files: Sequence[str]) -> Corpus:
-        corpus = kind(files)
-        if talk:
-            describe(files, corpus)
-        return corpus
-
     started = time.monotonic()
-    corpus = read(how.training, files)
+    corpus = how.training(files, tell=talk)
     if dev:
-        settings = replace(settings, dev=read(how.training, dev))
+        settings = replace(settings, dev=how.training(dev, tell=talk))
     if unlabeled:
-        settings = replace(settings, unlabeled=read(how.unlabeled, unlabeled))
+        settings = replace(settings, unlabeled=how.unlabeled(unlabeled, tell=talk))
     seconds = round(time.monotonic() - started, 3)
 
     with progress_bar(quiet=quiet) as progress:
