@@ -30,9 +30,10 @@ def numbered() -> set[str]:
 
 
 def cited() -> set[str]:
-    """``(E1)``, ``(docs/maths.md, E1)`` and ``(..., L1 to L3)`` in Python code."""
+    """``(E1)``, ``(docs/maths.md, E1)`` and ``(..., L1 to L3)`` in the code, kernels too."""
     found: set[str] = set()
-    for path in Path(textreg.__file__).parent.rglob("*.py"):
+    package = Path(textreg.__file__).parent
+    for path in (*package.rglob("*.py"), *package.rglob("*.pyx")):
         text = path.read_text(encoding="utf-8")
         for first, last in re.findall(
             rf"(?:docs/\w+\.md, |\()({NUMBER})(?: to ({NUMBER}))?\)", text

@@ -24,7 +24,7 @@ class Triangle:
     other entries those before it are left out: then with U the part of sum_k r_k,lead r_k to the
     right of the diagonal and D the diagonal of A,
 
-        T = D^(-1/2) (D + price U)
+        T = D^(-1/2) (D + price U)        (docs/networks.md, N4)
 
     Where R holds pairs of linked features, R'R a Laplacian, U is all of A there, and T'T = (D + U')
     D^-1 (D + U) is the symmetric Gauss-Seidel preconditioner. Where it holds features with all
