@@ -390,6 +390,12 @@ def test_empty_columns_are_never_chosen() -> None:
     assert solution.converged
 
 
+@pytest.mark.parametrize("reg", [Omp(l2=1.0, budget=3), Gomp(l2=1.0, budget=3)])
+def test_without_documents_nothing_is_chosen(reg: Omp) -> None:
+    groups = Groups(np.array([0, 2]), np.arange(2, dtype=np.int32), np.ones(1), 3)
+    assert reg.solve(Problem(csr_array((0, 3)), np.empty(0), groups=groups)).nonzero == 0
+
+
 def test_no_features_make_a_model_of_the_intercept() -> None:
     y = np.array([1.0, 1.0, 1.0, -1.0])
     solution = Omp(l2=1.0, budget=3).solve(Problem(csr_array((4, 5)), y))

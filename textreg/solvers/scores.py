@@ -43,7 +43,7 @@ class Products:
     """The inner products x_j . r of all columns in a race with an r that moves.
 
     They are known for an r that was, and follow it in the documents where it has gone far. near:
-    how far it may go in all the others; the distance bounds how wrong the products are.
+    how far it may go in all the others together. The way left bounds how wrong the products are.
     """
 
     def __init__(self, columns: Columns, race: Race) -> None:
@@ -55,7 +55,7 @@ class Products:
         """Bring ``values`` nearer to the products with r (n,); how wrong they may still be."""
         columns, race = self.columns, self.race
         way = r - self._at
-        far = way * way * columns.inverse > self.near**2 / len(r)
+        far = way * way * columns.inverse * len(r) > self.near**2
         rows = np.flatnonzero(far).astype(np.int32)
         column_sums(race.indptr, race.places, race.values, way[rows], rows, self.values)
         self._at[rows] = r[rows]
