@@ -3,7 +3,7 @@
 A matrix is three arrays of a CSC matrix, as in ``columns``.
 """
 
-from libc.math cimport INFINITY, fabs, sqrt
+from libc.math cimport INFINITY, fabs
 
 
 def ridge_descent(const long long[::1] indptr, const int[::1] indices, const double[::1] data,

@@ -1,9 +1,9 @@
 """How well groups of columns explain a vector: exactly, and by bounds.
 
 A matrix is three arrays, as in ``columns``, of columns of norm one or less; ``race`` says which of
-them there are, no two of them parallel. A group is ``kinds[ptr[g]:ptr[g + 1]]``, places in the race,
-those of columns with most entries first; ``squares`` holds the square of the norm that each is to
-have there, 0 for those that have left the group. Products of columns are weighted by the
+them there are, no two of them parallel. A group is ``kinds[ptr[g]:ptr[g + 1]]``, places in the
+race, those of columns with most entries first; ``squares`` holds the square of the norm that each
+is to have there, 0 for those that have left the group. Products of columns are weighted by the
 ``weights`` (n,) of the rows. ``place``: (race,), the row in ``common`` (some, n), where the fullest
 columns stand times the weights with all their zeros, and in ``shared``, their products with each
 other; -1 for the others. ``dense``: (n,), zero.
@@ -13,8 +13,8 @@ from libc.math cimport fabs, isnan, sqrt
 
 
 def span_scores(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
-                const double[::1] weights, const double[::1] r, const int[::1] race, const long long[::1] ptr,
-                const int[::1] kinds, const double[::1] squares, const int[::1] groups,
+                const double[::1] weights, const double[::1] r, const int[::1] race,
+                const long long[::1] ptr, const int[::1] kinds, const double[::1] squares, const int[::1] groups,
                 bint projected, double smoothing, double rank, const int[::1] place,
                 const double[:, ::1] common, const double[:, ::1] shared, double[::1] dots,
                 double[::1] dense, double[:, ::1] gram, double[::1] products, double[::1] sizes,
@@ -47,8 +47,8 @@ def span_scores(const long long[::1] indptr, const int[::1] indices, const doubl
 
 
 cdef void _scores(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
-                  const double[::1] weights, const double[::1] r, const int[::1] race, const long long[::1] ptr,
-                  const int[::1] kinds, const double[::1] squares, const int[::1] groups,
+                  const double[::1] weights, const double[::1] r, const int[::1] race,
+                  const long long[::1] ptr, const int[::1] kinds, const double[::1] squares, const int[::1] groups,
                   bint projected, double smoothing, double rank, const int[::1] place,
                   const double[:, ::1] common, const double[:, ::1] shared, double[::1] dots,
                   double[::1] dense, double[:, ::1] gram, double[::1] products,
@@ -67,8 +67,8 @@ cdef void _scores(const long long[::1] indptr, const int[::1] indices, const dou
                 dots[left[k]] = total
             products[k] = sizes[k] * dots[left[k]]
         if projected:
-            _gram(indptr, indices, data, weights, race, m, place, common, shared, dense, sizes, left,
-                  gram)
+            _gram(indptr, indices, data, weights, race, m, place, common, shared, dense, sizes,
+                  left, gram)
             _cholesky(gram, m, smoothing, rank, sizes)
             for k in range(m):
                 products[k] = products[k] / gram[k, k] if gram[k, k] > 0.0 else 0.0
@@ -81,8 +81,8 @@ cdef void _scores(const long long[::1] indptr, const int[::1] indices, const dou
 
 
 def span_factors(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
-                 const double[::1] weights, const int[::1] race, const long long[::1] ptr, const int[::1] kinds,
-                 const double[::1] squares, const int[::1] groups, double smoothing,
+                 const double[::1] weights, const int[::1] race, const long long[::1] ptr,
+                 const int[::1] kinds, const double[::1] squares, const int[::1] groups, double smoothing,
                  const int[::1] place, const double[:, ::1] common, const double[:, ::1] shared,
                  double[::1] dense, double[:, ::1] gram, double[::1] whole, double[::1] sizes,
                  int[::1] left, double[::1] out):
@@ -90,8 +90,8 @@ def span_factors(const long long[::1] indptr, const int[::1] indices, const doub
 
     That is r'A (A'A + smoothing I)^-1 A'r, with any r and A the columns of the group, or some of
     them (docs/pursuit.md, G3). out[e] is ``squares[e]`` times the sum of the absolute entries in
-    the row of that inverse.
-    Only those of the ``groups`` are written; no column may have left them. smoothing is above 0. ``gram``: (m, m), ``whole``, ``sizes``, ``left``: (m,), room to work in.
+    the row of that inverse. Only those of the ``groups`` are written; no column may have left them.
+    smoothing is above 0. ``gram``: (m, m), ``whole``, ``sizes``, ``left``: (m,), room to work in.
     """
     if dense.shape[0] != weights.shape[0]:
         raise ValueError("dense and weights must have one entry a row")
@@ -104,13 +104,13 @@ def span_factors(const long long[::1] indptr, const int[::1] indices, const doub
     if not gram.shape[0] == gram.shape[1] == left.shape[0]:
         raise ValueError("gram must be square and of the same length as left")
     with nogil:
-        _factors(indptr, indices, data, weights, race, ptr, kinds, squares, groups, smoothing, place,
-                 common, shared, dense, gram, whole, sizes, left, out)
+        _factors(indptr, indices, data, weights, race, ptr, kinds, squares, groups, smoothing,
+                 place, common, shared, dense, gram, whole, sizes, left, out)
 
 
 cdef void _factors(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
-                   const double[::1] weights, const int[::1] race, const long long[::1] ptr, const int[::1] kinds,
-                   const double[::1] squares, const int[::1] groups, double smoothing,
+                   const double[::1] weights, const int[::1] race, const long long[::1] ptr,
+                   const int[::1] kinds, const double[::1] squares, const int[::1] groups, double smoothing,
                    const int[::1] place, const double[:, ::1] common,
                    const double[:, ::1] shared, double[::1] dense, double[:, ::1] gram,
                    double[::1] whole, double[::1] sizes, int[::1] left,
@@ -121,7 +121,8 @@ cdef void _factors(const long long[::1] indptr, const int[::1] indices, const do
     for t in range(groups.shape[0]):
         start = ptr[groups[t]]
         m = _members(ptr, kinds, squares, groups[t], sizes, left)
-        _gram(indptr, indices, data, weights, race, m, place, common, shared, dense, sizes, left, gram)
+        _gram(indptr, indices, data, weights, race, m, place, common, shared, dense, sizes, left,
+              gram)
         _cholesky(gram, m, smoothing, 0.0, whole)
         # The inverse of the triangle, by rows, goes into the other half; its diagonal to whole.
         for k in range(m):
