@@ -14,7 +14,8 @@ from libc.math cimport fabs, isnan, sqrt
 
 def span_scores(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                 const double[::1] weights, const double[::1] r, const int[::1] race,
-                const long long[::1] ptr, const int[::1] kinds, const double[::1] squares, const int[::1] groups,
+                const long long[::1] ptr, const int[::1] kinds, const double[::1] squares,
+                const int[::1] groups,
                 bint projected, double smoothing, double rank, const int[::1] place,
                 const double[:, ::1] common, const double[:, ::1] shared, double[::1] dots,
                 double[::1] dense, double[:, ::1] gram, double[::1] products, double[::1] sizes,
@@ -48,7 +49,8 @@ def span_scores(const long long[::1] indptr, const int[::1] indices, const doubl
 
 cdef void _scores(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                   const double[::1] weights, const double[::1] r, const int[::1] race,
-                  const long long[::1] ptr, const int[::1] kinds, const double[::1] squares, const int[::1] groups,
+                  const long long[::1] ptr, const int[::1] kinds, const double[::1] squares,
+                  const int[::1] groups,
                   bint projected, double smoothing, double rank, const int[::1] place,
                   const double[:, ::1] common, const double[:, ::1] shared, double[::1] dots,
                   double[::1] dense, double[:, ::1] gram, double[::1] products,
@@ -82,7 +84,8 @@ cdef void _scores(const long long[::1] indptr, const int[::1] indices, const dou
 
 def span_factors(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                  const double[::1] weights, const int[::1] race, const long long[::1] ptr,
-                 const int[::1] kinds, const double[::1] squares, const int[::1] groups, double smoothing,
+                 const int[::1] kinds, const double[::1] squares, const int[::1] groups,
+                 double smoothing,
                  const int[::1] place, const double[:, ::1] common, const double[:, ::1] shared,
                  double[::1] dense, double[:, ::1] gram, double[::1] whole, double[::1] sizes,
                  int[::1] left, double[::1] out):
@@ -110,7 +113,8 @@ def span_factors(const long long[::1] indptr, const int[::1] indices, const doub
 
 cdef void _factors(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                    const double[::1] weights, const int[::1] race, const long long[::1] ptr,
-                   const int[::1] kinds, const double[::1] squares, const int[::1] groups, double smoothing,
+                   const int[::1] kinds, const double[::1] squares, const int[::1] groups,
+                   double smoothing,
                    const int[::1] place, const double[:, ::1] common,
                    const double[:, ::1] shared, double[::1] dense, double[:, ::1] gram,
                    double[::1] whole, double[::1] sizes, int[::1] left,
