@@ -15,11 +15,10 @@ from libc.math cimport fabs, isnan, sqrt
 def span_scores(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                 const double[::1] weights, const double[::1] r, const int[::1] race,
                 const long long[::1] ptr, const int[::1] kinds, const double[::1] squares,
-                const int[::1] groups,
-                bint projected, double smoothing, double rank, const int[::1] place,
-                const double[:, ::1] common, const double[:, ::1] shared, double[::1] dots,
-                double[::1] dense, double[:, ::1] gram, double[::1] products, double[::1] sizes,
-                int[::1] left, double[::1] out):
+                const int[::1] groups, bint projected, double smoothing, double rank,
+                const int[::1] place, const double[:, ::1] common, const double[:, ::1] shared,
+                double[::1] dots, double[::1] dense, double[:, ::1] gram, double[::1] products,
+                double[::1] sizes, int[::1] left, double[::1] out):
     """out[k] = ||A'r||, or where ``projected`` the root of r'A (A'A + smoothing I)^-1 A'r.
 
     A: the columns of group ``groups[k]``. A column whose part beyond the span of those before it
@@ -50,10 +49,9 @@ def span_scores(const long long[::1] indptr, const int[::1] indices, const doubl
 cdef void _scores(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                   const double[::1] weights, const double[::1] r, const int[::1] race,
                   const long long[::1] ptr, const int[::1] kinds, const double[::1] squares,
-                  const int[::1] groups,
-                  bint projected, double smoothing, double rank, const int[::1] place,
-                  const double[:, ::1] common, const double[:, ::1] shared, double[::1] dots,
-                  double[::1] dense, double[:, ::1] gram, double[::1] products,
+                  const int[::1] groups, bint projected, double smoothing, double rank,
+                  const int[::1] place, const double[:, ::1] common, const double[:, ::1] shared,
+                  double[::1] dots, double[::1] dense, double[:, ::1] gram, double[::1] products,
                   double[::1] sizes, int[::1] left, double[::1] out) noexcept nogil:
     cdef Py_ssize_t t, e, k, m
     cdef int j
@@ -85,10 +83,9 @@ cdef void _scores(const long long[::1] indptr, const int[::1] indices, const dou
 def span_factors(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                  const double[::1] weights, const int[::1] race, const long long[::1] ptr,
                  const int[::1] kinds, const double[::1] squares, const int[::1] groups,
-                 double smoothing,
-                 const int[::1] place, const double[:, ::1] common, const double[:, ::1] shared,
-                 double[::1] dense, double[:, ::1] gram, double[::1] whole, double[::1] sizes,
-                 int[::1] left, double[::1] out):
+                 double smoothing, const int[::1] place, const double[:, ::1] common,
+                 const double[:, ::1] shared, double[::1] dense, double[:, ::1] gram,
+                 double[::1] whole, double[::1] sizes, int[::1] left, double[::1] out):
     """Factors for which sum_e out[e] (x_j . r)^2, j = kinds[e], bounds what a group explains.
 
     That is r'A (A'A + smoothing I)^-1 A'r, with any r and A the columns of the group, or some of
@@ -114,8 +111,7 @@ def span_factors(const long long[::1] indptr, const int[::1] indices, const doub
 cdef void _factors(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                    const double[::1] weights, const int[::1] race, const long long[::1] ptr,
                    const int[::1] kinds, const double[::1] squares, const int[::1] groups,
-                   double smoothing,
-                   const int[::1] place, const double[:, ::1] common,
+                   double smoothing, const int[::1] place, const double[:, ::1] common,
                    const double[:, ::1] shared, double[::1] dense, double[:, ::1] gram,
                    double[::1] whole, double[::1] sizes, int[::1] left,
                    double[::1] out) noexcept nogil:
