@@ -32,20 +32,20 @@ def parse_candidate(text: str) -> dict[str, Any]:
         key = key.replace("-", "_")
         if not equals or not key or key in found:
             raise UsageError(
-                f"candidate '{text}': after the name come options such as groups=lda or "
-                f"reg_l1=0.1, each once, not '{option}'."
+                "after the name come options such as groups=lda or reg_l1=0.1, each once, not "
+                f"'{option}'."
             )
-        found[key] = _read(text, key, value)
+        found[key] = _read(key, value)
     return found
 
 
-def _read(text: str, key: str, value: str) -> Any:
+def _read(key: str, value: str) -> Any:
     """The value of an option as one of its type; parameters of parts read theirs themselves."""
     kind = _TYPES.get(key, "")
     if "Corpus" in kind or kind.startswith("Mapping"):
         raise UsageError(
-            f"candidate '{text}': {key} cannot be written here. Leave it out, or compare from "
-            "Python, where candidates may be mappings."
+            f"{key} cannot be written here. Leave it out, or compare from Python, where candidates "
+            "may be mappings."
         )
     found = _WORDS.get(value.lower(), value)
     kinds = kind.split(" | ")
@@ -56,7 +56,7 @@ def _read(text: str, key: str, value: str) -> Any:
         return {"int": int, "float": float}[wanted](value)
     except (KeyError, ValueError):
         what = _WANTED[wanted]
-        raise UsageError(f"candidate '{text}': {key} must be {what}, not '{value}'.") from None
+        raise UsageError(f"{key} must be {what}, not '{value}'.") from None
 
 
 def with_names(
