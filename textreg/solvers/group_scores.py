@@ -165,5 +165,5 @@ class GroupScores:
 
     def _features(self, g: int) -> Int32s:
         """What is left of a group."""
-        features = self.groups.indices[self.groups.indptr[g] : self.groups.indptr[g + 1]]
+        features = self.groups.members(g)
         return features[self._alive[features]]
