@@ -7,7 +7,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csc_array
 
 from textreg._core.columns import column_dots
 from textreg.records import Floats, Int32s, Int64s, Problem
@@ -100,6 +99,8 @@ class Columns:
         """
 
         def make() -> Race:
+            from scipy.sparse import csc_array
+
             following = self.twins(scale)
             first = scale > 0.0
             first[following[following >= 0]] = False
