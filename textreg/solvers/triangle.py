@@ -61,24 +61,26 @@ class Triangle:
 
     def inverse(self, price: float, own: Floats) -> Callable[[Floats], Floats]:
         """Multiplication by (T'T)^-1; own: (p,), not below zero."""
-        order, size = self._order, len(self._order)
-        diagonal = np.zeros(size)
-        diagonal[: self.p] = own
-        diagonal = diagonal[order] + price * self._squares
+        diagonal = self._ordered(own) + price * self._squares
         diagonal[diagonal <= 0.0] = 1.0  # nothing holds this variable
         root = np.sqrt(diagonal)
         data = price * self._entries / np.repeat(root, self._length)
         data[self._indptr[:-1]] = root
 
         def multiply(values: Floats) -> Floats:
-            # With zeros for the virtual features, which are at their best, this is the inverse of
-            # what is left for the others.
-            x = np.zeros(size)
-            x[: self.p] = values
-            x = x[order]
+            x = self._ordered(values)
             solve_normal(self._indptr, self._indices, data, x)
-            solved = np.empty(size)
-            solved[order] = x
+            solved = np.empty_like(x)
+            solved[self._order] = x
             return solved[: self.p]
 
         return multiply
+
+    def _ordered(self, values: Floats) -> Floats:
+        """Numbers of the features (p,) in the order of the variables.
+
+        The virtual features get zeros: they are at their best, and so nothing is asked of them.
+        """
+        padded = np.zeros(len(self._order))
+        padded[: self.p] = values
+        return padded[self._order]
