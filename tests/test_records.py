@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import bsr_array, coo_array, csc_array, csr_array
 
-from textreg.errors import DataError, UsageError
+from textreg.errors import DataError, RecordError, UsageError
 from textreg.records import Corpus, Graph, Groups, MultiSolution, Problem, Solution, Tokens
 
 P = 8
@@ -146,6 +146,60 @@ def test_groups_may_start_lower_than_the_one_before_ended() -> None:
     assert groups.name(2) == "group 2"
     assert groups.label(2) == "group 3"
     assert groups.members(2).tolist() == [0, 1]
+
+
+def outside(kind: type[Any], change: dict[str, Any]) -> Any:
+    """A matrix of 2 x 3 that SciPy takes, with an index or offset that lies outside of it."""
+    made = kind(csr_array(np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]])))
+    for name, (at, value) in change.items():
+        getattr(made, name)[at] = value
+    return made
+
+
+OUTSIDE = [
+    (csr_array, {"indices": (3, 50_000_000)}, r"indices\[3\] is 50000000, .* run from 0 to 2"),
+    (csr_array, {"indices": (1, 3)}, r"indices\[1\] is 3, .* run from 0 to 2"),
+    (csr_array, {"indices": (0, -1)}, r"indices\[0\] is -1, "),
+    (csr_array, {"indptr": (1, 1_000_000)}, r"indptr must never decrease; entry 1 does"),
+    (csr_array, {"indptr": (2, 1_000_000)}, r"indptr must run from 0 to 4"),
+    (csr_array, {"indptr": (0, -4)}, r"indptr must run from 0 to 4"),
+    (csc_array, {"indices": (3, 2)}, r"indices\[3\] is 2, .* run from 0 to 1"),
+    (csc_array, {"indptr": (3, 9)}, r"indptr must run from 0 to 4"),
+    (bsr_array, {"indices": (0, 1_000_000)}, r"indices\[0\] is 1000000"),
+]
+
+
+@pytest.mark.parametrize(("kind", "change", "message"), OUTSIDE)
+def test_no_index_outside_of_a_matrix_reaches_compiled_code(
+    kind: type[Any], change: dict[str, Any], message: str
+) -> None:
+    y = np.array([-1.0, 1.0])
+    with pytest.raises(RecordError, match=f"^X.{message}"):
+        Problem(outside(kind, change), y)
+    with pytest.raises(RecordError, match=f"^the X of validation.{message}"):
+        Problem(np.ones((2, 3)), y, validation=(outside(kind, change), y))
+    square = outside(kind, change)
+    with pytest.raises(RecordError, match=f"^similar.{message}"):
+        Graph(square)
+
+
+def test_a_coordinate_outside_of_a_matrix_is_refused() -> None:
+    made = coo_array(np.eye(3))
+    made.coords = (np.array([0, 7, 2]), np.arange(3))
+    with pytest.raises(RecordError, match=r"X.row\[1\] is 7, but indices run from 0 to 2"):
+        Problem(made, np.ones(3))
+
+
+def test_entries_beyond_the_last_offset_are_left_out() -> None:
+    longer = csr_array((np.ones(6), np.array([0, 1, 0, 2, 9, 9]), np.array([0, 2, 4])), (2, 3))
+    problem = Problem(longer, np.array([-1.0, 1.0]))
+    assert problem.X.nnz == len(problem.X.data) == 4
+
+
+@pytest.mark.parametrize("X", [np.ones(3), np.array([["a"]]), 1j * np.eye(3)])
+def test_what_is_no_matrix_of_numbers_is_refused(X: Any) -> None:
+    with pytest.raises(RecordError, match="X (must have two dimensions|is no matrix of numbers)"):
+        Problem(X, np.ones(3))
 
 
 TEXT = [[["a", "b"], ["c"]], [], [["b"], [], ["a", "a", "c"]]]

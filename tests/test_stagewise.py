@@ -501,7 +501,7 @@ def test_wrong_rules(options: dict[str, Any], message: str) -> None:
 
 
 def test_wrong_data() -> None:
-    with pytest.raises(DataError, match="validation has X of shape"):
+    with pytest.raises(DataError, match="validation has X of the shape"):
         stagewise(logistic(validation=(np.ones((3, 299)), np.ones(3))), StepRules())
     held = numbers(7), -np.ones(80)
     with pytest.raises(DataError, match="no document with y > 0"):

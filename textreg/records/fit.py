@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textreg.errors import RecordError, UsageError
+from textreg.records.matrix import checked_csr
 from textreg.records.ragged import Floats
 from textreg.records.structure import Graph, Groups
 
@@ -52,12 +53,7 @@ class Problem:
     callback: Callable[[Step], bool | None] | None = None
 
     def __post_init__(self) -> None:
-        from scipy.sparse import csr_array
-
-        X = csr_array(self.X, dtype=np.float64)
-        if not X.has_canonical_format:
-            X = X.copy()  # summing duplicates in place would change the caller's matrix
-            X.sum_duplicates()
+        X = checked_csr("X", self.X)
         n, p = X.shape
         if not np.isfinite(X.data).all():
             row = int(np.searchsorted(X.indptr, np.argmin(np.isfinite(X.data)), side="right")) - 1
@@ -82,9 +78,24 @@ class Problem:
             )
         if self.graph is not None and self.graph.n_features != p:
             raise RecordError(f"X has {p} features, but the graph is over {self.graph.n_features}.")
-        for name, value in (("X", X), ("y", y), ("weights", c)):
+        validation = self.validation and self._checked_validation(*self.validation)
+        values = {"X": X, "y": y, "weights": c, "validation": validation}
+        for name, value in values.items():
             object.__setattr__(self, name, value)
         self._check_start()
+
+    def _checked_validation(self, X: Any, y: Any) -> tuple[csr_array, Floats]:
+        """The validation pair, as arrays that fit ``X`` and each other."""
+        X, y = checked_csr("the X of validation", X), np.ascontiguousarray(y, dtype=np.float64)
+        p = np.shape(self.X)[1]
+        if X.shape != (y.size, p) or y.ndim != 1:
+            raise RecordError(
+                f"validation has X of the shape {X.shape} for y of the shape {y.shape}, and the "
+                f"problem has {p} features."
+            )
+        if not (np.isfinite(X.data).all() and np.isfinite(y).all()):
+            raise RecordError("validation must hold finite numbers only.")
+        return X, y
 
     def __repr__(self) -> str:
         n, p = self.X.shape
@@ -109,7 +120,7 @@ class Problem:
         other = object.__new__(Problem)
         for name, value in {**values, **changes}.items():
             object.__setattr__(other, name, value)
-        if changes.keys() & {"X", "y", "weights", "loss", "groups", "graph", "tol", "max_iter"}:
+        if changes.keys() - {"fit_intercept", "threads", "start", "callback"}:
             other.__post_init__()
         elif "start" in changes:
             other._check_start()

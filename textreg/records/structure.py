@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg.errors import RecordError
+from textreg.records.matrix import checked_csr
 from textreg.records.ragged import (
     Floats,
     Int32s,
@@ -145,25 +146,22 @@ class Graph:
     classes: int = 0
 
     def __post_init__(self) -> None:
-        from scipy.sparse import csr_array
-
-        rows, columns = self.similar.shape
+        similar = checked_csr("similar", self.similar)
+        rows, columns = similar.shape
         if rows != columns:
             raise RecordError(f"a feature graph is square, not {rows} x {columns}.")
         if not 0 <= self.classes <= rows:
             raise RecordError(f"{self.classes} of {rows} features cannot be virtual.")
         for name in ("similar", "dissimilar"):
-            links = getattr(self, name)
-            if links is None:
+            if getattr(self, name) is None:
                 continue
-            links = csr_array(links, dtype=np.float64)
+            links = checked_csr(name, getattr(self, name))
             if links.shape != (rows, rows):
                 raise RecordError(
                     f"{name} is {links.shape[0]} x {links.shape[1]}, not {rows} x {rows}."
                 )
-            if not links.has_canonical_format or not links.data.all():
+            if not links.data.all():
                 links = links.copy()
-                links.sum_duplicates()
                 links.eliminate_zeros()
             source = row_of(links.indptr)
             bad = ~(np.isfinite(links.data) & (links.data >= 0)) | (source == links.indices)
