@@ -32,14 +32,14 @@ from scipy.sparse import csr_array, diags_array
 from threadpoolctl import threadpool_limits
 
 import textreg
-from textreg import registry
 from textreg.measure.significance import Answers, bootstrap, sign_test
-from textreg.prepare import make_features
+from textreg.plugins import registry
 from textreg.records import Corpus
-from textreg.search.splits import folds, holdout
-from textreg.settings import TrainingSettings
-from textreg.target import Target
-from textreg.training import train_corpus
+from textreg.training.prepare import make_features
+from textreg.training.search.splits import folds, holdout
+from textreg.training.settings import TrainingSettings
+from textreg.training.target import Target
+from textreg.training.train import train_corpus
 
 TASKS = ("science", "sports", "religion", "computer", "movie", "amazon-books", "amazon-electronics")
 BEST = 5

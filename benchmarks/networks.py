@@ -36,15 +36,15 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from textreg import registry
 from textreg.features.vectorize import Features, Vectorizer
 from textreg.kinds import Regularizer
+from textreg.plugins import registry
 from textreg.records import Problem, Tokens
-from textreg.running import Work
-from textreg.search.choice import choose
-from textreg.search.selection import search
-from textreg.search.splits import folds
-from textreg.search.trials import Fold
+from textreg.training.running import Work
+from textreg.training.search.choice import choose
+from textreg.training.search.selection import search
+from textreg.training.search.splits import folds
+from textreg.training.search.trials import Fold
 
 NEWS_SIZES = (100, 300, 1000, 2000)
 SENTIMENT_SIZES = (50, 100, 250, 500, 1000)

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from textreg.reading.corpus import read_corpus
 from textreg.report import Report, report
-from textreg.settings import TrainingSettings
-from textreg.training import train_corpus
+from textreg.training.settings import TrainingSettings
+from textreg.training.train import train_corpus
 
 
 def timed(name: str, make: Callable[[], Report]) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import textreg
 from textreg.builtin.sentences import Sentences
 from textreg.builtin.words import Words
-from textreg.demo import write_demo
+from textreg.demo.corpus import write_demo
 from textreg.errors import ConvergenceWarning
 from textreg.features.vectorize import Features, Vectorizer
 from textreg.reading.corpus import read_corpus

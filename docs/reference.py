@@ -13,9 +13,9 @@ from typing import Any
 
 import commands
 
-from textreg import registry
 from textreg.features.vectorize import Vectorizer
 from textreg.params import AUTO, Choices, LogGrid, Param
+from textreg.plugins import registry
 
 KINDS = {
     "regularizer": ("Regularizers", "reg"),

@@ -14,7 +14,7 @@ import pytest
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 
-    from textreg.model import Model
+    from textreg.model.model import Model
 
 hypothesis.settings.register_profile("textreg", deadline=None)  # a busy machine is no fault
 hypothesis.settings.load_profile("textreg")

@@ -20,7 +20,7 @@ import pytest
 from conftest import Cli, Result
 from safetensors.numpy import load
 
-from textreg.modelfile import container, storage
+from textreg.model import container, storage
 
 GOOD = [("Good. A plot", "pos"), ("Bad. A plot", "neg")] * 10
 
@@ -327,7 +327,7 @@ def test_interrupt_during_the_search(
         raise KeyboardInterrupt
 
     before = model.read_bytes()
-    monkeypatch.setattr("textreg.training.find", interrupted)
+    monkeypatch.setattr("textreg.training.train.find", interrupted)
     result = cli("train", corpus, "--reg", "lasso", "-o", model, "--quiet")
     assert (result.code, result.out) == (130, "")
     assert result.err.strip() == "Interrupted: no file is left half-written."

@@ -11,10 +11,10 @@ from conftest import Cli
 
 import textreg
 from textreg.builtin.separable import Lasso
-from textreg.demo import write_demo
+from textreg.demo.corpus import write_demo
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.records import Problem, Solution
-from textreg.search.tuning import parse_seconds
+from textreg.training.search.tuning import parse_seconds
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp"] * 10
 LABELS = ["pos", "pos", "neg", "neg"] * 10
@@ -48,8 +48,8 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> type[Slow]:
     class Fresh(Slow):
         clock = Clock()
 
-    for module in ("running", "search.searching", "training", "search.trials"):
-        monkeypatch.setattr(f"textreg.{module}.time", Fresh.clock)
+    for module in ("running", "search.searching", "train", "search.trials"):
+        monkeypatch.setattr(f"textreg.training.{module}.time", Fresh.clock)
     return Fresh
 
 

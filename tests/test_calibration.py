@@ -16,8 +16,8 @@ from textreg.errors import DataError, ModelError, UsageError
 from textreg.measure.calibration import Calibration, calibrate
 from textreg.measure.metrics import measure
 from textreg.measure.thresholds import check_thresholds, choose_thresholds, codes, parse_rule
-from textreg.modelfile import container
-from textreg.modelfile.storage import ARRAYS
+from textreg.model import container
+from textreg.model.storage import ARRAYS
 
 RANDOM = np.random.default_rng(7)
 WORDS = ["superb", "awful", "lamp", "box", "film", "row", "bus", "hall", "plot", "odd"]

@@ -14,10 +14,10 @@ from textreg.builtin.separable import Lasso
 from textreg.errors import UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.measure.metrics import standard_error
-from textreg.search import bench
-from textreg.search.choice import Rule, choose
-from textreg.search.selection import Point
-from textreg.search.spaces import parse_space
+from textreg.training.search import bench
+from textreg.training.search.choice import Rule, choose
+from textreg.training.search.selection import Point
+from textreg.training.search.spaces import parse_space
 
 
 def documents(n: int = 60) -> tuple[list[str], list[str]]:
@@ -133,7 +133,7 @@ def test_the_smaller_model_is_taken_and_told() -> None:
 
 def test_the_final_model_keeps_to_max_nonzero(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where it grows when it is fitted on all documents."""
-    from textreg.search import selection
+    from textreg.training.search import selection
 
     usual = selection._point
 
@@ -253,7 +253,7 @@ def test_documents_that_are_let_go_change_nothing(
 def test_chains_stay_warm_with_values_that_are_named() -> None:
     """The parameter declared last runs fastest, whichever of them was named."""
     from textreg.builtin.separable import Elastic
-    from textreg.search.selection import _chains
+    from textreg.training.search.selection import _chains
 
     grid = [Elastic(l1=l1, l2=l2) for l1 in (1.0, 0.1) for l2 in (3.0, 2.0, 1.0)]
     ordered = bench._in_order(grid)

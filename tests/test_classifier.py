@@ -18,12 +18,12 @@ from sklearn.preprocessing import FunctionTransformer
 
 import textreg
 from textreg import Lasso, Ridge, Sentence
-from textreg.classifier import TextClassifier
 from textreg.errors import DataError, PluginError, UsageError
+from textreg.estimators.classifier import TextClassifier
 from textreg.features.vectorize import Vectorizer
 from textreg.params import AUTO
-from textreg.search.tuning import Tuning
-from textreg.settings import TrainingSettings
+from textreg.training.search.tuning import Tuning
+from textreg.training.settings import TrainingSettings
 
 GOOD = ["good film. I liked it.", "a fine plot, good acting", "good good good", "fine and moving"]
 BAD = ["bad film. I left.", "a dull plot, bad acting", "bad bad", "dull and slow"]
@@ -219,8 +219,9 @@ def test_pipeline_and_cross_validation() -> None:
 
 def test_scikit_learn_is_imported_for_the_classifier_only() -> None:
     code = (
-        "import sys, textreg, textreg.model, textreg.modelfile.storage, textreg.training\n"
-        "print([name for name in ('sklearn', 'textreg.classifier') if name in sys.modules])\n"
+        "import sys, textreg, textreg.model.model, textreg.model.storage, textreg.training.train\n"
+        "late = ('sklearn', 'textreg.estimators.classifier')\n"
+        "print([name for name in late if name in sys.modules])\n"
         "textreg.TextClassifier\n"
         "print('sklearn' in sys.modules)"
     )

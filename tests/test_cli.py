@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 from conftest import Cli
 
-from textreg import registry
 from textreg.cli import COMMANDS
 from textreg.cli import cli as group
 from textreg.kinds import Regularizer
 from textreg.params import param
+from textreg.plugins import registry
 from textreg.records import Problem, Solution
 
 POS = ["Good superb. A plot", "Fine moving. The end", "Superb. So it is"]

@@ -18,12 +18,12 @@ from scipy.sparse import csr_array
 
 import textreg
 from textreg.builtin.separable import Elastic, Lasso
-from textreg.demo import write_demo
+from textreg.demo.corpus import write_demo
 from textreg.errors import BrokenPluginError, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Problem, Solution
-from textreg.search import cluster
-from textreg.search.trials import Fold
+from textreg.training.search import cluster
+from textreg.training.search.trials import Fold
 
 distributed = pytest.importorskip("distributed")
 

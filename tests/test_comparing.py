@@ -15,13 +15,13 @@ import pytest
 from conftest import Cli
 
 import textreg
-from textreg import Corpus, Lasso, Task
-from textreg.demo import write_demo
+from textreg import Benchmark, Corpus, Lasso
+from textreg.comparing.candidates import parse_candidate
+from textreg.comparing.compare import compare
+from textreg.comparing.comparison import Comparison, Contrast, Measured
+from textreg.demo.corpus import write_demo
 from textreg.errors import DataError, TextregError, UsageError
 from textreg.measure import comparing
-from textreg.measure.candidates import parse_candidate
-from textreg.measure.comparing import compare
-from textreg.measure.comparison import Comparison, Contrast, Measured
 from textreg.measure.significance import Interval, sign_test
 
 
@@ -34,11 +34,11 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def found(demo: Path) -> Comparison:
-    return compare(["lasso", "elastic", "none"], Task.read(str(demo)), ngrams=1)
+    return compare(["lasso", "elastic", "none"], Benchmark.read(str(demo)), ngrams=1)
 
 
 def test_each_is_what_its_own_training_gives(demo: Path, found: Comparison) -> None:
-    task = Task.read(str(demo))
+    task = Benchmark.read(str(demo))
     assert isinstance(task.train, Corpus)
     assert isinstance(task.test, Corpus)
     assert (found.tasks, found.candidates) == (("demo",), ("lasso", "elastic", "none"))
@@ -64,20 +64,20 @@ def test_features_are_made_once_where_they_agree(
 
     monkeypatch.setattr(comparing, "make_features", count)
     candidates = ["lasso reg_l1=1", "ridge reg_l2=1", "ridge reg-l2=1 weighting=count", "none"]
-    names = compare(candidates, Task.read(str(demo)), ngrams=1).candidates
+    names = compare(candidates, Benchmark.read(str(demo)), ngrams=1).candidates
     assert names == tuple(candidates)
     assert calls == ["tfidf", "count"]
 
 
 def test_models_are_measured_on_all_of_a_corpus(demo: Path, found: Comparison) -> None:
-    task = Task.read(str(demo))
+    task = Benchmark.read(str(demo))
     assert isinstance(task.train, Corpus)
     assert isinstance(task.test, Corpus)
     models = {
         name: textreg.train(task.train.texts, task.train.labels or (), reg=name, ngrams=1)
         for name in ("lasso", "elastic")
     }
-    again = compare(models, Task("demo", test=task.test))
+    again = compare(models, Benchmark("demo", test=task.test))
     for name in models:
         mine, before = again.cell("demo", name), found.cell("demo", name)
         assert (mine.accuracy, mine.features, mine.gap) == (
@@ -87,17 +87,19 @@ def test_models_are_measured_on_all_of_a_corpus(demo: Path, found: Comparison) -
         )
     assert again.contrast("lasso")[3:] == found.contrast("lasso")[3:]
     # a single corpus is all to measure on
-    assert compare(models, Task("t", train=task.test)).cell("t", "lasso").documents == len(
+    assert compare(models, Benchmark("t", train=task.test)).cell("t", "lasso").documents == len(
         task.test
     )
 
 
 def test_a_part_is_held_out_where_there_is_no_test(demo: Path) -> None:
-    corpus = Task.read(str(demo)).train
+    corpus = Benchmark.read(str(demo)).train
     assert isinstance(corpus, Corpus)
-    one = compare(["lasso reg_l1=1", "none"], Task("t", corpus), test_share=0.25, seed=3)
+    one = compare(["lasso reg_l1=1", "none"], Benchmark("t", corpus), test_share=0.25, seed=3)
     assert one.cell("t", "none").documents == pytest.approx(len(corpus) / 4, abs=2)
-    two = compare(["lasso reg_l1=1", "none"], Task("t", corpus), test_share=0.25, seed=3, jobs=2)
+    two = compare(
+        ["lasso reg_l1=1", "none"], Benchmark("t", corpus), test_share=0.25, seed=3, jobs=2
+    )
     keys = ("accuracy", "macro_f1", "features", "gap")
     for name in one.candidates:
         assert [getattr(one.cell("t", name), key) for key in keys] == [
@@ -107,7 +109,7 @@ def test_a_part_is_held_out_where_there_is_no_test(demo: Path) -> None:
 
 
 def test_groups_are_not_torn_apart(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus = Task.read(str(demo)).train
+    corpus = Benchmark.read(str(demo)).train
     assert isinstance(corpus, Corpus)
     seen = []
     train = comparing.train_corpus
@@ -119,7 +121,7 @@ def test_groups_are_not_torn_apart(demo: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(comparing, "train_corpus", watch)
     group_of = [str(row // 20) for row in range(len(corpus))]
     grouped = replace(corpus, group_of=group_of)
-    compare(["none", "lasso reg_l1=1"], Task("t", grouped), ngrams=1, holdout=0.2)
+    compare(["none", "lasso reg_l1=1"], Benchmark("t", grouped), ngrams=1, holdout=0.2)
     fitted = set(seen[0].group_of)
     assert len(seen[0]) == 20 * len(fitted) < len(corpus)
 
@@ -164,12 +166,12 @@ def test_verdicts(figures: tuple[float, float, float], features: int, words: str
 
 
 def test_several_tasks_are_pooled(demo: Path) -> None:
-    corpus = Task.read(str(demo)).train
+    corpus = Benchmark.read(str(demo)).train
     assert isinstance(corpus, Corpus)
     half = len(corpus) // 2
     tasks = [
-        Task("one", corpus.select(np.arange(half))),
-        Task("two", corpus.select(np.arange(half, len(corpus)))),
+        Benchmark("one", corpus.select(np.arange(half))),
+        Benchmark("two", corpus.select(np.arange(half, len(corpus)))),
     ]
     both = compare(["ridge reg_l2=1", "lasso reg_l1=3"], tasks, ngrams=1)
     assert both.baseline == "ridge reg_l2=1"
@@ -215,7 +217,7 @@ def test_forms(found: Comparison) -> None:
     ],
 )
 def test_wrong_candidates_are_found_before_anything_is_read(candidates: Any, words: str) -> None:
-    def tasks() -> Iterator[Task]:
+    def tasks() -> Iterator[Benchmark]:
         raise AssertionError("read too early")
         yield
 
@@ -227,16 +229,19 @@ def test_wrong_candidates_are_found_before_anything_is_read(candidates: Any, wor
 
 def test_wrong_tasks_are_found_before_training(monkeypatch: pytest.MonkeyPatch, demo: Path) -> None:
     monkeypatch.setattr(comparing, "train_corpus", lambda *_: pytest.fail("trained too early"))
-    good = Task("good", (["a b", "c d"] * 4, ["x", "y"] * 4))
+    good = Benchmark("good", (["a b", "c d"] * 4, ["x", "y"] * 4))
     for wrong, words in [
-        (Task("bad", (["a", "b"], ["x", "y"]), (["a"], ["z"])), "bad: document 1: no training"),
         (
-            Task("bad", (["a"] * 5, ["x"] * 3 + ["y"] * 2)),
+            Benchmark("bad", (["a", "b"], ["x", "y"]), (["a"], ["z"])),
+            "bad: document 1: no training",
+        ),
+        (
+            Benchmark("bad", (["a"] * 5, ["x"] * 3 + ["y"] * 2)),
             "bad: the label 'y' has fewer than three",
         ),
-        (Task("bad", (["a", "b"], ["x", "y"]), Corpus(["a"])), "bad: there are no labelled"),
-        (Task("bad", test=(["a"], ["x"])), "bad: there are no documents to train on"),
-        (Task("bad", (["a", "b"], ["x", "x"])), "bad: All 2 documents have the same label"),
+        (Benchmark("bad", (["a", "b"], ["x", "y"]), Corpus(["a"])), "bad: there are no labelled"),
+        (Benchmark("bad", test=(["a"], ["x"])), "bad: there are no documents to train on"),
+        (Benchmark("bad", (["a", "b"], ["x", "x"])), "bad: All 2 documents have the same label"),
     ]:
         with pytest.raises(DataError) as error:
             compare(["elastic", "lasso"], [good, wrong])
@@ -248,13 +253,13 @@ def test_wrong_tasks_are_found_before_training(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_a_failing_candidate_is_named() -> None:
-    task = Task("t", (["a b", "c d"] * 4, ["x", "y"] * 4))
+    task = Benchmark("t", (["a b", "c d"] * 4, ["x", "y"] * 4))
     with pytest.raises(DataError, match=r"^ridge min_df=99: no feature is left"):
         compare(["lasso reg_l1=1", "ridge min_df=99"], task)
 
 
 def test_candidates_may_be_instances_classes_and_options(demo: Path) -> None:
-    task = Task.read(str(demo))
+    task = Benchmark.read(str(demo))
     one = compare([Lasso(l1=1.0), {"reg": "ridge", "reg_l2": 1.0}], task, ngrams=1)
     assert one.candidates == ("lasso", "ridge")
     assert parse_candidate("group groups=lda,lsi reg-l1=0.1 groups-ngrams=all") == {
@@ -360,7 +365,7 @@ def test_a_folder_is_not_ambiguous(tmp_path: Path) -> None:
     for name in ("train.csv", "train.jsonl", "test.csv"):
         (tmp_path / name).write_text("text,label\na,x\n")
     with pytest.raises(UsageError, match=r"train\.csv and .*train\.jsonl: leave one"):
-        Task.read(str(tmp_path))
+        Benchmark.read(str(tmp_path))
 
 
 def test_plots(found: Comparison, tmp_path: Path) -> None:

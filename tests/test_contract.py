@@ -16,10 +16,10 @@ import pytest
 from conftest import Cli
 from heavy_plugin import Imports
 
-from textreg import registry
 from textreg.builtin.separable import Ridge
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.params import AUTO, param
+from textreg.plugins import registry
 from textreg.records import MultiSolution, Problem, Solution
 from textreg.testing import CHECKS, Check, ContractError, check_regularizer, regularizer_checks
 

@@ -13,12 +13,12 @@ from conftest import Cli
 from heavy_plugin import HeavyGraph, HeavySentences, HeavyWords
 from scipy.sparse import csr_array
 
-from textreg import registry
 from textreg.builtin.groups import File
 from textreg.builtin.sentences import Sentences
 from textreg.errors import DataError, UsageError
 from textreg.kinds import GraphBuilder, Tokenizer
 from textreg.params import param
+from textreg.plugins import registry
 from textreg.records import Graph, Groups, Tokens
 from textreg.testing import (
     CHECKS,

@@ -10,9 +10,9 @@ import pytest
 from sklearn.exceptions import NotFittedError, SkipTestWarning
 
 from textreg import Ridge
-from textreg.classifier import TextClassifier
-from textreg.estimator import TextEstimator
-from textreg.regressor import TextRegressor
+from textreg.estimators.base import TextEstimator
+from textreg.estimators.classifier import TextClassifier
+from textreg.estimators.regressor import TextRegressor
 
 pytest.importorskip("sklearn", minversion="1.6", reason="check_estimator reports since 1.6")
 

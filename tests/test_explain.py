@@ -19,8 +19,8 @@ from textreg.explain.show import pieces
 from textreg.features.encoder import Encoder
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Tokenizer
-from textreg.model import Model
-from textreg.registry import create
+from textreg.model.model import Model
+from textreg.plugins.registry import create
 
 TEXTS = [
     "Good film. Bad plot; good actors! Never bad.",

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from textreg import registry
 from textreg.penalties import Links, Quadratic, Separable
+from textreg.plugins import registry
 from textreg.records import Graph, Problem
-from textreg.solvers.folding import fold_all, fold_links
 from textreg.solvers.newton import newton
+from textreg.solvers.parallel_columns import fold_all, fold_links
 from textreg.solvers.quadratic import quadratic
 
 N, P = 40, 30

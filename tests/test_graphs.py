@@ -13,13 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from textreg import TextClassifier, linking, registry, train
+from textreg import TextClassifier, train
 from textreg.builtin.graph_files import Classes, EdgeFile
 from textreg.builtin.graphs import Cooccurrence, Lexicon
 from textreg.builtin.network import Network
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.kinds import GraphBuilder
-from textreg.linking import (
+from textreg.plugins import registry
+from textreg.records import Groups, Tokens
+from textreg.structure import linking
+from textreg.structure.linking import (
     correlations,
     listed_words,
     mutual,
@@ -27,8 +30,7 @@ from textreg.linking import (
     nearest_by_distance,
     presence,
 )
-from textreg.records import Groups, Tokens
-from textreg.settings import TrainingSettings
+from textreg.training.settings import TrainingSettings
 
 TEXTS = [
     "good great fine",

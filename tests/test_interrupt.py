@@ -17,7 +17,7 @@ from conftest import Cli
 
 import textreg
 from textreg.builtin.separable import Lasso
-from textreg.demo import write_demo
+from textreg.demo.corpus import write_demo
 from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer
 from textreg.records import Problem, Solution
@@ -101,11 +101,11 @@ def test_pressed_before_anything_was_measured_it_ends(pressing: type[Pressing]) 
 )
 def test_every_solver_stops_when_it_is_asked_to(reg: str, params: dict[str, Any]) -> None:
     """The callback's True ends it at once, with weights that are worth having."""
-    from textreg import registry
     from textreg.builtin.graphs import Cooccurrence
     from textreg.builtin.sentences import Sentences
     from textreg.builtin.words import Words
     from textreg.features.vectorize import Vectorizer
+    from textreg.plugins import registry
 
     write = [
         f"{a} {b} kettle. {b} {c} lamp." for a in "good bad".split() for b in "xyz" for c in "uvw"

@@ -15,11 +15,11 @@ from conftest import Cli, plain
 
 import textreg
 from textreg.builtin.separable import Lasso
-from textreg.demo import write_demo
+from textreg.demo.corpus import write_demo
 from textreg.errors import ConvergenceWarning, DataError, UsageError
 from textreg.records import Corpus, Problem, Solution
-from textreg.search import trials
-from textreg.search.journal import Journal, digest_of
+from textreg.training.search import trials
+from textreg.training.search.journal import Journal, digest_of
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp", "so so"] * 10
 LABELS = ["pos", "pos", "neg", "neg", "mid"] * 10
@@ -219,7 +219,7 @@ def test_nothing_to_resume() -> None:
 
 
 def test_arrays_come_back_as_they_were() -> None:
-    from textreg.search.journal import _packed, _unpacked
+    from textreg.training.search.journal import _packed, _unpacked
 
     values = np.array([0.1, -1e-300, np.pi, 0.0])
     assert _unpacked(_packed(values), "d").tobytes() == values.tobytes()

@@ -14,9 +14,9 @@ from sklearn.linear_model import Lasso as SklearnLasso
 from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.svm import LinearSVC
 
-from textreg import registry
 from textreg.errors import DataError, UsageError
 from textreg.losses import LOSSES, find_loss, intercept_at_zero
+from textreg.plugins import registry
 from textreg.records import Graph, Groups, Problem, Solution
 
 N, P = 60, 25

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 
-from textreg import registry
 from textreg.errors import UsageError
 from textreg.features.encoder import Encoder
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Tokenizer
-from textreg.model import Model
-from textreg.modelfile.storage import load_model
+from textreg.model.model import Model
+from textreg.model.storage import load_model
+from textreg.plugins import registry
 
 TEXTS = ["good good film", "bad film", "fine good plot", "bad bad plot", "fine fine film", "good"]
 

@@ -11,7 +11,7 @@ import pytest
 from distributions import Distribution, one_part, unpack
 from sites import Site
 
-from textreg.modelfile.storage import read_header
+from textreg.model.storage import read_header
 
 RAN = 'import pathlib\npathlib.Path(__file__).with_suffix(".ran").touch()\n'
 BODY = """\

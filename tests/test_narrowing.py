@@ -15,9 +15,9 @@ from textreg.errors import UsageError
 from textreg.kinds import Regularizer
 from textreg.params import AUTO, Choices, param
 from textreg.records import Problem, Solution
-from textreg.search.choice import Rule, promising
-from textreg.search.narrowing import Lattice
-from textreg.search.selection import Point
+from textreg.training.search.choice import Rule, promising
+from textreg.training.search.narrowing import Lattice
+from textreg.training.search.selection import Point
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp"] * 10
 LABELS = ["pos", "pos", "neg", "neg"] * 10
@@ -171,8 +171,8 @@ def test_unknown_search() -> None:
 def test_real_documents(data_dir: Any) -> None:
     """No worse than the whole grid, and measured far less."""
     from textreg.reading.corpus import read_corpus
-    from textreg.settings import TrainingSettings
-    from textreg.training import train_corpus
+    from textreg.training.settings import TrainingSettings
+    from textreg.training.train import train_corpus
 
     tasks = data_dir / "data" / "tasks" / "computer"
     train, dev = (read_corpus([tasks / f"{name}.jsonl.gz"]) for name in ("train", "dev"))

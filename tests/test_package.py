@@ -9,7 +9,7 @@ from importlib.metadata import version
 import pytest
 
 import textreg
-from textreg import registry
+from textreg.plugins import registry
 
 
 def test_every_public_name_is_there() -> None:
@@ -20,8 +20,8 @@ def test_every_public_name_is_there() -> None:
 
 
 def test_names_are_those_of_their_modules() -> None:
-    from textreg.modelfile.storage import load_model
-    from textreg.training import train
+    from textreg.model.storage import load_model
+    from textreg.training.train import train
 
     assert textreg.load is load_model
     assert textreg.train is train

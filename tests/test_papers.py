@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import textreg
-from textreg.demo import write_demo
+from textreg.demo.corpus import write_demo
 from textreg.records import Groups, Problem
 
 CHECKOUT = Path(textreg.__file__).parent.parent
@@ -56,7 +56,7 @@ def measured(papers: Any, corpora: Path) -> dict[str, Any]:
 
 
 def test_cells_are_what_training_gives(papers: Any, corpora: Path, measured: Any) -> None:
-    task = textreg.Task.read(str(corpora / "tasks" / "demo"))
+    task = textreg.Benchmark.read(str(corpora / "tasks" / "demo"))
     assert isinstance(task.train, textreg.Corpus)
     assert isinstance(task.test, textreg.Corpus)
     found = measured["tasks"]["demo"]

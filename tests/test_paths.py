@@ -13,19 +13,20 @@ import numpy as np
 import pytest
 from conftest import Cli
 
-from textreg import Corpus, Elastic, Lasso, Model, load, tracing
+from textreg import Corpus, Elastic, Lasso, Model, load
 from textreg import train as train_with_defaults
 from textreg.builtin.words import Words
-from textreg.demo import write_demo
+from textreg.demo.corpus import write_demo
 from textreg.errors import ConvergenceWarning, ModelError, UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Regularizer
-from textreg.modelfile.container import pack, unpack
-from textreg.modelfile.storage import ARRAYS
-from textreg.paths import SolutionPath
+from textreg.model.container import pack, unpack
+from textreg.model.regularization_path import SolutionPath
+from textreg.model.storage import ARRAYS
 from textreg.reading.corpus import read_corpus
 from textreg.records import Problem, Solution
-from textreg.tracing import POINTS, path_parameter
+from textreg.training import regularization_path
+from textreg.training.regularization_path import POINTS, path_parameter
 
 train = partial(train_with_defaults, ngrams=1, weighting="log", path=True)
 
@@ -176,13 +177,13 @@ def test_no_path_is_an_error_before_anything_is_fitted(corpora: tuple[Corpus, Co
 def test_an_interrupt_leaves_the_path_out(
     corpora: tuple[Corpus, Corpus], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    walk = tracing._walk
+    walk = regularization_path._walk
 
     def stop(*pieces: Any) -> Any:
         pieces[-1].interrupted = True
         return walk(*pieces)
 
-    monkeypatch.setattr(tracing, "_walk", stop)
+    monkeypatch.setattr(regularization_path, "_walk", stop)
     with pytest.warns(ConvergenceWarning, match="its path is left out"):
         model = fit(corpora, "lasso")
     assert model.path is None

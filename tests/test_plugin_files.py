@@ -14,12 +14,12 @@ import pytest
 from sites import Site
 
 from textreg.errors import BrokenPluginError, PluginError, UsageError
-from textreg.modelfile.storage import read_header
+from textreg.model.storage import read_header
 from textreg.plugins import calls
 from textreg.plugins.entries import KIND_NAMES
 from textreg.plugins.guard import traceback_of
-from textreg.registry import Registry
-from textreg.training import train
+from textreg.plugins.registry import Registry
+from textreg.training.train import train
 
 CODE = """\
 import pathlib

@@ -20,7 +20,7 @@ from textreg.errors import BrokenPluginError, PluginWarning
 from textreg.hookspecs import HOOK_OF_KIND, hookimpl, hookspec
 from textreg.kinds import KINDS, Penalized, Tokenizer
 from textreg.plugins.entries import KIND_NAMES
-from textreg.registry import Registry
+from textreg.plugins.registry import Registry
 
 PAGE = ROOT.parent / "docs" / "promises.md"
 

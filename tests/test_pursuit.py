@@ -16,17 +16,17 @@ from textreg.builtin.pursuit import Gomp, Omp
 from textreg.errors import ConvergenceWarning, DataError, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Groups, Problem, Step
-from textreg.running import Work
-from textreg.search.selection import search
-from textreg.search.trials import Fold
 from textreg.solvers import group_scores, spans
 from textreg.solvers.active import ActiveFit
 from textreg.solvers.group_scores import SCORES
 from textreg.solvers.pursuit import Pursuit
 from textreg.solvers.scores import Products
 from textreg.solvers.spans import Spans, spans_of
-from textreg.solvers.unit import Columns
-from textreg.training import train
+from textreg.solvers.unit_columns import Columns
+from textreg.training.running import Work
+from textreg.training.search.selection import search
+from textreg.training.search.trials import Fold
+from textreg.training.train import train
 
 RUNS = ["lam1", "lam0p1"]
 GROUP_RUNS = [f"{kind}_{run}" for kind in ("rand", "clus", "freq") for run in RUNS]

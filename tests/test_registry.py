@@ -19,8 +19,8 @@ from textreg.kinds import KINDS, Regularizer, Tokenizer
 from textreg.params import param
 from textreg.plugins.entries import KIND_NAMES
 from textreg.plugins.inventory import PluginInfo
+from textreg.plugins.registry import Registry
 from textreg.records import Problem, Solution
-from textreg.registry import Registry
 
 Install = Callable[..., None]
 

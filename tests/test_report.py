@@ -13,9 +13,9 @@ from conftest import Cli
 from pages import HOSTILE, Page
 
 import textreg
-from textreg.demo import write_demo
+from textreg.demo.corpus import write_demo
 from textreg.errors import DataError, ModelError, UsageError
-from textreg.model import Model
+from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
 from textreg.report import Report, report
@@ -155,7 +155,7 @@ def test_parts_are_answered_by_fits_that_have_not_seen_them() -> None:
     assert found.baseline is not None
     assert found.stability.parts == 5
 
-    from textreg.search.splits import folds
+    from textreg.training.search.splits import folds
 
     codes = np.array([label == "p" for label in labels]).astype(np.int64)
     hits = 0

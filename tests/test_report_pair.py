@@ -11,7 +11,7 @@ from pages import HOSTILE, Page
 
 import textreg
 from textreg.errors import DataError, UsageError
-from textreg.model import Model
+from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg.report import PairReport, report_pair
 

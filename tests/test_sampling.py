@@ -12,13 +12,13 @@ from conftest import Cli, plain
 
 import textreg
 from textreg.builtin.separable import Lasso
-from textreg.demo import write_demo
+from textreg.demo.corpus import write_demo
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Regularizer
 from textreg.params import AUTO, param
 from textreg.records import Problem, Solution
-from textreg.search.sampling import _values
-from textreg.search.selection import Point
+from textreg.training.search.sampling import _values
+from textreg.training.search.selection import Point
 
 pytest.importorskip("optuna")
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from conftest import Cli
 
-from textreg.demo import write_demo
+from textreg.authoring.scaffold import write_plugin
+from textreg.demo.corpus import write_demo
 from textreg.errors import UsageError
-from textreg.plugins.scaffold import write_plugin
 
 NAMES = {
     "regularizer": "my-reg",

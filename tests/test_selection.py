@@ -19,11 +19,11 @@ from textreg.kinds import Regularizer
 from textreg.measure.metrics import measure, wilson
 from textreg.params import AUTO, Choices, LogGrid, param
 from textreg.records import Problem, Solution
-from textreg.running import Work
-from textreg.search.choice import choose
-from textreg.search.selection import Point, search
-from textreg.search.splits import folds, holdout
-from textreg.search.trials import Fold, Start
+from textreg.training.running import Work
+from textreg.training.search.choice import choose
+from textreg.training.search.selection import Point, search
+from textreg.training.search.splits import folds, holdout
+from textreg.training.search.trials import Fold, Start
 
 
 class Shrunk(Regularizer):
@@ -259,7 +259,7 @@ def test_unknown_metric() -> None:
 
 def test_solutions_with_many_weights_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their sizes are counted all the same, and the final fit starts from nothing."""
-    from textreg.search import trials
+    from textreg.training.search import trials
 
     points = search(Shrunk(), [fold(1)])
     monkeypatch.setattr(trials, "KEPT", 0)
@@ -273,7 +273,7 @@ def test_solutions_with_many_weights_are_not_kept(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_few_steps_of_all_chains_come_first_and_the_ends_of_the_grid_before_its_middle() -> None:
-    from textreg.search.selection import _waves
+    from textreg.training.search.selection import _waves
 
     grid = [Shrunk(l2=l2, l1=l1) for l2 in (3.0, 2.0, 1.0) for l1 in (4.0, 3.0, 2.0, 1.0)]
     assert _waves(grid) == [

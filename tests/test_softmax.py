@@ -15,8 +15,8 @@ from scipy.special import logsumexp, softmax
 from sklearn.linear_model import LogisticRegression
 
 import textreg
-from textreg import registry
 from textreg.errors import UsageError
+from textreg.plugins import registry
 from textreg.records import Graph, MultiSolution, Problem
 from textreg.solvers.softmax import cheapest
 

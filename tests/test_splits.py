@@ -17,7 +17,13 @@ import textreg
 from textreg.errors import DataError, UsageError
 from textreg.reading.corpus import read_corpus
 from textreg.reading.times import moment
-from textreg.search.splits import Split, group_folds, group_holdout, time_folds, time_holdout
+from textreg.training.search.splits import (
+    Split,
+    group_folds,
+    group_holdout,
+    time_folds,
+    time_holdout,
+)
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp"] * 10
 LABELS = ["pos", "pos", "neg", "neg"] * 10

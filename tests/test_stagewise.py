@@ -15,9 +15,9 @@ from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array, random_array
 
 import textreg
-from textreg import registry
 from textreg._core.reference.stagewise import dense_path
 from textreg.errors import DataError, UsageError
+from textreg.plugins import registry
 from textreg.reading.corpus import read_corpus
 from textreg.records import Problem, Step
 from textreg.solvers.stagewise import stagewise, stagewise_path

@@ -19,15 +19,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
-from textreg import registry
 from textreg.errors import ModelError, UsageError
 from textreg.features.encoder import Encoder
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Tokenizer
-from textreg.model import Model
-from textreg.modelfile import container
-from textreg.modelfile.storage import ARRAYS, load_model, read_header, save_model
+from textreg.model import container
+from textreg.model.model import Model
+from textreg.model.storage import ARRAYS, load_model, read_header, save_model
 from textreg.params import param
+from textreg.plugins import registry
 
 TEXTS = ["good good film", "bad film", "", "fine film unknown", "bad bad plot"]
 SUMMARY = {"reg": {"name": "sentence", "params": {"l1": 0.1}}, "gap": None, "converged": True}
@@ -433,7 +433,7 @@ def test_weights_that_no_memory_holds(path: Path, monkeypatch: pytest.MonkeyPatc
     def refuse(shape: tuple[int, ...]) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("textreg.modelfile.storage.np.zeros", refuse)
+    monkeypatch.setattr("textreg.model.storage.np.zeros", refuse)
     with pytest.raises(ModelError, match="do not fit into memory"):
         load_model(path)
 
@@ -578,7 +578,7 @@ def test_a_tokenizer_without_a_name(tmp_path: Path) -> None:
 
 SHOW_ALONE = """
 import sys
-from textreg.modelfile.storage import load_model
+from textreg.model.storage import load_model
 
 before = set(sys.modules)
 load_model(sys.argv[1], tokenizer=False)
@@ -615,7 +615,7 @@ def test_a_full_disk_leaves_the_older_model(path: Path, monkeypatch: pytest.Monk
 
 SAVE_WITH_LITTLE_ROOM = """
 import resource, sys
-from textreg.modelfile.storage import load_model, save_model
+from textreg.model.storage import load_model, save_model
 
 model = load_model(sys.argv[1], tokenizer=False)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
@@ -654,7 +654,7 @@ def test_ctrl_c_while_writing_leaves_nothing(path: Path, monkeypatch: pytest.Mon
 
 SAVE_AS_NOBODY = """
 import os, sys
-from textreg.modelfile.storage import load_model, save_model
+from textreg.model.storage import load_model, save_model
 
 model = load_model(sys.argv[1], tokenizer=False)
 save_model(model, sys.argv[2])  # all that this imports, nobody else may be able to read

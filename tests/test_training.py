@@ -12,13 +12,13 @@ import pytest
 
 from textreg.errors import ConvergenceWarning, DataError, UsageError
 from textreg.kinds import Regularizer
-from textreg.model import Model
+from textreg.model.model import Model
 from textreg.params import AUTO, LogGrid, param
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem, Solution
-from textreg.settings import TrainingSettings
-from textreg.training import train as train_with_defaults
-from textreg.training import train_corpus
+from textreg.training.settings import TrainingSettings
+from textreg.training.train import train as train_with_defaults
+from textreg.training.train import train_corpus
 
 train = partial(train_with_defaults, ngrams=1, weighting="log")
 

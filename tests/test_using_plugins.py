@@ -11,7 +11,7 @@ import pytest
 from sites import Site
 from test_documents import CHECKOUT, blocks, shape
 
-from textreg.demo import write_demo
+from textreg.demo.corpus import write_demo
 from textreg.plugins.config import read_config
 
 pytestmark = pytest.mark.skipif(
@@ -53,7 +53,7 @@ def test_the_settings(tmp_path: Path) -> None:
 
 def test_promises() -> None:
     """Its hooks are taken as the page says."""
-    from textreg.registry import Registry
+    from textreg.plugins.registry import Registry
 
     namespace: dict[str, Any] = {}
     for block in blocks("docs/promises.md", "python"):

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textreg import registry
 from textreg.builtin.sentences import Sentences
 from textreg.builtin.words import Words
 from textreg.errors import DataError, UsageError
 from textreg.kinds import Tokenizer
+from textreg.plugins import registry
 from textreg.records import Tokens
 
 

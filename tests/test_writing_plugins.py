@@ -11,7 +11,7 @@ from sites import Site
 from test_distribution import kernels
 from test_documents import CHECKOUT, blocks, shape
 
-from textreg.plugins.scaffold import write_plugin
+from textreg.authoring.scaffold import write_plugin
 
 pytestmark = pytest.mark.skipif(
     not (CHECKOUT / "docs" / "tour.md").is_file(), reason="textreg is not installed from a checkout"

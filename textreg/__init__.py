@@ -17,25 +17,26 @@ if TYPE_CHECKING:
     from textreg.builtin.group import Group
     from textreg.builtin.sentence import Sentence
     from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
-    from textreg.classifier import TextClassifier
+    from textreg.comparing.benchmarks import Benchmark
+    from textreg.comparing.compare import compare
+    from textreg.comparing.comparison import Comparison
     from textreg.errors import TextregError
+    from textreg.estimators.classifier import TextClassifier
+    from textreg.estimators.regressor import TextRegressor
     from textreg.kinds import API
-    from textreg.measure.comparing import compare
-    from textreg.measure.comparison import Comparison
     from textreg.measure.evaluation import Evaluation, evaluate
-    from textreg.measure.tasks import Task
-    from textreg.model import Model
-    from textreg.modelfile.storage import load_model as load
+    from textreg.model.model import Model
+    from textreg.model.storage import load_model as load
     from textreg.plugins.parts import graph_builder, group_builder, regularizer, tokenizer
+    from textreg.plugins.registry import register, register_file
     from textreg.records import Corpus, Graph, Groups, Problem, Solution, Tokens
-    from textreg.registry import register, register_file
-    from textreg.regressor import TextRegressor
-    from textreg.training import train
+    from textreg.training.train import train
 
     __version__: str
 
 __all__ = [
     "API",
+    "Benchmark",
     "Comparison",
     "Corpus",
     "Elastic",
@@ -50,7 +51,6 @@ __all__ = [
     "Ridge",
     "Sentence",
     "Solution",
-    "Task",
     "TextClassifier",
     "TextRegressor",
     "TextregError",
@@ -72,7 +72,7 @@ __all__ = [
 
 _HOME = {
     "API": "kinds",
-    "Comparison": "measure.comparison",
+    "Comparison": "comparing.comparison",
     "Corpus": "records",
     "Elastic": "builtin.separable",
     "Evaluation": "measure.evaluation",
@@ -80,27 +80,27 @@ _HOME = {
     "Group": "builtin.group",
     "Groups": "records",
     "Lasso": "builtin.separable",
-    "Model": "model",
+    "Model": "model.model",
     "NoRegularizer": "builtin.separable",
     "Problem": "records",
     "Ridge": "builtin.separable",
     "Sentence": "builtin.sentence",
     "Solution": "records",
-    "Task": "measure.tasks",
-    "TextClassifier": "classifier",
-    "TextRegressor": "regressor",
+    "Benchmark": "comparing.benchmarks",
+    "TextClassifier": "estimators.classifier",
+    "TextRegressor": "estimators.regressor",
     "TextregError": "errors",
     "Tokens": "records",
-    "compare": "measure.comparing",
+    "compare": "comparing.compare",
     "evaluate": "measure.evaluation",
     "graph_builder": "plugins.parts",
     "group_builder": "plugins.parts",
-    "load": "modelfile.storage",
-    "register": "registry",
-    "register_file": "registry",
+    "load": "model.storage",
+    "register": "plugins.registry",
+    "register_file": "plugins.registry",
     "regularizer": "plugins.parts",
     "tokenizer": "plugins.parts",
-    "train": "training",
+    "train": "training.train",
 }
 _PACKAGES = ("explain", "report")
 _NAME_THERE = {"load": "load_model"}

@@ -1,13 +1,17 @@
-"""Lines of the files that plugins read: word lists, groups, clusters, edges."""
+"""Files: the lines of those that plugins read, and writing whole files or none."""
 
 from __future__ import annotations
 
 import gzip
+import os
+import secrets
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import IO, cast
 
-from textreg.errors import DataError, UsageError
+from textreg.errors import DataError, ModelError, UsageError
 
 
 def open_binary(path: str) -> IO[bytes]:
@@ -43,3 +47,37 @@ def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
             raise DataError(
                 f"{path}:{number + 1}: the file cannot be read further: {error}. Get a fresh copy."
             ) from None
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file by way of a temporary one beside it, so that it is never seen half-written.
+
+    Raises UsageError if the folder is missing or the path is not that of a regular file,
+    ModelError if the system refuses. Whatever happens, no temporary file stays behind.
+    """
+    path = Path(os.path.realpath(path))  # through a link, not in its place
+    # os.path, for pathlib raises where a name is too long or a folder may not be looked into
+    if os.path.exists(path) and not os.path.isfile(path):
+        what = "a folder" if os.path.isdir(path) else "not a regular file"
+        raise UsageError(f"{path} is {what}: give the name of a file to write.")
+    if not os.path.isdir(path.parent):
+        raise UsageError(
+            f"{path} cannot be written: there is no folder {path.parent}. Make it "
+            f"(mkdir -p {path.parent}), or choose another place."
+        )
+    temporary = path.parent / f".textreg-{secrets.token_hex(8)}.tmp"
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        kept = " The file that was there is unchanged." if os.path.exists(path) else ""
+        raise ModelError(
+            f"{path} cannot be written: {error.strerror or error}.{kept} Make room, get the right "
+            "to write there, or choose another place."
+        ) from error
+    finally:
+        with suppress(OSError):  # it is gone if all went well
+            temporary.unlink()

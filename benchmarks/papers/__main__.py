@@ -23,9 +23,9 @@ from benchmarks.papers.measure import measure
 from benchmarks.papers.page import machine, page, pictures
 from benchmarks.papers.protocols import CANDIDATES
 from textreg.errors import TextregError, UsageError, did_you_mean
+from textreg.files import write_atomically
 from textreg.measure.plots import check_picture
-from textreg.modelfile.container import write_atomically
-from textreg.settings import TrainingSettings
+from textreg.training.settings import TrainingSettings
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent.parent / "docs"

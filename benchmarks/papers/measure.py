@@ -16,10 +16,10 @@ from benchmarks.papers.nbsvm import nbsvm
 from benchmarks.papers.protocols import CANDIDATES, PAPERS
 from benchmarks.papers.published import SECONDS
 from textreg.errors import ConvergenceWarning, UsageError
-from textreg.model import Model
-from textreg.prepare import prepare
-from textreg.settings import TrainingSettings
-from textreg.target import Target
+from textreg.model.model import Model
+from textreg.training.prepare import prepare
+from textreg.training.settings import TrainingSettings
+from textreg.training.target import Target
 
 PEERS = "peers"
 """Where cells of what is not ours are kept, beside those of the protocols."""
@@ -37,7 +37,7 @@ class Documents:
 
     def __init__(self, folder: Path) -> None:
         """Read ``folder``; UsageError where a part is missing."""
-        task = textreg.Task.read(str(folder))
+        task = textreg.Benchmark.read(str(folder))
         self.name = task.name
         parts = []
         for part in (task.train, task.dev, task.test):

@@ -9,12 +9,12 @@ them has seen. The bars are 95 % intervals; the answer in words goes by paired d
 import matplotlib.pyplot as plt
 
 import textreg
-from textreg import Task
-from textreg.demo import make_reviews
+from textreg import Benchmark
+from textreg.demo.corpus import make_reviews
 
 labels, texts = zip(*make_reviews(600), strict=True)
 test_labels, test_texts = zip(*make_reviews(400, seed=1), strict=True)
-task = Task("reviews", train=(texts, labels), test=(test_texts, test_labels))
+task = Benchmark("reviews", train=(texts, labels), test=(test_texts, test_labels))
 result = textreg.compare(["lasso", "elastic", "sentence", "omp"], [task], ngrams=1)
 print("\n".join(result.verdicts()))
 

@@ -9,7 +9,7 @@ way; the one with the best accuracy on held-out documents is taken, the smallest
 import matplotlib.pyplot as plt
 
 import textreg
-from textreg.demo import make_reviews
+from textreg.demo.corpus import make_reviews
 
 labels, texts = zip(*make_reviews(800), strict=True)
 model = textreg.train(texts, labels, reg="lasso", path=True)

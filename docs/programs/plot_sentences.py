@@ -9,7 +9,7 @@ sentences that matter, and an explanation gives every sentence its share of the 
 import matplotlib.pyplot as plt
 
 import textreg
-from textreg.demo import make_reviews
+from textreg.demo.corpus import make_reviews
 
 labels, texts = zip(*make_reviews(800), strict=True)
 model = textreg.train(texts, labels, reg="sentence")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.errors import DataError
-from textreg.grouping import WordGroupBuilder
 from textreg.hookspecs import hookimpl
 from textreg.kinds import GroupBuilder
 from textreg.params import param
 from textreg.records import Tokens
+from textreg.structure.grouping import WordGroupBuilder
 from textreg.text import cooccurrences, count
 
 if TYPE_CHECKING:

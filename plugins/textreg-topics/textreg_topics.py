@@ -10,11 +10,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from textreg.errors import DataError
-from textreg.grouping import WordGroupBuilder
 from textreg.hookspecs import hookimpl
 from textreg.kinds import GroupBuilder
 from textreg.params import param
 from textreg.records import Tokens
+from textreg.structure.grouping import WordGroupBuilder
 from textreg.text import count
 
 if TYPE_CHECKING:

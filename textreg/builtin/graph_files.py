@@ -10,13 +10,13 @@ import numpy as np
 
 from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, first_few
 from textreg.files import numbered_lines
-from textreg.groupfile import read_groups
-from textreg.grouping import features_of
 from textreg.hookspecs import hookimpl
 from textreg.kinds import GraphBuilder
-from textreg.linking import listed_words
 from textreg.params import param
 from textreg.records import Graph, Groups, Tokens
+from textreg.structure.groupfile import read_groups
+from textreg.structure.grouping import features_of
+from textreg.structure.linking import listed_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

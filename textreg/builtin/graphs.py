@@ -10,7 +10,9 @@ import numpy as np
 from textreg.errors import DataError, UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import GraphBuilder
-from textreg.linking import (
+from textreg.params import param
+from textreg.records import Graph, Tokens
+from textreg.structure.linking import (
     correlations,
     listed_words,
     mutual,
@@ -19,8 +21,6 @@ from textreg.linking import (
     numbers_of,
     presence,
 )
-from textreg.params import param
-from textreg.records import Graph, Tokens
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

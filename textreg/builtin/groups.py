@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from textreg.errors import DataError, DataWarning, UsageError, first_few
-from textreg.groupfile import read_groups
-from textreg.grouping import NGRAMS, PricedBuilder, SegmentBuilder, features_of
 from textreg.hookspecs import hookimpl
 from textreg.kinds import GroupBuilder
 from textreg.params import param
 from textreg.records import Groups, Int32s, Int64s, Tokens
+from textreg.structure.groupfile import read_groups
+from textreg.structure.grouping import NGRAMS, PricedBuilder, SegmentBuilder, features_of
 
 SHOWN = 5
 """Unknown words that a warning names."""
@@ -98,7 +98,7 @@ class Windows(SegmentBuilder):
 
 
 class File(PricedBuilder):
-    """Groups from a file, one a line: see :func:`textreg.groupfile.read_groups`.
+    """Groups from a file, one a line: see :func:`textreg.structure.groupfile.read_groups`.
 
     A group holds the features that its line names, n-grams too ("very good"). With ``ngrams`` it
     also holds those made of its words. What is no feature is left out, with a warning.

@@ -10,14 +10,14 @@ import numpy as np
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
-from textreg.linking import scaled_rows
 from textreg.params import AUTO, LogGrid, check_prices, param
 from textreg.penalties import Links, Quadratic
 from textreg.records import Floats, Graph, Int64s, MultiSolution, Problem, Solution
-from textreg.solvers.folding import Folding, fold_links
 from textreg.solvers.memo import remember
+from textreg.solvers.parallel_columns import Folding, fold_links
 from textreg.solvers.quadratic import quadratic
 from textreg.solvers.softmax import QuadraticTurn, multinomial
+from textreg.structure.linking import scaled_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -12,12 +12,12 @@ import numpy as np
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
-from textreg.linking import scaled_rows
 from textreg.params import AUTO, LogGrid, check_prices, param
 from textreg.penalties import Separable
 from textreg.records import Floats, Graph, Int64s, Problem, Solution
 from textreg.solvers.memo import remember
 from textreg.solvers.newton import newton
+from textreg.structure.linking import scaled_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

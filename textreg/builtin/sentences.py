@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from textreg.grouping import SegmentBuilder
 from textreg.hookspecs import hookimpl
 from textreg.kinds import GroupBuilder
 from textreg.records import Int32s, Int64s, Tokens
+from textreg.structure.grouping import SegmentBuilder
 
 
 class Sentences(SegmentBuilder):

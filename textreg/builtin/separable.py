@@ -14,8 +14,8 @@ from textreg.losses import largest_gradient_at_zero
 from textreg.params import AUTO, LogGrid, check_prices, param
 from textreg.penalties import Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
-from textreg.solvers.folding import fold_all
 from textreg.solvers.newton import newton
+from textreg.solvers.parallel_columns import fold_all
 from textreg.solvers.softmax import SeparableTurn, multinomial
 
 

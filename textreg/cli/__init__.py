@@ -23,7 +23,7 @@ from textreg.errors import (
     TextregError,
     UsageError,
 )
-from textreg.screen import on_line
+from textreg.terminal import on_line
 
 COMMANDS = {
     "train": "Learn a model from labelled text.",
@@ -59,14 +59,14 @@ class _Group(NamingGroup):
 
 def _block(ctx: click.Context, option: click.Parameter, names: tuple[str, ...]) -> None:
     if names and not ctx.resilient_parsing:
-        from textreg import registry
+        from textreg.plugins import registry
 
         registry.block(names)
 
 
 def _add(ctx: click.Context, option: click.Parameter, files: tuple[str, ...]) -> None:
     if files and not ctx.resilient_parsing:
-        from textreg import registry
+        from textreg.plugins import registry
 
         for file in files:
             registry.register_file(file)

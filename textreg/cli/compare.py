@@ -14,19 +14,20 @@ from textreg.cli.inputs import Reading, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, print_table, progress_bar
 from textreg.cli.searching import choosing
+from textreg.comparing.benchmarks import Benchmark
+from textreg.comparing.candidates import Candidate
+from textreg.comparing.compare import TEST_SHARE, compare
+from textreg.comparing.comparison import Comparison
 from textreg.errors import UsageError
+from textreg.files import write_atomically
 from textreg.losses import LOSSES
-from textreg.measure.candidates import Candidate
-from textreg.measure.comparing import TEST_SHARE, compare
-from textreg.measure.comparison import Comparison
 from textreg.measure.metrics import METRICS
 from textreg.measure.plots import check_picture
-from textreg.measure.tasks import Task
-from textreg.model import Model
-from textreg.modelfile.container import is_container, write_atomically
-from textreg.modelfile.storage import load_model
+from textreg.model.container import is_container
+from textreg.model.model import Model
+from textreg.model.storage import load_model
 from textreg.records import Corpus
-from textreg.settings import MULTICLASS
+from textreg.training.settings import MULTICLASS
 
 
 class _CompareCommand(PartsCommand):
@@ -170,8 +171,8 @@ def command(
         check_picture(plot)
     candidates = _candidates(reg, models)
     chosen = {key: value for key, value in options.items() if value is not None}
-    tasks: Iterable[Task] = (
-        Task.read(path, *parts, **how._asdict())
+    tasks: Iterable[Benchmark] = (
+        Benchmark.read(path, *parts, **how._asdict())
         for path, *parts in zip(
             corpora, test or [None] * len(corpora), dev or [None] * len(corpora), strict=True
         )
@@ -194,7 +195,7 @@ def command(
         click.echo(_document(found, form), nl=False)
 
 
-def _write_report(candidates: Mapping[str, Candidate], task: Task, path: str) -> None:
+def _write_report(candidates: Mapping[str, Candidate], task: Benchmark, path: str) -> None:
     """The page on two models, measured on the documents that they were compared on."""
     from textreg.report import report_pair
 

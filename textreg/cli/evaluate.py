@@ -13,10 +13,10 @@ from textreg.cli.output import measures, print_json, print_table
 from textreg.errors import UsageError
 from textreg.measure.evaluation import Evaluation, Fit, evaluate, evaluate_numbers, known_codes
 from textreg.measure.reliability import Reliability, ThresholdLine, reliability, threshold_table
-from textreg.model import Model
-from textreg.modelfile.storage import load_model
+from textreg.model.model import Model
+from textreg.model.storage import load_model
 from textreg.records import Corpus
-from textreg.target import numbers
+from textreg.training.target import numbers
 
 if TYPE_CHECKING:
     from textreg.records import Floats

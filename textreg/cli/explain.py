@@ -18,8 +18,8 @@ from textreg.cli.output import print_json
 from textreg.errors import UsageError
 from textreg.explain import Explanation, explain, kept_in
 from textreg.explain.show import headline, pieces, strongest
-from textreg.modelfile.storage import load_model
-from textreg.screen import visible
+from textreg.model.storage import load_model
+from textreg.terminal import visible
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -15,11 +15,11 @@ from textreg.cli.inputs import Reading, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import SHOWN, check_target, percent, print_json, print_table
 from textreg.errors import DataError, did_you_mean, first_few
-from textreg.groupfile import group_lines
-from textreg.modelfile.container import write_atomically
+from textreg.files import write_atomically
 from textreg.plugins import calls
 from textreg.records import Groups, Tokens
-from textreg.settings import TrainingSettings
+from textreg.structure.groupfile import group_lines
+from textreg.training.settings import TrainingSettings
 
 
 class _GroupsCommand(PartsCommand):

@@ -9,7 +9,7 @@ import numpy as np
 
 from textreg.cli.output import SHOWN, percent, print_table
 from textreg.explain import Along, Came, Kept, KeptGroup
-from textreg.screen import on_line, visible
+from textreg.terminal import on_line, visible
 
 COLUMNS = 7
 """Points of a path whose weights are shown, beside the chosen one."""

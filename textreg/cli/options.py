@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import click
 
-from textreg import registry
 from textreg.features.vectorize import Vectorizer
 from textreg.params import AUTO, Param, Parametrized
+from textreg.plugins import registry
 
 _SECTIONS = "textreg.sections"
 _METAVARS = {int: "N", float: "X", str: "TEXT"}

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from textreg.errors import UsageError
-from textreg.screen import on_line
+from textreg.terminal import on_line
 
 if TYPE_CHECKING:
-    from textreg.running import Progress
+    from textreg.training.running import Progress
 
 SHOWN = 8
 """Features that the line of a group shows."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from textreg import registry
 from textreg.cli import shared
 from textreg.cli.output import print_json
 from textreg.errors import TextregError, UsageError
+from textreg.plugins import registry
 from textreg.plugins.entries import KIND_NAMES
 from textreg.plugins.guard import cause_of
 

@@ -12,7 +12,7 @@ from textreg.cli import shared
 from textreg.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from textreg.plugins.doctor import Diagnosis
+    from textreg.authoring.doctor import Diagnosis
 
 
 @click.command(name="doctor", short_help="Try every plugin, and say what is wrong.")
@@ -28,7 +28,7 @@ def doctor(ctx: click.Context, name: str, as_json: bool) -> int:
 
     The exit code is 0 if none is broken, 1 if one is, 2 if there is no plugin called NAME.
     """
-    from textreg.plugins.doctor import diagnose, notes
+    from textreg.authoring.doctor import diagnose, notes
 
     found = diagnose(name)
     strange = notes()

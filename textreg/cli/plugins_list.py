@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from textreg import registry
 from textreg.cli import shared
 from textreg.cli.output import print_json, print_table
+from textreg.plugins import registry
 from textreg.plugins.inventory import PluginInfo
 
 

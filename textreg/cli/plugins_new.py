@@ -25,7 +25,7 @@ def new_plugin(kind: str, name: str, into: str, as_json: bool) -> None:
     KIND is tokenizer, groups (a group builder), graph (a graph builder) or regularizer. The folder
     textreg-NAME gets a small working example with its tests.
     """
-    from textreg.plugins.scaffold import write_plugin
+    from textreg.authoring.scaffold import write_plugin
 
     written = write_plugin(kind, name, into)
     if as_json:

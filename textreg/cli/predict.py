@@ -14,8 +14,8 @@ import click
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, reading
 from textreg.cli.output import print_json
-from textreg.model import Model
-from textreg.modelfile.storage import load_model
+from textreg.model.model import Model
+from textreg.model.storage import load_model
 from textreg.records import Corpus
 
 

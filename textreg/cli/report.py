@@ -11,15 +11,15 @@ from textreg.cli import shared
 from textreg.cli.inputs import TRAINING, Reading, reading
 from textreg.cli.output import check_target, progress_bar, size
 from textreg.errors import TextregError, UsageError
-from textreg.modelfile.storage import load_model
+from textreg.model.storage import load_model
 from textreg.report import report
 from textreg.report.page import check_report
 
 if TYPE_CHECKING:
-    from textreg.model import Model
+    from textreg.model.model import Model
     from textreg.records import Corpus
-    from textreg.running import Progress
-    from textreg.settings import TrainingSettings
+    from textreg.training.running import Progress
+    from textreg.training.settings import TrainingSettings
 
 
 @click.command(name="report")

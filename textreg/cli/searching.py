@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
-from textreg.search.choice import SELECT
-from textreg.search.tuning import BACKENDS, SEARCH
+from textreg.training.search.choice import SELECT
+from textreg.training.search.tuning import BACKENDS, SEARCH
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -12,10 +12,10 @@ from textreg.cli import shared
 from textreg.cli.output import check_target, print_json, print_table, size
 from textreg.errors import UsageError
 from textreg.features.encoder import Encoder
-from textreg.model import Model
-from textreg.modelfile.storage import load_model
-from textreg.modelfile.tokenizing import describe, lacking
-from textreg.screen import on_line
+from textreg.model.model import Model
+from textreg.model.storage import load_model
+from textreg.model.tokenizing import describe, lacking
+from textreg.terminal import on_line
 
 
 @click.command(name="show")

@@ -21,11 +21,11 @@ from textreg.errors import UsageError
 from textreg.losses import LOSSES
 from textreg.measure.calibration import METHODS
 from textreg.measure.metrics import METRICS
-from textreg.modelfile.container import is_container
-from textreg.screen import on_line
-from textreg.search.spaces import parse_space
-from textreg.settings import MULTICLASS, TrainingSettings
-from textreg.training import train_corpus
+from textreg.model.container import is_container
+from textreg.terminal import on_line
+from textreg.training.search.spaces import parse_space
+from textreg.training.settings import MULTICLASS, TrainingSettings
+from textreg.training.train import train_corpus
 
 
 @click.command(cls=PartsCommand, name="train")

@@ -10,8 +10,8 @@ import click
 
 from textreg.cli.output import measures, percent, size
 from textreg.measure.metrics import SMALLER
-from textreg.screen import on_line
-from textreg.search.choice import WITHIN
+from textreg.terminal import on_line
+from textreg.training.search.choice import WITHIN
 
 
 def tell(result: Mapping[str, Any], target: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from textreg.errors import UsageError, did_you_mean
 from textreg.explain.records import Explanation, SentenceScore, Word
 from textreg.explain.removal import scores_without
-from textreg.model import Model
+from textreg.model.model import Model
 from textreg.records import Floats, Int64s, Tokens
 from textreg.records.ragged import row_of, sums
 from textreg.text import check_texts, count_rows

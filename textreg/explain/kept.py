@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg import registry
 from textreg.errors import DataError, ModelError, PluginError, UsageError
 from textreg.explain.account import gives_offsets, sentence_of
-from textreg.explain.course import groups_taken, path_of
 from textreg.explain.kept_records import Kept, KeptGroup, Neighbor, Pulled
-from textreg.grouping import SegmentNames
-from textreg.model import Model
-from textreg.plugins import calls
+from textreg.explain.trajectory import groups_taken, path_of
+from textreg.model.model import Model
+from textreg.plugins import calls, registry
 from textreg.records import Corpus, Floats, Groups, Int64s, Tokens
 from textreg.records.ragged import row_of, sums
+from textreg.structure.grouping import SegmentNames
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

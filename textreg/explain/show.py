@@ -7,7 +7,7 @@ from html import escape
 from typing import NamedTuple
 
 from textreg.explain.records import Explanation
-from textreg.screen import on_line, visible
+from textreg.terminal import on_line, visible
 
 
 class Piece(NamedTuple):

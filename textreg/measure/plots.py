@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textreg.errors import UsageError
+from textreg.files import write_atomically
 from textreg.measure.names import Name, write_names
 from textreg.measure.significance import Interval
-from textreg.modelfile.container import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from textreg import registry
 from textreg.errors import BrokenPluginError
 from textreg.kinds import GraphBuilder, GroupBuilder, Plugin, Regularizer, Tokenizer
+from textreg.plugins import registry
 from textreg.plugins.guard import Seal, blaming
 from textreg.plugins.joining import JoinedBuilder
 from textreg.records import Graph, Groups, MultiSolution, Problem, Solution, Tokens

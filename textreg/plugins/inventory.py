@@ -1,6 +1,6 @@
 """What plugins there are in a process: those installed, those loaded, those added, those broken.
 
-Modules are imported here and nowhere else; which, is for :mod:`textreg.registry` to say.
+Modules are imported here and nowhere else; which, is for :mod:`textreg.plugins.registry` to say.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.grouping import MadeNames
 from textreg.kinds import GroupBuilder
 from textreg.records import Groups, Tokens
+from textreg.structure.grouping import MadeNames
 
 
 class JoinedBuilder(GroupBuilder):

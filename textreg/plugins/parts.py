@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from textreg import registry
+from textreg.plugins import registry
 
 if TYPE_CHECKING:
     from textreg.kinds import GraphBuilder, GroupBuilder, Regularizer, Tokenizer

@@ -9,15 +9,15 @@ from dataclasses import replace
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from textreg import registry
 from textreg.errors import ModelError, PluginError, UsageError
 from textreg.params import Parametrized
+from textreg.plugins import registry
 from textreg.report.records import Fact
-from textreg.search.tuning import Tuning
-from textreg.settings import PREFIXES, TrainingSettings
+from textreg.training.search.tuning import Tuning
+from textreg.training.settings import PREFIXES, TrainingSettings
 
 if TYPE_CHECKING:
-    from textreg.model import Model
+    from textreg.model.model import Model
     from textreg.records import Corpus
 
 LIBRARIES = ("textreg", "numpy", "scipy", "scikit-learn")

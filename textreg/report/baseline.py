@@ -15,7 +15,7 @@ from textreg.report.records import Baseline, Figure
 from textreg.report.study import Study
 
 if TYPE_CHECKING:
-    from textreg.model import Model
+    from textreg.model.model import Model
     from textreg.records import Floats, Int64s
 
 

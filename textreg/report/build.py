@@ -11,7 +11,7 @@ import numpy as np
 
 from textreg.errors import UsageError, first_few
 from textreg.explain import Kept, gives_offsets, kept_in
-from textreg.model import Model
+from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg.report.again import decided, fingerprint, fit_command, settings_of, versions
 from textreg.report.baseline import baseline_of
@@ -29,13 +29,13 @@ from textreg.report.records import Dropped, Fact, Report, Reproduce
 from textreg.report.search import searched_of, traced_of
 from textreg.report.selected import selected_of
 from textreg.report.study import BASELINE, Study, study
-from textreg.running import Work
+from textreg.training.running import Work
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from textreg.running import Progress
-    from textreg.settings import TrainingSettings
+    from textreg.training.running import Progress
+    from textreg.training.settings import TrainingSettings
 
 NO_TRAIN = (
     "The training corpus was not given (--train), so this page cannot say which groups were kept, "
@@ -63,7 +63,7 @@ def report(
     :func:`textreg.report.study.study`. unlabeled: further documents that its graph came from.
     settings: of the training, where they are at hand: the model file does not say all of them.
     title: of the page, such as the name of the file. command: words of the command line, for the
-    page to repeat. jobs, progress: as for :func:`textreg.training.train_corpus`.
+    page to repeat. jobs, progress: as for :func:`textreg.training.train.train_corpus`.
 
     DataError where a document has no label, or one that the model does not know; ModelError where
     ``train`` is given and the model does not hold its settings; UsageError where both are missing,

@@ -10,7 +10,7 @@ from textreg.report.digits import signed
 from textreg.report.records import Fact
 
 if TYPE_CHECKING:
-    from textreg.model import Model
+    from textreg.model.model import Model
 
 LABELS = 12
 """Labels that are listed with their counts."""

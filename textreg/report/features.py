@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg.model import Model
+from textreg.model.model import Model
 from textreg.report.measured import LABELS
 from textreg.report.records import Dropped, LabelWords, LeftOut, Stability, Steady, WordRow
 from textreg.report.selected import silent_sentences

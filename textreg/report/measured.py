@@ -16,10 +16,10 @@ from textreg.measure.reliability import reliability, threshold_table
 from textreg.measure.significance import Answers, Interval, bootstrap
 from textreg.records import Corpus
 from textreg.report.records import Confused, Figure, LabelScore, Scores
-from textreg.target import numbers
+from textreg.training.target import numbers
 
 if TYPE_CHECKING:
-    from textreg.model import Model
+    from textreg.model.model import Model
     from textreg.records import Floats, Int64s
 
 LABELS = 30

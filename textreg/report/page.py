@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textreg.errors import UsageError
-from textreg.modelfile.container import write_atomically
+from textreg.files import write_atomically
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -20,7 +20,7 @@ from textreg.report.pair_records import Flip, Moved, PairReport, Side
 from textreg.report.records import Fact, Figure
 
 if TYPE_CHECKING:
-    from textreg.model import Model
+    from textreg.model.model import Model
     from textreg.records import Corpus, Int64s
 
 FLIPS = {"gained": 8, "lost": 8, "neither": 4}

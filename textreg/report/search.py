@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textreg.explain.course import path_of
+from textreg.explain.trajectory import path_of
 from textreg.report.facts import prices
 from textreg.report.records import Searched, Traced, Tried
 
 if TYPE_CHECKING:
-    from textreg.model import Model
+    from textreg.model.model import Model
 
 TRIED = 300
 """Settings of a search that are shown."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from textreg.explain import Explanation
-    from textreg.model import Model
+    from textreg.model.model import Model
     from textreg.report.study import Study
 
 DOCUMENTS, LABELS = 2, 4

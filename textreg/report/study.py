@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from textreg import registry
 from textreg.errors import DataError, first_few
 from textreg.explain.kept import places
-from textreg.fitting import fit_classes
-from textreg.prepare import Prepared, prepare
+from textreg.plugins import registry
 from textreg.records import Corpus, MultiSolution
 from textreg.records.ragged import row_of, sums
-from textreg.running import ALONE, Run, Work
-from textreg.search.choice import choose
-from textreg.search.selection import search
-from textreg.search.splitting import splits_of
-from textreg.search.trials import Fold, Start
-from textreg.search.tuning import Tuning
-from textreg.settings import TrainingSettings
-from textreg.target import Target
+from textreg.training.fitting import fit_classes
+from textreg.training.prepare import Prepared, prepare
+from textreg.training.running import ALONE, Run, Work
+from textreg.training.search.choice import choose
+from textreg.training.search.selection import search
+from textreg.training.search.splitting import splits_of
+from textreg.training.search.trials import Fold, Start
+from textreg.training.search.tuning import Tuning
+from textreg.training.settings import TrainingSettings
+from textreg.training.target import Target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from textreg.kinds import Regularizer
-    from textreg.model import Model
+    from textreg.model.model import Model
     from textreg.records import Floats, Int64s
 
     _Piece = tuple[Regularizer, Fold, Sequence[Start | None] | None, Run]

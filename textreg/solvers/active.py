@@ -18,7 +18,7 @@ from textreg._core.columns import column_dots, column_sums
 from textreg._core.pursuit import ridge_descent
 from textreg.losses import find_loss, intercept_at_zero, largest_curvature
 from textreg.records import Floats, Int32s, Problem
-from textreg.solvers.unit import Columns
+from textreg.solvers.unit_columns import Columns
 
 PASSES = 12
 """Most rounds of coordinate descent on each quadratic model."""

@@ -18,9 +18,9 @@ from textreg._core.groups import admm_copies
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import group_bound, relative_gap
-from textreg.solvers.dust import without_dust
 from textreg.solvers.engine import Engine
 from textreg.solvers.outcome import outcome
+from textreg.solvers.small_weights import without_dust
 
 PAPER_ITERATIONS = 100
 """The paper's limit (section 4)."""

@@ -13,7 +13,7 @@ from textreg.records import Floats, Groups, Int32s
 from textreg.records.ragged import sums
 from textreg.solvers.scores import Leader, Products
 from textreg.solvers.spans import Room, spans_of
-from textreg.solvers.unit import Columns
+from textreg.solvers.unit_columns import Columns
 
 SCORES = ("projection", "mean", "sum", "orthonormal")
 """The scores of a group, see :class:`GroupScores`."""

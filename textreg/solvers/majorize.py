@@ -22,9 +22,9 @@ import numpy as np
 from textreg.penalties import GroupNorms
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import group_bound, relative_gap
-from textreg.solvers.dust import without_dust
 from textreg.solvers.engine import IDLE, Engine
 from textreg.solvers.outcome import outcome
+from textreg.solvers.small_weights import without_dust
 
 ABOVE = 10.0
 """Where every s_g starts: above the norms that text brings."""

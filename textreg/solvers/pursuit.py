@@ -27,7 +27,7 @@ from textreg.solvers.active import LEAST_RIDGE, ActiveFit
 from textreg.solvers.group_scores import GroupScores
 from textreg.solvers.newton import newton
 from textreg.solvers.scores import NEAR, ColumnScores, Leader, Products
-from textreg.solvers.unit import unit_columns
+from textreg.solvers.unit_columns import unit_columns
 
 COLUMNS = ("unit", "given")
 """What a pursuit may choose among: columns of norm one, or those of the problem."""

@@ -27,9 +27,9 @@ from textreg.penalties import Quadratic
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import dual_scores, dual_value, relative_gap
 from textreg.solvers.engine import NOISE, SHORTEST, SUFFICIENT, Engine
+from textreg.solvers.incomplete_cholesky import Triangle
 from textreg.solvers.memo import remember
 from textreg.solvers.outcome import outcome
-from textreg.solvers.triangle import Triangle
 
 ROUNDS = 200
 """Most conjugate gradients in a step."""

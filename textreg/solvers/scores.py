@@ -10,7 +10,7 @@ import numpy as np
 from textreg._core.columns import column_sums
 from textreg._core.pursuit import best_column
 from textreg.records import Floats, Int32s
-from textreg.solvers.unit import Columns, Race
+from textreg.solvers.unit_columns import Columns, Race
 
 NEAR = 0.1
 """Share of the best score that products may be off by before they are brought up to date."""

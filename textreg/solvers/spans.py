@@ -11,7 +11,7 @@ from textreg._core.spans import span_factors, span_scores
 from textreg.records import Floats, Groups, Int32s
 from textreg.records.ragged import distinct_rows, row_of, sums, take_rows
 from textreg.solvers.memo import remember
-from textreg.solvers.unit import Columns, Race, digest
+from textreg.solvers.unit_columns import Columns, Race, digest
 
 WIDEST = 128
 """Most columns of a group for which bounds on its score are worth the inverse of A'A."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg import registry
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.kinds import Tokenizer
+from textreg.plugins import registry
 from textreg.records import Graph, Groups, Tokens
 from textreg.testing.checks import Check, fail, require, run_checks
 from textreg.testing.parts import checks_of

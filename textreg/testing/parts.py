@@ -13,17 +13,18 @@ from collections import Counter
 from functools import lru_cache
 from typing import Any
 
-from textreg import registry
 from textreg.errors import UsageError
 from textreg.kinds import Plugin
 from textreg.params import AUTO, Param
+from textreg.plugins import registry
 from textreg.testing.checks import Checks, fail, require
 
 MODULES = 150
 """Most modules that the import of a plugin may bring, beyond those that textreg needs itself."""
 
 _COUNT = """
-import sys, numpy, scipy.sparse, textreg.hookspecs, textreg.grouping, textreg.linking
+import sys, numpy, scipy.sparse, textreg.hookspecs
+import textreg.structure.grouping, textreg.structure.linking
 before = set(sys.modules)
 import {module}
 print(*sorted(set(sys.modules) - before), sep="\\n")

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array, random_array
 
-from textreg import registry
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Regularizer
 from textreg.losses import find_loss, intercept_at_zero
+from textreg.plugins import registry
 from textreg.records import Graph, Groups, MultiSolution, Problem, Solution
 from textreg.testing.checks import require
 

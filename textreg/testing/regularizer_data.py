@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from textreg import registry
 from textreg.errors import ConvergenceWarning, PluginError
 from textreg.losses import LOSSES, find_loss
+from textreg.plugins import registry
 from textreg.records import Problem, Solution
 from textreg.testing.checks import Checks, fail, near, require
 from textreg.testing.parts import check_imports, check_parameters, check_state

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from textreg import registry
+from textreg.plugins import registry
 from textreg.records import Tokens
 
 TEXTS = (

@@ -14,9 +14,9 @@ from textreg_embeddings import Brown, Clusters
 from textreg_embeddings.vectors import read_vectors, train_vectors
 
 import textreg
-from textreg import registry
 from textreg.errors import DataError, UsageError
 from textreg.features.vectorize import Vectorizer
+from textreg.plugins import registry
 from textreg.records import Groups, Tokens
 from textreg.testing import check_group_builder
 from textreg.text import scan_words

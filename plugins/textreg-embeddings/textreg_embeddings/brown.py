@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 
 from textreg.errors import DataError, UsageError
 from textreg.files import numbered_lines
-from textreg.grouping import WordGroupBuilder
 from textreg.params import param
 from textreg.records import Tokens
+from textreg.structure.grouping import WordGroupBuilder
 
 
 class Brown(WordGroupBuilder):

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from textreg.errors import DataError
-from textreg.grouping import WordGroupBuilder
 from textreg.params import param
 from textreg.records import Tokens
+from textreg.structure.grouping import WordGroupBuilder
 from textreg.text import count
 from textreg_embeddings.vectors import Floats, read_vectors, train_vectors
 

@@ -9,9 +9,9 @@ import pytest
 from textreg_topics import Lda, Lsi
 
 import textreg
-from textreg import registry
 from textreg.errors import DataError
 from textreg.features.vectorize import Vectorizer
+from textreg.plugins import registry
 from textreg.records import Tokens
 from textreg.testing import check_group_builder
 from textreg.text import scan_words

@@ -1,0 +1,127 @@
+"""What is wrong with a plugin: each is imported and tried on a small corpus, by itself."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from textreg.demo.corpus import make_reviews
+from textreg.errors import BrokenPluginError, PluginError, TextregError, did_you_mean
+from textreg.plugins import registry
+from textreg.plugins.blocking import DISABLE
+from textreg.plugins.entries import aliases, is_among
+from textreg.plugins.guard import traceback_of
+from textreg.plugins.inventory import PluginInfo
+from textreg.training.train import train
+
+REVIEWS = 60
+"""Documents of the corpus that plugins are tried on."""
+
+# What a part of each kind is tried with; the part itself goes under the keyword that is None.
+_TRIALS: dict[str, dict[str, Any]] = {
+    "regularizer": {"reg": None},
+    "tokenizer": {"tokenizer": None, "reg": "ridge", "reg_l2": 1.0},
+    "groups": {"groups": None, "reg": "group", "reg_group": 0.1, "reg_l1": 0.1},
+    "graph": {"graph": None, "reg": "network"},
+}
+
+_BUILDERS = {"groups": "sentences", "graph": "cooccurrence"}
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """How one plugin is.
+
+    status: ``ok``; ``not tried``, where it needs what only a user can give, such as a file;
+    ``blocked``; ``clash``; or ``broken``. cause: why, on one line. remedy: the command that may
+    mend it, or empty. traceback: the plugin's own, or empty.
+    """
+
+    info: PluginInfo
+    status: str
+    cause: str = ""
+    remedy: str = ""
+    traceback: str = ""
+
+
+def diagnose(name: str = "") -> list[Diagnosis]:
+    """Import and try all plugins, or those that ``name`` means, and say how each of them is.
+
+    name: ``slope``, ``regularizer.slope``, a distribution, or ``distribution:slope``. Only what it
+    means is imported, but for modules of many parts where none is called so. Raises PluginError
+    where there is none at all.
+    """
+    rows = registry.listing()
+    if name:
+        rows = list(_meant(name, rows)) or list(_meant(name, registry.listing(load=True)))
+        if not rows:
+            known = registry.aliases()
+            damaged = [f" Left out as damaged: {one}." for one in registry.damaged()]
+            raise PluginError(
+                f"no plugin '{name}'.{did_you_mean(name, known)}{''.join(damaged)} "
+                "See: textreg plugins list"
+            )
+    return [found for row in rows for found in _diagnose(row)]
+
+
+def notes() -> list[str]:
+    """What is wrong with no plugin of the list, in words: distributions that are damaged, and names
+    that are to be blocked or allowed and that no plugin has.
+    """
+    known = registry.aliases()
+    given = [(f"the variable {DISABLE}", os.environ.get(DISABLE, "").split(","))]
+    for config in registry.configs():
+        given.append((f"{config.path}", [*config.disable, *(config.allow or ())]))
+    damaged = [f"left out as damaged, so install it again: {one}" for one in registry.damaged()]
+    return damaged + [
+        f"{where} names '{name}', and no plugin is called that.{did_you_mean(name, known)}"
+        for where, listed in given
+        for name in map(str.strip, listed)
+        if name and not is_among(name, known)
+    ]
+
+
+def _meant(name: str, rows: Iterable[PluginInfo]) -> Iterator[PluginInfo]:
+    for row in rows:
+        if is_among(name, aliases(row.kind, row.name, row.distribution)):
+            yield row
+
+
+def _diagnose(row: PluginInfo) -> list[Diagnosis]:
+    """Usually one; for a module of many parts, one a part."""
+    state, _, reason = row.status.partition(": ")
+    if state == "blocked":
+        return [Diagnosis(row, state, reason)]
+    try:
+        rows = registry.load(row)
+    except BrokenPluginError as error:
+        return [_broken(row, error)]
+    return [_tried(loaded) for loaded in rows]
+
+
+def _tried(row: PluginInfo) -> Diagnosis:
+    name = f"{row.distribution}:{row.name}" if row.distribution else row.name
+    settings = dict(_TRIALS[row.kind])
+    labels, texts = zip(*make_reviews(REVIEWS), strict=True)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            part = registry.create(row.kind, name)
+            settings = {key: part if it is None else it for key, it in settings.items()}
+            if row.kind == "regularizer" and part.needs and not part.default_builder:
+                settings[part.needs] = _BUILDERS[part.needs]
+            train(texts, labels, ngrams=1, **settings)
+    except BrokenPluginError as error:
+        return _broken(row, error)
+    except TextregError as error:
+        return Diagnosis(row, "not tried", str(error))
+    state, _, reason = row.status.partition(": ")
+    return Diagnosis(row, state, reason)
+
+
+def _broken(row: PluginInfo, error: BrokenPluginError) -> Diagnosis:
+    remedy = error.remedy or (f"pip install -U {row.distribution}" if row.distribution else "")
+    return Diagnosis(row, "broken", error.cause, remedy, traceback_of(error.__cause__))

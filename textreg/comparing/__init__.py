@@ -1,0 +1,1 @@
+"""Comparing methods over several corpora."""

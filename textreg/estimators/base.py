@@ -1,0 +1,122 @@
+"""What the estimators of scikit-learn share: their parameters, and how texts come in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import assert_all_finite
+from sklearn.utils.validation import column_or_1d
+
+from textreg.errors import DataError, UsageError
+from textreg.params import Parametrized
+from textreg.plugins import registry
+from textreg.training.settings import PREFIXES
+from textreg.training.train import train
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Self
+
+    from textreg.model.model import Model
+    from textreg.records import Floats
+
+
+class TextEstimator(BaseEstimator):  # type: ignore[misc]
+    """A scikit-learn estimator over texts, whose parameters are those of a training."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; ``deep`` adds those of parts given as instances, as ``reg__l1``."""
+        params: dict[str, Any] = super().get_params(deep=deep)
+        if deep:
+            for prefix in PREFIXES:
+                if isinstance(part := params[prefix], Parametrized):
+                    params |= {f"{prefix}__{key}": it for key, it in part.params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters by name. One of a part is ``reg__l1``: the part becomes an instance.
+
+        Raises UsageError for a parameter that the part does not have.
+        """
+        nested: dict[str, dict[str, Any]] = {}
+        plain = {}
+        for key, value in params.items():
+            prefix, separator, name = key.partition("__")
+            if separator and prefix in PREFIXES:
+                nested.setdefault(prefix, {})[name] = value
+            else:
+                plain[key] = value
+        super().set_params(**plain)
+        for prefix, values in nested.items():
+            part = registry.resolve(PREFIXES[prefix], getattr(self, prefix), values)
+            setattr(self, prefix, part)
+        return self
+
+    def _checked(
+        self, X: Iterable[str], y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[list[str], NDArray[Any], Floats | None]:
+        """Texts, targets and weights, one of each for every text."""
+        texts = self._texts(X)
+        if y is None:
+            name = type(self).__name__
+            raise UsageError(f"{name} requires y to be passed, but the target y is None.")
+        targets = column_or_1d(y, warn=True)
+        assert_all_finite(targets, input_name="y")
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        for name, values in (("labels", targets), ("weights", weights)):
+            if values is not None and values.shape != (len(texts),):
+                raise DataError(
+                    f"{len(texts):,} texts but {name} of the shape {values.shape}: "
+                    "give one for each text."
+                )
+        return texts, targets, weights
+
+    def _train(
+        self,
+        texts: list[str],
+        labels: list[str],
+        weights: Floats | None,
+        unlabeled: Iterable[str] | None,
+        group_of: Iterable[Any] | None,
+        time_of: Iterable[Any] | None,
+        **changes: Any,
+    ) -> Model:
+        """A training with the estimator's parameters, but for the ``changes``."""
+        return train(
+            texts,
+            labels,
+            sample_weight=weights,
+            unlabeled=None if unlabeled is None else self._texts(unlabeled),
+            group_of=None if group_of is None else list(group_of),
+            time_of=None if time_of is None else list(time_of),
+            **{**self.get_params(deep=False), **changes},
+        )
+
+    @staticmethod
+    def _texts(X: Any) -> list[str]:
+        """``X`` as a list, made sure to hold texts only."""
+        if isinstance(X, (str, bytes)):
+            raise UsageError("X must be a sequence of texts, such as [text], not one text.")
+        if getattr(X, "ndim", 1) != 1:
+            raise UsageError(
+                f"X must be a one-dimensional sequence of texts, not of the shape {np.shape(X)}: "
+                "choose the column that holds the text, such as frame['text'] or array[:, 0]."
+            )
+        texts = X.tolist() if isinstance(X, np.ndarray) else list(X)
+        for row, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise DataError(
+                    f"X[{row}] is {text!r:.40}, which is no text. Leave it out, or put an empty "
+                    "text in its place."
+                )
+        return texts
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False
+        return tags

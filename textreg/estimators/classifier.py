@@ -1,0 +1,188 @@
+"""TextClassifier: the whole way from texts to a model as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from textreg.errors import DataError
+from textreg.estimators.base import TextEstimator
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Self
+
+    from textreg.kinds import GraphBuilder, GroupBuilder, Regularizer, Tokenizer
+    from textreg.records import Floats
+
+
+class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
+    """Classify texts with a linear model whose regularizer knows the structure of text.
+
+    ``X`` is a one-dimensional sequence of texts, ``y`` one label a text, of any type that
+    scikit-learn takes; predictions have the same type. The parameters are those of
+    :class:`textreg.training.settings.TrainingSettings`,
+    :class:`textreg.training.search.tuning.Tuning` and
+    :class:`textreg.features.vectorize.Vectorizer`.
+
+    ``reg``, ``tokenizer``, ``groups`` and ``graph`` take a name or an instance:
+    ``reg="sentence"`` or ``reg=Sentence(l1=0.1)``. ``set_params(reg__l1=0.1)`` sets a parameter
+    of such a part, so a GridSearchCV may run over them. Prices that are left open are chosen in
+    ``fit`` on documents that it holds out.
+
+    After ``fit``: ``classes_``, the sorted labels; ``model_``, the
+    :class:`~textreg.model.model.Model`, whose labels are those of ``y`` as texts; ``n_iter_``,
+    iterations of the final fit.
+
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> search = GridSearchCV(TextClassifier(reg="lasso"), {"reg__l1": [0.1, 1.0]})
+    """
+
+    def __init__(
+        self,
+        reg: str | Regularizer = "sentence",
+        *,
+        tokenizer: str | Tokenizer = "words",
+        groups: str | GroupBuilder | None = None,
+        graph: str | GraphBuilder | None = None,
+        ngrams: int = 2,
+        min_df: int = 1,
+        max_df: float = 1.0,
+        max_features: int | None = None,
+        stop_words: str | None = None,
+        weighting: str = "tfidf",
+        holdout: float | None = None,
+        cv: int | None = None,
+        metric: str = "accuracy",
+        loss: str = "logistic",
+        multiclass: str = "ovr",
+        refit: bool = True,
+        class_weight: str | Mapping[Any, float] | None = None,
+        calibrate: str | None = None,
+        threshold: Mapping[Any, str] | None = None,
+        path: bool = False,
+        select: str = "best",
+        within: float | None = None,
+        max_nonzero: int | None = None,
+        search: str = "narrow",
+        trials: int | None = None,
+        search_space: Mapping[str, Sequence[Any]] | None = None,
+        budget: float | str | None = None,
+        resume: str | None = None,
+        backend: str = "threads",
+        address: str | None = None,
+        jobs: int = 1,
+        seed: int = 0,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+    ) -> None:
+        self.reg = reg
+        self.tokenizer = tokenizer
+        self.groups = groups
+        self.graph = graph
+        self.ngrams = ngrams
+        self.min_df = min_df
+        self.max_df = max_df
+        self.max_features = max_features
+        self.stop_words = stop_words
+        self.weighting = weighting
+        self.holdout = holdout
+        self.cv = cv
+        self.metric = metric
+        self.loss = loss
+        self.multiclass = multiclass
+        self.refit = refit
+        self.class_weight = class_weight
+        self.calibrate = calibrate
+        self.threshold = threshold
+        self.path = path
+        self.select = select
+        self.within = within
+        self.max_nonzero = max_nonzero
+        self.search = search
+        self.trials = trials
+        self.search_space = search_space
+        self.budget = budget
+        self.resume = resume
+        self.backend = backend
+        self.address = address
+        self.jobs = jobs
+        self.seed = seed
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(
+        self,
+        X: Iterable[str],
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        unlabeled: Iterable[str] | None = None,
+        group_of: Iterable[Any] | None = None,
+        time_of: Iterable[Any] | None = None,
+    ) -> Self:
+        """Train on texts ``X`` (n,) with labels ``y`` (n,) and, if given, their importance (n,).
+
+        unlabeled: further texts, for regularizers with a graph. group_of: (n,) the group of every
+        text, such as its author; groups are held out as a whole. time_of: (n,) when each was
+        written, a number or a date; the latest are held out.
+
+        Raises DataError for data that no model can be learned from and UsageError for wrong
+        settings, both ValueErrors; warns with ConvergenceWarning when the fit misses ``tol``.
+        """
+        texts, labels, weights = self._checked(X, y, sample_weight)
+        try:
+            check_classification_targets(labels)
+            classes, codes = np.unique(labels, return_inverse=True)
+        except TypeError as error:
+            raise DataError(
+                "the labels in y are of types that have no common order: make them all texts, "
+                "[str(label) for label in y]."
+            ) from error
+        heard = classes if weights is None else np.unique(labels[weights > 0])
+        if len(heard) < 2:
+            raise DataError(
+                f"y has only {len(heard)} class(es), {heard.tolist()}, with a weight above zero: "
+                "there is nothing to tell apart. Add texts with other labels."
+            )
+        names = [str(label) for label in classes.tolist()]
+        by_name: dict[str, Any] = {
+            name: {str(key): it for key, it in value.items()}
+            for name in ("class_weight", "threshold")
+            if isinstance(value := getattr(self, name), Mapping)
+        }
+        self.model_ = self._train(
+            texts, [names[c] for c in codes], weights, unlabeled, group_of, time_of, **by_name
+        )
+        self.classes_ = classes
+        self.n_iter_ = int(self.model_.summary["iterations"])
+        # The model sorts its labels as texts: "10" comes before "9".
+        self._order = np.array([self.model_.labels.index(name) for name in names])
+        return self
+
+    def decision_function(self, X: Iterable[str]) -> Floats:
+        """Scores: (n,) for two classes, positive for ``classes_[1]``; else (n, classes)."""
+        check_is_fitted(self)
+        return _arranged(self.model_.decision_function(self._texts(X)), self._order)
+
+    def predict(self, X: Iterable[str]) -> NDArray[Any]:
+        """(n,) labels, in the type of the ``y`` that was fitted."""
+        scores = self.decision_function(X)
+        class_of = np.argsort(self._order)  # the class of each of the model's labels
+        return np.asarray(self.classes_[class_of[self.model_.codes(_arranged(scores, class_of))]])
+
+    def predict_proba(self, X: Iterable[str]) -> Floats:
+        """(n, classes) probabilities, columns in the order of ``classes_``."""
+        check_is_fitted(self)
+        return self.model_.predict_proba(self._texts(X))[:, self._order]
+
+
+def _arranged(scores: Floats, order: NDArray[Any]) -> Floats:
+    """Scores of the labels ``order``; with two labels their sign says which one they are for."""
+    if scores.ndim == 2:
+        return scores[:, order]
+    return scores if order[0] == 0 else -scores

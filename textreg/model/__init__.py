@@ -1,0 +1,1 @@
+"""The model: what prediction needs, and the file it is stored in."""

@@ -1,0 +1,246 @@
+"""The file that a model is stored in: named arrays and a JSON header in safetensors, checked.
+
+Arrays that shrink are stored deflated (zlib, RFC 1950), as arrays of bytes of the same names; the
+header's ``deflated`` has the type and the number of entries of each. Names and frequencies of a
+hundred thousand features take a fifth of the room.
+
+Nothing here knows what the header and the arrays mean: that is :mod:`textreg.model.storage`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import stat
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from textreg.errors import ModelError, UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Arrays = Mapping[str, NDArray[Any]]
+
+T = TypeVar("T")
+
+FORMAT = 2
+"""Version of the file format that is written, and the newest that is read; 1 deflated nothing."""
+
+WORTH = 0.9
+"""Arrays are deflated where that leaves less than this share of their bytes."""
+
+_DENSEST = 1032  # bytes that zlib makes of one at the most
+
+_KEY = "textreg"
+_MAX_HEADER = 100_000_000  # bytes; the limit of safetensors itself
+
+
+class FaultError(ValueError):
+    """What is wrong inside a file, in words that follow "it is damaged:"."""
+
+
+@contextmanager
+def blaming(path: Path) -> Iterator[None]:
+    """Turn a FaultError into a ModelError that names the file."""
+    try:
+        yield
+    except FaultError as fault:
+        raise ModelError(
+            f"{path} is damaged: {fault}. Copy it again from where it was made, or train it again."
+        ) from fault
+
+
+def field(header: Mapping[str, Any], key: str, kind: type[T]) -> T:
+    """A member of a JSON object, which must be just of this type."""
+    value = header.get(key)
+    if type(value) is not kind:  # isinstance would take true for a whole number
+        raise FaultError(f"its header has no '{key}' of the type {kind.__name__}")
+    return value
+
+
+def pack(header: Mapping[str, Any], arrays: Arrays) -> bytes:
+    """The bytes of a file; ``format``, ``deflated`` and ``checksum`` are added to the header."""
+    from safetensors.numpy import save
+
+    stored, deflated = _deflate(arrays)
+    header = {**header, "format": FORMAT, "deflated": deflated}
+    raw = {
+        name: {"dtype": _code(array.dtype), "shape": array.shape, "data": _little(array).tobytes()}
+        for name, array in stored.items()
+    }
+    header["checksum"] = _checksum(header, raw)
+    return save(stored, {_KEY: _canonical(header)})
+
+
+def unpack(path: Path, dtypes: Mapping[str, str]) -> tuple[dict[str, Any], Arrays]:
+    """Header and arrays of a file whose checksum is right.
+
+    dtypes: by name, the arrays to read, all one-dimensional; any of them may be missing. Numbers
+    are finite, and nothing else is known of the content.
+
+    Raises ModelError if there is no such file, it is no model, damaged or of a newer format.
+    """
+    from safetensors import SafetensorError, deserialize
+
+    data = _read(path)
+    header = _parse_header(path, data)
+    with blaming(path):
+        made_by = field(header, "format", int)
+        if made_by > FORMAT:
+            raise ModelError(
+                f"{path} was made by a newer textreg (format {made_by}, this one reads up to "
+                f"{FORMAT}): pip install -U textreg"
+            )
+        try:
+            raw = dict(deserialize(data))  # type: ignore[no-untyped-call]
+        except SafetensorError as error:
+            raise FaultError(str(error)) from error
+        stated = field(header, "checksum", str)
+        del header["checksum"]
+        if stated != _checksum(header, raw):
+            raise FaultError("its checksum does not fit its content")
+        deflated = header.pop("deflated", {})
+        if not isinstance(deflated, dict):
+            raise FaultError("its header's 'deflated' is no object")
+        for name in deflated.keys() & raw.keys() & dtypes.keys():
+            raw[name] = _inflate(name, raw[name]["data"], deflated[name], dtypes[name])
+        arrays = {name: _array(name, raw[name], dtypes[name]) for name in dtypes if name in raw}
+    return header, arrays
+
+
+def is_container(path: Path) -> bool:
+    """Whether a file begins like one of these; False where there is none, or it cannot be read."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return False
+        with path.open("rb") as file:
+            return _begins_right(file.read(9))
+    except OSError:
+        return False
+
+
+def _canonical(header: Mapping[str, Any]) -> str:
+    """The one JSON text of a header."""
+    return json.dumps(header, sort_keys=True, allow_nan=False, separators=(",", ":"))
+
+
+def _checksum(header: Mapping[str, Any], raw: Mapping[str, Mapping[str, Any]]) -> str:
+    """SHA-256 over the header and the arrays, these as safetensors has them."""
+    digest = hashlib.sha256(_canonical(header).encode())
+    for name in sorted(raw):
+        part = raw[name]
+        digest.update(json.dumps([name, part["dtype"], list(part["shape"])]).encode())
+        digest.update(part["data"])
+    return digest.hexdigest()
+
+
+def _deflate(arrays: Arrays) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """The arrays to store, and type and entries of those that are deflated."""
+    stored, deflated = dict(arrays), {}
+    for name, array in arrays.items():
+        data = zlib.compress(_little(array).tobytes())
+        if len(data) < WORTH * array.nbytes:
+            stored[name] = np.frombuffer(data, dtype=np.uint8)
+            deflated[name] = {"dtype": _code(array.dtype), "entries": array.size}
+    return stored, deflated
+
+
+def _inflate(name: str, data: bytes, stated: Any, wanted: str) -> dict[str, Any]:
+    """An array of the type ``wanted`` that was deflated, as safetensors has others.
+
+    No more is made of ``data`` than the header states, nor more than zlib could have put in it.
+    """
+    fault = FaultError(f"the array '{name}' cannot be inflated to the numbers its header says")
+    if not isinstance(stated, dict):
+        raise fault
+    code, entries = field(stated, "dtype", str), field(stated, "entries", int)
+    dtype = np.dtype(wanted)
+    size = entries * dtype.itemsize
+    if code != _code(dtype) or not 0 < size <= _DENSEST * len(data):
+        raise fault
+    inflating = zlib.decompressobj()
+    try:
+        found = inflating.decompress(data, size)
+        rest = inflating.decompress(inflating.unconsumed_tail, 1)
+    except (zlib.error, MemoryError) as error:
+        raise fault from error
+    if len(found) != size or rest or inflating.unused_data or not inflating.eof:
+        raise fault
+    return {"dtype": code, "shape": [entries], "data": found}
+
+
+def _code(dtype: np.dtype[Any]) -> str:
+    """What safetensors calls a type of numbers, such as F64."""
+    return f"{dtype.kind.upper()}{8 * dtype.itemsize}"
+
+
+def _little(array: NDArray[Any]) -> NDArray[Any]:
+    """The array in the byte order of the file."""
+    return array.astype(array.dtype.newbyteorder("<"), copy=False)
+
+
+def _read(path: Path) -> bytes:
+    """The bytes of a file that begins like one of safetensors."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise UsageError(f"{path} is not a file: give the path of a model file.")
+        with path.open("rb") as file:
+            start = file.read(9)
+            if not _begins_right(start):
+                raise _foreign(path)
+            return start + file.read()
+    except FileNotFoundError:
+        raise UsageError(
+            f"there is no model file {path}. Check the path, or make the file: "
+            f"textreg train FILE -o {path}"
+        ) from None
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _begins_right(start: bytes) -> bool:
+    """The length of the header in eight bytes, then the header, which is JSON."""
+    return start[8:9] == b"{" and int.from_bytes(start[:8], "little") <= _MAX_HEADER
+
+
+def _foreign(path: Path) -> ModelError:
+    return ModelError(
+        f"{path} is not a textreg model file, or only the beginning of one. "
+        "Models are made by: textreg train FILE -o MODEL"
+    )
+
+
+def _parse_header(path: Path, data: bytes) -> dict[str, Any]:
+    end = 8 + int.from_bytes(data[:8], "little")
+    try:
+        header = json.loads(
+            json.loads(data[8:end])["__metadata__"][_KEY], parse_constant=_no_constant
+        )
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise _foreign(path) from None
+    if not isinstance(header, dict):
+        raise _foreign(path)
+    return header
+
+
+def _no_constant(word: str) -> None:
+    """NaN and Infinity, which Python would read, are no JSON."""
+    raise ValueError(word)
+
+
+def _array(name: str, raw: Mapping[str, Any], dtype: str) -> NDArray[Any]:
+    """An array as safetensors has it, in the machine's byte order."""
+    if raw["dtype"] != _code(np.dtype(dtype)) or len(raw["shape"]) != 1:
+        raise FaultError(
+            f"the array '{name}' has the type {raw['dtype']} and the shape {raw['shape']}"
+        )
+    array = np.frombuffer(raw["data"], dtype=np.dtype(dtype).newbyteorder("<")).astype(dtype)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise FaultError(f"the array '{name}' holds a number that is not finite")
+    return array

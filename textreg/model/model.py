@@ -1,0 +1,215 @@
+"""The model: what prediction needs, and nothing of how the weights were found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from textreg._core.columns import column_dots
+from textreg.errors import UsageError, first_few
+from textreg.losses import PROBABLE
+from textreg.measure.calibration import Calibration
+from textreg.measure.thresholds import check_thresholds, codes
+
+if TYPE_CHECKING:
+    from textreg.explain import Explanation
+    from textreg.features.encoder import Encoder
+    from textreg.model.regularization_path import SolutionPath
+    from textreg.records import Floats, Int64s
+
+
+class Model:
+    """A linear text classifier over the features that have a weight.
+
+    labels: two or more, distinct; none for a regression, whose scores are its predictions.
+    encoder: texts to features. weights: (k, p) over the encoder's p features, intercepts: (k,).
+    With two labels or none k is 1, and a positive score speaks for ``labels[1]``; with more there
+    is one row for each label (one against the rest, or all together by softmax). summary: how the
+    model was made, as JSON-able values. loss: what was minimised; only "logistic" and "softmax"
+    give probabilities. calibration: what bends scores before they become probabilities; labels do
+    not depend on it. thresholds: by label, what is taken from its score before the highest wins;
+    with two labels, of one of them, the score above which it wins. path: the path of its fit, where
+    that was asked for.
+
+    Features without any weight are left out at once: :attr:`n_features` counts those that remain.
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        encoder: Encoder,
+        weights: Floats,
+        intercepts: Floats,
+        summary: dict[str, Any] | None = None,
+        *,
+        loss: str = "logistic",
+        calibration: Calibration | None = None,
+        thresholds: Mapping[str, float] | None = None,
+        path: SolutionPath | None = None,
+    ) -> None:
+        weights = np.ascontiguousarray(weights, dtype=np.float64)
+        intercepts = np.ascontiguousarray(intercepts, dtype=np.float64)
+        if len(labels) == 1 or len(set(labels)) != len(labels):
+            raise UsageError(f"a model needs two or more distinct labels, not {list(labels)}.")
+        rows = len(labels) if len(labels) > 2 else 1
+        if weights.shape != (rows, len(encoder.names)) or intercepts.shape != (rows,):
+            raise UsageError(
+                f"{len(labels)} labels and {len(encoder.names)} features need weights of the shape "
+                f"({rows}, {len(encoder.names)}) and intercepts of the shape ({rows},), not "
+                f"{weights.shape} and {intercepts.shape}."
+            )
+        if not (np.isfinite(weights).all() and np.isfinite(intercepts).all()):
+            raise UsageError("the weights and intercepts of a model must be finite numbers.")
+        thresholds = dict(thresholds or {})
+        check_thresholds(thresholds, labels)
+        if not all(np.isfinite(value) for value in thresholds.values()):
+            raise UsageError("the thresholds of a model must be finite numbers.")
+        used = np.flatnonzero(weights.any(axis=0))
+        if len(used) < weights.shape[1]:
+            encoder = encoder.restrict(used)
+            weights = np.ascontiguousarray(weights[:, used])
+        self.labels = tuple(labels)
+        self.loss = loss
+        self.calibration = calibration
+        self.thresholds = thresholds
+        self.encoder = encoder
+        self.weights = weights
+        self.intercepts = intercepts
+        self.path = path
+        self.summary = {} if summary is None else summary
+
+    @property
+    def task(self) -> str:
+        """ "classification" or "regression"."""
+        return "classification" if self.labels else "regression"
+
+    @property
+    def n_features(self) -> int:
+        """Number of features with a weight for at least one label."""
+        return int(self.weights.shape[1])
+
+    def decision_function(self, texts: Sequence[str]) -> Floats:
+        """Scores: (n,) for two labels, positive for ``labels[1]``; else (n, labels).
+
+        Every document's score is a sum over its own features in their order, so it is the same to
+        the last bit whatever other documents are scored with it. A document without any known
+        feature gets the intercept.
+        """
+        if isinstance(texts, str):
+            raise UsageError("give a list of texts, such as [text], not one text.")
+        rows = self.encoder.rows(texts)
+        n = len(rows.indptr) - 1
+        scores = np.empty((len(self.weights), n))
+        every = np.arange(n, dtype=np.int32)
+        for w, out in zip(self.weights, scores, strict=True):
+            column_dots(*rows, w, every, out)  # X's rows are the columns of its transpose
+        scores += self.intercepts[:, None]
+        return scores[0] if len(scores) == 1 else np.ascontiguousarray(scores.T)
+
+    def predict(self, texts: Sequence[str]) -> list[str] | list[float]:
+        """The label of every text, that of the highest score (less its threshold, if it has one),
+        the first one in a tie; or its number where the model is a regression.
+        """
+        return self.choose(self.decision_function(texts))
+
+    def predict_proba(self, texts: Sequence[str]) -> Floats:
+        """(n, labels) probabilities, each row summing to one: see :meth:`probabilities`."""
+        return self.probabilities(self.decision_function(texts))
+
+    def choose(self, scores: Floats) -> list[str] | list[float]:
+        """The labels, or numbers, that :meth:`decision_function`'s ``scores`` stand for."""
+        if not self.labels:
+            return [float(score) for score in scores]
+        return [self.labels[code] for code in self.codes(scores).tolist()]
+
+    def codes(self, scores: Floats) -> Int64s:
+        """The same as indices into :attr:`labels`."""
+        return codes(scores, self.thresholds, self.labels)
+
+    def probabilities(self, scores: Floats) -> Floats:
+        """Probabilities (n, labels) of :meth:`decision_function`'s ``scores``.
+
+        1 / (1 + exp(-score)) for two labels; with more, the same for every label and then divided
+        by the sum over the labels, as scikit-learn does for one against the rest; or the softmax of
+        the scores where that was fitted. A calibration comes first.
+
+        UsageError where the loss says nothing of chances.
+        """
+        self.require_probabilities()
+        from scipy.special import expit, log_expit, softmax
+
+        scores = self._calibrated(scores)
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        if self.loss == "softmax":
+            return np.asarray(softmax(scores, axis=1))
+        # In logarithms, for all of them may be too small for a float.
+        return np.asarray(softmax(log_expit(scores), axis=1))
+
+    def log_probabilities(self, scores: Floats) -> Floats:
+        """Natural logarithms of :meth:`probabilities`, exact where those are next to 0."""
+        self.require_probabilities()
+        from scipy.special import log_expit, log_softmax
+
+        scores = self._calibrated(scores)
+        if scores.ndim == 1:
+            return np.column_stack([log_expit(-scores), log_expit(scores)])
+        logs = scores if self.loss == "softmax" else log_expit(scores)
+        return np.asarray(log_softmax(logs, axis=1))
+
+    def _calibrated(self, scores: Floats) -> Floats:
+        return scores if self.calibration is None else self.calibration.apply(scores, self.loss)
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether scores stand for chances."""
+        return bool(self.labels) and self.loss in PROBABLE
+
+    def require_probabilities(self) -> None:
+        """UsageError unless :attr:`has_probabilities`."""
+        if not self.has_probabilities:
+            raise UsageError(
+                f"a {self.task} with the {self.loss} loss has no probabilities: do with its "
+                "answers and scores, or train with the logistic loss."
+            )
+
+    def top_features(self, n: int = 10) -> dict[str, list[tuple[str, float]]]:
+        """For every label the ``n`` features that speak most for it, the strongest first.
+
+        The numbers are what one unit of the feature adds to the score of the label (with two
+        labels, the score against the other one); only features that add something are listed.
+        In a regression, those that make the number "lower" and "higher".
+        """
+        top = {}
+        for label, row in zip(*self.sides(self.weights), strict=True):
+            order = np.argsort(-row, kind="stable")[:n]
+            top[label] = [(self.encoder.names[j], float(row[j])) for j in order if row[j] > 0]
+        return top
+
+    def sides(self, rows: Floats) -> tuple[tuple[str, ...], Floats]:
+        """What weights speak for, and a row of them for each: labels, or "lower" and "higher".
+
+        rows: (k, any) such as :attr:`weights`; where k is 1 the first side has their negatives.
+        """
+        if len(rows) == 1:
+            rows = np.concatenate([-rows, rows])
+        return self.labels or ("lower", "higher"), rows
+
+    def explain(self, text: str, of: str | None = None) -> Explanation:
+        """The exact account of one text's score: see :func:`textreg.explain.explain`."""
+        from textreg.explain import explain
+
+        return next(explain(self, [text], of))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file: see :func:`textreg.model.storage.save_model`."""
+        from textreg.model.storage import save_model
+
+        save_model(self, path)
+
+    def __repr__(self) -> str:
+        labels = first_few([repr(label) for label in self.labels], 4)
+        return f"<Model: labels {labels}; {self.n_features:,} features>"

@@ -1,0 +1,73 @@
+"""Names and sparse rows as the flat arrays of a model file, and back, all of it checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from textreg.model.container import FaultError
+from textreg.records.ragged import row_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from textreg.model.container import Arrays
+    from textreg.records import Int64s
+
+# Half of a surrogate pair is no UTF-8, but a tokenizer may cut one out of a broken text.
+_SURROGATES = "surrogatepass"
+
+
+def offsets_of(sizes: Sequence[int] | NDArray[np.int64]) -> Int64s:
+    """Where pieces of these sizes begin and end, one after the other."""
+    ptr = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=ptr[1:])
+    return ptr
+
+
+def pack_names(names: Sequence[str]) -> tuple[NDArray[np.uint8], Int64s]:
+    """Names in UTF-8, one after the other, and their offsets."""
+    coded = [name.encode("utf-8", _SURROGATES) for name in names]
+    return np.frombuffer(b"".join(coded), dtype=np.uint8), offsets_of([len(it) for it in coded])
+
+
+def unpack_names(arrays: Arrays, names: str, ptr: str) -> list[str]:
+    """Names from the arrays called ``names`` and ``ptr``; FaultError unless they are distinct."""
+    blob = arrays[names].tobytes()
+    check_offsets(arrays, ptr, max(0, len(arrays[ptr]) - 1), len(blob))
+    bounds = arrays[ptr].tolist()
+    try:
+        found = [blob[start:end].decode("utf-8", _SURROGATES) for start, end in pairwise(bounds)]
+    except UnicodeDecodeError as error:
+        raise FaultError(f"the name of a feature is not UTF-8 ({error.reason})") from error
+    if len(set(found)) < len(found):
+        raise FaultError("two of its features have the same name")
+    return found
+
+
+def check_offsets(arrays: Arrays, name: str, pieces: int, total: int) -> None:
+    """FaultError unless the array ``name`` cuts ``total`` entries into so many pieces."""
+    ptr = arrays[name]
+    if len(ptr) != pieces + 1 or ptr[0] != 0 or ptr[-1] != total or (ptr[1:] < ptr[:-1]).any():
+        raise FaultError(f"'{name}' does not cut {total} entries into {pieces} pieces")
+
+
+def unpack_rows(
+    arrays: Arrays, names: tuple[str, str, str], rows: int, n_features: int
+) -> tuple[NDArray[Any], NDArray[np.int32], Int64s]:
+    """Values, columns and offsets of sparse rows, from the arrays of these names.
+
+    FaultError unless columns are features and rise within every row.
+    """
+    values, columns, ptr = (arrays[name] for name in names)
+    if len(columns) != len(values):
+        raise FaultError(f"'{names[0]}' has {len(values)} weights for {len(columns)} features")
+    check_offsets(arrays, names[2], rows, len(values))
+    if ((columns < 0) | (columns >= n_features)).any():
+        raise FaultError(f"a weight is for a feature outside 0 to {n_features - 1}")
+    if ((np.diff(columns) <= 0) & (np.diff(row_of(ptr)) == 0)).any():
+        raise FaultError("the features of its weights do not rise within a row")
+    return values, columns, ptr

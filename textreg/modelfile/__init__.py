@@ -1,1 +1,0 @@
-"""The file a model is stored in."""

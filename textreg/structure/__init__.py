@@ -1,0 +1,1 @@
+"""Structure of the features: groups and graphs, from plugins or from files."""

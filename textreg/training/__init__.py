@@ -1,0 +1,1 @@
+"""Training: from a corpus and settings to a model."""

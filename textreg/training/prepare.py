@@ -1,0 +1,200 @@
+"""From a corpus to numbers: weights, features, and the problems of every split."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textreg.errors import DataError, DataWarning, UsageError, did_you_mean
+from textreg.plugins import calls
+from textreg.records import Corpus, Problem, Tokens
+from textreg.training.search.splits import Split
+from textreg.training.search.trials import Fold, Problems
+from textreg.training.settings import TrainingSettings
+from textreg.training.target import Target
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from textreg.features.encoder import Encoder
+    from textreg.features.vectorize import Features
+    from textreg.records import Floats, Int64s
+
+SEARCH_TOL = 3e-3
+"""Relative duality gap of the fits that are only compared with each other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """All documents as numbers, those of ``dev`` after those of the corpus.
+
+    truth: index of every document's label, or its number in a regression. targets: (k, n), the y
+    of each weight vector to find. unlabeled: number of documents at the end of ``tokens`` that are
+    nowhere else.
+    """
+
+    encoder: Encoder
+    tokens: Tokens
+    X: csr_array
+    truth: Int64s | Floats
+    weights: Floats
+    targets: Floats
+    settings: TrainingSettings
+    unlabeled: int = 0
+
+    def problem(self, rows: NDArray[np.intp], tol: float) -> Problem:
+        """The fit of some documents, ``y`` being that of the first class."""
+        settings = self.settings
+        tokens = self._tokens(rows)
+        groups = None if settings.groups is None else calls.build_groups(settings.groups, tokens)
+        graph = None
+        if settings.graph is not None:
+            n = self.tokens.n_documents
+            more = self._tokens(np.concatenate([rows, np.arange(n - self.unlabeled, n)]))
+            graph = calls.build_graph(settings.graph, more, groups)
+            if not graph.similar.nnz and graph.dissimilar is None:
+                warnings.warn(
+                    f"{settings.graph.label()} finds no link between features, so "
+                    f"{settings.reg.label()} has nothing to go by. Ask for less frequent or more "
+                    "distant neighbors, or add unlabeled documents.",
+                    DataWarning,
+                    stacklevel=2,
+                )
+        problem = Problem(
+            X=self.X if len(rows) == self.X.shape[0] else self.X[rows],
+            y=self.targets[0][rows],
+            weights=self.weights[rows],
+            loss=settings.loss,
+            groups=groups,
+            graph=graph,
+            tol=tol,
+            max_iter=settings.max_iter,
+        )
+        # Made here once, for all classes and all threads share them.
+        _ = problem.X_csc, problem.groups and problem.groups.merged
+        return problem
+
+    def problems(self, rows: NDArray[np.intp], tol: float) -> Problems:
+        """The fits of some documents, of all weight vectors."""
+        together = self.settings.multiclass == "softmax" and len(self.targets) > 1
+        return Problems(
+            problem=self.problem(rows, tol),
+            targets=self.targets[:, rows],
+            codes=self.truth[rows].astype(np.int64) if together else None,
+        )
+
+    def fold(self, split: Split) -> Fold:
+        """A split made ready for the search."""
+        part = self.problems(split.train, max(self.settings.tol, SEARCH_TOL))
+        return Fold(
+            problem=part.problem,
+            targets=part.targets,
+            codes=part.codes,
+            X_held=self.X[split.held],
+            truth_held=self.truth[split.held],
+        )
+
+    def _tokens(self, rows: NDArray[np.intp]) -> Tokens:
+        """Those of some documents."""
+        whole = len(rows) == self.tokens.n_documents
+        return self.tokens if whole else self.tokens.select(rows)
+
+
+def make_features(corpus: Corpus, settings: TrainingSettings) -> Features:
+    """Features of all the documents that the settings ask for; DataError where none is left.
+
+    Depends on vectorizer, tokenizer, ``dev``, ``refit`` and ``unlabeled`` alone, so trainings that
+    have these in common can share them.
+    """
+    texts = corpus.texts
+    if settings.dev is not None and settings.refit:
+        texts = [*texts, *settings.dev.texts]
+    if settings.unlabeled is not None:
+        texts = [*texts, *settings.unlabeled.texts]
+    return settings.vectorizer.fit(settings.tokenizer, texts)
+
+
+def prepare(
+    corpus: Corpus, target: Target, settings: TrainingSettings, features: Features | None = None
+) -> Prepared:
+    """Documents as numbers; ``features`` are those of :func:`make_features`, where they are known.
+
+    Raises DataError for wrong weights or labels, and when no feature is left.
+    """
+    from scipy.sparse import vstack
+
+    dev = settings.dev
+    weights = _weights(corpus)
+    codes, _ = target.strata()
+    factors = _class_factors(target.labels, codes, weights, settings)
+    if dev is not None:
+        target = target._replace(truth=np.concatenate([target.truth, target.more(dev)]))
+        weights = np.concatenate([weights, _weights(dev)])
+    if features is None:
+        features = make_features(corpus, settings)
+    unlabeled = 0 if settings.unlabeled is None else len(settings.unlabeled)
+    X = features.X[: features.X.shape[0] - unlabeled] if unlabeled else features.X
+    if dev is not None and not settings.refit:
+        X = vstack([X, features.encoder.transform(dev.texts)], format="csr")
+    return Prepared(
+        encoder=features.encoder,
+        tokens=features.tokens,
+        X=X,
+        truth=target.truth,
+        weights=weights * factors[target.strata()[0]],
+        targets=target.rows(),
+        settings=settings,
+        unlabeled=unlabeled,
+    )
+
+
+def _weights(corpus: Corpus) -> Floats:
+    """The documents' own weights, checked; 1 where there are none."""
+    if corpus.weights is None:
+        return np.ones(len(corpus))
+    bad = np.flatnonzero(~(np.isfinite(corpus.weights) & (corpus.weights >= 0)))
+    if len(bad):
+        raise DataError(
+            f"{corpus.where(int(bad[0]))}: the weight is {corpus.weights[bad[0]]}; weights are "
+            "finite numbers, 0 or more. Correct it, or leave the document out."
+        )
+    if not corpus.weights.any():
+        raise DataError(
+            "every document has the weight 0, so there is nothing to learn from: give some a "
+            "weight above zero, or leave the weights out."
+        )
+    return corpus.weights
+
+
+def _class_factors(
+    labels: Sequence[str], codes: Int64s, weights: Floats, settings: TrainingSettings
+) -> Floats:
+    """The factor on the weights of each label's documents."""
+    if not labels:
+        return np.ones(1)
+    given = settings.class_weight
+    total = np.bincount(codes, weights=weights, minlength=len(labels))
+    if not total.all():
+        label = labels[int(np.argmin(total))]
+        raise DataError(
+            f"All documents with the label '{label}' have the weight 0: give some of them more, "
+            "or leave that label out."
+        )
+    if given is None:
+        return np.ones(len(labels))
+    if isinstance(given, str):
+        return np.asarray(total.sum() / (len(labels) * total))
+    for label, factor in given.items():
+        if label not in labels:
+            raise UsageError(
+                f"class_weight names the label '{label}', which no document has."
+                f"{did_you_mean(label, labels)} There are: {', '.join(labels)}."
+            )
+        if not (np.isfinite(factor) and factor > 0):
+            raise UsageError(f"class_weight of '{label}' must be above 0, not {factor}.")
+    return np.array([float(given.get(label, 1.0)) for label in labels])

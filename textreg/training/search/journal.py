@@ -1,0 +1,182 @@
+"""A file that keeps what a search has measured, so that it goes on where it stopped.
+
+Every line is a checksum, a space and an entry in JSON. The first entry says what is searched; each
+other one holds the trials of one piece of work, under a key made of all that they depend on. Lines
+are only ever added; a last one that was cut off while it was written does not count.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import os
+import threading
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from textreg.errors import DataError, UsageError
+from textreg.records import Corpus
+from textreg.training.search.trials import Piece, Start, Trial, Trials
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FORMAT = 1
+CHECKSUM = 16
+"""Hexadecimal digits of a line's SHA-256 that stand before it."""
+
+
+class Journal:
+    """The trials that a file holds, and those to come; safe between threads.
+
+    about: what is searched, JSON-able; a file that is about anything else is refused. Raises
+    UsageError for a file that is foreign or cannot be written and DataError for a damaged one; both
+    leave it as it is.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], about: Mapping[str, Any]) -> None:
+        self.path = Path(path)
+        self._known: dict[str, Any] = {}
+        self._lock = threading.Lock()
+        try:
+            content = self.path.read_bytes() if self.path.exists() else b""
+            whole = content[: content.rfind(b"\n") + 1]
+            if content and not whole:
+                raise self._foreign("is no journal of a search")
+            header = {"format": FORMAT, **about}
+            self._read(whole.splitlines(), json.loads(json.dumps(header)))
+            with open(self.path, "ab") as file:
+                file.truncate(len(whole))
+            if not whole:
+                self._add(header)
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def get(self, piece: Piece) -> Trials | None:
+        """The trials of a piece of work; None where they are not there."""
+        entry = self._known.get(key_of(piece))
+        if entry is None:
+            return None
+        try:
+            return [[_trial(one, piece) for one in found] for found in entry["trials"]]
+        except (KeyError, TypeError, ValueError, binascii.Error, zlib.error):
+            raise self._damaged("an entry") from None
+
+    def put(self, piece: Piece, trials: Trials) -> None:
+        """Keep the trials of a piece, if that was not stopped in the middle."""
+        if len(trials) == len(piece.parts):
+            listed = [[_entry(trial) for trial in found] for found in trials]
+            self._add({"key": key_of(piece), "trials": listed})
+
+    def _add(self, entry: Mapping[str, Any]) -> None:
+        payload = json.dumps(entry, separators=(",", ":")).encode()
+        try:
+            with self._lock, open(self.path, "ab") as file:
+                file.write(_checksum(payload) + b" " + payload + b"\n")
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def _read(self, lines: Sequence[bytes], header: Mapping[str, Any]) -> None:
+        for number, line in enumerate(lines, 1):
+            checksum, _, payload = line.partition(b" ")
+            if checksum != _checksum(payload):
+                if number == 1:
+                    raise self._foreign("is no journal of a search")
+                raise self._damaged(f"line {number:,}")
+            entry = json.loads(payload)
+            if number > 1:
+                self._known[entry["key"]] = entry
+                continue
+            others = [key for key, value in header.items() if entry.get(key) != value]
+            if others:
+                names = ", ".join(others)
+                raise self._foreign(f"is the journal of another search, with other {names}")
+
+    def _unwritable(self, error: OSError) -> UsageError:
+        return UsageError(
+            f"the journal {self.path} cannot be written: {error.strerror or error}. Name another "
+            "file (--resume), or make room."
+        )
+
+    def _foreign(self, what: str) -> UsageError:
+        return UsageError(f"{self.path} {what}: name another file (--resume), or delete this one.")
+
+    def _damaged(self, where: str) -> DataError:
+        return DataError(
+            f"{self.path}: {where} is damaged, its checksum is wrong. Delete the file, and the "
+            "search begins anew."
+        )
+
+
+def key_of(piece: Piece) -> str:
+    """A digest of all that the trials of a piece depend on.
+
+    Its starts come from the settings before it in its chain, which are part of it.
+    """
+    chain = [[type(part).__qualname__, part.params()] for part in (*piece.before, *piece.parts)]
+    what = json.dumps([piece.fold.digest, piece.row, chain])
+    return hashlib.sha256(what.encode()).hexdigest()
+
+
+def digest_of(corpora: Iterable[Corpus | None]) -> str:
+    """A digest of documents: texts, labels, weights, groups and times."""
+    found = hashlib.sha256()
+    for corpus in corpora:
+        columns: list[Any] = [None] * 5
+        if corpus is not None:
+            weights = None if corpus.weights is None else corpus.weights.tolist()
+            columns = [corpus.texts, corpus.labels, weights, corpus.group_of, corpus.time_of]
+        for column in columns:
+            listed = None if column is None else list(column)
+            found.update(json.dumps(listed, default=str).encode())
+    return found.hexdigest()
+
+
+def _checksum(payload: bytes) -> bytes:
+    return hashlib.sha256(payload).hexdigest()[:CHECKSUM].encode()
+
+
+def _entry(trial: Trial) -> dict[str, Any]:
+    start = None
+    if trial.start is not None:
+        indices, values, b = trial.start
+        start = [_packed(indices), _packed(values), float(b)]
+    scores, used = _packed(trial.scores), _packed(trial.used)
+    return {"scores": scores, "used": used, "start": start, "seconds": trial.seconds}
+
+
+def _trial(entry: Mapping[str, Any], piece: Piece) -> Trial:
+    """A trial as it was; ValueError where it does not fit the piece."""
+    n, p = piece.fold.X_held.shape
+    start = None
+    if entry["start"] is not None:
+        indices, values = (
+            _unpacked(it, kind) for it, kind in zip(entry["start"][:2], "qd", strict=True)
+        )
+        start = Start(indices.astype(np.intp), values, float(entry["start"][2]))
+        if len(indices) != len(values) or ((indices < 0) | (indices >= p)).any():
+            raise ValueError
+    scores, used = _unpacked(entry["scores"], "d"), _unpacked(entry["used"], "B")
+    if len(scores) != n or len(used) != -(-p // 8):
+        raise ValueError
+    return Trial(scores, used, start, float(entry["seconds"]))
+
+
+def _packed(array: NDArray[Any]) -> str:
+    """An array as text, little-endian whatever the machine."""
+    small = array.astype(array.dtype.newbyteorder("<"))
+    return base64.b64encode(zlib.compress(small.tobytes(), 1)).decode("ascii")
+
+
+def _unpacked(text: str, kind: str) -> NDArray[Any]:
+    raw = zlib.decompress(base64.b64decode(text, validate=True))
+    return np.frombuffer(raw, dtype=np.dtype(kind).newbyteorder("<")).astype(kind)

@@ -1,0 +1,177 @@
+"""The whole way from a corpus to a model, the same for the command line and the estimator."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from textreg.errors import ConvergenceWarning
+from textreg.kinds import Regularizer
+from textreg.measure.thresholds import check_thresholds
+from textreg.model.model import Model
+from textreg.records import Corpus
+from textreg.text import check_texts
+from textreg.training.fitting import fit_winner
+from textreg.training.regularization_path import path_parameter, trace
+from textreg.training.running import Progress, Work
+from textreg.training.search.cluster import connected
+from textreg.training.search.context import Bench, journal_of
+from textreg.training.search.searching import Found, find
+from textreg.training.search.splitting import group_names, splits_of
+from textreg.training.settings import TrainingSettings
+from textreg.training.summary import training_summary
+from textreg.training.target import Target
+
+if TYPE_CHECKING:
+    from textreg.features.vectorize import Features
+    from textreg.records import Floats
+
+
+def train(
+    texts: Sequence[str],
+    labels: Sequence[str],
+    *,
+    reg: str | type[Regularizer] | Regularizer = "sentence",
+    sample_weight: Floats | Sequence[float] | None = None,
+    group_of: Sequence[str] | None = None,
+    time_of: Sequence[Any] | None = None,
+    dev: Corpus | tuple[Sequence[str], Sequence[str]] | None = None,
+    unlabeled: Corpus | Sequence[str] | None = None,
+    **settings: Any,
+) -> Model:
+    """Train a model.
+
+    texts, labels: one label a text. sample_weight: importance of every document. group_of: the
+    group of every document, such as its author, so that no group is both fitted and held out.
+    time_of: when each was written, a number or a date, so that the latest are held out. dev: texts
+    and labels to choose the prices by. unlabeled: further texts, for regularizers with a graph.
+    settings: see :meth:`TrainingSettings.from_options`.
+
+    Raises DataError for texts or labels that no model can be learned from, UsageError for wrong
+    settings; warns with ConvergenceWarning when the final fit misses its tolerance.
+    """
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if dev is not None and not isinstance(dev, Corpus):
+        dev = Corpus(texts=list(check_texts(dev[0])), labels=list(dev[1]))
+    if unlabeled is not None and not isinstance(unlabeled, Corpus):
+        unlabeled = Corpus(texts=list(check_texts(unlabeled)))
+    corpus = Corpus(
+        texts=list(check_texts(texts)),
+        labels=list(labels),
+        weights=weights,
+        group_of=None if group_of is None else group_names(group_of),
+        time_of=None if time_of is None else list(time_of),
+    )
+    options = TrainingSettings.from_options(reg=reg, dev=dev, unlabeled=unlabeled, **settings)
+    return train_corpus(corpus, options)
+
+
+def train_corpus(
+    corpus: Corpus,
+    settings: TrainingSettings,
+    progress: Progress | None = None,
+    features: Features | None = None,
+    *,
+    started: float | None = None,
+) -> Model:
+    """Train a model on a labelled corpus.
+
+    All documents are turned into features once: vocabulary and inverse document frequencies have
+    seen the words of held-out documents, never their labels. Groups and graphs come from the
+    documents that are fitted. With ``dev`` and without ``refit`` the features come from the corpus
+    alone. ``progress`` is called with a stage ("features", "search", "fit"), what is done and the
+    total. ``features`` are those of :func:`textreg.training.prepare.make_features`, where they
+    are known. A budget counts from ``started``, a ``time.monotonic()``, or else from now.
+    """
+    begun = time.monotonic() if started is None else started
+    seconds = settings.tuning.seconds
+    work = Work(settings.jobs, progress, math.inf if seconds is None else begun + seconds)
+    clock = [time.perf_counter()]
+    report = progress or _silent
+    target = Target.of(corpus, settings.task)
+    check_thresholds(settings.threshold or {}, target.labels)
+    if settings.path:
+        path_parameter(settings.reg)  # refused before long work
+    splits = splits_of(corpus, target, settings)
+    bench = Bench(corpus, target, settings, splits, features, journal_of(corpus, settings))
+    with connected(settings.tuning.address if splits else None, settings.reg) as cluster:
+        report("features", 0, len(corpus))
+        bench.ready(bench.first)
+        report("features", len(corpus), len(corpus))
+        clock.append(time.perf_counter())
+        found = find(bench, replace(work, cluster=cluster))
+    _tell_stopped(found, settings)
+    clock.append(time.perf_counter())
+    fit = fit_winner(bench, found, work)
+    clock.append(time.perf_counter())
+    path = None
+    if settings.path:
+        path = trace(fit, metric=settings.metric, work=work)
+        clock.append(time.perf_counter())
+    spent = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
+    seconds_of = dict(zip(("features", "search", "fit", "path"), spent, strict=False))
+    summary = training_summary(bench, found, fit, path, seconds_of)
+    _warn_unless_converged(summary, settings, fit.stopped)
+    return Model(
+        labels=target.labels,
+        loss=fit.problems.loss,
+        encoder=fit.data.encoder,
+        weights=fit.fitted.w,
+        intercepts=fit.fitted.b,
+        calibration=fit.calibration,
+        thresholds={label: chosen.value for label, chosen in fit.thresholds.items()},
+        path=path,
+        summary=summary,
+    )
+
+
+def _tell_stopped(found: Found, settings: TrainingSettings) -> None:
+    """Warn where Ctrl-C or the budget left settings unmeasured."""
+    if found.stopped is None:
+        return
+    warnings.warn(
+        f"{_why(found.stopped, settings)}: the best of {len(found.points)} of {found.planned} "
+        "settings is taken, and fitted.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """The progress nobody watches."""
+
+
+def _why(stopped: str, settings: TrainingSettings) -> str:
+    """Why something was stopped, for people."""
+    if stopped == "budget":
+        return f"the budget of {settings.tuning.seconds:g} s is used up"
+    return "interrupted"
+
+
+def _warn_unless_converged(
+    summary: Mapping[str, Any], settings: TrainingSettings, stopped: str | None
+) -> None:
+    if summary["converged"]:
+        return
+    if stopped is not None:
+        warnings.warn(
+            f"{_why(stopped, settings)}: the model is the best so far, and not the optimum.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+        return
+    gap = "no bound" if summary["gap"] is None else f"a relative gap of {summary['gap']:.1e}"
+    warnings.warn(
+        f"{settings.reg.label()} stopped before its tolerance: {gap}, where {settings.tol:g} was "
+        f"asked for (--tol), after {summary['iterations']:,} iterations. Larger prices, or a "
+        "larger tolerance, make it easier.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
