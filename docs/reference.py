@@ -98,15 +98,15 @@ def page() -> str:
 
 def main() -> int:
     """Write the pages, or check them."""
-    stale = 0
+    patience = 0
     for name, text in {"reference.md": page(), "commands.md": commands.page()}.items():
         path = Path(__file__).with_name(name)
         if "--check" not in sys.argv[1:]:
             path.write_text(text, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:
             print(f"{path} is not what the code says: run `make reference`.", file=sys.stderr)
-            stale = 1
-    return stale
+            patience = 1
+    return patience
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from textreg.builtin.separable import Lasso
 from textreg.errors import UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.measure.metrics import standard_error
-from textreg.training.search import bench
+from textreg.training.search import context
 from textreg.training.search.choice import Rule, choose
 from textreg.training.search.selection import Point
 from textreg.training.search.spaces import parse_space
@@ -244,7 +244,7 @@ def test_documents_that_are_let_go_change_nothing(
 ) -> None:
     space = {"weighting": ["count", "log", "tfidf"], "reg_l1": [0.5, 0.05]}
     usual = textreg.train(TEXTS, LABELS, reg="lasso", search_space=space)
-    monkeypatch.setattr(bench, "KEPT", 2)
+    monkeypatch.setattr(context, "KEPT", 2)
     again = textreg.train(TEXTS, LABELS, reg="lasso", search_space=space)
     assert np.array_equal(usual.weights, again.weights)
     assert usual.summary["search"] == again.summary["search"]
@@ -256,7 +256,7 @@ def test_chains_stay_warm_with_values_that_are_named() -> None:
     from textreg.training.search.selection import _chains
 
     grid = [Elastic(l1=l1, l2=l2) for l1 in (1.0, 0.1) for l2 in (3.0, 2.0, 1.0)]
-    ordered = bench._in_order(grid)
+    ordered = context._in_order(grid)
     assert [(part.l2, part.l1) for part in ordered[:3]] == [(3.0, 1.0), (3.0, 0.1), (2.0, 1.0)]
     assert _chains(ordered) == [[0, 1], [2, 3], [4, 5]]
 

@@ -16,12 +16,12 @@ from conftest import Cli
 
 import textreg
 from textreg import Benchmark, Corpus, Lasso
+from textreg.comparing import compare as comparing
 from textreg.comparing.candidates import parse_candidate
 from textreg.comparing.compare import compare
 from textreg.comparing.comparison import Comparison, Contrast, Measured
 from textreg.demo.corpus import write_demo
 from textreg.errors import DataError, TextregError, UsageError
-from textreg.measure import comparing
 from textreg.measure.significance import Interval, sign_test
 
 

@@ -135,10 +135,10 @@ def test_derivatives_conjugate_and_constant(loss: str, seed: int) -> None:
         e = step * np.eye(n)[i]
         slope = (part.value(z + e, y, c) - part.value(z - e, y, c)) / (2 * step)
         assert r[i] == pytest.approx(slope, abs=1e-4)
-    assert (h <= part.most_curved(c) + 1e-12).all()
+    assert (h <= part.curvature_bound(c) + 1e-12).all()
     way, other = 0.5 * rng.standard_normal(n), np.empty(n)
     part.derivatives(z + way, y, c, np.empty(n), other)
-    assert (np.abs(other - h) <= part.twist * c * np.abs(way) + 1e-12).all()
+    assert (np.abs(other - h) <= part.third_derivative_bound * c * np.abs(way) + 1e-12).all()
     # value(z) >= dual_value(alpha) - alpha.z for all alpha, equal at alpha = -r.
     assert part.dual_value(-r, y, c) + r @ z == pytest.approx(part.value(z, y, c), abs=1e-9)
     shrunk = -r * rng.uniform(0, 1, n)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textreg.errors import UsageError
-from textreg.params import AUTO, Choices, LogGrid, Parametrized, check_prices, param
+from textreg.params import AUTO, Choices, LogGrid, Parametrized, check_decided, param
 
 
 class Part(Parametrized):
@@ -181,6 +181,6 @@ def test_every_accepted_price_is_finite_and_in_range(value: float) -> None:
 
 
 def test_prices_have_to_be_chosen() -> None:
-    check_prices("elastic", l1=0.1, l2=0.0)
+    check_decided("elastic", l1=0.1, l2=0.0)
     with pytest.raises(UsageError, match=re.escape("elastic: l1 and l2 not chosen yet.")):
-        check_prices("elastic", l1=AUTO, l2=AUTO)
+        check_decided("elastic", l1=AUTO, l2=AUTO)

@@ -251,17 +251,17 @@ def test_the_number_of_steps_stops() -> None:
 def test_a_stale_error_on_held_out_documents_stops() -> None:
     noise = np.random.default_rng(3).choice([-1.0, 1.0], 80)
     problem = logistic(validation=(numbers(7), noise))
-    rules = StepRules(epsilon=0.1, every=10, stale=50)
+    rules = StepRules(epsilon=0.1, every=10, patience=50)
     solution = stagewise(problem, rules)
-    assert solution.info["stopped"] == "stale"
+    assert solution.info["stopped"] == "patience"
     assert solution.info["steps"] == solution.info["chosen"] + 50
     whole = stagewise(problem, StepRules(epsilon=0.1, every=10))
     assert whole.info["steps"] > solution.info["steps"]
 
 
 def test_stale_without_held_out_documents_is_refused() -> None:
-    with pytest.raises(UsageError, match="stale needs documents to measure on"):
-        stagewise(logistic(), StepRules(stale=50))
+    with pytest.raises(UsageError, match="patience needs documents to measure on"):
+        stagewise(logistic(), StepRules(patience=50))
 
 
 @pytest.mark.parametrize("seed", [0, 4])
@@ -269,10 +269,10 @@ def test_stale_in_a_training_holds_a_tenth_out_and_then_runs_on_all(seed: int) -
     rng = np.random.default_rng(7)
     X = numbers(n=200)
     problem = Problem(csr_array(X), labels(X), rng.integers(0, 3, 200).astype(float))
-    reg = registry.create("regularizer", "stagewise", stale=50, steps=1000, every=10, seed=seed)
+    reg = registry.create("regularizer", "stagewise", patience=50, steps=1000, every=10, seed=seed)
     found = reg.solve(problem)
-    assert (found.info["stopped"], found.converged) == ("stale", True)
-    whole = reg.replace(stale=None, steps=found.iterations).solve(problem)
+    assert (found.info["stopped"], found.converged) == ("patience", True)
+    whole = reg.replace(patience=None, steps=found.iterations).solve(problem)
     np.testing.assert_array_equal(found.w, whole.w)
     assert 0 < found.iterations < 1000
 
@@ -293,7 +293,7 @@ def test_stale_in_a_training_holds_a_tenth_out_and_then_runs_on_all(seed: int) -
 
 
 def test_stale_is_for_each_candidate_and_ends_when_asked_to() -> None:
-    reg = registry.create("regularizer", "stagewise", stale=30, every=10)
+    reg = registry.create("regularizer", "stagewise", patience=30, every=10)
     parts = [reg.replace(steps=steps) for steps in (20, 1000)]
     for part, found in reg.path(logistic(), parts):
         np.testing.assert_array_equal(found.w, part.solve(logistic()).w)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.params import Parametrized, check_prices
+from textreg.params import Parametrized, check_decided
 from textreg.records import Floats, Graph, Groups, Int64s, MultiSolution, Problem, Solution, Tokens
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class Penalized(Regularizer):
         """Minimise loss + penalty by accelerated proximal gradient; UsageError for open prices."""
         from textreg.solvers.proximal import proximal
 
-        check_prices(self.label(), **self.params())
+        check_decided(self.label(), **self.params())
         return proximal(problem, self.penalty(problem))
 
 

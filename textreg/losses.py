@@ -26,7 +26,7 @@ class Loss(Protocol):
     name: str
     binary: bool
     """Whether y is -1 or +1; else it is any number."""
-    twist: float
+    third_derivative_bound: float
     """Most that second derivatives change a unit of the score, for a weight of one."""
 
     def value(self, z: Floats, y: Floats, c: Floats) -> float:
@@ -35,7 +35,7 @@ class Loss(Protocol):
     def derivatives(self, z: Floats, y: Floats, c: Floats, r: Floats, h: Floats) -> float:
         """Write first (``r``) and second (``h``) derivatives in ``z``; return the value."""
 
-    def most_curved(self, c: Floats) -> Floats:
+    def curvature_bound(self, c: Floats) -> Floats:
         """The largest that second derivatives in ``z`` can be anywhere."""
 
     def constant(self, y: Floats, c: Floats) -> float:
@@ -53,7 +53,7 @@ class Logistic:
 
     name = "logistic"
     binary = True
-    twist = 1.0 / (6.0 * math.sqrt(3.0))
+    third_derivative_bound = 1.0 / (6.0 * math.sqrt(3.0))
 
     def value(self, z: Floats, y: Floats, c: Floats) -> float:
         """Sum of c_i log(1 + exp(-y_i z_i))."""
@@ -63,7 +63,7 @@ class Logistic:
         """r_i = -c_i y_i s_i, h_i = c_i s_i (1 - s_i), s_i the chance given to the wrong label."""
         return float(logistic_derivatives(z, y, c, r, h))
 
-    def most_curved(self, c: Floats) -> Floats:
+    def curvature_bound(self, c: Floats) -> Floats:
         """c_i / 4, at a score of zero."""
         return 0.25 * c
 
@@ -89,7 +89,7 @@ class SquaredHinge:
 
     name = "squared-hinge"
     binary = True
-    twist = math.inf
+    third_derivative_bound = math.inf
 
     def value(self, z: Floats, y: Floats, c: Floats) -> float:
         """Sum of c_i max(0, 1 - y_i z_i)^2."""
@@ -103,7 +103,7 @@ class SquaredHinge:
         np.multiply(-2.0 * c * y, short, out=r)
         return float(c @ (short * short))
 
-    def most_curved(self, c: Floats) -> Floats:
+    def curvature_bound(self, c: Floats) -> Floats:
         """2 c_i, inside the margin."""
         return 2.0 * c
 
@@ -127,7 +127,7 @@ class Squared:
 
     name = "squared"
     binary = False
-    twist = 0.0
+    third_derivative_bound = 0.0
 
     def value(self, z: Floats, y: Floats, c: Floats) -> float:
         """Sum of c_i (z_i - y_i)^2 / 2."""
@@ -141,7 +141,7 @@ class Squared:
         h[:] = c
         return 0.5 * float(r @ off)
 
-    def most_curved(self, c: Floats) -> Floats:
+    def curvature_bound(self, c: Floats) -> Floats:
         """c_i, everywhere."""
         return 1.0 * c
 
@@ -194,7 +194,7 @@ def find_loss(name: str) -> Loss:
 
 def largest_curvature(loss: Loss) -> float:
     """The largest second derivative in the score that a document of weight one can have."""
-    return float(loss.most_curved(np.ones(1))[0])
+    return float(loss.curvature_bound(np.ones(1))[0])
 
 
 def intercept_at_zero(problem: Problem) -> float:

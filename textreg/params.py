@@ -238,7 +238,7 @@ class Parametrized:
         return f"{type(self).__name__}({changed})"
 
 
-def check_prices(name: str, **prices: object) -> None:
+def check_decided(name: str, **prices: object) -> None:
     """Refuse prices that are still to be chosen; UsageError says how to choose them."""
     open_ones = [key for key, value in prices.items() if value is AUTO]
     if open_ones:

@@ -10,7 +10,7 @@ from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
 from textreg.losses import gradient_at_zero
-from textreg.params import AUTO, LogGrid, check_prices, param
+from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import GroupNorms
 from textreg.records import Problem, Solution
 from textreg.solvers.admm import admm
@@ -76,7 +76,7 @@ class Group(Regularizer):
 
     def penalty(self, problem: Problem) -> GroupNorms:
         """What is added to the loss; UsageError where the problem has no groups."""
-        check_prices(self.name, group=self.group, l1=self.l1, l2=self.l2)
+        check_decided(self.name, group=self.group, l1=self.l1, l2=self.l2)
         if problem.groups is None:
             raise UsageError(
                 f"{self.name}: the problem has no groups; build them from the training text, or "

@@ -10,7 +10,7 @@ import numpy as np
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
-from textreg.params import AUTO, LogGrid, check_prices, param
+from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Links, Quadratic
 from textreg.records import Floats, Graph, Int64s, MultiSolution, Problem, Solution
 from textreg.solvers.memo import remember
@@ -83,7 +83,7 @@ class Network(Linked):
 
     def penalty(self, problem: Problem) -> Quadratic:
         """UsageError where the problem has no graph."""
-        check_prices(self.name, alpha=self.alpha, beta=self.beta)
+        check_decided(self.name, alpha=self.alpha, beta=self.beta)
         graph = _graph(self.name, problem)
         links = remember(graph, "network", lambda: Links(network_rows(graph), graph.classes))
         return Quadratic(links, self.alpha, self.beta)
@@ -115,7 +115,7 @@ class Laplacian(Linked):
 
     def penalty(self, problem: Problem) -> Quadratic:
         """UsageError where the problem has no graph."""
-        check_prices(self.name, alpha=self.alpha, beta=self.beta)
+        check_decided(self.name, alpha=self.alpha, beta=self.beta)
         graph, normalized = _graph(self.name, problem), self.normalized
         links = remember(
             graph,

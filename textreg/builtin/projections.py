@@ -12,7 +12,7 @@ import numpy as np
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
-from textreg.params import AUTO, LogGrid, check_prices, param
+from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Separable
 from textreg.records import Floats, Graph, Int64s, Problem, Solution
 from textreg.solvers.memo import remember
@@ -64,7 +64,7 @@ class Projection(Regularizer):
 
     def solve(self, problem: Problem) -> Solution:
         """Minimise the objective over the combinations; the gap is that of this problem."""
-        check_prices(self.name, l2=self.l2)
+        check_decided(self.name, l2=self.l2)
         key = (self.replace(l2=0.0), problem.graph, problem.weights.tobytes())
         basis = remember(problem.X_csc, key, lambda: self.basis(problem))
         start = problem.start and (basis.fold(problem.start[0]), problem.start[1])

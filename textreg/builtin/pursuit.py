@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
-from textreg.params import AUTO, Choices, check_prices, param
+from textreg.params import AUTO, Choices, check_decided, param
 from textreg.records import Problem, Solution
 from textreg.solvers.group_scores import SCORES
 from textreg.solvers.pursuit import COLUMNS, Pursuit
@@ -74,7 +74,7 @@ class Omp(Regularizer):
     def _check(self, problem: Problem) -> None:
         """Refuse what cannot be run."""
         open_ones = {"l2": self.l2, "budget": self.budget}
-        check_prices(self.name, **open_ones)
+        check_decided(self.name, **open_ones)
 
     def _run(self, problem: Problem) -> Pursuit:
         """A run from the beginning."""

@@ -11,7 +11,7 @@ import numpy as np
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Penalized, Regularizer
 from textreg.losses import largest_gradient_at_zero
-from textreg.params import AUTO, LogGrid, check_prices, param
+from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
 from textreg.solvers.newton import newton
@@ -47,7 +47,7 @@ class Priced(Penalized):
     def penalty(self, problem: Problem) -> Separable:
         """The prices, on every weight of ``problem``."""
         prices = self.prices()
-        check_prices(self.name, **prices)
+        check_decided(self.name, **prices)
         return Separable.constant(problem.X.shape[1], **prices)
 
 

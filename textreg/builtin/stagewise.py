@@ -13,7 +13,7 @@ from textreg.errors import DataError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
 from textreg.losses import find_loss, largest_curvature
-from textreg.params import AUTO, Choices, check_prices, param
+from textreg.params import AUTO, Choices, check_decided, param
 from textreg.records import Int64s, Problem, Solution
 from textreg.solvers.stagewise import stagewise, stagewise_path
 from textreg.solvers.stagewise_rules import StepRules
@@ -63,7 +63,7 @@ class Stagewise(Regularizer):
         max=1,
         help="stop when all derivatives are below this share of the first",
     )
-    stale: int | None = param(
+    patience: int | None = param(
         default=None,
         min=1,
         help="stop so many steps after the least error on a tenth of the documents, held out; a "
@@ -76,7 +76,7 @@ class Stagewise(Regularizer):
         default=None, min=1, help="look at so many features a step, drawn at random"
     )
     keep_best: bool = param(default=False, help="sample: look at the last step's feature as well")
-    seed: int = param(default=0, min=0, help="sample, stale: seed of the draws")
+    seed: int = param(default=0, min=0, help="sample, patience: seed of the draws")
     cache: float = param(default=1000.0, min=0, help="linear: megabytes of Gram columns kept")
 
     def __init__(self, **values: Any) -> None:
@@ -87,13 +87,13 @@ class Stagewise(Regularizer):
     def solve(self, problem: Problem) -> Solution:
         """The end of the path, or its best point on ``problem.validation`` where that is given.
 
-        With ``stale`` and no validation, a tenth of the documents takes its place to find the
+        With ``patience`` and no validation, a tenth of the documents takes its place to find the
         number of steps, and the run on all of them ends there. Raises UsageError where ``steps`` is
         undecided.
         """
-        check_prices(self.name, steps=self.steps)
+        check_decided(self.name, steps=self.steps)
         rules = self._rules(problem)
-        if self.stale is None or problem.validation is not None:
+        if self.patience is None or problem.validation is not None:
             return stagewise(problem, rules)
         train, held = self._split(problem)
         part = problem.replace(
@@ -106,7 +106,7 @@ class Stagewise(Regularizer):
         seen = stagewise(part, rules)
         if seen.info["stopped"] == "callback":
             return seen
-        far = replace(rules, steps=seen.info["chosen"], stale=None)
+        far = replace(rules, steps=seen.info["chosen"], patience=None)
         found = stagewise(problem, far)
         if found.info["stopped"] == "steps":
             found.info["stopped"] = seen.info["stopped"]
@@ -116,7 +116,7 @@ class Stagewise(Regularizer):
         """The documents to learn from, and a tenth to measure on, of large and small y alike."""
         rows = np.flatnonzero(problem.weights)
         if len(rows) < 2:
-            raise DataError("stagewise: stale needs two documents at least, one to measure on.")
+            raise DataError("stagewise: patience needs two documents at least, one to measure on.")
         mixed = np.random.default_rng(self.seed).permutation(rows)
         held = mixed[np.argsort(-problem.y[mixed], kind="stable")][::10]
         return np.setdiff1d(rows, held), np.sort(held)
@@ -129,7 +129,7 @@ class Stagewise(Regularizer):
         parts = [part for part in given if isinstance(part, Stagewise)]
         alone = {part.replace(steps=1) for part in parts}
         ascending = all(a.steps <= b.steps for a, b in itertools.pairwise(parts))
-        holding = self.stale is not None and problem.validation is None
+        holding = self.patience is not None and problem.validation is None
         if len(parts) < len(given) or len(alone) != 1 or not ascending or holding:
             yield from super().path(problem, given)
             return

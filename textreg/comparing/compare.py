@@ -43,7 +43,8 @@ def compare(
 
     candidates: names, classes or instances of regularizers; models; or mappings of options of
     :meth:`textreg.training.settings.TrainingSettings.from_options`. A text may have options behind
-    the name: ``"group groups=lda reg_l1=0.1"``. A mapping of names to these names them. tasks: looked at after the candidates, so that a generator reads no file in vain.
+    the name: ``"group groups=lda reg_l1=0.1"``. A mapping of names to these names them.
+    tasks: looked at after the candidates, so that a generator reads no file in vain.
     baseline: the candidate that the others are held against; by default ``elastic``, or else the
     first. test_share: of the documents of tasks without a test part, held out with the seed.
     progress: as for ``train_corpus``. settings: for all candidates, as for :func:`textreg.train`.

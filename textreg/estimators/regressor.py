@@ -25,7 +25,8 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
 
     ``X`` is a one-dimensional sequence of texts, ``y`` one number a text. The parameters are those
     of :class:`~textreg.estimators.classifier.TextClassifier` that make sense for numbers;
-    ``metric``, by which open prices are chosen, is "r2" or "mse". The task of ``textreg train --task regression``.
+    ``metric``, by which open prices are chosen, is "r2" or "mse". The task of
+    ``textreg train --task regression``.
 
     After ``fit``: ``model_``, the :class:`~textreg.model.model.Model`; ``n_iter_``, iterations of
     the final fit.

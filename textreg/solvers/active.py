@@ -141,7 +141,7 @@ class ActiveFit:
             # Far out the loss is nearly straight and its curvature leads astray; a bound does not.
             self.w[:], self.b, self.z = w, b, z
             self._derive()
-            self.h = self.loss.most_curved(self.problem.weights)
+            self.h = self.loss.curvature_bound(self.problem.weights)
             self._descend(features, 0.0)
             self.z = z + self._scores(self.w - w, self.b - b)
             self._refresh()
@@ -248,7 +248,7 @@ class ActiveFit:
             first = self._bend * self._root_n * abs(shift)
             # What the bend of r leaves of its sum is moved to the intercept in turn.
             again = 1.0 + self._bend * self._root_n**2 / bend
-            second = 0.5 * self.loss.twist * shift * shift * self._root_n * again
+            second = 0.5 * self.loss.third_derivative_bound * shift * shift * self._root_n * again
             self._unsettled = min(first, second)
             if self._unsettled <= self._settled:
                 self.r += shift * self.h

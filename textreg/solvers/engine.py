@@ -132,7 +132,7 @@ class Engine:
         fall = self._step(active, penalty, passes, polish, effort)
         if fall == 0.0:
             # Far out the loss is nearly straight and its curvature leads astray; a bound does not.
-            self.h = self.loss.most_curved(self.problem.weights)
+            self.h = self.loss.curvature_bound(self.problem.weights)
             fall = self._step(active, penalty, passes, polish, effort)
             if fall == 0.0:
                 self._refresh()

@@ -131,7 +131,7 @@ class NewtonSteps:
         fall, length = self._step(gradient, share)
         if length < SHORT:
             # Far out the loss is nearly straight and its curvature leads astray; a bound does not.
-            self.engine.h = self.engine.loss.most_curved(self.engine.problem.weights)
+            self.engine.h = self.engine.loss.curvature_bound(self.engine.problem.weights)
             fall += self._step(self.look()[0], share)[0]
         return fall
 

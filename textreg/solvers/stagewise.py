@@ -33,7 +33,8 @@ def stagewise(problem: Problem, rules: StepRules) -> Solution:
 
     ``Problem.start`` and ``max_iter`` have no part: a path begins at zero, and the rules say how
     long it is. ``converged`` is False only where the callback came before all of them. info:
-    "stopped", the rule that did ("steps", "features", "threshold", "loop", "stale") or "callback";
+    "stopped", the rule that did ("steps", "features", "threshold", "loop", "patience") or
+    "callback";
     "steps"; "chosen", the step of the solution; "largest", the last derivative as a share of the
     first; "path", a :class:`StagewisePath`; "gram", columns kept and computed and their bytes
     (linear).
@@ -218,10 +219,10 @@ class Walk:
             self.stopped = "callback"
         elif (
             self._held is not None
-            and rules.stale is not None
-            and point.step - self._points[self._best].step >= rules.stale
+            and rules.patience is not None
+            and point.step - self._points[self._best].step >= rules.patience
         ):
-            self.stopped = "stale"
+            self.stopped = "patience"
 
 
 class _HeldOut:
@@ -234,9 +235,10 @@ class _HeldOut:
     def of(cls, problem: Problem, rules: StepRules) -> _HeldOut | None:
         """Those of the problem; DataError where they do not fit, UsageError where a rule asks."""
         if problem.validation is None:
-            if rules.stale is not None:
+            if rules.patience is not None:
                 raise UsageError(
-                    "stale needs documents to measure on: give Problem.validation, or leave it out."
+                    "patience needs documents to measure on: give Problem.validation, or leave it "
+                    "out."
                 )
             return None
         X, y = problem.validation

@@ -22,8 +22,8 @@ class StepRules:
     intercept and errors up to date.
 
     steps, features: most steps, and most features with a weight. threshold: share of the largest
-    derivative at the start; the run stops when all are below it. stale: steps after the least error
-    on ``Problem.validation``, which it needs. A step that would undo the last one is a loop,
+    derivative at the start; the run stops when all are below it. patience: steps after the least
+    error on ``Problem.validation``, which it needs. A step that would undo the last one is a loop,
     and always stops the run.
 
     sample: features to look at in a step, drawn anew each time, None for all (section 7).
@@ -39,7 +39,7 @@ class StepRules:
     steps: int = 1000
     features: int | None = None
     threshold: float = 0.0
-    stale: int | None = None
+    patience: int | None = None
     sample: int | None = None
     keep_best: bool = False
     seed: int = 0

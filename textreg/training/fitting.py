@@ -16,7 +16,7 @@ from textreg.plugins import calls
 from textreg.records import MultiSolution, Problem, Solution
 from textreg.training.prepare import Prepared
 from textreg.training.running import ALONE, Run, Work
-from textreg.training.search.context import Bench, Ready
+from textreg.training.search.context import Ready, SearchContext
 from textreg.training.search.searching import Found
 from textreg.training.search.selection import Point
 from textreg.training.search.trials import Fold, Problems, Start, dense
@@ -49,7 +49,7 @@ class FinalFit(NamedTuple):
     thresholds: dict[str, Threshold]
 
 
-def fit_winner(bench: Bench, found: Found, work: Work) -> FinalFit:
+def fit_winner(bench: SearchContext, found: Found, work: Work) -> FinalFit:
     """Fit the winner; where that has more features than allowed, the next best.
 
     A model may grow when it is fitted on all documents, so that it was small enough in the search
@@ -73,7 +73,7 @@ def fit_winner(bench: Bench, found: Found, work: Work) -> FinalFit:
         ready = bench.of(best)
 
 
-def _fit_one(bench: Bench, best: Point | None, ready: Ready, work: Work) -> FinalFit:
+def _fit_one(bench: SearchContext, best: Point | None, ready: Ready, work: Work) -> FinalFit:
     """Fit one setting on all documents, or without ``refit`` on those it was searched on."""
     settings, data, cut = bench.settings, ready.data, ready.cut
     part = best.part if best else settings.reg

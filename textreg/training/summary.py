@@ -11,7 +11,7 @@ import numpy as np
 from textreg.measure.metrics import wilson
 from textreg.model.regularization_path import SolutionPath
 from textreg.training.fitting import FinalFit
-from textreg.training.search.context import Bench
+from textreg.training.search.context import SearchContext
 from textreg.training.search.searching import Found
 from textreg.training.search.splitting import split_by
 from textreg.training.settings import TrainingSettings
@@ -26,7 +26,7 @@ FIRST = 100
 
 
 def training_summary(
-    bench: Bench,
+    bench: SearchContext,
     found: Found,
     fit: FinalFit,
     path: SolutionPath | None,
@@ -105,7 +105,7 @@ def _of_fit(settings: TrainingSettings, fit: FinalFit) -> dict[str, Any]:
     }
 
 
-def _of_search(bench: Bench, found: Found, best: Point | None) -> dict[str, Any]:
+def _of_search(bench: SearchContext, found: Found, best: Point | None) -> dict[str, Any]:
     """How the prices were chosen; ``best`` is the setting that was fitted in the end."""
     if best is None:
         return {"split": None, "dev": None, "search": [], "refit": False}

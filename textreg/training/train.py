@@ -22,7 +22,7 @@ from textreg.training.fitting import fit_winner
 from textreg.training.regularization_path import path_parameter, trace
 from textreg.training.running import Progress, Work
 from textreg.training.search.cluster import connected
-from textreg.training.search.context import Bench, journal_of
+from textreg.training.search.context import SearchContext, journal_of
 from textreg.training.search.searching import Found, find
 from textreg.training.search.splitting import group_names, splits_of
 from textreg.training.settings import TrainingSettings
@@ -100,7 +100,7 @@ def train_corpus(
     if settings.path:
         path_parameter(settings.reg)  # refused before long work
     splits = splits_of(corpus, target, settings)
-    bench = Bench(corpus, target, settings, splits, features, journal_of(corpus, settings))
+    bench = SearchContext(corpus, target, settings, splits, features, journal_of(corpus, settings))
     with connected(settings.tuning.address if splits else None, settings.reg) as cluster:
         report("features", 0, len(corpus))
         bench.ready(bench.first)

@@ -67,7 +67,7 @@ class Ready(NamedTuple):
     seconds: float
 
 
-class Bench:
+class SearchContext:
     """Makes documents ready for every setting of the features, and measures prices there.
 
     space: the dimensions that are not prices. prices: those that are.

@@ -14,7 +14,7 @@ from math import prod
 from typing import NamedTuple
 
 from textreg.kinds import Regularizer
-from textreg.training.search.context import Bench, Chosen
+from textreg.training.search.context import Chosen, SearchContext
 from textreg.training.search.selection import Point
 from textreg.training.search.spaces import combinations
 
@@ -43,7 +43,7 @@ Plan = Generator[Step, list[Point], None]
 """Gives the steps of a search, and is sent the points of each."""
 
 
-def narrowed(bench: Bench) -> Plan:
+def narrowed(bench: SearchContext) -> Plan:
     """All settings of the space, or with search "narrow" a large one's where it is best."""
     settings = list(combinations(bench.space))
     lattices: dict[Chosen, Lattice] = {}

@@ -18,7 +18,7 @@ from textreg.kinds import Regularizer
 from textreg.params import LogGrid
 from textreg.plugins import calls
 from textreg.training.search.choice import costs
-from textreg.training.search.context import Bench, Chosen
+from textreg.training.search.context import Chosen, SearchContext
 from textreg.training.search.narrowing import Plan, Step
 from textreg.training.search.selection import Point
 
@@ -29,7 +29,7 @@ ROUND = 4
 """Settings that are drawn before any of them is measured, whatever the number of jobs."""
 
 
-def sampled(bench: Bench) -> Plan:
+def sampled(bench: SearchContext) -> Plan:
     """Settings as Optuna draws them, round by round; UsageError where it is not installed."""
     try:
         import optuna
@@ -66,7 +66,7 @@ def sampled(bench: Bench) -> Plan:
 class _Space:
     """What is drawn: of open prices shares of their scale, of the rest the place of a value."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: SearchContext) -> None:
         from optuna.distributions import CategoricalDistribution, FloatDistribution
 
         self._bench, self._reg = bench, bench.settings.reg

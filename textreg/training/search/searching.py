@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from textreg.errors import UsageError
 from textreg.training.running import Work
-from textreg.training.search.context import Bench, Ready
+from textreg.training.search.context import Ready, SearchContext
 from textreg.training.search.narrowing import narrowed
 from textreg.training.search.sampling import sampled
 from textreg.training.search.selection import Point, fits
@@ -29,7 +29,7 @@ class Found:
     stopped: str | None = None
 
 
-def find(bench: Bench, work: Work) -> Found:
+def find(bench: SearchContext, work: Work) -> Found:
     """Search the whole space, until time is up but for what the final fit needs.
 
     Nothing is searched where there is no split; the documents are then those of the settings.

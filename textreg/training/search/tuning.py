@@ -24,9 +24,9 @@ class Tuning:
     before have come to, with Optuna. search_space: further parameters to search, by the names of
     their options, with the values to try: ``{"weighting": ["log", "tfidf"], "reg_l1": [0.1, 1]}``.
     select, within, max_nonzero: see :class:`textreg.training.search.choice.Rule`. budget: how
-    long a training may take, the final fit included: seconds, or "90s", "5m", "2h". resume: a file that
-    keeps what is measured; where it exists, the search goes on from there. backend: "threads" of
-    this machine, or "dask", the workers of the scheduler at ``address``.
+    long a training may take, the final fit included: seconds, or "90s", "5m", "2h". resume: a file
+    that keeps what is measured; where it exists, the search goes on from there. backend: "threads"
+    of this machine, or "dask", the workers of the scheduler at ``address``.
     """
 
     select: str = "best"
