@@ -147,7 +147,7 @@ def measure(way: Way, texts: Texts, labels: Labels, parts: int, seed: int) -> di
         found[split.held] = answer.scores > 0
         sizes.append(answer.nonzero / answer.features)
     return {
-        "truth": codes.tolist(),
+        "y_true": codes.tolist(),
         "found": found.tolist(),
         "size": float(np.mean(sizes)),
         "seconds": (time.process_time() - started) / parts,
@@ -160,10 +160,10 @@ def lines(results: dict[str, dict[str, Any]]) -> Iterator[list[str]]:
     yield ["", *first, "mean", "size", "time", "over the first", "p"]
     for name, by_task in results.items():
         cells = [
-            Answers(*(np.array(each) for each in (one["truth"], one["found"], base["found"])))
+            Answers(*(np.array(each) for each in (one["y_true"], one["found"], base["found"])))
             for one, base in ((by_task[task], first[task]) for task in first)
         ]
-        right = [(cell.first == cell.truth, cell.second == cell.truth) for cell in cells]
+        right = [(cell.first == cell.y_true, cell.second == cell.y_true) for cell in cells]
         accuracies = [100 * mine.mean() for mine, _ in right]
         size = 100 * np.mean([one["size"] for one in by_task.values()])
         seconds = sum(one["seconds"] for one in by_task.values())

@@ -26,40 +26,40 @@ WORDS = ["superb", "awful", "lamp", "box", "film", "row", "bus", "hall", "plot",
 def noisy(n: int, labels: str) -> tuple[list[str], list[str]]:
     """Texts whose one telling word is right four times in five."""
     random = np.random.default_rng(3)
-    texts, truth = [], []
+    texts, y_true = [], []
     for _ in range(n):
         said = int(random.integers(len(labels)))
         told = said if random.random() < 0.8 else int(random.integers(len(labels)))
         texts.append(" ".join([WORDS[said], *random.choice(WORDS[3:], 3)]))
-        truth.append(labels[told])
-    return texts, truth
+        y_true.append(labels[told])
+    return texts, y_true
 
 
-def test_temperature_finds_the_scale_of_the_truth() -> None:
+def test_temperature_finds_the_true_scale() -> None:
     scores = RANDOM.normal(size=(4000, 1)) * 2
-    truth = (RANDOM.random(4000) < 1 / (1 + np.exp(-scores[:, 0]))).astype(np.int64)
-    found = calibrate("temperature", scores * 5, truth, "logistic")
+    y_true = (RANDOM.random(4000) < 1 / (1 + np.exp(-scores[:, 0]))).astype(np.int64)
+    found = calibrate("temperature", scores * 5, y_true, "logistic")
     assert found.temperature == pytest.approx(5, rel=0.1)
-    best = measure(found.apply(scores * 5, "logistic"), truth)["log-loss"]
+    best = measure(found.apply(scores * 5, "logistic"), y_true)["log-loss"]
     for factor in (0.9, 1.1):
         other = Calibration("temperature", found.temperature * factor)
-        assert best < measure(other.apply(scores * 5, "logistic"), truth)["log-loss"]
+        assert best < measure(other.apply(scores * 5, "logistic"), y_true)["log-loss"]
 
 
 @pytest.mark.parametrize("loss", ["logistic", "softmax"])
 def test_isotonic_chances_are_shares_that_came_true(loss: str) -> None:
     if loss == "logistic":
-        scores, truth = np.repeat([-2.0, 0.0, 1.0], 10)[:, None], np.zeros(30, dtype=np.int64)
-        truth[[0, 10, 11, 12, 13]] = 1
-        truth[20:28] = 1
-        found = calibrate("isotonic", scores, truth, loss)
+        scores, y_true = np.repeat([-2.0, 0.0, 1.0], 10)[:, None], np.zeros(30, dtype=np.int64)
+        y_true[[0, 10, 11, 12, 13]] = 1
+        y_true[20:28] = 1
+        found = calibrate("isotonic", scores, y_true, loss)
         chance = 1 / (1 + np.exp(-found.apply(scores[::10, 0], loss)))
         assert chance == pytest.approx([0.1, 0.4, 0.8])
         return
     scores = np.repeat(np.eye(3), 10, axis=0)
-    truth = np.repeat([0, 1, 2], 10)
-    truth[::10] = [1, 2, 0]
-    found = calibrate("isotonic", scores, truth, loss)
+    y_true = np.repeat([0, 1, 2], 10)
+    y_true[::10] = [1, 2, 0]
+    found = calibrate("isotonic", scores, y_true, loss)
     chance = np.exp(found.apply(np.eye(3), loss))
     assert np.diag(chance / chance.sum(axis=1, keepdims=True)) == pytest.approx(
         0.9 / (0.9 + 2 * 0.05)
@@ -67,8 +67,8 @@ def test_isotonic_chances_are_shares_that_came_true(loss: str) -> None:
 
 
 def test_isotonic_is_never_certain() -> None:
-    scores, truth = np.array([[-1.0], [-0.5], [0.5], [1.0]]), np.array([0, 0, 1, 1])
-    found = calibrate("isotonic", scores, truth, "logistic")
+    scores, y_true = np.array([[-1.0], [-0.5], [0.5], [1.0]]), np.array([0, 0, 1, 1])
+    found = calibrate("isotonic", scores, y_true, "logistic")
     chance = 1 / (1 + np.exp(-found.apply(np.array([-9.0, 9.0]), "logistic")))
     assert chance == pytest.approx([1 / 6, 5 / 6])
 
@@ -99,18 +99,18 @@ def test_no_other_threshold_is_better(
         _, wrong, missed = rule.split(":")
         return float(-(int(wrong) * (given - right) + int(missed) * (all_true - right)))
 
-    truth = true.astype(np.int64)
-    chosen = choose_thresholds({"b": rule}, scores, truth, labels)["b"]
+    y_true = true.astype(np.int64)
+    chosen = choose_thresholds({"b": rule}, scores, y_true, labels)["b"]
     every = np.arange(-8.9, 9, 0.25)  # ties fall to either side by the order of labels
     assert worth(chosen.value) == pytest.approx(max(worth(value) for value in every))
 
 
 def test_precision_is_kept_with_the_most_found() -> None:
     scores = np.array([[3.0], [2.0], [1.0], [0.0], [-1.0], [-2.0]])
-    truth = np.array([1, 1, 0, 1, 0, 0])
-    found = choose_thresholds({"b": "precision:0.75"}, scores, truth, ("a", "b"))["b"]
+    y_true = np.array([1, 1, 0, 1, 0, 0])
+    found = choose_thresholds({"b": "precision:0.75"}, scores, y_true, ("a", "b"))["b"]
     assert (found.value, found.precision, found.recall) == (-0.5, 0.75, 1.0)
-    found = choose_thresholds({"b": "precision:1"}, scores, truth, ("a", "b"))["b"]
+    found = choose_thresholds({"b": "precision:1"}, scores, y_true, ("a", "b"))["b"]
     assert (found.value, found.precision, found.recall) == (1.5, 1.0, 2 / 3)
     with pytest.raises(DataError, match=r"no threshold gives 'b' a precision of 0\.75.*0\.667"):
         choose_thresholds(
@@ -134,10 +134,10 @@ def test_the_first_of_two_labels_has_one_too() -> None:
 def test_through_training_and_the_model_file(
     method: str, labels: str, multiclass: str, tmp_path: Path
 ) -> None:
-    texts, truth = noisy(400, labels)
+    texts, y_true = noisy(400, labels)
     options = {"reg": "ridge", "reg_l2": 0.01, "multiclass": multiclass, "holdout": 0.5}
-    plain = textreg.train(texts, truth, **options)
-    model = textreg.train(texts, truth, calibrate=method, threshold={"p": "costs:1:9"}, **options)
+    plain = textreg.train(texts, y_true, **options)
+    model = textreg.train(texts, y_true, calibrate=method, threshold={"p": "costs:1:9"}, **options)
     assert (model.weights == plain.weights).all()
     assert model.summary["calibration"] == method
     assert model.summary["thresholds"]["p"]["value"] == model.thresholds["p"] != 0
@@ -173,8 +173,8 @@ def test_uncalibrated_logarithms() -> None:
 
 
 def test_the_estimator() -> None:
-    texts, truth = noisy(300, "pn")
-    y = [10 if label == "p" else 9 for label in truth]  # as texts, 10 comes before 9
+    texts, y_true = noisy(300, "pn")
+    y = [10 if label == "p" else 9 for label in y_true]  # as texts, 10 comes before 9
     common = {"reg": "ridge", "holdout": 0.3}
     plain = textreg.TextClassifier(**common).fit(texts, y)
     tuned = textreg.TextClassifier(threshold={9: "costs:1:9"}, calibrate="isotonic", **common)
@@ -199,11 +199,11 @@ def test_the_estimator() -> None:
     ],
 )
 def test_refusals(options: dict[str, object], message: str) -> None:
-    texts, truth = noisy(40, "pn")
+    texts, y_true = noisy(40, "pn")
     if "task" in options:
-        truth = ["1", "2"] * 20
+        y_true = ["1", "2"] * 20
     with pytest.raises(UsageError, match=message):
-        textreg.train(texts, truth, reg="ridge", reg_l2=0.1, **options)
+        textreg.train(texts, y_true, reg="ridge", reg_l2=0.1, **options)
 
 
 @pytest.mark.parametrize(
@@ -264,9 +264,9 @@ def test_rules() -> None:
 
 
 def test_the_command_line(cli: Cli, tmp_path: Path) -> None:
-    texts, truth = noisy(300, "pn")
+    texts, y_true = noisy(300, "pn")
     corpus, path = tmp_path / "c.tsv", tmp_path / "m.textreg"
-    rows = [f"{label}\t{text}" for label, text in zip(truth, texts, strict=True)]
+    rows = [f"{label}\t{text}" for label, text in zip(y_true, texts, strict=True)]
     corpus.write_text("label\ttext\n" + "\n".join(rows) + "\n", encoding="utf-8")
     train = ["train", corpus, "--reg", "ridge", "--reg-l2", "0.1", "-o", path]
     code, out, err = cli(*train, "--calibrate", "temperature", "--threshold", "p=f1")
@@ -279,7 +279,7 @@ def test_the_command_line(cli: Cli, tmp_path: Path) -> None:
     shown = json.loads(cli("show", path, "--json").out)
     assert shown["thresholds"] == textreg.load(path).thresholds
     result = json.loads(cli("evaluate", path, corpus, "--json").out)
-    right = np.mean(np.array(textreg.load(path).predict(texts)) == truth)
+    right = np.mean(np.array(textreg.load(path).predict(texts)) == y_true)
     assert result["accuracy"] == pytest.approx(right)
 
     for wrong in ("f1", "p=", "p=best"):

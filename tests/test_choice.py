@@ -95,20 +95,20 @@ def test_nothing_small_enough() -> None:
 
 def test_standard_errors() -> None:
     random = np.random.default_rng(0)
-    truth = random.integers(2, size=400)
-    scores = (truth - 0.5 + random.normal(scale=0.5, size=400))[:, None]
-    right = ((scores[:, 0] > 0) == truth).mean()
-    one = standard_error([scores], [truth], "accuracy")
+    y_true = random.integers(2, size=400)
+    scores = (y_true - 0.5 + random.normal(scale=0.5, size=400))[:, None]
+    right = ((scores[:, 0] > 0) == y_true).mean()
+    one = standard_error([scores], [y_true], "accuracy")
     assert one == pytest.approx(np.sqrt(right * (1 - right) / 400))
     # The bootstrap of a mean is near the formula of a mean.
-    losses = np.logaddexp(0.0, -np.where(truth == 1, scores[:, 0], -scores[:, 0]))
-    assert standard_error([scores], [truth], "log-loss") == pytest.approx(
+    losses = np.logaddexp(0.0, -np.where(y_true == 1, scores[:, 0], -scores[:, 0]))
+    assert standard_error([scores], [y_true], "log-loss") == pytest.approx(
         losses.std() / 20, rel=0.15
     )
-    assert standard_error([scores], [truth], "macro-f1") == pytest.approx(one, rel=0.2)
+    assert standard_error([scores], [y_true], "macro-f1") == pytest.approx(one, rel=0.2)
     parts = [slice(0, 100), slice(100, 250), slice(250, 400)]
-    shares = [((scores[p, 0] > 0) == truth[p]).mean() for p in parts]
-    folds = standard_error([scores[p] for p in parts], [truth[p] for p in parts], "accuracy")
+    shares = [((scores[p, 0] > 0) == y_true[p]).mean() for p in parts]
+    folds = standard_error([scores[p] for p in parts], [y_true[p] for p in parts], "accuracy")
     assert folds == pytest.approx(np.std(shares, ddof=1) / np.sqrt(3))
 
 

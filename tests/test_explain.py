@@ -224,12 +224,12 @@ def test_a_mac_hardware_message(data_dir: Path) -> None:
     folder = data_dir / "data" / "tasks" / "computer"
     texts, labels = read(folder / "train.jsonl.gz")
     model = textreg.train(texts, labels, reg="sentence", reg_group=0.01, reg_l1=0.1)
-    held, truth = read(folder / "test.jsonl.gz")
+    held, y_true = read(folder / "test.jsonl.gz")
     found = list(explain(model, held))
     check_account(model, held, found)
     mac = [
         each
-        for each, label in zip(found, truth, strict=True)
+        for each, label in zip(found, y_true, strict=True)
         if each.label == label == "comp.sys.mac.hardware"
     ]
     assert len(mac) > 100

@@ -468,7 +468,7 @@ def test_a_search_runs_once_for_all_budgets(monkeypatch: pytest.MonkeyPatch) -> 
     problem = small(12)
     X, codes = problem.X[30:], (problem.y[30:] > 0).astype(np.int64)
     part = Problem(problem.X[:30], problem.y[:30])
-    fold = Fold(problem=part, targets=part.y[None], X_held=X, truth_held=codes)
+    fold = Fold(problem=part, targets=part.y[None], X_held=X, y_held=codes)
     points = search(Omp(), [fold])
     assert [point.part for point in points] == Omp().candidates(part)
     assert len(runs) == 2  # one for every ridge

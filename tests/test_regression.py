@@ -50,8 +50,8 @@ def test_the_words_and_their_stars_are_found(reg: str, tmp_path: Path) -> None:
     model = textreg.train(
         texts, labels, reg=reg, task="regression", weighting="count", ngrams=1, **options
     )
-    more, truth = reviews(100, seed=1)
-    fit = evaluate_numbers([float(y) for y in truth], model.decision_function(more))
+    more, y_true = reviews(100, seed=1)
+    fit = evaluate_numbers([float(y) for y in y_true], model.decision_function(more))
     assert fit.r2 > 0.97
     assert fit.mse < 0.2
     assert model.task == "regression"
@@ -93,8 +93,8 @@ def test_the_command_line(tmp_path: Path, cli: Cli) -> None:
     assert "MSE" in cli("evaluate", target, test).out
     lines = cli("predict", target, test).out.split()
     assert len(lines) == 60
-    truth = [float(json.loads(line)["label"]) for line in Path(test).read_text().splitlines()]
-    assert r2_score(truth, [float(line) for line in lines]) == pytest.approx(found["r2"])
+    y_true = [float(json.loads(line)["label"]) for line in Path(test).read_text().splitlines()]
+    assert r2_score(y_true, [float(line) for line in lines]) == pytest.approx(found["r2"])
     shown = json.loads(cli("show", target, "--json").out)
     assert (shown["task"], shown["loss"]) == ("regression", "squared")
     assert set(shown["top"]) == {"lower", "higher"}
@@ -160,10 +160,10 @@ def test_other_losses_classify(loss: str, reg: str, tmp_path: Path) -> None:
 
 def test_numbers_are_measured_as_by_scikit_learn() -> None:
     rng = np.random.default_rng(0)
-    truth, predicted = rng.standard_normal(50), rng.standard_normal(50)
-    got = measure(predicted[:, None], truth)
-    assert got["r2"] == pytest.approx(r2_score(truth, predicted))
-    assert got["mse"] == pytest.approx(mean_squared_error(truth, predicted))
+    y_true, predicted = rng.standard_normal(50), rng.standard_normal(50)
+    got = measure(predicted[:, None], y_true)
+    assert got["r2"] == pytest.approx(r2_score(y_true, predicted))
+    assert got["mse"] == pytest.approx(mean_squared_error(y_true, predicted))
     assert measure(np.ones((3, 1)), np.ones(3)) == {"r2": 0.0, "mse": 0.0}
     with pytest.raises(DataError, match="no documents"):
         evaluate_numbers([], [])

@@ -14,8 +14,8 @@ from textreg.measure.reliability import reliability, threshold_table
 
 def test_bins_count_every_document_once_and_by_hand() -> None:
     chance = np.array([0.05, 0.1, 0.1000001, 0.95, 0.97, 0.99, 0.0, 1.0])
-    truth = np.array([0, 1, 0, 1, 1, 0, 0, 1])
-    found = reliability(np.column_stack([1 - chance, chance]), truth, ("no", "yes"))
+    y_true = np.array([0, 1, 0, 1, 1, 0, 0, 1])
+    found = reliability(np.column_stack([1 - chance, chance]), y_true, ("no", "yes"))
     assert found.of == "yes"
     assert [(one.low, one.high, one.documents) for one in found.bins] == [
         (0.0, 0.1, 3),
@@ -45,11 +45,11 @@ def test_several_labels_are_judged_by_the_predicted_one() -> None:
 def test_thresholds_give_what_their_line_says(k: int) -> None:
     rng = np.random.default_rng(k)
     n, labels = 300, [f"label {c}" for c in range(k)]
-    truth = rng.integers(0, k, n)
-    scores = rng.normal(size=(n, k)) + 1.5 * (truth[:, None] == np.arange(k))
+    y_true = rng.integers(0, k, n)
+    scores = rng.normal(size=(n, k)) + 1.5 * (y_true[:, None] == np.arange(k))
     shown = scores[:, 1] - scores[:, 0] if k == 2 else scores
     thresholds = {labels[1]: 0.25}
-    table = threshold_table(shown, truth, labels, thresholds)
+    table = threshold_table(shown, y_true, labels, thresholds)
     assert list(table) == labels
     offsets = np.zeros(k)
     offsets[1] = 0.25
@@ -63,11 +63,11 @@ def test_thresholds_give_what_their_line_says(k: int) -> None:
         for line in lines:
             assert line.threshold is not None
             given = margins > line.threshold
-            right = (given & (truth == c)).sum()
+            right = (given & (y_true == c)).sum()
             assert line.documents == given.sum()
             assert line.precision == pytest.approx(right / given.sum())
-            assert line.recall == pytest.approx(right / (truth == c).sum())
-            assert line.f1 == pytest.approx(2 * right / (given.sum() + (truth == c).sum()))
+            assert line.recall == pytest.approx(right / (y_true == c).sum())
+            assert line.f1 == pytest.approx(2 * right / (given.sum() + (y_true == c).sum()))
             if line.rule.startswith("precision:"):
                 assert line.precision >= float(line.rule.partition(":")[2])
         assert lines[1].f1 == max(line.f1 for line in lines)

@@ -92,8 +92,8 @@ def test_an_account_is_exact(whole: Report, model: Model, test: Corpus) -> None:
 def test_documents_are_of_their_kind(whole: Report) -> None:
     texts = set()
     for one in whole.documents:
-        assert (one.predicted == one.truth) >= (one.kind == "right")
-        assert (one.predicted != one.truth) >= (one.kind == "wrong")
+        assert (one.predicted == one.y_true) >= (one.kind == "right")
+        assert (one.predicted != one.y_true) >= (one.kind == "wrong")
         texts.add("".join(mark.text for line in one.lines for mark in line.marks))
     assert len(texts) == len(whole.documents)
     sure = {kind: [d.certainty for d in whole.documents if d.kind == kind] for kind in KINDS}

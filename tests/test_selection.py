@@ -142,7 +142,7 @@ def fold(seed: int, n_classes: int = 1) -> Fold:
     positives = [1] if n_classes == 1 else range(n_classes)
     signs = np.array([np.where(codes == c, 1.0, -1.0) for c in positives])
     problem = Problem(X=X[:20], y=signs[0, :20])
-    return Fold(problem=problem, targets=signs[:, :20], X_held=X[20:], truth_held=codes[20:])
+    return Fold(problem=problem, targets=signs[:, :20], X_held=X[20:], y_held=codes[20:])
 
 
 def as_tuple(points: list[Point]) -> list[object]:
@@ -173,7 +173,7 @@ def test_search_measures_what_solve_finds() -> None:
     at = points[4]
     w, b = at.starts[0].dense(12)
     assert np.array_equal(w, at.part.solve(cut.problem).w)
-    assert at.metrics == measure((cut.X_held @ w + b)[:, None], cut.truth_held)
+    assert at.metrics == measure((cut.X_held @ w + b)[:, None], cut.y_held)
     assert at.nonzero == np.count_nonzero(w)
 
 

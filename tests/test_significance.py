@@ -28,24 +28,26 @@ def test_sign_test_is_the_binomial_one(won: int, lost: int) -> None:
 
 def answers(n: int, labels: int, seed: int) -> Answers:
     random = np.random.default_rng(seed)
-    truth = random.integers(labels, size=n)
+    y_true = random.integers(labels, size=n)
 
     def guess(share: float) -> np.ndarray:
-        return np.where(random.random(n) < share, truth, random.integers(labels, size=n))
+        return np.where(random.random(n) < share, y_true, random.integers(labels, size=n))
 
-    return Answers(truth, guess(0.8), guess(0.5))
+    return Answers(y_true, guess(0.8), guess(0.5))
 
 
 def test_counts_of_wins() -> None:
-    truth, first, second = map(np.array, ([0, 0, 1, 1, 1], [0, 1, 1, 1, 0], [1, 0, 0, 1, 0]))
-    found = Answers(truth, first, second)
+    y_true, first, second = map(np.array, ([0, 0, 1, 1, 1], [0, 1, 1, 1, 0], [1, 0, 0, 1, 0]))
+    found = Answers(y_true, first, second)
     assert (found.won, found.lost) == (2, 1)
 
 
-def figures(truth: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def figures(y_true: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Differences in accuracy and macro-F1, by scikit-learn."""
-    f1 = [metrics.f1_score(truth, it, average="macro", zero_division=0.0) for it in (first, second)]
-    return np.array([np.mean(first == truth) - np.mean(second == truth), f1[0] - f1[1]])
+    f1 = [
+        metrics.f1_score(y_true, it, average="macro", zero_division=0.0) for it in (first, second)
+    ]
+    return np.array([np.mean(first == y_true) - np.mean(second == y_true), f1[0] - f1[1]])
 
 
 def test_bootstrap_is_that_of_scipy() -> None:
@@ -87,7 +89,7 @@ def test_bootstrap_depends_on_the_seed_alone() -> None:
     assert bootstrap(given, seed=1) != bootstrap(given, seed=2)
 
 
-def test_bootstrap_covers_the_truth() -> None:
+def test_bootstrap_covers_the_true_value() -> None:
     """Of intervals for a known difference about 95 in 100 hold it."""
     held = 0
     for seed in range(200):

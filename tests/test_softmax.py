@@ -27,8 +27,8 @@ def problem(seed: int = 0, **changes: Any) -> tuple[Problem, np.ndarray]:
     """Four classes that the first words tell apart, mostly."""
     rng = np.random.default_rng(seed)
     X = csr_array(random_array((N, P), density=0.3, rng=rng, data_sampler=rng.standard_normal))
-    truth = rng.standard_normal((K, P))
-    scores = X @ truth.T + 0.5 * rng.standard_normal((N, K)) + np.linspace(0, 1, K)
+    W_true = rng.standard_normal((K, P))
+    scores = X @ W_true.T + 0.5 * rng.standard_normal((N, K)) + np.linspace(0, 1, K)
     codes = scores.argmax(axis=1)
     assert len(set(codes)) == K
     links = random_array((P, P), density=0.1, rng=rng).toarray()

@@ -70,12 +70,12 @@ def measure(
     called with a line for each cell.
     """
     task = Documents(folder)
-    truth = task.codes(task.test)
+    y_true = task.codes(task.test)
     found: dict[str, Any] = {
         **(kept or {}),
         "date": datetime.date.today().isoformat(),
         "documents": [len(task.train), len(task.dev), len(task.test)],
-        "commonest": float(np.bincount(truth).max() / len(truth)),
+        "commonest": float(np.bincount(y_true).max() / len(y_true)),
     }
     for protocol in protocols:
         cells = found[protocol] = dict(found.get(protocol, {}))

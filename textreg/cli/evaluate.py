@@ -83,7 +83,7 @@ def command(
 
 
 def _measure(model: Model, corpus: Corpus, scores: Floats) -> Evaluation | Fit:
-    """The model's answers beside the truth."""
+    """Compare the model's predictions with the true labels."""
     if model.task == "regression":
         return evaluate_numbers(numbers(corpus), scores)
     return evaluate(
@@ -101,11 +101,11 @@ def _tables(
     """Of probabilities and of thresholds, as far as the model has some."""
     if model.task == "regression":
         return None, {}
-    truth = known_codes(corpus.labels or (), model.labels, corpus.where)
+    y_true = known_codes(corpus.labels or (), model.labels, corpus.where)
     bins = None
     if model.has_probabilities:
-        bins = reliability(model.probabilities(scores), truth, model.labels)
-    return bins, threshold_table(scores, truth, model.labels, model.thresholds)
+        bins = reliability(model.probabilities(scores), y_true, model.labels)
+    return bins, threshold_table(scores, y_true, model.labels, model.thresholds)
 
 
 def _tell_reliability(found: Reliability) -> None:
@@ -143,7 +143,7 @@ def _tell(result: Evaluation | Fit) -> None:
     )
     if len(result.classes) <= MAX_CONFUSION:
         names = [score.label for score in result.classes]
-        click.echo("\ntruth in rows, predictions in columns")
+        click.echo("\ntrue labels in rows, predictions in columns")
         print_table(
             [
                 ("", *names),

@@ -77,7 +77,7 @@ class Checked:
     dev: Corpus | None
 
     def codes(self, labels: Sequence[str]) -> Int64s:
-        """Labels as numbers, by which answers and truth are compared."""
+        """Labels as numbers, by which predictions and true labels are compared."""
         known = sorted(
             {*(self.test.labels or ()), *(self.train.labels or () if self.train else ())}
         )

@@ -175,8 +175,8 @@ def _contrasts(
         pairs = {}
         for task in tasks:
             mine, other = cell[task.name, name], cell[task.name, baseline]
-            truth = task.codes(task.test.labels or ())
-            pairs[task.name] = mine, other, Answers(truth, mine.answers, other.answers)
+            y_true = task.codes(task.test.labels or ())
+            pairs[task.name] = mine, other, Answers(y_true, mine.answers, other.answers)
         for place, pair in pairs.items():
             yield _contrast(place, [pair], seed)
         if len(tasks) > 1:

@@ -187,12 +187,12 @@ class _Shower:
 
     def typical(self, home: Int64s, top: int) -> dict[str, tuple[KeptGroup, ...]]:
         """By label, the kept groups of its documents that speak most for it."""
-        truth = np.array(self.corpus.labels or [], dtype=object)
+        y_true = np.array(self.corpus.labels or [], dtype=object)
         found = {}
         for row, label in enumerate(self.labels):
             mine = self.norms > 0
-            if self.model.labels and len(truth):
-                mine &= truth[home] == label
+            if self.model.labels and len(y_true):
+                mine &= y_true[home] == label
             order = np.argsort(-self.values[row], kind="stable")
             best = order[mine[order] & (self.values[row, order] > 0)]
             found[label] = tuple(self.group(g, row) for g in self.different(best, top))

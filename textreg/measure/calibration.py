@@ -95,10 +95,10 @@ def check_method(method: str) -> None:
         )
 
 
-def calibrate(method: str, scores: Floats, truth: Int64s, loss: str) -> Calibration:
+def calibrate(method: str, scores: Floats, y_true: Int64s, loss: str) -> Calibration:
     """Learn from documents that the model has not seen.
 
-    scores: (n, k), k being 1 with two labels. truth: (n,) indices of labels. loss: "logistic" or
+    scores: (n, k), k being 1 with two labels. y_true: (n,) indices of labels. loss: "logistic" or
     "softmax". The temperature minimises the log-loss. Isotonic chances stay between 1 / (n + 2) and
     (n + 1) / (n + 2), for n documents are no proof that something never happens.
     """
@@ -107,17 +107,17 @@ def calibrate(method: str, scores: Floats, truth: Int64s, loss: str) -> Calibrat
         from scipy.optimize import minimize_scalar
 
         def cost(log_temperature: float) -> float:
-            return measure(scores / math.exp(log_temperature), truth, loss)["log-loss"]
+            return measure(scores / math.exp(log_temperature), y_true, loss)["log-loss"]
 
         found = minimize_scalar(cost, bounds=(-7.0, 7.0), method="bounded")
         return Calibration(method, math.exp(found.x))
     from sklearn.isotonic import IsotonicRegression
 
     x = _log_odds(scores) if loss == "softmax" else scores
-    least = 1 / (len(truth) + 2)
+    least = 1 / (len(y_true) + 2)
     curves = []
     for row in range(x.shape[1]):
-        y = truth == (1 if x.shape[1] == 1 else row)
+        y = y_true == (1 if x.shape[1] == 1 else row)
         fitted = IsotonicRegression(y_min=least, y_max=1 - least).fit(x[:, row], y)
         curves.append((tuple(fitted.X_thresholds_.tolist()), tuple(fitted.y_thresholds_.tolist())))
     return Calibration(method, curves=tuple(curves))

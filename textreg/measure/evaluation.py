@@ -28,13 +28,13 @@ class ClassScore(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Predictions measured against the truth.
+    """Predictions compared with the true labels.
 
     documents: how many. accuracy: share of right answers, with its 95 % Wilson interval. macro_f1:
-    mean F1 of the labels that occur in the truth or in the predictions. classes: one score for
+    mean F1 of the labels that some document has or is predicted to have. classes: one score for
     every label of the model; a ratio with nothing below the line is 0. confusion: (labels, labels)
-    counts, truth in rows and predictions in columns. log_loss: mean negative log-probability (nats)
-    of the true label, None where no probabilities were given.
+    counts, true labels in rows and predictions in columns. log_loss: mean negative log-probability
+    (nats) of the true label, None where no probabilities were given.
     """
 
     documents: int
@@ -60,10 +60,10 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Fit:
-    """Predicted numbers measured against the truth.
+    """Predicted numbers compared with the true ones.
 
-    documents: how many. r2: share of the truth's variance that is explained; 0 where it does not
-    vary. mse: mean squared error. mae: mean absolute error.
+    documents: how many. r2: share of the variance of the true numbers that is explained; 0
+    where they do not vary. mse: mean squared error. mae: mean absolute error.
     """
 
     documents: int
@@ -76,12 +76,12 @@ class Fit:
         return asdict(self)
 
 
-def evaluate_numbers(truth: Sequence[float] | Floats, predicted: Sequence[float] | Floats) -> Fit:
+def evaluate_numbers(y_true: Sequence[float] | Floats, predicted: Sequence[float] | Floats) -> Fit:
     """Measure the predictions of a regression; both arguments (n,).
 
     Raises DataError if there is nothing to measure, UsageError if the lengths disagree.
     """
-    y, z = np.asarray(truth, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
+    y, z = np.asarray(y_true, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
     if y.shape != z.shape or y.ndim != 1:
         raise UsageError(
             f"true numbers of the shape {y.shape} but predictions of the shape {z.shape}: give one "
@@ -101,7 +101,7 @@ def evaluate(
     *,
     where: Callable[[int], str] | None = None,
 ) -> Evaluation:
-    """Measure predictions against the truth.
+    """Compare predictions with the true labels.
 
     labels: the model's labels; their order is that of ``proba`` (documents, labels), of the classes
     and of the confusion matrix. where: names a document by its index in messages, such as

@@ -23,15 +23,15 @@ SMALLER = {"log-loss", "mse"}
 """Metrics that are better when smaller."""
 
 
-def measure(scores: Floats, truth: Int64s | Floats, loss: str = "logistic") -> dict[str, float]:
+def measure(scores: Floats, y_true: Int64s | Floats, loss: str = "logistic") -> dict[str, float]:
     """Values of all METRICS for scores (n, 1) of the second of two classes or (n, classes).
 
-    truth: (n,) indices of classes; or numbers, which make it a regression. loss: what was fitted;
+    y_true: (n,) indices of classes; or numbers, which make it a regression. loss: what was fitted;
     only "logistic" and "softmax" give probabilities, and so a log-loss.
     """
-    if not np.issubdtype(truth.dtype, np.integer):
-        return measure_numbers(scores[:, 0], np.asarray(truth, dtype=np.float64))
-    codes = truth.astype(np.int64)
+    if not np.issubdtype(y_true.dtype, np.integer):
+        return measure_numbers(scores[:, 0], np.asarray(y_true, dtype=np.float64))
+    codes = y_true.astype(np.int64)
     n, columns = scores.shape
     if columns == 1:
         predicted = (scores[:, 0] > 0).astype(np.int64)
@@ -53,12 +53,12 @@ def measure(scores: Floats, truth: Int64s | Floats, loss: str = "logistic") -> d
     return {**values, "log-loss": float(losses.mean())} if loss in PROBABLE else values
 
 
-def measure_numbers(predicted: Floats, truth: Floats) -> dict[str, float]:
-    """r2: share of the truth's variance that is explained, below 0 where the mean does better (and
-    0 where the truth does not vary); mse: mean squared error. Both arguments (n,).
+def measure_numbers(predicted: Floats, y_true: Floats) -> dict[str, float]:
+    """r2: share of the variance of y_true that is explained, below 0 where the mean does better
+    (and 0 where y_true does not vary); mse: mean squared error. Both arguments (n,).
     """
-    mse = float(np.mean((truth - predicted) ** 2))
-    variance = float(np.var(truth))
+    mse = float(np.mean((y_true - predicted) ** 2))
+    variance = float(np.var(y_true))
     return {"r2": 1.0 - mse / variance if variance > 0.0 else 0.0, "mse": mse}
 
 
@@ -67,18 +67,18 @@ RESAMPLES = 200
 
 
 def standard_error(
-    scores: Sequence[Floats], truth: Sequence[Int64s | Floats], metric: str, loss: str = "logistic"
+    scores: Sequence[Floats], y_true: Sequence[Int64s | Floats], metric: str, loss: str = "logistic"
 ) -> float:
     """Standard error of a metric: over the folds, or over the documents where there is one fold.
 
-    scores, truth: for each fold, as for :func:`measure`. Over k folds it is the standard deviation
+    scores, y_true: for each fold, as for :func:`measure`. Over k folds it is the standard deviation
     of their metrics over root k; over documents that of resampled documents (Efron 1979, Annals of
     Statistics 7:1-26), from a fixed seed, or the binomial one of an accuracy.
     """
     if len(scores) > 1:
-        values = [measure(s, t, loss)[metric] for s, t in zip(scores, truth, strict=True)]
+        values = [measure(s, t, loss)[metric] for s, t in zip(scores, y_true, strict=True)]
         return float(np.std(values, ddof=1) / math.sqrt(len(values)))
-    (s,), (t,) = scores, truth
+    (s,), (t,) = scores, y_true
     if metric == "accuracy":
         share = measure(s, t, loss)[metric]
         return math.sqrt(share * (1 - share) / len(t))

@@ -53,16 +53,16 @@ class Reliability(NamedTuple):
         return {"of": self.of, "error": self.error, "bins": [one._asdict() for one in self.bins]}
 
 
-def reliability(proba: Floats, truth: Int64s, labels: Sequence[str]) -> Reliability:
+def reliability(proba: Floats, y_true: Int64s, labels: Sequence[str]) -> Reliability:
     """Sort documents into bins by their probability and count how often it came true.
 
-    proba: (n, labels). truth: (n,) indices of labels; n is at least 1.
+    proba: (n, labels). y_true: (n,) indices of labels; n is at least 1.
     """
     if len(labels) == 2:
-        of, chance, came_true = labels[1], proba[:, 1], truth == 1
+        of, chance, came_true = labels[1], proba[:, 1], y_true == 1
     else:
         best = proba.argmax(axis=1)
-        of, chance, came_true = "", proba[np.arange(len(proba)), best], best == truth
+        of, chance, came_true = "", proba[np.arange(len(proba)), best], best == y_true
     edges = np.arange(1, BINS) / BINS
     place = np.searchsorted(edges, chance, side="left")
     bins = []
@@ -93,11 +93,11 @@ class ThresholdLine(NamedTuple):
 
 
 def threshold_table(
-    scores: Floats, truth: Int64s, labels: Sequence[str], thresholds: Mapping[str, float]
+    scores: Floats, y_true: Int64s, labels: Sequence[str], thresholds: Mapping[str, float]
 ) -> dict[str, tuple[ThresholdLine, ...]]:
     """For every label the threshold in use, and those that the RULES would choose here.
 
-    scores: (n,) for two labels, else (n, labels). truth: (n,) indices of labels. thresholds: those
+    scores: (n,) for two labels, else (n, labels). y_true: (n,) indices of labels. thresholds: those
     of the model; the table of a label keeps those of the others. A threshold that is measured on
     the documents it was chosen by looks a little better than it is.
     """
@@ -106,7 +106,7 @@ def threshold_table(
     for c, label in enumerate(labels):
         # Of two labels one threshold settles both.
         now = 0.0 - thresholds.get(labels[1 - c], 0.0) if len(labels) == 2 else 0.0
-        lines = Lines.of(label, table, truth, labels, thresholds)
+        lines = Lines.of(label, table, y_true, labels, thresholds)
         rows = [_line("now", thresholds.get(label, now), lines)]
         rows += [_line(rule, lines.best(parse_rule(rule)), lines) for rule in RULES]
         found[label] = tuple(rows)

@@ -29,19 +29,19 @@ class Interval(NamedTuple):
 class Answers(NamedTuple):
     """What two models answered to the documents of one corpus; (n,) codes of labels each."""
 
-    truth: Int64s
+    y_true: Int64s
     first: Int64s
     second: Int64s
 
     @property
     def won(self) -> int:
         """Documents that only the first has right."""
-        return int(np.count_nonzero((self.first == self.truth) & (self.second != self.truth)))
+        return int(np.count_nonzero((self.first == self.y_true) & (self.second != self.y_true)))
 
     @property
     def lost(self) -> int:
         """Documents that only the second has right."""
-        return int(np.count_nonzero((self.first != self.truth) & (self.second == self.truth)))
+        return int(np.count_nonzero((self.first != self.y_true) & (self.second == self.y_true)))
 
 
 def sign_test(won: int, lost: int) -> float:
@@ -62,9 +62,9 @@ def bootstrap(
 ) -> tuple[Interval, Interval]:
     """95 % percentile intervals of the differences in accuracy and in macro-F1, first less second.
 
-    The documents of every corpus are drawn again with replacement, answers and truth together, and
-    the difference is the mean of the corpora's (Efron & Tibshirani 1993, chapters 8 and 13).
-    Depends on the seed and the order of the corpora alone.
+    The documents of every corpus are drawn again with replacement, answers and true labels
+    together, and the difference is the mean of the corpora's (Efron & Tibshirani 1993, chapters 8
+    and 13). Depends on the seed and the order of the corpora alone.
     """
     random = np.random.default_rng(seed)
     drawn = np.zeros((resamples, 2))
@@ -78,8 +78,8 @@ def bootstrap(
 def _differences(answers: Answers, random: np.random.Generator, resamples: int) -> Floats:
     """(resamples, 2) differences in accuracy and macro-F1.
 
-    Documents with the same truth and answers are exchangeable, so how often each such cell is drawn
-    says everything, and that is multinomial.
+    Documents with the same true label and answers are exchangeable, so how often each such cell
+    is drawn says everything, and that is multinomial.
     """
     cells, counts = np.unique(np.column_stack(answers), axis=0, return_counts=True)
     n = int(counts.sum())
@@ -94,12 +94,12 @@ def _differences(answers: Answers, random: np.random.Generator, resamples: int) 
 
 
 def _scores(cells: Int64s, drawn: NDArray[np.int64]) -> Floats:
-    """(draws, 2) accuracy and macro-F1 where cells (truth, answer) occur ``drawn`` times each."""
-    truth, answer = cells.T
+    """(draws, 2) accuracy and macro-F1 where cells (y_true, answer) occur ``drawn`` times each."""
+    y_true, answer = cells.T
     labels = np.arange(cells.max() + 1)
-    right = drawn @ ((truth == answer)[:, None] & (truth[:, None] == labels))
+    right = drawn @ ((y_true == answer)[:, None] & (y_true[:, None] == labels))
     # F1 = 2 right / (those that are of the label + those that are called so)
-    seen = drawn @ ((truth[:, None] == labels).astype(np.int64) + (answer[:, None] == labels))
+    seen = drawn @ ((y_true[:, None] == labels).astype(np.int64) + (answer[:, None] == labels))
     f1 = np.divide(2.0 * right, seen, out=np.zeros(seen.shape), where=seen > 0)
     accuracy = right.sum(axis=1) / drawn.sum(axis=1)
     return np.column_stack([accuracy, f1.sum(axis=1) / np.count_nonzero(seen, axis=1)])

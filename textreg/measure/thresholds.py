@@ -85,24 +85,24 @@ class Threshold(NamedTuple):
 
 
 def choose_thresholds(
-    rules: Mapping[str, str], scores: Floats, truth: Int64s, labels: Sequence[str]
+    rules: Mapping[str, str], scores: Floats, y_true: Int64s, labels: Sequence[str]
 ) -> dict[str, Threshold]:
     """The threshold of every label that has a rule, each chosen given those before it.
 
-    scores: (n, k), k being 1 with two labels. truth: (n,) indices of labels. Raises DataError where
-    no threshold gives the precision that was asked for.
+    scores: (n, k), k being 1 with two labels. y_true: (n,) indices of labels. Raises DataError
+    where no threshold gives the precision that was asked for.
     """
     check_thresholds(rules, labels)
     found: dict[str, Threshold] = {}
     for label, text in rules.items():
         so_far = {name: one.value for name, one in found.items()}
-        lines = Lines.of(label, scores, truth, labels, so_far)
+        lines = Lines.of(label, scores, y_true, labels, so_far)
         rule = parse_rule(text)
         value = lines.best(rule)
         if value is None:
             raise DataError(
                 f"no threshold gives '{label}' a precision of {rule.values[0]:g} on the "
-                f"{len(truth):,} documents held out; the highest is {lines.precision.max():.3f}. "
+                f"{len(y_true):,} documents held out; the highest is {lines.precision.max():.3f}. "
                 "Ask for less, or hold out more documents (--holdout, --cv)."
             )
         found[label] = lines.at(value)
@@ -126,7 +126,7 @@ class Lines(NamedTuple):
         cls,
         label: str,
         scores: Floats,
-        truth: Int64s,
+        y_true: Int64s,
         labels: Sequence[str],
         thresholds: Mapping[str, float],
     ) -> Lines:
@@ -141,7 +141,7 @@ class Lines(NamedTuple):
         between = low[:-1] + (low[1:] - low[:-1]) / 2
         between = np.where(between < low[1:], between, low[:-1])
         value = np.concatenate([[low[0] - 1], between, [low[-1] + 1]])
-        return cls(value, np.sort(margins), np.sort(margins[truth == c]))
+        return cls(value, np.sort(margins), np.sort(margins[y_true == c]))
 
     def counts(self, value: Floats) -> tuple[Int64s, Int64s]:
         """How many documents would get the label, and how many of them rightly, for each value."""

@@ -26,19 +26,19 @@ def baseline_of(model: Model, study: Study) -> Baseline | None:
     """
     if study.baseline is None:
         return None
-    own, other, truth = study.own, study.baseline, study.truth
+    own, other, y_true = study.own, study.baseline, study.y_true
     sizes = float(np.mean(own.sizes)), float(np.mean(other.sizes))
     told = ", ".join(f"{name} {value}" for name, value in prices(other.part.params()))
     if not model.labels:
-        found = _numbers(np.asarray(truth, dtype=np.float64), own.scores[:, 0], other.scores[:, 0])
-        return Baseline("R²", len(truth), told, *found, *sizes)
-    answers = Answers(truth.astype(np.int64), *(_codes(one.scores, model) for one in (own, other)))
-    first, second = (float(np.mean(one == answers.truth)) for one in answers[1:])
+        found = _numbers(np.asarray(y_true, dtype=np.float64), own.scores[:, 0], other.scores[:, 0])
+        return Baseline("R²", len(y_true), told, *found, *sizes)
+    answers = Answers(y_true.astype(np.int64), *(_codes(one.scores, model) for one in (own, other)))
+    first, second = (float(np.mean(one == answers.y_true)) for one in answers[1:])
     interval, _ = bootstrap([answers], resamples=RESAMPLES)
     gain = Figure("difference", first - second, *interval)
     won, lost = answers.won, answers.lost
     return Baseline(
-        "accuracy", len(truth), told, first, second, gain, *sizes, won, lost, sign_test(won, lost)
+        "accuracy", len(y_true), told, first, second, gain, *sizes, won, lost, sign_test(won, lost)
     )
 
 
@@ -46,13 +46,13 @@ def _codes(scores: Floats, model: Model) -> Int64s:
     return codes(scores[:, 0] if scores.shape[1] == 1 else scores, {}, model.labels)
 
 
-def _numbers(truth: Floats, own: Floats, other: Floats) -> tuple[float, float, Figure]:
+def _numbers(y_true: Floats, own: Floats, other: Floats) -> tuple[float, float, Figure]:
     """R² of both and the difference, with a percentile bootstrap interval over documents."""
-    first, second = (measure_numbers(scores, truth)["r2"] for scores in (own, other))
+    first, second = (measure_numbers(scores, y_true)["r2"] for scores in (own, other))
 
     def gain(rows: Int64s) -> float:
-        one, two = (measure_numbers(scores[rows], truth[rows])["r2"] for scores in (own, other))
+        one, two = (measure_numbers(scores[rows], y_true[rows])["r2"] for scores in (own, other))
         return one - two
 
-    interval = resampled(gain, len(truth))
+    interval = resampled(gain, len(y_true))
     return first, second, Figure("difference", first - second, *interval)

@@ -94,7 +94,7 @@ def measured_on(model: Model, corpus: Corpus) -> Measured:
     names = first_few([os.path.basename(source) for source in corpus.sources], 3)
     how = f"the {len(corpus):,} documents of {names or 'a corpus of their own'}"
     measured = Measured(corpus, model.decision_function(corpus.texts), [model], model_of, how)
-    _ = measured.truth  # refuses wrong labels before minutes of fits
+    _ = measured.y_true  # refuses wrong labels before minutes of fits
     return measured
 
 
@@ -139,7 +139,7 @@ def _report(
     skipped = sum(one.skipped for one in corpora.values())
     explained = gives_offsets(model)
     searched, traced = searched_of(model), traced_of(model)
-    words, words_left_out = label_words(model, X, measured.truth)
+    words, words_left_out = label_words(model, X, measured.y_true)
     unknown = unknown_documents(X)
     missing = []
     if again is None:

@@ -41,7 +41,7 @@ class Document:
     number: int
     where: str
     kind: str
-    truth: str
+    y_true: str
     predicted: str
     probability: float | None
     certainty: float

@@ -51,7 +51,7 @@ def certainty(measured: Measured) -> Floats:
     """
     model, scores = measured.model, measured.scores
     if model.task == "regression":
-        return np.asarray(-np.abs(scores - measured.truth))
+        return np.asarray(-np.abs(scores - measured.y_true))
     offsets = np.array([model.thresholds.get(label, 0.0) for label in model.labels])
     if scores.ndim == 1:
         return np.asarray(np.abs(scores - offsets[1] + offsets[0]))
@@ -67,8 +67,8 @@ def _choose(measured: Measured, sure: Floats) -> dict[int, str]:
         middle = np.argsort(np.abs(sure - np.median(sure)), kind="stable")
         orders = {"wrong": by_trust[::-1], "unsure": middle, "right": by_trust}
     else:
-        strata = measured.truth.astype(np.int64)
-        right = measured.predicted == measured.truth
+        strata = measured.y_true.astype(np.int64)
+        right = measured.predicted == measured.y_true
         orders = {
             "wrong": by_trust[~right[by_trust]],
             "unsure": by_trust[::-1],
@@ -122,7 +122,7 @@ def document_of(
         number=row + 1,
         where=os.path.basename(corpus.where(row)) if corpus.source_of is not None else "",
         kind=kind,
-        truth="" if corpus.labels is None else corpus.labels[row],
+        y_true="" if corpus.labels is None else corpus.labels[row],
         predicted=predicted,
         probability=explanation.probabilities.get(explanation.label),
         certainty=sure,

@@ -36,15 +36,15 @@ def columns_of(X: csr_array, columns: Int64s) -> csr_array:
 
 
 def label_words(
-    model: Model, X: csr_array, truth: NDArray[np.generic]
+    model: Model, X: csr_array, y_true: NDArray[np.generic]
 ) -> tuple[tuple[LabelWords, ...], int]:
     """The features that speak most for every label, and the number of labels left out.
 
-    X: (documents, the model's features). truth: (documents,) as ``Measured.truth``.
+    X: (documents, the model's features). y_true: (documents,) as ``Measured.y_true``.
     """
     names, rows = model.sides(model.weights)
     whole = np.bincount(X.indices, minlength=X.shape[1])
-    sizes = np.bincount(truth.astype(np.int64), minlength=len(names)) if model.labels else None
+    sizes = np.bincount(y_true.astype(np.int64), minlength=len(names)) if model.labels else None
     shown = np.arange(len(names))
     if sizes is not None:
         shown = np.sort(np.argsort(-sizes, kind="stable")[:LABELS])
@@ -54,7 +54,7 @@ def label_words(
         if sizes is None:
             inside, size, others = whole, X.shape[0], 0
         else:
-            inside = np.bincount(X[truth == c].indices, minlength=X.shape[1])
+            inside = np.bincount(X[y_true == c].indices, minlength=X.shape[1])
             size, others = int(sizes[c]), X.shape[0] - int(sizes[c])
         found.append(
             LabelWords(
@@ -100,15 +100,15 @@ def _telling(model: Model, study: Study) -> tuple[LeftOut, ...]:
     if not model.labels:
         return ()
     X = study.data.X
-    truth: Int64s = study.data.truth.astype(np.int64)
+    y_true: Int64s = study.data.y_true.astype(np.int64)
     whole = np.bincount(X.indices, minlength=X.shape[1])
     best = np.zeros(X.shape[1])
     label, inside, outside = (np.zeros(X.shape[1]) for _ in range(3))
     for c in range(len(model.labels)):
-        mine = truth == c
+        mine = y_true == c
         size = int(np.count_nonzero(mine))
         count = np.bincount(X[mine].indices, minlength=X.shape[1])
-        share, others = count / size, (whole - count) / (len(truth) - size)
+        share, others = count / size, (whole - count) / (len(y_true) - size)
         better = share - others > best
         best[better] = (share - others)[better]
         for array, value in ((label, np.full(len(best), c)), (inside, share), (outside, others)):

@@ -58,7 +58,7 @@ class Measured:
         return self.models[0]
 
     @cached_property
-    def truth(self) -> Int64s | Floats:
+    def y_true(self) -> Int64s | Floats:
         """(n,) index of every document's label, or its number; DataError where it has none."""
         if self.model.task == "regression":
             return numbers(self.corpus)
@@ -80,43 +80,43 @@ def scores_of(measured: Measured) -> Scores:
     """How good the answers are."""
     if measured.model.task == "regression":
         return _of_numbers(measured)
-    model, truth = measured.model, measured.truth.astype(np.int64)
+    model, y_true = measured.model, measured.y_true.astype(np.int64)
     predicted = measured.predicted.astype(np.int64)
     names = model.labels
     result = evaluate(
-        [names[code] for code in truth], [names[code] for code in predicted], names, measured.proba
+        [names[code] for code in y_true], [names[code] for code in predicted], names, measured.proba
     )
     matrix = result.confusion
     shown = np.sort(np.argsort(-matrix.sum(axis=1), kind="stable")[:LABELS])
     in_matrix = np.sort(np.argsort(-matrix.sum(axis=1), kind="stable")[:MATRIX])
-    table = threshold_table(measured.scores, truth, names, model.thresholds)
+    table = threshold_table(measured.scores, y_true, names, model.thresholds)
     return Scores(
         how=measured.how,
-        documents=len(truth),
-        figures=_figures(result, truth, predicted, measured),
+        documents=len(y_true),
+        figures=_figures(result, y_true, predicted, measured),
         result=result,
         labels=tuple(_label_score(result, code) for code in shown.tolist()),
         left_out=len(names) - len(shown),
         matrix=matrix[np.ix_(in_matrix, in_matrix)],
         matrix_labels=tuple(names[code] for code in in_matrix.tolist()),
         confused=_confused(matrix, names),
-        reliability=None if measured.proba is None else reliability(measured.proba, truth, names),
+        reliability=None if measured.proba is None else reliability(measured.proba, y_true, names),
         thresholds=tuple((names[code], table[names[code]]) for code in shown.tolist()),
     )
 
 
 def _figures(
-    result: Evaluation, truth: Int64s, predicted: Int64s, measured: Measured
+    result: Evaluation, y_true: Int64s, predicted: Int64s, measured: Measured
 ) -> tuple[Figure, ...]:
     found = [Figure("accuracy", result.accuracy, *result.accuracy_interval)]
     macro: tuple[float, float] | tuple[None, None] = (None, None)
     if len(result.classes) <= RESAMPLED:
         # Beside answers that are always wrong, the difference in a score is the score itself.
-        never = np.full(len(truth), len(result.classes))
-        macro = bootstrap([Answers(truth, predicted, never)], resamples=RESAMPLES)[1]
+        never = np.full(len(y_true), len(result.classes))
+        macro = bootstrap([Answers(y_true, predicted, never)], resamples=RESAMPLES)[1]
     found.append(Figure("macro-F1", result.macro_f1, *macro))
     if measured.proba is not None and result.log_loss is not None:
-        chance = measured.proba[np.arange(len(truth)), truth]
+        chance = measured.proba[np.arange(len(y_true)), y_true]
         losses = -np.log(np.maximum(chance, np.finfo(float).tiny))
         found.append(Figure("log-loss", result.log_loss, *_mean_interval(losses)))
     return tuple(found)
@@ -155,22 +155,22 @@ def _confused(matrix: Int64s, names: Sequence[str]) -> tuple[Confused, ...]:
 
 def _of_numbers(measured: Measured) -> Scores:
     """Of a regression."""
-    truth, predicted = measured.truth.astype(np.float64), measured.predicted.astype(np.float64)
-    result = evaluate_numbers(truth, predicted)
-    squares = (truth - predicted) ** 2
+    y_true, predicted = measured.y_true.astype(np.float64), measured.predicted.astype(np.float64)
+    result = evaluate_numbers(y_true, predicted)
+    squares = (y_true - predicted) ** 2
 
     def r2(rows: Int64s) -> float:
-        return measure_numbers(predicted[rows], truth[rows])["r2"]
+        return measure_numbers(predicted[rows], y_true[rows])["r2"]
 
-    rows = np.unique(np.linspace(0, len(truth) - 1, min(POINTS, len(truth))).astype(int))
+    rows = np.unique(np.linspace(0, len(y_true) - 1, min(POINTS, len(y_true))).astype(int))
     return Scores(
         how=measured.how,
-        documents=len(truth),
+        documents=len(y_true),
         figures=(
-            Figure("R²", result.r2, *resampled(r2, len(truth))),
+            Figure("R²", result.r2, *resampled(r2, len(y_true))),
             Figure("mean squared error", result.mse, *_mean_interval(squares)),
-            Figure("mean absolute error", result.mae, *_mean_interval(np.abs(truth - predicted))),
+            Figure("mean absolute error", result.mae, *_mean_interval(np.abs(y_true - predicted))),
         ),
         result=result,
-        points=tuple(zip(truth[rows].tolist(), predicted[rows].tolist(), strict=True)),
+        points=tuple(zip(y_true[rows].tolist(), predicted[rows].tolist(), strict=True)),
     )

@@ -50,9 +50,9 @@ def report_pair(
     both = measured_on(first, corpus), measured_on(second, corpus)
     labels = tuple(sorted({*first.labels, *second.labels}))
     place = {label: code for code, label in enumerate(labels)}
-    truth = np.array([place[label] for label in corpus.labels or ()], dtype=np.int64)
+    y_true = np.array([place[label] for label in corpus.labels or ()], dtype=np.int64)
     one, two = (_answers(each, place) for each in both)
-    answers = Answers(truth, two, one)
+    answers = Answers(y_true, two, one)
     interval, _ = bootstrap([answers])
     explained = gives_offsets(first) and gives_offsets(second)
     new, gone, turned, common = _features(first, second)
@@ -66,13 +66,13 @@ def report_pair(
         documents=len(corpus),
         sides=(next(shown), next(shown)),
         difference=Figure(
-            "difference", float(np.mean(two == truth) - np.mean(one == truth)), *interval
+            "difference", float(np.mean(two == y_true) - np.mean(one == y_true)), *interval
         ),
         gained=answers.won,
         lost=answers.lost,
         p=sign_test(answers.won, answers.lost),
         flips=int(np.count_nonzero(one != two)),
-        shown=_flips(both, truth, one, two) if explained else (),
+        shown=_flips(both, y_true, one, two) if explained else (),
         common=common,
         new=tuple(new[:TOP]),
         gone=tuple(gone[:TOP]),
@@ -142,19 +142,19 @@ def _speaks(model: Model) -> dict[str, tuple[str, float]]:
 
 
 def _flips(
-    both: tuple[Measured, Measured], truth: Int64s, one: Int64s, two: Int64s
+    both: tuple[Measured, Measured], y_true: Int64s, one: Int64s, two: Int64s
 ) -> tuple[Flip, ...]:
     """Documents that are answered differently, those of which both are most certain first."""
     sure = [certainty(each) for each in both]
     order = np.argsort(-(sure[0] + sure[1]), kind="stable")
     order = order[(one != two)[order]]
     kinds = {
-        "gained": order[(two == truth)[order]],
-        "lost": order[(one == truth)[order]],
-        "neither": order[((one != truth) & (two != truth))[order]],
+        "gained": order[(two == y_true)[order]],
+        "lost": order[(one == y_true)[order]],
+        "neither": order[((one != y_true) & (two != y_true))[order]],
     }
     corpus = both[0].corpus
-    chosen = take(kinds, FLIPS, truth, corpus.texts)
+    chosen = take(kinds, FLIPS, y_true, corpus.texts)
     texts = [corpus.texts[row] for row in chosen]
     pairs = zip(*(explain(each.model, texts) for each in both), strict=True)
     return tuple(

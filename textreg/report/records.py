@@ -43,7 +43,7 @@ class LabelScore(NamedTuple):
 class Confused(NamedTuple):
     """How many documents of one label were called another."""
 
-    truth: str
+    y_true: str
     predicted: str
     documents: int
 
@@ -53,8 +53,8 @@ class Scores:
     """A model measured.
 
     how: on which documents, for people. figures: what matters most, with intervals. labels: those
-    of most documents; left_out: number of labels that are not shown. matrix: counts, truth in rows,
-    over matrix_labels. confused: the pairs that are mixed up most often. points:
+    of most documents; left_out: number of labels that are not shown. matrix: counts over
+    matrix_labels, true labels in rows. confused: the pairs that are mixed up most often. points:
     of a regression, true and predicted numbers of some documents.
     """
 

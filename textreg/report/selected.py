@@ -44,7 +44,7 @@ def selected_of(model: Model, study: Study) -> tuple[Selected, ...]:
     fits &= np.array([len(text) <= LONGEST for text in study.corpus.texts])
     selected = []
     for code, label in enumerate(model.labels[:LABELS]):
-        mine = np.flatnonzero(fits & (study.data.truth == code))
+        mine = np.flatnonzero(fits & (study.data.y_true == code))
         chosen = mine[np.argsort(np.abs(shares[mine] - 0.5), kind="stable")][:DOCUMENTS].tolist()
         texts = [study.corpus.texts[row] for row in chosen]
         for row, told in zip(chosen, explain(model, texts, of=label), strict=True):

@@ -103,9 +103,9 @@ class Study:
         return Sentences(tokens.document_ptr, sizes, sizes > 0, holds > 0)
 
     @property
-    def truth(self) -> Int64s | Floats:
+    def y_true(self) -> Int64s | Floats:
         """Index of the label, or the number, of every document of ``rows``."""
-        return self.data.truth[self.rows]
+        return self.data.y_true[self.rows]
 
 
 def study(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work = ALONE) -> Study:

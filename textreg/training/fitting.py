@@ -103,11 +103,11 @@ def _tune(
     """The calibration and the thresholds that were asked for, learned from what is held out."""
     if not cut or (settings.calibrate is None and not settings.threshold):
         return None, {}
-    scores, truth = held_out(part, cut, work)
+    scores, y_true = held_out(part, cut, work)
     calibration = None
     if settings.calibrate is not None:
-        calibration = calibrate(settings.calibrate, scores, truth, cut[0].loss)
-    return calibration, choose_thresholds(settings.threshold or {}, scores, truth, target.labels)
+        calibration = calibrate(settings.calibrate, scores, y_true, cut[0].loss)
+    return calibration, choose_thresholds(settings.threshold or {}, scores, y_true, target.labels)
 
 
 def fit_classes(
@@ -139,13 +139,13 @@ def fit_classes(
 def held_out(
     part: Regularizer, folds: Sequence[Fold], work: Work = ALONE
 ) -> tuple[Floats, NDArray[Any]]:
-    """Scores (n, k) of everything held out, by fits that have not seen it, and the truth (n,)."""
+    """Scores (n, k) of everything held out, by fits that have not seen it, and y_true (n,)."""
     quiet = replace(work, progress=None)
     scores = []
     for fold in folds:
         fitted, _ = fit_classes(part, fold, None, quiet)
         scores.append(fold.X_held @ fitted.w.T + fitted.b)
-    return np.vstack(scores), np.concatenate([fold.truth_held for fold in folds])
+    return np.vstack(scores), np.concatenate([fold.y_held for fold in folds])
 
 
 def _fit(part: Regularizer, problem: Problem, start: Start | None, run: Run) -> Solution:

@@ -33,7 +33,7 @@ SEARCH_TOL = 3e-3
 class Prepared:
     """All documents as numbers, those of ``dev`` after those of the corpus.
 
-    truth: index of every document's label, or its number in a regression. targets: (k, n), the y
+    y_true: index of every document's label, or its number in a regression. targets: (k, n), the y
     of each weight vector to find. unlabeled: number of documents at the end of ``tokens`` that are
     nowhere else.
     """
@@ -41,7 +41,7 @@ class Prepared:
     encoder: Encoder
     tokens: Tokens
     X: csr_array
-    truth: Int64s | Floats
+    y_true: Int64s | Floats
     weights: Floats
     targets: Floats
     settings: TrainingSettings
@@ -85,7 +85,7 @@ class Prepared:
         return Problems(
             problem=self.problem(rows, tol),
             targets=self.targets[:, rows],
-            codes=self.truth[rows].astype(np.int64) if together else None,
+            codes=self.y_true[rows].astype(np.int64) if together else None,
         )
 
     def fold(self, split: Split) -> Fold:
@@ -96,7 +96,7 @@ class Prepared:
             targets=part.targets,
             codes=part.codes,
             X_held=self.X[split.held],
-            truth_held=self.truth[split.held],
+            y_held=self.y_true[split.held],
         )
 
     def _tokens(self, rows: NDArray[np.intp]) -> Tokens:
@@ -133,7 +133,7 @@ def prepare(
     codes, _ = target.strata()
     factors = _class_factors(target.labels, codes, weights, settings)
     if dev is not None:
-        target = target._replace(truth=np.concatenate([target.truth, target.more(dev)]))
+        target = target._replace(y_true=np.concatenate([target.y_true, target.more(dev)]))
         weights = np.concatenate([weights, _weights(dev)])
     if features is None:
         features = make_features(corpus, settings)
@@ -145,7 +145,7 @@ def prepare(
         encoder=features.encoder,
         tokens=features.tokens,
         X=X,
-        truth=target.truth,
+        y_true=target.y_true,
         weights=weights * factors[target.strata()[0]],
         targets=target.rows(),
         settings=settings,

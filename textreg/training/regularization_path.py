@@ -113,7 +113,7 @@ def _whole_path(
     from scipy.sparse import csr_array, vstack
 
     fitted, names, chosen = fit.fitted, fit.data.encoder.names, parts.index(fit.part)
-    truth = np.concatenate([fold.truth_held for fold in fit.cut])
+    y_true = np.concatenate([fold.y_held for fold in fit.cut])
     weights, intercepts, points = [], [], []
     for at, version in enumerate(parts):
         w = vstack([row[at].weights for row in ours], format="csr")
@@ -126,7 +126,7 @@ def _whole_path(
             PathPoint(
                 params=version.params(),
                 nonzero=len(np.unique(w.indices)),
-                metrics=measure(np.vstack(scores), truth, fit.cut[0].loss),
+                metrics=measure(np.vstack(scores), y_true, fit.cut[0].loss),
                 gap=None if np.isnan(gap) else float(gap),
             )
         )

@@ -42,7 +42,7 @@ def training_summary(
         "task": settings.task,
         "loss": settings.loss,
         "multiclass": None if len(labels) < 3 else settings.multiclass,
-        "labels": _of_labels(labels, fit.data.truth[fit.rows]),
+        "labels": _of_labels(labels, fit.data.y_true[fit.rows]),
         **_of_fit(settings, fit),
         "interrupted": "search" if found.stopped else "fit" if fit.stopped else None,
         **_of_search(bench, found, fit.best),
@@ -56,11 +56,11 @@ def training_summary(
     return summary | _of_order(fit)
 
 
-def _of_labels(labels: Sequence[str], truth: NDArray[Any]) -> dict[str, float]:
+def _of_labels(labels: Sequence[str], y_true: NDArray[Any]) -> dict[str, float]:
     """How often each label occurs; of the numbers of a regression their mean and spread."""
     if not labels:
-        return {"mean": float(truth.mean()), "standard_deviation": float(truth.std())}
-    counts = np.bincount(truth, minlength=len(labels)).tolist()
+        return {"mean": float(y_true.mean()), "standard_deviation": float(y_true.std())}
+    counts = np.bincount(y_true, minlength=len(labels)).tolist()
     return dict(zip(labels, counts, strict=True))
 
 

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 class Target(NamedTuple):
     """What is to be learned.
 
-    labels: sorted, or none in a regression. truth: (n,) the index of every document's label, or its
-    number.
+    labels: sorted, or none in a regression. y_true: (n,) the index of every document's label, or
+    its number.
     """
 
     labels: tuple[str, ...]
-    truth: Int64s | Floats
+    y_true: Int64s | Floats
 
     @classmethod
     def of(cls, corpus: Corpus, task: str) -> Target:
@@ -32,18 +32,18 @@ class Target(NamedTuple):
     def rows(self) -> Floats:
         """(k, n), the y of each weight vector to find."""
         if not self.labels:
-            return np.asarray(self.truth, dtype=np.float64)[None]
+            return np.asarray(self.y_true, dtype=np.float64)[None]
         positives = [1] if len(self.labels) == 2 else range(len(self.labels))
-        return np.array([np.where(self.truth == code, 1.0, -1.0) for code in positives])
+        return np.array([np.where(self.y_true == code, 1.0, -1.0) for code in positives])
 
     def strata(self) -> tuple[Int64s, Sequence[str]]:
         """Which kind of document each is, where kinds are to be spread evenly, and their names."""
         if not self.labels:
-            return np.zeros(len(self.truth), dtype=np.int64), ("all",)
-        return self.truth.astype(np.int64), self.labels
+            return np.zeros(len(self.y_true), dtype=np.int64), ("all",)
+        return self.y_true.astype(np.int64), self.labels
 
     def more(self, dev: Corpus) -> Int64s | Floats:
-        """The truth of documents to measure on; DataError for labels that are not known."""
+        """The true labels of documents to measure on; DataError for labels that are not known."""
         if not len(dev) or dev.labels is None:
             raise DataError(
                 "There are no labelled documents in dev: give some to choose the prices by (--dev)."

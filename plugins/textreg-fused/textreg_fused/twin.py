@@ -1,4 +1,4 @@
-"""NumPy twin of the kernel: the same name and arguments, for truth and not for speed."""
+"""NumPy twin of the kernel: the same name and arguments, for correctness and not for speed."""
 
 from __future__ import annotations
 

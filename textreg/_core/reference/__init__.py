@@ -1,1 +1,1 @@
-"""NumPy twins of the compiled kernels: same names, same arguments, for truth and not for speed."""
+"""NumPy twins of the compiled kernels: same names and arguments; for correctness, not speed."""

@@ -136,13 +136,13 @@ def _point(
     """A setting measured: its trials are given fold by fold, one a weight vector."""
     scores = [np.column_stack([trial.scores for trial in trials]) for trials in by_fold]
     unions = [np.bitwise_or.reduce([trial.used for trial in trials]) for trials in by_fold]
-    truth: list[Any] = [fold.truth_held for fold in folds]
+    y_true: list[Any] = [fold.y_held for fold in folds]
     error = None
     if error_of is not None:
-        error = standard_error(scores, truth, error_of, folds[0].loss)
+        error = standard_error(scores, y_true, error_of, folds[0].loss)
     return Point(
         part=part,
-        metrics=measure(np.vstack(scores), np.concatenate(truth), folds[0].loss),
+        metrics=measure(np.vstack(scores), np.concatenate(y_true), folds[0].loss),
         nonzero=float(np.mean([int(np.unpackbits(union).sum()) for union in unions])),
         starts=tuple(trial.start for trial in by_fold[0]),
         changes=changes,

@@ -66,12 +66,12 @@ class Problems:
 class Fold(Problems):
     """One split, ready to be fitted and measured.
 
-    X_held, truth_held: the documents to measure on, and the indices of their classes, or their
+    X_held, y_held: the documents to measure on, and the indices of their classes, or their
     numbers in a regression.
     """
 
     X_held: csr_array
-    truth_held: Int64s | Floats
+    y_held: Int64s | Floats
 
     @cached_property
     def digest(self) -> str:
@@ -80,7 +80,7 @@ class Fold(Problems):
         plain = (problem.loss, problem.tol, problem.max_iter, problem.fit_intercept)
         found.update(repr((*plain, problem.X.shape)).encode())
         parts: list[Any] = [problem.X, problem.weights, self.targets, self.codes]
-        parts += [self.X_held, self.truth_held]
+        parts += [self.X_held, self.y_held]
         if (groups := problem.groups) is not None:
             parts += [groups.indptr, groups.indices, groups.weights]
         if (graph := problem.graph) is not None:
