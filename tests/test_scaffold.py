@@ -167,5 +167,5 @@ def test_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_templates_are_shipped() -> None:
-    folder = resources.files("textreg.plugins") / "templates"
+    folder = resources.files("textreg.authoring") / "templates"
     assert {child.name for child in folder.iterdir()} == {"common", *NAMES}

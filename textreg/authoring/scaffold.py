@@ -134,4 +134,4 @@ def _filled(template: str, names: dict[str, str]) -> str:
 
 def _template(path: str) -> str:
     """The text of a template."""
-    return (resources.files("textreg.plugins") / "templates" / path).read_text(encoding="utf-8")
+    return (resources.files("textreg.authoring") / "templates" / path).read_text(encoding="utf-8")
