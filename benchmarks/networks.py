@@ -63,7 +63,7 @@ def features(texts: Sequence[str], **options: Any) -> Features:
 
 
 class Task:
-    """Labelled documents to draw from, and the graph of their features. codes: (n,)."""
+    """Labeled documents to draw from, and the graph of their features. codes: (n,)."""
 
     def __init__(self, X: Any, labels: Sequence[str], graph: Any) -> None:
         self.X, self.graph = X, graph

@@ -185,7 +185,7 @@ def _loading(name: str, code: str, requires: tuple[str, ...] = ()) -> Distributi
     return Distribution(f"acme-{name}", code, {f"regularizer.{name}": module}, requires=requires)
 
 
-_MISSPELT = one_part("regularizer", "misspelt", SLOPE)
+_MISSPELLED = one_part("regularizer", "misspelled", SLOPE)
 
 LOADING = {
     "import": (
@@ -199,13 +199,13 @@ LOADING = {
     ),
     "syntax": (_loading("syntax", "def f(:"), r"acme-syntax 0\.3 cannot .*SyntaxError: inv"),
     "exit": (_loading("exit", "raise SystemExit(7)"), r"acme-exit 0\.3 cannot .*SystemExit: 7"),
-    "misspelt": (
+    "misspelled": (
         Distribution(
-            _MISSPELT.name,
-            _MISSPELT.code.replace("textreg_regularizers", "textreg_regularizer"),
-            _MISSPELT.entries,
+            _MISSPELLED.name,
+            _MISSPELLED.code.replace("textreg_regularizers", "textreg_regularizer"),
+            _MISSPELLED.entries,
         ),
-        r"unknown hook 'textreg_regularizer' in plugin acme-misspelt 0\.3\. "
+        r"unknown hook 'textreg_regularizer' in plugin acme-misspelled 0\.3\. "
         r"Did you mean 'textreg_regularizers'\?",
     ),
     "needs": (
@@ -227,8 +227,8 @@ FAULTS = [
         r"'init' of acme-init 0\.3 fails in its constructor: ZeroDivisionError.*acme_init\.py:\d+",
     ),
     _fault(
-        _solving("raises", "raise RuntimeError('no licence\\nreally')"),
-        r"regularizer 'raises' of acme-raises 0\.3 fails in solve: RuntimeError: no licence "
+        _solving("raises", "raise RuntimeError('no license\\nreally')"),
+        r"regularizer 'raises' of acme-raises 0\.3 fails in solve: RuntimeError: no license "
         r"\(.*acme_raises\.py:\d+\)\. Update it \(pip install -U acme-raises\), take another",
     ),
     _fault(

@@ -239,7 +239,7 @@ def test_wrong_tasks_are_found_before_training(monkeypatch: pytest.MonkeyPatch, 
             Benchmark("bad", (["a"] * 5, ["x"] * 3 + ["y"] * 2)),
             "bad: the label 'y' has fewer than three",
         ),
-        (Benchmark("bad", (["a", "b"], ["x", "y"]), Corpus(["a"])), "bad: there are no labelled"),
+        (Benchmark("bad", (["a", "b"], ["x", "y"]), Corpus(["a"])), "bad: there are no labeled"),
         (Benchmark("bad", test=(["a"], ["x"])), "bad: there are no documents to train on"),
         (Benchmark("bad", (["a", "b"], ["x", "x"])), "bad: All 2 documents have the same label"),
     ]:

@@ -130,11 +130,11 @@ def test_a_folder_for_each_class(write, tmp_path: Path) -> None:
     assert corpus.where(1) == str(tmp_path / "root" / "neg" / "deep" / "1.txt.gz")
     assert corpus.columns == {"format": "a folder for each class (1 beside them ignored)"}
 
-    texts = read_corpus([str(tmp_path / "root")], labelled=False)
+    texts = read_corpus([str(tmp_path / "root")], labeled=False)
     assert len(texts) == 5
     assert texts.labels is None  # README has none
     (tmp_path / "root" / "README").unlink()
-    assert read_corpus(tmp_path / "root", labelled=False).labels == ["neg", "neg", "pos", "pos"]
+    assert read_corpus(tmp_path / "root", labeled=False).labels == ["neg", "neg", "pos", "pos"]
 
 
 def test_a_link_to_a_parent_folder_ends(write, tmp_path: Path) -> None:
@@ -311,21 +311,21 @@ def test_skipped_files_of_a_folder(write, tmp_path: Path) -> None:
         ("a.txt", "__label__x a\n", ["a"]),
     ],
 )
-def test_unlabelled(write, stdin, name: str, content: str, texts: list[str]) -> None:
-    corpus = read_corpus(write(name, content), labelled=False)
+def test_unlabeled(write, stdin, name: str, content: str, texts: list[str]) -> None:
+    corpus = read_corpus(write(name, content), labeled=False)
     assert list(corpus.texts) == texts
     if name == "a.dat":
         stdin(content.encode())
-        assert list(read_corpus("-", labelled=False).texts) == texts
+        assert list(read_corpus("-", labeled=False).texts) == texts
 
 
-def test_labels_of_unlabelled_data_are_kept_only_if_complete(write) -> None:
+def test_labels_of_unlabeled_data_are_kept_only_if_complete(write) -> None:
     rows = [{"text": "a", "label": "x"}, {"text": "b", "label": "y"}]
-    corpus = read_corpus(write("a.jsonl", jsonl(rows)), labelled=False)
+    corpus = read_corpus(write("a.jsonl", jsonl(rows)), labeled=False)
     assert corpus.labels == ["x", "y"]
     assert "label" in corpus.columns
     for missing in ({"text": "c"}, {"text": "c", "label": ""}, {"text": "c", "label": ["x"]}):
-        corpus = read_corpus(write("b.jsonl", jsonl([*rows, missing])), labelled=False)
+        corpus = read_corpus(write("b.jsonl", jsonl([*rows, missing])), labeled=False)
         assert corpus.labels is None
         assert len(corpus) == 3
         assert "label" not in corpus.columns
@@ -338,7 +338,7 @@ def test_streaming_gives_batches(write, tmp_path: Path) -> None:
     assert [len(batch) for batch in batches] == [10, 10, 7]
     assert [text for batch in batches for text in batch.texts] == [str(i) for i in range(27)]
     assert batches[2].where(6) == f"{tmp_path / 'b.txt'}:2"
-    whole = read_corpus([tmp_path / "a.jsonl.gz", tmp_path / "b.txt"], labelled=False)
+    whole = read_corpus([tmp_path / "a.jsonl.gz", tmp_path / "b.txt"], labeled=False)
     assert [whole.where(i) for i in range(27)] == [
         batch.where(i) for batch in batches for i in range(len(batch))
     ]

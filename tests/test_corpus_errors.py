@@ -201,19 +201,19 @@ def test_a_damaged_header_stops_always(file, on_error: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.txt", "a"])
-@pytest.mark.parametrize("labelled", [True, False])
-def test_empty_files(file, name: str, labelled: bool) -> None:
+@pytest.mark.parametrize("labeled", [True, False])
+def test_empty_files(file, name: str, labeled: bool) -> None:
     path = file(name, "")
-    assert refusal(path, labelled=labelled) == f"{path}: the file is empty."
+    assert refusal(path, labeled=labeled) == f"{path}: the file is empty."
     path = file(name + ".gz", gzip.compress(b""))
-    assert refusal(path, labelled=labelled) == f"{path}: the file is empty."
+    assert refusal(path, labeled=labeled) == f"{path}: the file is empty."
 
 
 def test_files_without_documents(file, tmp_path: Path) -> None:
     for path in (file("a.csv", "label,text\n"), file("a.jsonl", "\n \n\n")):
         assert refusal(path) == f"{path}: there are no documents in it."
     (tmp_path / "folder").mkdir()
-    assert "no documents" in refusal(tmp_path / "folder", labelled=False)
+    assert "no documents" in refusal(tmp_path / "folder", labeled=False)
 
 
 def test_empty_standard_input(monkeypatch) -> None:
@@ -399,7 +399,7 @@ def test_columns_where_there_are_none(file, tmp_path: Path) -> None:
     )
     path = file("b.txt", "a\n")
     assert "plain text has no columns; leave out --label-col l." in refusal(
-        path, UsageError, labelled=False, label_col="l"
+        path, UsageError, labeled=False, label_col="l"
     )
     assert "a folder for each class has no columns" in refusal(tmp_path, UsageError, weight_col="w")
 

@@ -63,7 +63,7 @@ def test_wrong_character_offsets(site: Site) -> None:
 def test_traceback_of_the_plugin(site: Site) -> None:
     done = site.run(*site.train("--reg raises"), "--debug")
     assert done.returncode == 1
-    assert "raise RuntimeError('no licence" in done.stderr
+    assert "raise RuntimeError('no license" in done.stderr
     assert "acme_raises.py" in done.stderr
     code = (
         "import textreg\n"
@@ -127,7 +127,7 @@ def test_doctor(site: Site) -> None:
     first, *_, second_last, last = raised["traceback"].splitlines()
     assert first == "Traceback (most recent call last):"
     assert "acme_raises.py" in raised["traceback"].splitlines()[1]
-    assert (second_last, last) == ("RuntimeError: no licence", "really")
+    assert (second_last, last) == ("RuntimeError: no license", "really")
     assert (
         found["acme-nan"]["cause"]
         == "solve, w, must give finite numbers, not 1 that are NaN or infinite"

@@ -156,7 +156,7 @@ POINTS = [point(0.90, 500, 0.02), point(0.89, 300), point(0.885, 100), point(0.9
         (Rule("1se"), [1, 3, 0]),
         (Rule("sparsest", 0.5), [2, 3, 0]),
         (Rule(max_nonzero=400), [1, 2]),
-        (Rule(max_nonzero=50), [2, 1]),  # none is small enough: towards smaller ones
+        (Rule(max_nonzero=50), [2, 1]),  # none is small enough: toward smaller ones
     ],
 )
 def test_what_looks_best(rule: Rule, ranked: list[int]) -> None:

@@ -142,7 +142,7 @@ def test_virtual_features_are_at_their_best(seed: int, classes: int, opposed: bo
     penalty = Quadratic(Links(rows, classes), 2.0, 0.3)
     w = np.random.default_rng(seed).normal(size=p)
     R, S = rows[:, :p].toarray(), rows[:, p:].toarray()
-    # the slight price of the virtual features is part of what is minimised
+    # the slight price of the virtual features is part of what is minimized
     held = np.diag(np.sqrt(Links.SLIGHT * (S**2).sum(axis=0)))
     R, S = np.vstack([R, np.zeros((classes, p))]), np.vstack([S, held])
     v = np.linalg.lstsq(S, -R @ w, rcond=None)[0]
@@ -164,7 +164,7 @@ def test_virtual_features_are_at_their_best(seed: int, classes: int, opposed: bo
 )
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_optimum_of_the_whole(regularizer: Network | Laplacian, fit_intercept: bool) -> None:
-    """The same as a general-purpose minimiser finds for the formulas, virtual weights included."""
+    """The same as a general-purpose minimizer finds for the formulas, virtual weights included."""
     p, classes = 7, 2
     graph = random_graph(5, p, classes, opposed=True)
     problem = random_problem(1, p=p, graph=graph, fit_intercept=fit_intercept)

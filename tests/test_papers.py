@@ -197,5 +197,5 @@ def test_parts_must_be_there(
 ) -> None:
     write_demo(str(tmp_path / "tasks" / "demo"))
     assert papers.main(["--data", str(tmp_path), "--results", str(tmp_path / "r.json")]) == 2
-    assert "demo must hold labelled documents in files train.*, dev.*" in capsys.readouterr().err
+    assert "demo must hold labeled documents in files train.*, dev.*" in capsys.readouterr().err
     assert not (tmp_path / "r.json").exists()

@@ -192,11 +192,11 @@ def test_a_broken_file(file: Path, code: str, says: str) -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_cause_of_a_fault_in_training(file: Path, jobs: int) -> None:
     """In whatever thread it was raised."""
-    file.write_text(CODE.replace("return newton(problem, ", "raise RuntimeError('no licence') #"))
+    file.write_text(CODE.replace("return newton(problem, ", "raise RuntimeError('no license') #"))
     registry = Registry()
     registry.register_file(file)
     part = registry.create("regularizer", "mine")
-    with pytest.raises(BrokenPluginError, match=r"in solve: RuntimeError: no licence") as caught:
+    with pytest.raises(BrokenPluginError, match=r"in solve: RuntimeError: no license") as caught:
         train(["good film", "bad film"] * 4, ["pos", "neg"] * 4, reg=part, jobs=jobs)
     assert isinstance(caught.value.__cause__, RuntimeError)
     assert 'mine.py", line 24, in solve' in traceback_of(caught.value.__cause__)

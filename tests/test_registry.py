@@ -118,8 +118,8 @@ def test_entry_point_may_name_an_object(install: Install) -> None:
     [
         ("import jaxx.numpy", r"it needs 'jaxx', which is not installed\. Run: pip install jaxx$"),
         (
-            "raise RuntimeError('no licence\\nreally')",
-            r"RuntimeError: no licence \(.*acme_bad.py:1\)",
+            "raise RuntimeError('no license\\nreally')",
+            r"RuntimeError: no license \(.*acme_bad.py:1\)",
         ),
         ("raise SystemExit(3)", r"SystemExit: 3"),
         ("def f(:", r"SyntaxError: invalid syntax \(acme_bad\.py, line 1\)\. Update it"),
@@ -161,7 +161,7 @@ def test_mended_plugin_is_found_without_a_new_process(install: Install, tmp_path
 
 
 WRONG_CODE = {
-    "misspelt hook": (
+    "misspelled hook": (
         SLOPE.replace("textreg_regularizers", "textreg_regularizer"),
         r"unknown hook 'textreg_regularizer' in plugin acme 0\.3\. "
         r"Did you mean 'textreg_regularizers'\?",

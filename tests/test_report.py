@@ -521,7 +521,7 @@ def test_bad_commands(cli: Cli, demo: Path, tmp_path: Path) -> None:
     trained, corpus = tmp_path / "m.textreg", demo / "train.jsonl"
     cli("train", corpus, "--reg", "lasso", "--reg-l1", "1", "-o", trained)
     for arguments, said in (
-        (["report", trained], "name labelled documents"),
+        (["report", trained], "name labeled documents"),
         (["report", trained, corpus, "-o", tmp_path], "is a folder"),
         (["report", trained, corpus, "-o", tmp_path / "no" / "x.html"], "does not exist"),
         (["report", trained, corpus, "-o", trained], "would overwrite"),

@@ -563,8 +563,8 @@ def test_a_tokenizer_of_another_program(path: Path) -> None:
 
 
 def test_a_parameter_that_the_tokenizer_does_not_have(path: Path) -> None:
-    rewrite(path, _tokenizer("params", {"colour": 1}))
-    with pytest.raises(ModelError, match=r"'test-cut': test-cut: no parameter 'colour'"):
+    rewrite(path, _tokenizer("params", {"color": 1}))
+    with pytest.raises(ModelError, match=r"'test-cut': test-cut: no parameter 'color'"):
         load_model(path)
 
 

@@ -6,7 +6,7 @@ All are inline: what is compiled with them needs nothing of textreg when it runs
 """
 
 cdef inline double soft(double x, double t) noexcept nogil:
-    """x moved towards zero by t >= 0, and no further."""
+    """x moved toward zero by t >= 0, and no further."""
     if x > t:
         return x - t
     if x < -t:

@@ -180,7 +180,7 @@ class Penalized(Regularizer):
         """The penalty on the weights (p,) of ``problem``: an object with ``value`` and ``prox``."""
 
     def solve(self, problem: Problem) -> Solution:
-        """Minimise loss + penalty by accelerated proximal gradient; UsageError for open prices."""
+        """Minimize loss + penalty by accelerated proximal gradient; UsageError for open prices."""
         from textreg.solvers.proximal import proximal
 
         check_decided(self.label(), **self.params())

@@ -20,7 +20,7 @@ class Loss(Protocol):
     """What a solver may ask of a loss. Arrays are (n,), c are the weights of the documents.
 
     A certificate asks for dual variables alpha_i = -c_i l'(y_i, z_i), and whatever is done to them
-    must leave them where the conjugate is finite. Shrinking any of them towards zero always does.
+    must leave them where the conjugate is finite. Shrinking any of them toward zero always does.
     """
 
     name: str

@@ -34,7 +34,7 @@ class Penalty(Protocol):
 
 
 def soft(w: Floats, threshold: Floats | float) -> Floats:
-    """Soft thresholding: move w towards zero by ``threshold``, and no further."""
+    """Soft thresholding: move w toward zero by ``threshold``, and no further."""
     shrunk: Floats = np.sign(w) * np.maximum(np.abs(w) - threshold, 0.0)
     return shrunk
 
@@ -72,9 +72,9 @@ class Separable:
         return float(0.5 * (gain.sum() - self.q @ (self.mu * self.mu)))
 
     def prox(self, w: Floats, step: float) -> Floats:
-        """Soft thresholding, then shrinking towards mu."""
-        centre = w + step * self.q * self.mu
-        return soft(centre, step * self.lam) / (1.0 + step * self.q)
+        """Soft thresholding, then shrinking toward mu."""
+        center = w + step * self.q * self.mu
+        return soft(center, step * self.lam) / (1.0 + step * self.q)
 
 
 class GroupNorms:

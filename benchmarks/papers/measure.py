@@ -43,7 +43,7 @@ class Documents:
         for part in (task.train, task.dev, task.test):
             if not isinstance(part, textreg.Corpus) or part.labels is None:
                 raise UsageError(
-                    f"{folder} must hold labelled documents in files train.*, dev.* and test.*."
+                    f"{folder} must hold labeled documents in files train.*, dev.* and test.*."
                 )
             parts.append(part)
         self.train, self.dev, self.test = parts

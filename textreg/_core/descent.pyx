@@ -36,7 +36,7 @@ def coordinate_descent(const long long[::1] indptr, const int[::1] indices,
                        int[::1] active, double[::1] curvature, const double[::1] q,
                        const double[::1] mu, const double[::1] lam, double[::1] w, double b,
                        bint fit_intercept, int passes, bint until_settled):
-    """Minimise over w_j, j in active, and b, the model of Newton's method plus the penalty:
+    """Minimize over w_j, j in active, and b, the model of Newton's method plus the penalty:
 
         v . (X d + d_b) + 1/2 sum_i h_i (X d + d_b)_i^2
             + sum_j 1/2 q_j (w_j - mu_j)^2 + lam_j |w_j|

@@ -37,10 +37,10 @@ NUMBER_LENGTH = 3
 def with_final_sigmas(text: str) -> str:
     """``text`` with 'Σ' replaced by 'ς' where :meth:`str.lower` would write that.
 
-    It is the one letter whose lower case depends on its neighbours; afterwards every character can
+    It is the one letter whose lower case depends on its neighbors; afterwards every character can
     be lowered for itself. Nothing else changes, and no character moves.
     """
-    # 'İ' alone has a lower case of two characters; 'I' keeps the places and is as good a neighbour.
+    # 'İ' alone has a lower case of two characters; 'I' keeps the places and is as good a neighbor.
     lowered = text.replace("İ", "I").lower()
     return "".join(
         "ς" if small == "ς" else given for given, small in zip(text, lowered, strict=True)

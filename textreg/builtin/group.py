@@ -26,7 +26,7 @@ class Group(Regularizer):
 
     with w_g the weights of the features of group g and price_g from the builder (Yogatama & Smith
     2014, section 3, eq. (1), for any groups). The paper has no ridge; a small one helps on
-    normalised features, so the search takes one. Where group and l1 are given and l2 is not, l2 is
+    normalized features, so the search takes one. Where group and l1 are given and l2 is not, l2 is
     0, as in the paper.
     """
 
@@ -85,7 +85,7 @@ class Group(Regularizer):
         return GroupNorms(problem.groups, self.group, self.l1, self.l2)
 
     def solve(self, problem: Problem) -> Solution:
-        """Minimise the objective; UsageError where the problem has no groups."""
+        """Minimize the objective; UsageError where the problem has no groups."""
         penalty = self.penalty(problem)
         if self.solver == "majorize":
             return majorize(problem, penalty)

@@ -35,7 +35,7 @@ class Linked(Regularizer):
         """What is added to the loss; UsageError where the problem has no graph."""
 
     def solve(self, problem: Problem) -> Solution:
-        """Minimise loss + penalty."""
+        """Minimize loss + penalty."""
         folding, penalty = self._folded(problem)
         return folding.unfolded(quadratic(folding.problem(problem), penalty))
 

@@ -63,7 +63,7 @@ class Projection(Regularizer):
         """The directions, and the documents in them."""
 
     def solve(self, problem: Problem) -> Solution:
-        """Minimise the objective over the combinations; the gap is that of this problem."""
+        """Minimize the objective over the combinations; the gap is that of this problem."""
         check_decided(self.name, l2=self.l2)
         key = (self.replace(l2=0.0), problem.graph, problem.weights.tobytes())
         basis = remember(problem.X_csc, key, lambda: self.basis(problem))

@@ -29,7 +29,7 @@ class Priced(Penalized):
         """l1 and l2, as far as there are any."""
 
     def solve(self, problem: Problem) -> Solution:
-        """Minimise loss + penalty."""
+        """Minimize loss + penalty."""
         penalty = self.penalty(problem)
         if penalty.lam.any():
             return newton(problem, penalty)
@@ -72,7 +72,7 @@ class NoRegularizer(Priced):
         return {}
 
     def solve(self, problem: Problem) -> Solution:
-        """Minimise the loss; the gap is not known."""
+        """Minimize the loss; the gap is not known."""
         whole, iterations, start, stopped = largest_gradient_at_zero(problem), 0, None, False
 
         def watch(step: Step) -> bool:

@@ -26,9 +26,9 @@ from textreg.errors import (
 from textreg.terminal import on_line
 
 COMMANDS = {
-    "train": "Learn a model from labelled text.",
+    "train": "Learn a model from labeled text.",
     "predict": "Label texts with a model.",
-    "evaluate": "Measure a model on labelled text.",
+    "evaluate": "Measure a model on labeled text.",
     "compare": "Compare regularizers or models on the same text.",
     "explain": "Show which words and sentences decided.",
     "report": "Write all there is to say of a model onto one page.",

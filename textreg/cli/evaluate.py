@@ -1,4 +1,4 @@
-"""``textreg evaluate``: a model measured on labelled text."""
+"""``textreg evaluate``: a model measured on labeled text."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def command(
     thresholds: bool,
     as_json: bool,
 ) -> None:
-    """Measure a model on labelled text.
+    """Measure a model on labeled text.
 
     FILES are of the kinds that textreg train reads. --json holds the tables of --reliability and
     --thresholds as well.
@@ -56,7 +56,7 @@ def command(
         raise UsageError(
             "a regression has no labels, and so no thresholds: leave out --thresholds."
         )
-    corpus = how.labelled(files)
+    corpus = how.labeled(files)
     scores = loaded.decision_function(corpus.texts)
     result = _measure(loaded, corpus, scores)
     bins, table = _tables(loaded, corpus, scores)

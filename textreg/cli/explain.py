@@ -87,7 +87,7 @@ def command(
                 "--train explains the training and no text: leave out the text, --of and --format."
             )
         more = how.unlabeled(unlabeled) if unlabeled else None
-        found = kept_in(loaded, how.labelled(corpus), top, unlabeled=more)
+        found = kept_in(loaded, how.labeled(corpus), top, unlabeled=more)
         if as_json:
             print_json({"model": model, **found.to_dict()})
         else:

@@ -42,7 +42,7 @@ class Reading(NamedTuple):
         """Documents to train on, with all that the columns say of them."""
         return _read(files, tell, **self._asdict())
 
-    def labelled(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
+    def labeled(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
         """Documents with labels."""
         how = self._replace(weight_col=None, group_col=None, time_col=None)
         return how.training(files, tell=tell)
@@ -55,7 +55,7 @@ class Reading(NamedTuple):
             text_col=self.text_col,
             encoding=self.encoding,
             on_error=self.on_error,
-            labelled=False,
+            labeled=False,
         )
 
     def stream(self, files: Sequence[str]) -> Iterator[Corpus]:

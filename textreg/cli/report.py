@@ -48,7 +48,7 @@ def command(
 ) -> None:
     """Write all there is to say of a model onto one page of HTML that needs no network.
 
-    FILES are labelled documents that the model has not seen, of the kinds that textreg train reads.
+    FILES are labeled documents that the model has not seen, of the kinds that textreg train reads.
     With --train the page also tells what training kept and dropped, how steady its choice is, and
     how elastic does on the same documents; without FILES every document of that corpus is then
     answered by a fit that has not seen it. Columns of weights, groups and times are those of that
@@ -56,7 +56,7 @@ def command(
     """
     check_report()
     if not files and not train:
-        raise UsageError("name labelled documents to measure on, or the training corpus (--train).")
+        raise UsageError("name labeled documents to measure on, or the training corpus (--train).")
     columns = {f"--{name}-col": getattr(how, f"{name}_col") for name in TRAINING}
     for flag, value in {"--unlabeled": unlabeled, **columns}.items():
         if value and not train:
@@ -65,7 +65,7 @@ def command(
     check_target(target, [model, *files, *train, *unlabeled])
     loaded = load_model(model)
 
-    corpus = how.labelled(files, tell=not quiet) if files else None
+    corpus = how.labeled(files, tell=not quiet) if files else None
     training = how.training(train, tell=not quiet) if train else None
     more = how.unlabeled(unlabeled, tell=not quiet) if unlabeled else None
     with progress_bar(quiet=quiet) as progress:

@@ -148,7 +148,7 @@ def command(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Learn a model from labelled text.
+    """Learn a model from labeled text.
 
     FILES are CSV, TSV, JSON lines, fastText lines (each also as .gz), folders with one folder for
     each label, or - for standard input. Columns are guessed and the guess is printed.

@@ -116,7 +116,7 @@ def check_benchmark(task: Benchmark, trains: bool, test_share: float, seed: int)
             if more is not None and len(more) and more.labels is not None:
                 target.more(more)
     if test is None or not len(test) or test.labels is None:
-        raise DataError("there are no labelled documents to measure on: give some (--test FILE).")
+        raise DataError("there are no labeled documents to measure on: give some (--test FILE).")
     return Checked(task.name, train, test, dev)
 
 

@@ -223,7 +223,7 @@ def _pulled(
 ) -> tuple[Pulled, ...]:
     """The features of most weight, and what pulled them; nothing without a graph.
 
-    tokens: those of all documents; groups: those of the labelled ones.
+    tokens: those of all documents; groups: those of the labeled ones.
     """
     described = model.summary.get("graph")
     if not described:

@@ -99,7 +99,7 @@ def calibrate(method: str, scores: Floats, y_true: Int64s, loss: str) -> Calibra
     """Learn from documents that the model has not seen.
 
     scores: (n, k), k being 1 with two labels. y_true: (n,) indices of labels. loss: "logistic" or
-    "softmax". The temperature minimises the log-loss. Isotonic chances stay between 1 / (n + 2) and
+    "softmax". The temperature minimizes the log-loss. Isotonic chances stay between 1 / (n + 2) and
     (n + 1) / (n + 2), for n documents are no proof that something never happens.
     """
     check_method(method)

@@ -88,7 +88,7 @@ def evaluate_numbers(y_true: Sequence[float] | Floats, predicted: Sequence[float
             "prediction for each document."
         )
     if not len(y):
-        raise DataError("There are no documents to evaluate: give a file with labelled rows.")
+        raise DataError("There are no documents to evaluate: give a file with labeled rows.")
     measured = measure_numbers(z, y)
     return Fit(len(y), measured["r2"], measured["mse"], float(np.mean(np.abs(y - z))))
 
@@ -118,7 +118,7 @@ def evaluate(
             "give one prediction for each document."
         )
     if not len(labels_true):
-        raise DataError("There are no documents to evaluate: give a file with labelled rows.")
+        raise DataError("There are no documents to evaluate: give a file with labeled rows.")
     y = known_codes(labels_true, labels, where)
     codes = range(len(labels))
     code_of = {label: code for code, label in enumerate(labels)}

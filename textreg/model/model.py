@@ -28,7 +28,7 @@ class Model:
     encoder: texts to features. weights: (k, p) over the encoder's p features, intercepts: (k,).
     With two labels or none k is 1, and a positive score speaks for ``labels[1]``; with more there
     is one row for each label (one against the rest, or all together by softmax). summary: how the
-    model was made, as JSON-able values. loss: what was minimised; only "logistic" and "softmax"
+    model was made, as JSON-able values. loss: what was minimized; only "logistic" and "softmax"
     give probabilities. calibration: what bends scores before they become probabilities; labels do
     not depend on it. thresholds: by label, what is taken from its score before the highest wins;
     with two labels, of one of them, the score above which it wins. path: the path of its fit, where

@@ -6,7 +6,7 @@ Format 2. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 ``format``       version of this format, a whole number; looked at before anything else
 ``textreg``      version of textreg that wrote the file
 ``labels``       labels of the model, in order; none for a regression
-``loss``         what was minimised; "logistic" where it is missing
+``loss``         what was minimized; "logistic" where it is missing
 ``calibration``  what bends scores before they are probabilities:
                  :class:`textreg.measure.calibration.Calibration`, or null; null where missing
 ``thresholds``   by label, what is taken from its score; none where it is missing

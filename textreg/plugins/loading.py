@@ -107,7 +107,7 @@ def naming(provider: str) -> Iterator[None]:
 def parts_of(plugin: Any, provider: str) -> Parts:
     """All classes that the hooks of a module or object give.
 
-    Raises BrokenPluginError, naming ``provider``, for a misspelt hook, a hook that fails or gives
+    Raises BrokenPluginError, naming ``provider``, for a misspelled hook, a hook that fails or gives
     something else than a list of classes of its kind, and a plugin without any class.
     """
     from textreg import hookspecs

@@ -1,1 +1,1 @@
-"""From files to labelled text."""
+"""From files to labeled text."""

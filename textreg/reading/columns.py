@@ -54,7 +54,7 @@ class Columns:
         group: str | None = None,
         time: str | None = None,
         *,
-        labelled: bool = True,
+        labeled: bool = True,
     ) -> None:
         self.wanted = {
             "text": text,
@@ -63,7 +63,7 @@ class Columns:
             "group": group,
             "time": time,
         }
-        self.labelled = labelled
+        self.labeled = labeled
         self.found: dict[str, str] = {}
         self.guessed: list[str] = []
 
@@ -119,7 +119,7 @@ class Columns:
         """The document of the record at ``line``, whose fields ``get`` gives by column name.
 
         Labels may be any text, number, true or false, and become texts. A field that cannot be used
-        raises UnusableRow; unlabelled data may lack labels here and there.
+        raises UnusableRow; unlabeled data may lack labels here and there.
         """
         found = self.found
         text = get(found["text"])
@@ -130,7 +130,7 @@ class Columns:
             try:
                 label = _label(found["label"], get(found["label"]))
             except UnusableRow:
-                if self.labelled:
+                if self.labeled:
                     raise
         weight = _weight(found["weight"], get(found["weight"])) if "weight" in found else 1.0
         group = _group(found["group"], get(found["group"])) if "group" in found else ""
@@ -138,9 +138,7 @@ class Columns:
         return Row(text, label, weight, line, group, time)
 
     def _needs(self, role: str) -> bool:
-        return (
-            role == "text" or (role == "label" and self.labelled) or self.wanted[role] is not None
-        )
+        return role == "text" or (role == "label" and self.labeled) or self.wanted[role] is not None
 
     def _choose(self, role: str, names: Sequence[str]) -> str | None:
         wanted = self.wanted[role]

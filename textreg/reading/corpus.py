@@ -34,7 +34,7 @@ def read_corpus(
     group_col: str | None = None,
     time_col: str | None = None,
     on_error: str = "stop",
-    labelled: bool = True,
+    labeled: bool = True,
     encoding: str | None = None,
 ) -> Corpus:
     """Read documents and their labels.
@@ -50,7 +50,7 @@ def read_corpus(
     on_error: ``"stop"`` raises DataError for the first row that cannot be used; ``"skip"`` leaves
     such rows out and counts them in ``Corpus.skipped``.
 
-    labelled: False reads texts to be classified. Labels are then kept only if every document has
+    labeled: False reads texts to be classified. Labels are then kept only if every document has
     one, and a file that is none of the above has a document on each line.
 
     encoding: that of the files; by default UTF-8, or UTF-16 or UTF-32 by the byte order mark.
@@ -58,7 +58,7 @@ def read_corpus(
     Raises UsageError for a missing file or a wrong column name, DataError for what is in the files.
     """
     names = (text_col, label_col, weight_col, group_col, time_col)
-    (corpus,) = _Reading(paths, names, labelled, on_error, encoding).batches(None)
+    (corpus,) = _Reading(paths, names, labeled, on_error, encoding).batches(None)
     return corpus
 
 
@@ -73,7 +73,7 @@ def stream_documents(
 ) -> Iterator[Corpus]:
     """Read documents to be classified, at most ``batch`` at a time, in constant memory.
 
-    As :func:`read_corpus` with ``labelled=False``. From a pipe, the documents at hand are given
+    As :func:`read_corpus` with ``labeled=False``. From a pipe, the documents at hand are given
     without waiting for a full batch. ``Corpus.skipped`` counts the rows left out since the batch
     before; where such rows come last, a batch without documents ends the reading.
     """
@@ -90,7 +90,7 @@ class _Reading:
         self,
         paths: Paths,
         names: tuple[str | None, str | None, str | None, str | None, str | None],
-        labelled: bool,
+        labeled: bool,
         on_error: str,
         encoding: str | None,
     ) -> None:
@@ -99,7 +99,7 @@ class _Reading:
         check_encoding(encoding)
         self.paths = _listed([paths] if isinstance(paths, (str, os.PathLike)) else paths)
         self.names = names
-        self.labelled = labelled
+        self.labeled = labeled
         self.encoding = encoding
         self.faults = Faults(skips=on_error == "skip")
         self.formats: list[str] = []
@@ -170,7 +170,7 @@ class _Reading:
             self.lines = lines = Lines(_name(path), stream, self.faults, self.encoding)
             if lines.empty:
                 raise DataError(f"{lines.name}: the file is empty.")
-            columns = Columns(*self.names, labelled=self.labelled)
+            columns = Columns(*self.names, labeled=self.labeled)
             kind = detect(lines, columns)
             self.formats.append(kind)
             self.columns.append(columns)
@@ -183,15 +183,15 @@ class _Reading:
         files = [os.path.relpath(file, folder) for file in _files_under(folder)]
         classed = [file for file in files if os.path.dirname(file)]
         beside = len(files) - len(classed)
-        if self.labelled and files and not classed:
+        if self.labeled and files and not classed:
             raise DataError(
                 f"{folder}: no class folders in it, only files ({beside}). Expected is a folder "
                 f"for each class, such as {os.path.join(folder, 'good', '1.txt')}. To read the "
                 f"files themselves, name them: '{os.path.join(folder, '*')}'."
             )
-        note = f" ({beside} beside them ignored)" if self.labelled and beside else ""
+        note = f" ({beside} beside them ignored)" if self.labeled and beside else ""
         self.formats.append(f"a folder for each class{note}")
-        for file in classed if self.labelled else files:
+        for file in classed if self.labeled else files:
             label = file.split(os.sep)[0] if os.path.dirname(file) else None
             name = os.path.join(folder, file)
             try:

@@ -40,7 +40,7 @@ _QUOTING = 'Put the field in quotes, and write a quote inside it twice ("")'
 def detect(lines: Lines, columns: Columns) -> str:
     """The format: ``jsonl``, ``csv``, ``tsv``, ``fasttext`` or ``lines`` (plain, one a document).
 
-    By the ending of the name, and where that says nothing by the first line. Labelled data that
+    By the ending of the name, and where that says nothing by the first line. Labeled data that
     looks like none of them raises DataError.
     """
     ending = PurePath(lines.name.lower().removesuffix(".gz")).suffix
@@ -48,13 +48,13 @@ def detect(lines: Lines, columns: Columns) -> str:
         return ENDINGS[ending]
     if _FASTTEXT.match(lines.first):
         return "fasttext"
-    if not columns.labelled and ending == ".txt":
+    if not columns.labeled and ending == ".txt":
         return "lines"
     if _JSON_BEGINS.match(lines.first):
         return "jsonl"
     if columns.numbered or _is_header(lines.first, columns):
         return "csv"
-    if not columns.labelled:
+    if not columns.labeled:
         return "lines"
     raise DataError(
         f"{lines.at(1)}: cannot tell text from label here. Give JSON lines "
@@ -189,7 +189,7 @@ def _csv_records(lines: Lines, faults: Faults, delimiter: str) -> Iterator[tuple
 def _csv_names(fields: list[str], columns: Columns, where: str) -> list[str]:
     """Names of the columns: ``fields`` itself if that is the header, else the numbers from 1."""
     if columns.numbered and not columns.fit(fields):
-        if Columns(labelled=columns.labelled).fit(fields):
+        if Columns(labeled=columns.labeled).fit(fields):
             raise UsageError(
                 f"{where}: the columns have names ({', '.join(fields)}). Give those, as in "
                 "--text-col NAME; numbers are for files without a header."
@@ -236,7 +236,7 @@ def _is_header(line: str, columns: Columns) -> bool:
     if not columns.fit(cells):
         return False
     words = len(cells) > 1 and not any(re.search(r"\s", cell.strip()) for cell in cells)
-    return columns.wanted["text"] is not None or columns.labelled or words
+    return columns.wanted["text"] is not None or columns.labeled or words
 
 
 def _each_line(
@@ -263,7 +263,7 @@ def _fasttext(line: str, columns: Columns, number: int) -> Row | None:
         return None
     labels = _FASTTEXT.findall(line)
     label = labels[0] if len(labels) == 1 else None
-    if columns.labelled and not label:
+    if columns.labeled and not label:
         if len(labels) > 1:
             raise UnusableRow(
                 f"{len(labels)} labels ({', '.join(labels[:3])}); a document has one here.",

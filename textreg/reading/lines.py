@@ -80,7 +80,7 @@ def check_encoding(encoding: str | None) -> None:
 class Lines:
     """The lines of a binary stream as text, without their ``\\n``.
 
-    ``number`` is that of the line given last, from 1. gzip is recognised by its first bytes, UTF-8,
+    ``number`` is that of the line given last, from 1. gzip is recognized by its first bytes, UTF-8,
     UTF-16 and UTF-32 by their marks; other text is UTF-8 unless ``encoding`` says what it is.
 
     A line that cannot be decoded raises DataError; where ``faults`` skips, it is given with its

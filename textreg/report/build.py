@@ -57,7 +57,7 @@ def report(
 ) -> Report:
     """Measure a model and say what it is.
 
-    corpus: labelled documents that the model has not seen. train: those that it was trained on;
+    corpus: labeled documents that the model has not seen. train: those that it was trained on;
     without them the report leaves out what only they tell, and says so. Without ``corpus`` every
     training document is answered by a fit with the same prices that has not seen it: see
     :func:`textreg.report.study.study`. unlabeled: further documents that its graph came from.

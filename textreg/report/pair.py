@@ -38,7 +38,7 @@ def report_pair(
     names: tuple[str, str] = ("first", "second"),
     command: Sequence[str] | None = None,
 ) -> PairReport:
-    """Measure two models on labelled documents that neither has seen, and tell them apart.
+    """Measure two models on labeled documents that neither has seen, and tell them apart.
 
     names: what the page calls them. command: words of the command line, for the page to repeat.
 

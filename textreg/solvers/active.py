@@ -118,7 +118,7 @@ class ActiveFit:
             self._newest_first = self._oldest_first[::-1].copy()
 
     def improve(self, wanted: float) -> bool:
-        """One Newton step towards the radius ``wanted``; False where it is lost in rounding."""
+        """One Newton step toward the radius ``wanted``; False where it is lost in rounding."""
         self._settled = SETTLED * wanted
         slack = (SHARE * wanted) ** 2 / (0.25 * self._bend * max(len(self.features), 1))
         w, b, z, before = self.w.copy(), self.b, self.z, self.objective
@@ -177,7 +177,7 @@ class ActiveFit:
         return z
 
     def _descend(self, features: Int32s, slack: float, fit_intercept: bool = True) -> None:
-        """Move w and b towards the minimum of the model at the present r and h; r follows."""
+        """Move w and b toward the minimum of the model at the present r and h; r follows."""
         k = len(self.features)
         self.b = ridge_descent(
             self._indptr[: k + 1], self._indices, self._data, self.h, self.r, features.copy(),
@@ -186,7 +186,7 @@ class ActiveFit:
         )  # fmt: skip
 
     def _conjugate(self, wanted: float) -> None:
-        """Move w and b on towards that minimum by conjugate gradients, until r is so near it.
+        """Move w and b on toward that minimum by conjugate gradients, until r is so near it.
 
         r comes in as the derivatives of the model. Each direction is scaled by the curvature of its
         weight.

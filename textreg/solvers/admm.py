@@ -4,7 +4,7 @@ Every group owns a copy v_g of its weights, tied to them by multipliers u_g. In 
 numbers of the paper (docs/maths.md, A1):
 
 - w: the loss and the l1 price, each weight drawn to the mean of its copies, eq. (2);
-- v: each copy by itself shrunk towards zero, which drops groups, eq. (3) and (5);
+- v: each copy by itself shrunk toward zero, which drops groups, eq. (3) and (5);
 - u: moved by the disagreement, eq. (4).
 """
 
@@ -56,7 +56,7 @@ def admm(
     relax: float = 1.6,
     stop: str = "gap",
 ) -> Solution:
-    """Minimise loss + penalty over overlapping groups.
+    """Minimize loss + penalty over overlapping groups.
 
     rho: price of disagreement between a weight and its copies. balanced: let rho follow the two
     residuals (Boyd et al. 2010, section 3.4.1). relax: over-relaxation, 1 for none (section 3.4.3).
@@ -78,7 +78,7 @@ def admm(
     while iteration < limit and not met and not stopped:
         iteration += 1
         before = engine.w.copy()
-        _minimise_w(engine, penalty, rho, copies, target)
+        _minimize_w(engine, penalty, rho, copies, target)
         target = np.zeros(penalty.p)
         disagree, moved, v_size, u_size = admm_copies(
             penalty.indptr,
@@ -135,7 +135,7 @@ def admm(
     )
 
 
-def _minimise_w(
+def _minimize_w(
     engine: Engine, penalty: GroupNorms, rho: float, copies: Floats, target: Floats
 ) -> None:
     """The w step: loss + l1 + rho/2 sum_j N_j (w_j - mu_j)^2, mu_j the mean of v + u / rho."""

@@ -113,7 +113,7 @@ def group_bound(
     u: where to begin, ||u_g|| <= price_g; changed in place. tol: relative accuracy that is asked
     for. objective: the value to be certified; there is no use in a better bound than it asks for.
 
-    First u is improved by block updates that pull every |t_j| towards lam_j. What is then left
+    First u is improved by block updates that pull every |t_j| toward lam_j. What is then left
     above is met by damping alpha_i in the documents that hold the feature: a rare word costs the
     few documents it occurs in, where scaling all of alpha would cost every document. The rest is
     paid for by :func:`_scaled_bound`.

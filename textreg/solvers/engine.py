@@ -152,7 +152,7 @@ class Engine:
         return self._advance(active[w[active] != self.w[active]], penalty, w, b)
 
     def _advance(self, moved: Int32s, penalty: Separable, w: Floats, b: float) -> float:
-        """Go towards (w, b), which differs from the present point in ``moved``, while it helps."""
+        """Go toward (w, b), which differs from the present point in ``moved``, while it helps."""
         present = self.w[moved]
         change = w[moved] - present
         move = np.full(len(self.z), b - self.b)

@@ -4,7 +4,7 @@ A norm lies below a quadratic that touches it: ||w_g|| <= ||w_g||^2 / (2 s_g) + 
 s_g = ||w_g|| (docs/maths.md, M1). With every s_g fixed the penalty is a separable one (M2), and one
 Newton step lowers the objective; then s_g follows the new norms. Three things make it quick:
 
-- it comes from above. s starts large, so that norms shrink towards the optimum. On that way
+- it comes from above. s starts large, so that norms shrink toward the optimum. On that way
   u_g = price_g w_g / max(s_g, ||w_g||) stays inside its ball (M3), and is dual feasible as soon as
   the inner problem is solved: the bound is good long before the last digits of w are;
 - a group that grows all the same does so slowly, by the factor ||w_g|| / s_g a round, so its s is
@@ -110,7 +110,7 @@ class Extrapolation:
 
 
 def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
-    """Minimise loss + penalty over overlapping groups, to the relative gap ``problem.tol``."""
+    """Minimize loss + penalty over overlapping groups, to the relative gap ``problem.tol``."""
     engine = Engine(problem)
     s = np.full(len(penalty.price), ABOVE)
     if problem.start is not None:

@@ -35,7 +35,7 @@ SMOOTH_PASSES, SMOOTH_POLISH = 1, 60
 
 
 def newton(problem: Problem, penalty: Separable) -> Solution:
-    """Minimise loss + penalty (mu = 0); stops at the relative gap ``problem.tol``.
+    """Minimize loss + penalty (mu = 0); stops at the relative gap ``problem.tol``.
 
     Without any price on some feature there is no useful lower bound: the gap is NaN then, and the
     stop is at a largest gradient of ``problem.tol`` times that at zero weights, or the largest met.

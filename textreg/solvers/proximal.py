@@ -48,7 +48,7 @@ class Point(NamedTuple):
 
 
 def proximal(problem: Problem, penalty: Penalty) -> Solution:
-    """Minimise loss + penalty, the intercept free; slower than ``newton``, but takes any penalty.
+    """Minimize loss + penalty, the intercept free; slower than ``newton``, but takes any penalty.
 
     Stops when no entry of the proximal gradient, (w - prox(w - s grad f(w), s)) / s, is larger
     than ``problem.tol`` times the largest gradient at zero weights; where the penalty has a

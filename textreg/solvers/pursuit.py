@@ -188,7 +188,7 @@ class Pursuit:
         """The model with ``budget`` features, fitted on the given columns.
 
         It has fewer where the run stopped before, and more where the last group oversteps. Its
-        weights minimise loss + l2 ||w||_2^2 to the relative gap ``problem.tol``. ``info`` has the
+        weights minimize loss + l2 ||w||_2^2 to the relative gap ``problem.tol``. ``info`` has the
         order in which features came, the groups that brought them (index of the group and number of
         features after each step, index -1 for single ones), what is doubtful, and what stopped the
         run.

@@ -48,7 +48,7 @@ IDLE = 3
 
 
 def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
-    """Minimise loss + penalty; stops at the relative gap ``problem.tol``.
+    """Minimize loss + penalty; stops at the relative gap ``problem.tol``.
 
     Without a ridge there is no bound: the gap is NaN then, and the stop is at a largest gradient of
     ``problem.tol`` times that at the start.

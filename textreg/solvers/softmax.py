@@ -157,7 +157,7 @@ def cheapest(ws: Floats, lam: Floats, q: Floats) -> Floats:
 def multinomial(
     problem: Problem, codes: Int64s, turn: Turn, start: tuple[Floats, Floats] | None = None
 ) -> MultiSolution:
-    """Minimise the loss of all classes and the penalty, to the relative gap ``problem.tol``.
+    """Minimize the loss of all classes and the penalty, to the relative gap ``problem.tol``.
 
     codes: (n,) class of every document, 0 to the number of classes - 1, all of which occur. The
     problem's own y and start have no part in it. start: weights (classes, p) and intercepts to

@@ -100,7 +100,7 @@ def _determinism(part: Sized) -> None:
 
 @_checks.add("penalty-prox")
 def _prox(part: Sized) -> None:
-    """prox is what its definition says: numeric minimisation finds no x with a lower
+    """prox is what its definition says: numeric minimization finds no x with a lower
     1/2 ||x - w||^2 + step * value(x)."""
     others = [x for _, _, x in cases(part)]
     for w, step, x in cases(part):

@@ -28,7 +28,7 @@ def has_softmax(part: Any) -> bool:
     return made(part).softmax
 
 
-def labelled(**changes: Any) -> tuple[Problem, Int64s]:
+def labeled(**changes: Any) -> tuple[Problem, Int64s]:
     """The small problem with three classes, each of which two of the features speak for."""
     problem = small(**changes)
     speaks = np.zeros((P, CLASSES))
@@ -60,7 +60,7 @@ def softmax_loss(problem: Problem, codes: Int64s, w: Floats, b: Floats) -> float
 def _multiclass(part: Any) -> None:
     """Classes fitted one against the rest from one problem get what each gets from its own, and
     tell the documents apart better than the most frequent label does."""
-    problem, codes = labelled()
+    problem, codes = labeled()
     problem = problem.replace(y=one_rest(codes, 0))
     ready = prepared(part, problem)
     _ = problem.X_csc  # the classes of a training share it too, and what is derived from it
@@ -80,7 +80,7 @@ def _softmax(part: Any) -> None:
     """All classes together: weights (classes, p) that beat no feature, whatever the classes are
     called, and for which a document of weight 3 is three of it. Prices of 0 can be asked for, or an
     error says why not."""
-    problem, codes = labelled()
+    problem, codes = labeled()
     ready = prepared(part, problem)
     found = together(ready, problem, codes)
     require("softmax", isinstance(found, MultiSolution), "a MultiSolution", type(found).__name__)
@@ -111,7 +111,7 @@ def _softmax(part: Any) -> None:
     for key, declared in ready.declared().items():
         if isinstance(declared.search, LogGrid):
             with contextlib.suppress(TextregError):
-                free = together(ready.replace(**{key: 0.0}), labelled(tol=1e-3)[0], codes)
+                free = together(ready.replace(**{key: 0.0}), labeled(tol=1e-3)[0], codes)
                 require("softmax", bool(np.isfinite(free.w).all()), f"finite w at {key}=0", free.w)
 
 
@@ -121,7 +121,7 @@ def _softmax_honesty(part: Any) -> None:
     the callback returns True, the best so far comes back at once."""
     name = "softmax-honesty"
     for options in ({}, {"tol": 1e-13, "max_iter": 1}):
-        problem, codes = labelled(**options)
+        problem, codes = labeled(**options)
         require_honest(name, prepared(part, problem).solve_softmax, problem, codes)
     steps: list[Step] = []
 
@@ -129,7 +129,7 @@ def _softmax_honesty(part: Any) -> None:
         steps.append(step)
         return True
 
-    problem, codes = labelled(callback=stop)
+    problem, codes = labeled(callback=stop)
     found = together(prepared(part, problem), problem, codes)
     require(name, len(steps) == 1, "one call of the callback", f"{len(steps)} calls")
     require(name, bool(np.isfinite(found.w).all()), "finite weights", found.w)

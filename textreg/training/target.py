@@ -46,7 +46,7 @@ class Target(NamedTuple):
         """The true labels of documents to measure on; DataError for labels that are not known."""
         if not len(dev) or dev.labels is None:
             raise DataError(
-                "There are no labelled documents in dev: give some to choose the prices by (--dev)."
+                "There are no labeled documents in dev: give some to choose the prices by (--dev)."
             )
         return _known_codes(dev, self.labels) if self.labels else numbers(dev)
 
@@ -54,7 +54,7 @@ class Target(NamedTuple):
 def classes(corpus: Corpus) -> tuple[tuple[str, ...], Int64s]:
     """The labels, sorted, and the index of every document's."""
     if not len(corpus):
-        raise DataError("There are no documents to train on: give a file with labelled texts.")
+        raise DataError("There are no documents to train on: give a file with labeled texts.")
     if corpus.labels is None:
         raise DataError(
             "The documents have no labels to train on: say which column holds them "

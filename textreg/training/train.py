@@ -81,7 +81,7 @@ def train_corpus(
     *,
     started: float | None = None,
 ) -> Model:
-    """Train a model on a labelled corpus.
+    """Train a model on a labeled corpus.
 
     All documents are turned into features once: vocabulary and inverse document frequencies have
     seen the words of held-out documents, never their labels. Groups and graphs come from the
