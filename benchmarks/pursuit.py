@@ -18,7 +18,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +131,7 @@ def timed(call: Callable[[], Any], repeat: int = 1) -> tuple[float, Any]:
     return min(times), result
 
 
-def agreement(ours: list[int], theirs: list[int]) -> str:
+def agreement(ours: Sequence[int], theirs: Sequence[int]) -> str:
     """How far two orders are the same."""
     count = min(len(ours), len(theirs))
     same = sum(a == b for a, b in zip(ours, theirs, strict=False))
@@ -180,11 +180,11 @@ def report(name: str, problem: Problem, l2: float, budget: int, args: Any) -> No
     theirs, order = timed(lambda: plain(budget, lbfgs))
     exact = plain(min(args.exact, budget), newton)
     print(f"{name}, ridge {l2:g}, {budget:,} of {X.shape[1]:,} features")
-    print(f"  textreg {seconds:8.3f} s, with the last fit; {run.doubtful} choices doubtful")
+    print(f"  textreg {seconds:8.3f} s, with the last fit; {run.uncertain} choices uncertain")
     print(f"  SciPy   {theirs:8.3f} s, without; {theirs / seconds:.1f} times as long")
-    print(f"  textreg and exact fits: {agreement(solution.info['order'], exact)}")
+    print(f"  textreg and exact fits: {agreement(solution.report.order, exact)}")
     print(f"  SciPy and exact fits:   {agreement(order, exact)}")
-    print(f"  textreg and SciPy:      {agreement(solution.info['order'], order)}", flush=True)
+    print(f"  textreg and SciPy:      {agreement(solution.report.order, order)}", flush=True)
 
 
 def main() -> None:

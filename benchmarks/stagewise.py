@@ -146,15 +146,15 @@ def main() -> None:
     problem = Problem(X, y, loss="squared", validation=held)
     solution = stagewise(problem, rules)
     seconds = time.process_time() - started
-    path = solution.info["path"]
+    path = solution.report.path
     variance = y.var()
-    print(f"{solution.info['steps']:,} steps, stopped by: {solution.info['stopped']}")
+    print(f"{solution.report.steps:,} steps, stopped by: {solution.report.stopped}")
     print(f"{'step':>8} {'nonzero':>9} {'train':>9} {'held out':>9}")
     for at in np.linspace(0, len(path.checks) - 1, 11).astype(int):
         errors = f"{path.train_error[at]:9.3f} {path.validation_error[at]:9.3f}"
         print(f"{path.checks[at]:8,} {path.nonzero[at]:9,} {errors}")
     print(f"R^2 at the end {1 - path.train_error[-1] / variance:.3f}")
-    print(f"Gram columns: {solution.info['gram']}")
+    print(f"Gram columns: {solution.report.gram}")
     print(f"{seconds:.1f} s, {peak():.2f} GB at its peak (paper: 20 minutes)")
 
 

@@ -213,7 +213,7 @@ def pursuit(demo: Demo) -> str:
 
 def stages(demo: Demo) -> str:
     """Weights of the heaviest features, step by step."""
-    path = stagewise(demo.problem, StepRules(steps=400, every=10)).info["path"]
+    path = stagewise(demo.problem, StepRules(steps=400, every=10)).report.path
     steps = list(range(0, 401, 10))
     weights = np.array([path.weights(step) for step in steps])
     heaviest = np.argsort(-np.abs(weights[-1]))[:4]

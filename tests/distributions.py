@@ -262,8 +262,10 @@ FAULTS = [
         r"b, must give a finite number, not None",
     ),
     _fault(
-        _solving("order", "found.info['order'] = [10**9]\nreturn found"),
-        r"info\['order'\], must give numbers of \d+ features",
+        _solving("order", "from dataclasses import replace\n"
+            "from textreg.records import SelectionReport\n"
+            "return replace(found, report=SelectionReport(order=(10**9,)))"),
+        r"report\.order, must give indices of \d+ features",
     ),
     _fault(
         _solving("writes", "problem.X.data[:] = 0\nreturn found"),

@@ -81,7 +81,7 @@ def test_omp_takes_the_features_of_the_reference(omp_known: Known, name: str) ->
     known, l2 = omp_known, float(omp_known[f"{name}_lambda"])
     run = Pursuit(known.problem(known.normed), l2=l2, columns="given", first=[0])
     run.grow(301)
-    assert run.doubtful == 0
+    assert run.uncertain == 0
     assert run.order == (known[f"{name}_exact_order"] + 1).tolist()
     theirs = known[f"{name}_order"] + 1
     differ = np.flatnonzero(np.array(run.order) != theirs)
@@ -209,7 +209,7 @@ def test_omp_is_the_plain_version(seed: int, intercept: bool, columns: str) -> N
     run.grow(25)
     assert run.order == plain(problem, 0.3, 25, columns)
     assert run.stopped == "exhausted"
-    assert run.doubtful == 0
+    assert run.uncertain == 0
 
 
 @pytest.mark.parametrize("kind", SCORES)
@@ -222,7 +222,7 @@ def test_gomp_is_the_plain_version(seed: int, columns: str, kind: str) -> None:
     run = Pursuit(problem, l2=0.3, columns=columns, score=kind)
     run.grow(15)
     assert run.order == plain(problem, 0.3, 15, columns, kind, members)
-    assert run.doubtful == 0
+    assert run.uncertain == 0
 
 
 @pytest.mark.parametrize("kind", SCORES)
@@ -385,8 +385,8 @@ def test_of_parallel_columns_the_lowest_comes_first() -> None:
 
 def test_empty_columns_are_never_chosen() -> None:
     solution = Omp(l2=1.0, budget=25).solve(small(6))
-    assert solution.info["stopped"] == "exhausted"
-    assert sorted(solution.info["order"]) == list(range(24))
+    assert solution.report.stopped == "exhausted"
+    assert sorted(solution.report.order) == list(range(24))
     assert solution.converged
 
 
@@ -414,7 +414,7 @@ def test_a_document_of_weight_two_is_that_document_twice() -> None:
             Problem(problem.X, problem.y, weights=weights, groups=groups, tol=1e-10)
         )
         repeated = reg.solve(Problem(problem.X[twice], problem.y[twice], groups=groups, tol=1e-10))
-        assert weighted.info["order"] == repeated.info["order"]
+        assert weighted.report.order == repeated.report.order
         np.testing.assert_allclose(weighted.w, repeated.w, atol=1e-4)
 
 
@@ -423,7 +423,7 @@ def test_the_order_of_documents_does_not_matter() -> None:
     shuffled = np.random.default_rng(8).permutation(40)
     other = Problem(problem.X[shuffled], problem.y[shuffled])
     reg = Omp(l2=0.5, budget=15)
-    assert reg.solve(other).info["order"] == reg.solve(problem).info["order"]
+    assert reg.solve(other).report.order == reg.solve(problem).report.order
 
 
 def test_scaling_columns_changes_no_choice_among_unit_columns() -> None:
@@ -431,12 +431,12 @@ def test_scaling_columns_changes_no_choice_among_unit_columns() -> None:
     factors = np.random.default_rng(9).choice([0.25, 0.5, 2.0, 8.0], 25)
     scaled = Problem(problem.X @ diags_array(factors), problem.y)
     reg = Omp(l2=0.5, budget=15)
-    assert reg.solve(scaled).info["order"] == reg.solve(problem).info["order"]
+    assert reg.solve(scaled).report.order == reg.solve(problem).report.order
 
 
 def test_the_given_ridge_is_that_of_the_last_fit() -> None:
     solution = Omp(l2=0.7, budget=6).solve(small(10, tol=1e-12))
-    problem, features = small(10), solution.info["order"]
+    problem, features = small(10), list(solution.report.order)
     A = problem.X.toarray()[:, features]
     w, _ = exact_fit(A, problem.y, problem.weights, np.full(6, 1.4), True)
     np.testing.assert_allclose(solution.w[features], w[:-1], atol=1e-5)
@@ -450,9 +450,9 @@ def test_the_path_is_one_run_with_the_models_of_many(reg: Omp) -> None:
     parts = [reg.replace(budget=budget) for budget in (2, 5, 9, 4)]
     for part, solution in reg.path(problem, parts):
         alone = part.solve(problem)
-        assert solution.info["order"] == alone.info["order"]
-        assert solution.info["steps"] == alone.info["steps"]
-        assert len(solution.info["order"]) >= part.budget
+        assert solution.report.order == alone.report.order
+        assert solution.report.steps == alone.report.steps
+        assert len(solution.report.order) >= part.budget
         np.testing.assert_allclose(solution.w, alone.w, atol=1e-4)
 
 
@@ -497,11 +497,11 @@ def test_a_callback_stops_with_the_best_so_far() -> None:
     solution = Omp(l2=1.0, budget=20).solve(small(13, callback=stop))
     assert solution.nonzero == 4
     assert not solution.converged
-    assert solution.info["stopped"] == "callback"
+    assert solution.report.stopped == "callback"
     assert solution.history == tuple(seen)
     objectives = [step.objective for step in seen]
     assert objectives == sorted(objectives, reverse=True)
-    assert solution.info["order"] == Omp(l2=1.0, budget=4).solve(small(13)).info["order"]
+    assert solution.report.order == Omp(l2=1.0, budget=4).solve(small(13)).report.order
 
 
 @pytest.mark.parametrize(("reg", "power"), [(Omp(), 1), (Gomp(score="sum"), 2)])
@@ -509,35 +509,35 @@ def test_epsilon_ends_a_run(reg: Omp, power: int) -> None:
     nothing = Groups(np.zeros(1, dtype=np.int64), np.empty(0, np.int32), np.empty(0), 25)
     problem, columns = small(14, groups=nothing), Columns(small(14))
     part = reg.replace(l2=1.0, budget=10)
-    order = part.solve(problem).info["order"]
+    order = list(part.solve(problem).report.order)
     A = problem.X.toarray()[:, order[:5]] / columns.norms[order[:5]]
     _, r = exact_fit(A, problem.y, problem.weights, np.full(5, 2.0), True)
     best = np.abs(columns.dots(r, np.array(order[5:], dtype=np.int32))).max()
     for factor, count in ((1.001, 5), (0.999, 6)):
         ended = part.replace(epsilon=factor * best**power).solve(problem)
-        assert ended.info["order"][:count] == order[:count]
+        assert list(ended.report.order[:count]) == order[:count]
         assert (ended.nonzero == 5) == (count == 5)
         if count == 5:
-            assert ended.info["stopped"] == "epsilon"
+            assert ended.report.stopped == "epsilon"
 
 
 def test_without_a_ridge_nothing_is_said_to_be_proven() -> None:
     problem = small(20)
     solution = Omp(l2=0.0, budget=4).solve(problem)
-    assert not solution.info["proven"]
+    assert not solution.report.proven
     assert solution.nonzero == 4
     assert solution.converged
-    assert Omp(l2=1.0, budget=4).solve(problem).info["proven"]
+    assert Omp(l2=1.0, budget=4).solve(problem).report.proven
 
 
 @pytest.mark.parametrize("loss", ["squared", "squared-hinge"])
-def test_with_more_features_than_documents_no_choice_is_doubtful(loss: str) -> None:
+def test_with_more_features_than_documents_no_choice_is_uncertain(loss: str) -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 400))
     problem = Problem(X, np.sign(X[:, :6].sum(axis=1)), loss=loss)
     run = Pursuit(problem, l2=0.01)
     run.grow(160)
-    assert (run.doubtful, run.proven) == (0, True)
+    assert (run.uncertain, run.proven) == (0, True)
     if loss == "squared":  # where exact fits have a formula
         A = X / np.linalg.norm(X, axis=0)
         order: list[int] = []
@@ -551,9 +551,9 @@ def test_with_more_features_than_documents_no_choice_is_doubtful(loss: str) -> N
         assert run.order == order
 
 
-def test_doubtful_choices_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uncertain_choices_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textreg.solvers.pursuit.ROUNDS", 0)
-    with pytest.warns(ConvergenceWarning, match="5 of 6 choices of the pursuit are doubtful"):
+    with pytest.warns(ConvergenceWarning, match="5 of 6 selections of the pursuit are uncertain"):
         solution = Omp(l2=1.0, budget=6).solve(small(15))
     assert not solution.converged
 

@@ -87,7 +87,7 @@ def test_every_step_is_that_of_the_dense_twin(
     problem = Problem(csr_array(X), y, c, loss=loss, fit_intercept=fit_intercept)
     name = "exponential" if likelihood == "exponential" else "loss"
     solution = stagewise(problem, StepRules(likelihood=name, **options))
-    path = solution.info["path"]
+    path = solution.report.path
     assert len(features) > 150
     assert path.features.tolist() == features
     np.testing.assert_allclose(path.sizes, sizes, rtol=1e-8)
@@ -102,7 +102,7 @@ def test_zero_one_columns_and_labels_take_the_twins_way_too() -> None:
     options = {"epsilon": 0.03, "every": 10, "steps": 200}
     features, _, w, _ = dense_path(X, y, c, likelihood="logistic", fit_intercept=True, **options)
     solution = stagewise(Problem(csr_array(X), y), StepRules(**options))
-    assert solution.info["path"].features.tolist() == features
+    assert solution.report.path.features.tolist() == features
     np.testing.assert_allclose(solution.w, w, rtol=1e-8, atol=1e-12)
 
 
@@ -139,10 +139,10 @@ def test_gram_columns_are_dropped_and_made_again() -> None:
     rules = {"epsilon": 0.05, "steps": 300}
     all_kept = stagewise(problem, StepRules(**rules))
     few_kept = stagewise(problem, StepRules(**rules, cache=0.02))
-    chosen = len(set(all_kept.info["path"].features.tolist()))
-    assert all_kept.info["gram"]["computed"] == all_kept.info["gram"]["kept"] == chosen
-    assert few_kept.info["gram"]["computed"] > chosen
-    assert few_kept.info["gram"]["bytes"] <= 20_000
+    chosen = len(set(all_kept.report.path.features.tolist()))
+    assert all_kept.report.gram.computed == all_kept.report.gram.stored == chosen
+    assert few_kept.report.gram.computed > chosen
+    assert few_kept.report.gram.bytes <= 20_000
     np.testing.assert_array_equal(few_kept.w, all_kept.w)
 
 
@@ -152,7 +152,7 @@ def test_errors_on_the_path_are_those_of_its_models(make: Any) -> None:
     y = responses(X) if make is linear else labels(X)
     problem = make(weights=weights(80), validation=(csr_array(X), y))
     solution = stagewise(problem, StepRules(epsilon=0.02, every=30, steps=200))
-    path = solution.info["path"]
+    path = solution.report.path
     assert path.checks.tolist() == [0, 30, 60, 90, 120, 150, 180, 200]
     c = problem.weights / problem.weights.sum()
     for at, step in enumerate(path.checks):
@@ -166,7 +166,7 @@ def test_errors_on_the_path_are_those_of_its_models(make: Any) -> None:
         assert path.validation_error[at] == pytest.approx(errors[1].mean())
         assert path.nonzero[at] == np.count_nonzero(w)
     best = int(np.argmin(path.validation_error))
-    assert solution.info["chosen"] == path.checks[best]
+    assert solution.report.best_step == path.checks[best]
     assert [step.iteration for step in solution.history] == path.checks.tolist()
     np.testing.assert_array_equal(solution.w, path.weights(int(path.checks[best])))
     assert solution.b == path.intercepts[best]
@@ -203,22 +203,22 @@ def test_orthogonal_columns_give_the_lasso(threshold: float) -> None:
     X, best = orthogonal()
     rules = StepRules(epsilon=0.001, threshold=threshold, steps=10**6)
     solution = stagewise(Problem(X, X @ best + 5.0, loss="squared"), rules)
-    assert solution.info["stopped"] == "threshold"
+    assert solution.report.stopped == "threshold"
     soft = np.sign(best) * np.maximum(np.abs(best) - threshold * 2.0, 0.0)
     np.testing.assert_allclose(solution.w, soft, atol=0.0015)
     assert solution.b == pytest.approx(5.0)
-    assert solution.info["largest"] <= threshold
+    assert solution.report.largest <= threshold
 
 
 def test_a_loop_of_two_stops() -> None:
     X, best = orthogonal()
     solution = stagewise(Problem(X, X @ best, loss="squared"), StepRules(epsilon=0.03))
-    assert solution.info["stopped"] == "loop"
+    assert solution.report.stopped == "loop"
     assert solution.converged
     np.testing.assert_allclose(solution.w, best, atol=0.03)
     sampled = StepRules(epsilon=0.03, sample=2, seed=1, steps=5000)
     random = stagewise(Problem(X, X @ best, loss="squared"), sampled)
-    assert random.info["stopped"] == "loop"  # only after a look at all of them
+    assert random.report.stopped == "loop"  # only after a look at all of them
     np.testing.assert_allclose(random.w, best, atol=0.03)
 
 
@@ -226,7 +226,7 @@ def test_as_many_steps_back_lead_to_zero_itself() -> None:
     x = np.array([[1.0], [-1.0]])
     walk = stagewise(Problem(x, np.array([0.7, -0.7]), loss="squared"), StepRules(epsilon=0.1))
     assert walk.w[0] == pytest.approx(0.7, abs=0.1)
-    path = walk.info["path"]
+    path = walk.report.path
     there_and_back = np.concatenate([path.sizes[:3], -path.sizes[:3]])
     back = replace(path, features=np.zeros(6, dtype=np.int32), sizes=there_and_back)
     assert back.weights(6)[0] == 0.0
@@ -235,13 +235,13 @@ def test_as_many_steps_back_lead_to_zero_itself() -> None:
 @pytest.mark.parametrize("make", [linear, logistic])
 def test_the_number_of_features_stops(make: Any) -> None:
     solution = stagewise(make(), StepRules(epsilon=0.05, features=7))
-    assert (solution.nonzero, solution.info["stopped"], solution.converged) == (7, "features", True)
+    assert (solution.nonzero, solution.report.stopped, solution.converged) == (7, "features", True)
     assert np.isnan(solution.gap)
 
 
 def test_the_number_of_steps_stops() -> None:
     solution = stagewise(logistic(), StepRules(epsilon=0.05, steps=33))
-    assert (solution.iterations, solution.info["stopped"], solution.converged) == (
+    assert (solution.iterations, solution.report.stopped, solution.converged) == (
         33,
         "steps",
         True,
@@ -253,10 +253,10 @@ def test_a_stale_error_on_held_out_documents_stops() -> None:
     problem = logistic(validation=(numbers(7), noise))
     rules = StepRules(epsilon=0.1, every=10, patience=50)
     solution = stagewise(problem, rules)
-    assert solution.info["stopped"] == "patience"
-    assert solution.info["steps"] == solution.info["chosen"] + 50
+    assert solution.report.stopped == "patience"
+    assert solution.report.steps == solution.report.best_step + 50
     whole = stagewise(problem, StepRules(epsilon=0.1, every=10))
-    assert whole.info["steps"] > solution.info["steps"]
+    assert whole.report.steps > solution.report.steps
 
 
 def test_stale_without_held_out_documents_is_refused() -> None:
@@ -271,7 +271,7 @@ def test_stale_in_a_training_holds_a_tenth_out_and_then_runs_on_all(seed: int) -
     problem = Problem(csr_array(X), labels(X), rng.integers(0, 3, 200).astype(float))
     reg = registry.create("regularizer", "stagewise", patience=50, steps=1000, every=10, seed=seed)
     found = reg.solve(problem)
-    assert (found.info["stopped"], found.converged) == ("patience", True)
+    assert (found.report.stopped, found.converged) == ("patience", True)
     whole = reg.replace(patience=None, steps=found.iterations).solve(problem)
     np.testing.assert_array_equal(found.w, whole.w)
     assert 0 < found.iterations < 1000
@@ -289,7 +289,7 @@ def test_stale_in_a_training_holds_a_tenth_out_and_then_runs_on_all(seed: int) -
             validation=(X[held], problem.y[held]),
         )
     )
-    assert alone.info["chosen"] == found.iterations
+    assert alone.report.best_step == found.iterations
 
 
 def test_stale_is_for_each_candidate_and_ends_when_asked_to() -> None:
@@ -299,7 +299,7 @@ def test_stale_is_for_each_candidate_and_ends_when_asked_to() -> None:
         np.testing.assert_array_equal(found.w, part.solve(logistic()).w)
         assert found.iterations <= part.steps
     stopped = parts[0].solve(logistic(callback=lambda step: step.iteration == 10))
-    assert (stopped.info["stopped"], stopped.converged) == ("callback", False)
+    assert (stopped.report.stopped, stopped.converged) == ("callback", False)
     with pytest.raises(DataError, match="two documents at least"):
         parts[0].solve(logistic(weights=np.eye(80)[0]))
 
@@ -319,7 +319,7 @@ def test_steps_are_as_short_as_the_loss_is_curved(
     changes: dict[str, Any], options: dict[str, Any], epsilon: float
 ) -> None:
     reg = registry.create("regularizer", "stagewise", steps=20, **options)
-    path = reg.solve(logistic(**changes)).info["path"]
+    path = reg.solve(logistic(**changes)).report.path
     assert path.epsilon == pytest.approx(epsilon)
 
 
@@ -337,14 +337,14 @@ def test_the_callback_stops_and_is_told_of_every_check() -> None:
 
     solution = stagewise(logistic(callback=third), StepRules(epsilon=0.05, every=10))
     assert [step.iteration for step in seen] == [0, 10, 20]
-    assert (solution.iterations, solution.info["stopped"]) == (20, "callback")
+    assert (solution.iterations, solution.report.stopped) == (20, "callback")
     assert not solution.converged
     assert np.count_nonzero(solution.w) > 0
 
 
 def test_the_rules_say_how_long_a_run_is_and_not_max_iter() -> None:
     solution = stagewise(logistic(max_iter=1), StepRules(epsilon=0.05, every=1, steps=40))
-    assert (solution.iterations, solution.info["stopped"]) == (40, "steps")
+    assert (solution.iterations, solution.report.stopped) == (40, "steps")
     assert solution.converged
 
 
@@ -407,14 +407,14 @@ def test_columns_that_say_nothing_are_never_chosen(likelihood: str, fit_intercep
 def test_no_feature_no_step(likelihood: str) -> None:
     problem = Problem(csr_array((4, 0)), np.array([1.0, 1.0, 1.0, -1.0]))
     solution = stagewise(problem, StepRules(likelihood=likelihood))
-    assert (len(solution.w), solution.iterations, solution.info["stopped"]) == (0, 0, "threshold")
+    assert (len(solution.w), solution.iterations, solution.report.stopped) == (0, 0, "threshold")
     expected = 0.5 if likelihood == "linear" else np.log(3.0)
     assert solution.b == pytest.approx(expected)
 
 
 def test_one_label_only_leaves_nothing_to_explain() -> None:
     solution = stagewise(linear(y=np.full(80, 0.1)), StepRules())
-    assert (solution.iterations, solution.info["stopped"]) == (0, "threshold")
+    assert (solution.iterations, solution.report.stopped) == (0, "threshold")
     assert solution.b == pytest.approx(0.1)
 
 
@@ -475,7 +475,7 @@ def test_one_run_gives_all_candidates() -> None:
 def test_the_end_of_a_run_is_the_end_for_all_candidates() -> None:
     rules = StepRules(epsilon=0.05, features=5)
     solutions = list(stagewise_path(logistic(), rules, [2, 900, 1000]))
-    assert [solution.info["stopped"] for solution in solutions] == ["steps", "features", "features"]
+    assert [solution.report.stopped for solution in solutions] == ["steps", "features", "features"]
     np.testing.assert_array_equal(solutions[1].w, solutions[2].w)
 
 

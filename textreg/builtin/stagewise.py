@@ -16,7 +16,7 @@ from textreg.losses import find_loss, largest_curvature
 from textreg.params import AUTO, Choices, check_decided, param
 from textreg.records import Int64s, Problem, Solution
 from textreg.solvers.stagewise import stagewise, stagewise_path
-from textreg.solvers.stagewise_rules import StepRules
+from textreg.solvers.stagewise_rules import StagewiseReport, StepRules
 
 STEP = 0.025
 """Size of a step times the largest curvature of the loss. One that curves more is at its least
@@ -103,14 +103,15 @@ class Stagewise(Regularizer):
             validation=(problem.X[held], problem.y[held]),
             start=None,
         )
-        seen = stagewise(part, rules)
-        if seen.info["stopped"] == "callback":
-            return seen
-        far = replace(rules, steps=seen.info["chosen"], patience=None)
-        found = stagewise(problem, far)
-        if found.info["stopped"] == "steps":
-            found.info["stopped"] = seen.info["stopped"]
-        return found
+        trial = stagewise(part, rules)
+        measured = _report(trial)
+        if measured.stopped == "callback":
+            return trial
+        final = stagewise(problem, replace(rules, steps=measured.best_step, patience=None))
+        report = _report(final)
+        if report.stopped != "steps":
+            return final
+        return replace(final, report=replace(report, stopped=measured.stopped))
 
     def _split(self, problem: Problem) -> tuple[Int64s, Int64s]:
         """The documents to learn from, and a tenth to measure on, of large and small y alike."""
@@ -142,6 +143,12 @@ class Stagewise(Regularizer):
         climbed = {"loss": problem.loss, "linear": "squared", "exponential": "logistic"}
         usual = STEP / largest_curvature(find_loss(climbed[self.likelihood]))
         return StepRules(**{**self.params(), "epsilon": self.epsilon or usual})
+
+
+def _report(solution: Solution) -> StagewiseReport:
+    """The report of a solution of :func:`stagewise`."""
+    assert isinstance(solution.report, StagewiseReport)
+    return solution.report
 
 
 @hookimpl

@@ -22,7 +22,16 @@ from textreg.kinds import GraphBuilder, GroupBuilder, Plugin, Regularizer, Token
 from textreg.plugins import registry
 from textreg.plugins.guard import Seal, blaming
 from textreg.plugins.joining import JoinedBuilder
-from textreg.records import Graph, Groups, MultiSolution, Problem, Solution, Tokens
+from textreg.records import (
+    Graph,
+    Groups,
+    MultiSolution,
+    Problem,
+    SelectionReport,
+    Solution,
+    SolverReport,
+    Tokens,
+)
 from textreg.text import check_texts
 
 if TYPE_CHECKING:
@@ -248,10 +257,8 @@ def _checked(part: Plugin, doing: str, kind: type[S], found: S, shape: tuple[int
     _require_number(part, f"{doing}, gap,", found.gap, unknown=True)
     whole = isinstance(found.iterations, (int, np.integer))
     _require(part, f"{doing}, iterations,", whole, "a whole number", found.iterations)
-    for j in found.info.get("order", ()):
-        if not isinstance(j, (int, np.integer)) or not 0 <= j < shape[-1]:
-            wanted = f"numbers of {shape[-1]} features"
-            raise _wrong(part, f"{doing}, info['order'],", wanted, f"{j!r:.40}")
+    for report in (found.report,) if isinstance(found, Solution) else found.reports:
+        _require_report(part, doing, report, shape[-1])
     if ours(part):
         return found
     plain: dict[str, Any] = {
@@ -262,6 +269,16 @@ def _checked(part: Plugin, doing: str, kind: type[S], found: S, shape: tuple[int
         "converged": bool(found.converged),
     }
     return replace(found, **plain)
+
+
+def _require_report(part: Plugin, doing: str, report: Any, features: int) -> None:
+    """A report is None or of its base class, and an order of selection is one of features."""
+    known = report is None or isinstance(report, SolverReport)
+    _require(part, f"{doing}, report,", known, "None or a SolverReport", report)
+    for j in report.order if isinstance(report, SelectionReport) else ():
+        if not isinstance(j, (int, np.integer)) or not 0 <= j < features:
+            wanted = f"indices of {features} features"
+            raise _wrong(part, f"{doing}, report.order,", wanted, f"{j!r:.40}")
 
 
 def _require_number(part: Plugin, doing: str, value: Any, *, unknown: bool = False) -> None:

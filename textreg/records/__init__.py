@@ -6,6 +6,7 @@ Ragged data has one layout everywhere: a flat array and the offsets into it, so 
 
 from textreg.records.fit import MultiSolution, Problem, Solution, Step
 from textreg.records.ragged import Floats, Int32s, Int64s
+from textreg.records.report import SelectionReport, SelectionStep, SolverReport
 from textreg.records.structure import Graph, Groups, MergedGroups
 from textreg.records.text import Corpus, Tokens
 
@@ -19,7 +20,10 @@ __all__ = [
     "MergedGroups",
     "MultiSolution",
     "Problem",
+    "SelectionReport",
+    "SelectionStep",
     "Solution",
+    "SolverReport",
     "Step",
     "Tokens",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +12,7 @@ import numpy as np
 from textreg.errors import RecordError, UsageError
 from textreg.records.matrix import checked_csr
 from textreg.records.ragged import Floats
+from textreg.records.report import SolverReport
 from textreg.records.structure import Graph, Groups
 
 if TYPE_CHECKING:
@@ -137,7 +138,8 @@ class Solution:
     objective lies above its minimum, relative to the objective (a proof, from the dual); NaN for
     procedures that have none. residual: largest violation of the optimality conditions. history: a
     Step for every check. group_norms: (groups,) norm of the solver's copy of every *original*
-    group; exactly 0 where it was left out. info: further figures by name.
+    group; exactly 0 where it was left out. report: further figures, in a class that
+    the solver defines.
     """
 
     w: Floats
@@ -149,7 +151,7 @@ class Solution:
     converged: bool = False
     history: tuple[Step, ...] = ()
     group_norms: Floats | None = None
-    info: dict[str, Any] = field(default_factory=dict)
+    report: SolverReport | None = None
 
     @property
     def nonzero(self) -> int:
@@ -164,8 +166,8 @@ class Solution:
 class MultiSolution:
     """What a solver found that fits all classes together.
 
-    w: (classes, p) weights. b: (classes,) intercepts, which sum to zero. The rest is as in
-    :class:`Solution`.
+    w: (classes, p) weights. b: (classes,) intercepts, which sum to zero. reports: one of each
+    class where every class was fitted on its own, else empty. The rest is as in :class:`Solution`.
     """
 
     w: Floats
@@ -175,7 +177,7 @@ class MultiSolution:
     iterations: int = 0
     converged: bool = False
     history: tuple[Step, ...] = ()
-    info: dict[str, Any] = field(default_factory=dict)
+    reports: tuple[SolverReport | None, ...] = ()
 
     def __repr__(self) -> str:
         classes, p = self.w.shape

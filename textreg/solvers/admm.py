@@ -11,12 +11,13 @@ numbers of the paper (docs/maths.md, A1):
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from textreg._core.groups import admm_copies
 from textreg.penalties import GroupNorms, Separable
-from textreg.records import Floats, Problem, Solution, Step
+from textreg.records import Floats, Problem, Solution, SolverReport, Step
 from textreg.solvers.certificate import group_bound, relative_gap
 from textreg.solvers.engine import Engine
 from textreg.solvers.outcome import outcome
@@ -45,6 +46,19 @@ TINY = 1e-24
 
 IMBALANCE, FACTOR = 10.0, 2.0
 """Balanced rho: when one residual is this much larger than the other, rho moves by the factor."""
+
+
+@dataclass(frozen=True, eq=False)
+class AdmmReport(SolverReport):
+    """What ADMM reports beside its weights.
+
+    Attributes
+    ----------
+    rho : float
+        The ADMM penalty parameter at the end; another one than at the start if it was balanced.
+    """
+
+    rho: float
 
 
 def admm(
@@ -131,7 +145,7 @@ def admm(
         converged=met,
         stopped=stopped or stop == "paper",
         group_norms=penalty.original_norms(best_norms, best_w),
-        info={"rho": rho},
+        report=AdmmReport(rho),
     )
 
 

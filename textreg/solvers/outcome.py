@@ -5,10 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from math import isnan
-from typing import Any
 
 from textreg.errors import ConvergenceWarning
-from textreg.records import Floats, Problem, Solution, Step
+from textreg.records import Floats, Problem, Solution, SolverReport, Step
 
 
 def outcome(
@@ -25,7 +24,7 @@ def outcome(
     stopped: bool,
     residual: float = float("nan"),
     group_norms: Floats | None = None,
-    info: dict[str, Any] | None = None,
+    report: SolverReport | None = None,
 ) -> Solution:
     """The Solution; a ConvergenceWarning unless it ``converged`` or the caller ``stopped`` it.
 
@@ -43,7 +42,7 @@ def outcome(
         converged=converged,
         history=tuple(history),
         group_norms=group_norms,
-        info=info or {},
+        report=report,
     )
 
 

@@ -15,14 +15,22 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.penalties import Separable
-from textreg.records import Floats, Int32s, Problem, Solution, Step
+from textreg.records import (
+    Floats,
+    Int32s,
+    Problem,
+    SelectionReport,
+    SelectionStep,
+    Solution,
+    Step,
+)
 from textreg.solvers.active import LEAST_RIDGE, ActiveFit
 from textreg.solvers.group_scores import GroupScores
 from textreg.solvers.newton import newton
@@ -45,20 +53,34 @@ ROUNDS = 100
 """Most Newton steps for one choice."""
 
 
-class Taken(NamedTuple):
-    """One step: the group that was taken, -1 for a single column, and how many are active then."""
+@dataclass(frozen=True, eq=False)
+class PursuitReport(SelectionReport):
+    """What a pursuit reports beside its weights.
 
-    group: int
-    active: int
+    Attributes
+    ----------
+    uncertain : int
+        Number of selections for which the fit could not be made exact enough to be certain.
+    proven : bool
+        Whether all the other selections are certain to be those of exact fits. Where the ridge is
+        below 0.0005 the bound is an estimate, and this is False.
+    stopped : str
+        What ended the run: "budget", "exhausted" (no feature is left), "epsilon" or "callback".
+    """
+
+    uncertain: int = 0
+    proven: bool = True
+    stopped: str = ""
 
 
 class Pursuit:
     """One run of a pursuit, which can be taken to a budget, asked for its model, and continued.
 
-    order: active features in the order they came. steps: a :class:`Taken` for every step. doubtful:
-    number of choices that the fits could not be made exact enough for. proven: whether all the
-    others are certain to be those of exact fits; where the ridge is small that is an estimate.
-    stopped: why there is nothing more to take ("exhausted", "epsilon", "callback"), or empty.
+    order: active features in the order they came. steps: a :class:`SelectionStep` for every
+    step. uncertain: number of selections that the fits could not be made exact enough for.
+    proven: whether all the others are certain to be those of exact fits; where the ridge is small
+    that is an estimate. stopped: why the run has ended ("exhausted", "epsilon",
+    "callback"), or empty.
     """
 
     def __init__(
@@ -103,9 +125,9 @@ class Pursuit:
             products = self._groups.products
         self._singles = ColumnScores(products, scale)
         self.order = self.fit.features
-        self.steps: list[Taken] = []
+        self.steps: list[SelectionStep] = []
         self.history: list[Step] = []
-        self.doubtful, self.stopped = 0, ""
+        self.uncertain, self.stopped = 0, ""
         self._last_r = np.zeros(len(problem.y))
         self._wanted = LOOSEST
         self._models: dict[int, tuple[Floats, float]] = {}
@@ -138,7 +160,7 @@ class Pursuit:
         self._singles.remove(features)
         if self._groups is not None:
             self._groups.remove(features)
-        self.steps.append(Taken(group, len(self.order)))
+        self.steps.append(SelectionStep(group, len(self.order)))
 
     def _choose(self) -> Leader:
         """What an exact fit would take next."""
@@ -153,7 +175,7 @@ class Pursuit:
                 certain = gone + fit.radius < leader.room
                 stuck = not moving or rounds >= ROUNDS
                 if certain or (stuck and gone == 0.0):
-                    self.doubtful += not certain
+                    self.uncertain += not certain
                     self._expect(leader)
                     return leader
                 if stuck:  # the last look is the best that can be had
@@ -188,10 +210,8 @@ class Pursuit:
         """The model with ``budget`` features, fitted on the given columns.
 
         It has fewer where the run stopped before, and more where the last group oversteps. Its
-        weights minimize loss + l2 ||w||_2^2 to the relative gap ``problem.tol``. ``info`` has the
-        order in which features came, the groups that brought them (index of the group and number of
-        features after each step, index -1 for single ones), what is doubtful, and what stopped the
-        run.
+        weights minimize loss + l2 ||w||_2^2 to the relative gap ``problem.tol``. ``report`` is a
+        :class:`PursuitReport`.
         """
         self.grow(budget)
         reached = next((at for at, step in enumerate(self.steps) if step.active >= budget), None)
@@ -202,10 +222,10 @@ class Pursuit:
         w = np.zeros(self.problem.X.shape[1])
         w[features] = refit.w
         interrupted = self.stopped == "callback" and reached is None
-        if self.doubtful:
+        if self.uncertain:
             warnings.warn(
-                f"{self.doubtful} of {len(self.steps)} choices of the pursuit are doubtful: the "
-                "fits before them did not settle. A larger ridge (l2) makes them certain.",
+                f"{self.uncertain} of {len(self.steps)} selections of the pursuit are uncertain: "
+                "the fits before them did not converge. A larger ridge (l2) makes them certain.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -215,15 +235,15 @@ class Pursuit:
             objective=refit.objective,
             residual=refit.residual,
             iterations=len(steps),
-            converged=refit.converged and not interrupted and not self.doubtful,
+            converged=refit.converged and not interrupted and not self.uncertain,
             history=tuple(self.history[: len(steps)]),
-            info={
-                "order": features.tolist(),
-                "steps": [list(step) for step in steps],
-                "doubtful": self.doubtful,
-                "proven": self.proven,
-                "stopped": self.stopped if reached is None else "budget",
-            },
+            report=PursuitReport(
+                order=tuple(features.tolist()),
+                steps=tuple(steps),
+                uncertain=self.uncertain,
+                proven=self.proven,
+                stopped=self.stopped if reached is None else "budget",
+            ),
         )
 
     def _refit(self, features: NDArray[np.int64]) -> Solution:

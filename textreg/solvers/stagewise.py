@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from textreg.errors import DataError, UsageError
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.stagewise_likelihood import Exponential, General, Likelihood, Linear
 from textreg.solvers.stagewise_lookup import Columns, Scaling
-from textreg.solvers.stagewise_rules import StagewisePath, StepRules
+from textreg.solvers.stagewise_rules import StagewisePath, StagewiseReport, StepRules
 
 MEGABYTE = 1e6
 
@@ -32,12 +32,8 @@ def stagewise(problem: Problem, rules: StepRules) -> Solution:
     """The end of the path, or with ``Problem.validation`` its point of least error there.
 
     ``Problem.start`` and ``max_iter`` have no part: a path begins at zero, and the rules say how
-    long it is. ``converged`` is False only where the callback came before all of them. info:
-    "stopped", the rule that did ("steps", "features", "threshold", "loop", "patience") or
-    "callback";
-    "steps"; "chosen", the step of the solution; "largest", the last derivative as a share of the
-    first; "path", a :class:`StagewisePath`; "gram", columns kept and computed and their bytes
-    (linear).
+    long it is. ``converged`` is False only where the callback stopped the run. ``report`` is a
+    :class:`StagewiseReport`.
     """
     (solution,) = stagewise_path(problem, rules, [rules.steps])
     return solution
@@ -120,16 +116,14 @@ class Walk:
         if self._held is not None and points[self._best].held <= best.held:
             best = points[self._best]
         stopped = self.stopped or "steps"
-        info: dict[str, Any] = {
-            "stopped": stopped,
-            "steps": now,
-            "chosen": best.step,
-            "largest": self._largest / self._first if self._first > 0.0 else 0.0,
-            "path": path,
-        }
-        if isinstance(self._state, Linear):
-            gram = self._state.gram
-            info["gram"] = {"kept": len(gram), "computed": gram.computed, "bytes": gram.size}
+        report = StagewiseReport(
+            stopped=stopped,
+            steps=now,
+            best_step=best.step,
+            largest=self._largest / self._first if self._first > 0.0 else 0.0,
+            path=path,
+            gram=self._state.gram.use if isinstance(self._state, Linear) else None,
+        )
         return Solution(
             w=path.weights(best.step),
             b=best.b,
@@ -137,7 +131,7 @@ class Walk:
             iterations=now,
             converged=stopped != "callback",
             history=tuple(Step(point.step, point.objective, math.nan) for point in points),
-            info=info,
+            report=report,
         )
 
     def _choose(self) -> int:

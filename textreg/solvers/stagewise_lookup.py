@@ -27,6 +27,7 @@ from textreg._core.stagewise import (
     strongest,
 )
 from textreg.records import Floats, Int32s, Int64s, Problem
+from textreg.solvers.stagewise_rules import GramCacheUse
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -198,10 +199,12 @@ class Gram:
         self._sums, self._seen = np.zeros(p), np.zeros(p, dtype=np.uint8)
         self._places, self._values = np.empty(p, dtype=np.int32), np.empty(p)
         self._kept: OrderedDict[int, tuple[Int32s, Floats]] = OrderedDict()
-        self.computed = self.size = 0
+        self._computed = self._size = 0
 
-    def __len__(self) -> int:
-        return len(self._kept)
+    @property
+    def use(self) -> GramCacheUse:
+        """How much of it was used."""
+        return GramCacheUse(len(self._kept), self._computed, self._size)
 
     def column(self, feature: int) -> tuple[Int32s, Floats]:
         """Places that share a row with the feature, and gamma_k x_k'C x_j there."""
@@ -214,10 +217,10 @@ class Gram:
             self._seen, self._places, self._values,
         )  # fmt: skip
         column = self._places[:count].copy(), self._values[:count].copy()
-        self.computed += 1
+        self._computed += 1
         self._kept[feature] = column
-        self.size += column[0].nbytes + column[1].nbytes
-        while self.size > self._limit and len(self._kept) > 1:
+        self._size += column[0].nbytes + column[1].nbytes
+        while self._size > self._limit and len(self._kept) > 1:
             _, (places, values) = self._kept.popitem(last=False)
-            self.size -= places.nbytes + values.nbytes
+            self._size -= places.nbytes + values.nbytes
         return column

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.records import Floats, Int32s, Int64s
+from textreg.records import Floats, Int32s, Int64s, SolverReport
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,3 +95,51 @@ class StagewisePath:
             self.features[:step], weights=self.sizes[:step], minlength=len(self.scale)
         )
         return self.epsilon * sums * self.scale
+
+
+class GramCacheUse(NamedTuple):
+    """How much the cache of Gram columns was used.
+
+    Attributes
+    ----------
+    stored : int
+        Columns in the cache at the end.
+    computed : int
+        Columns computed during the run; those that were dropped and needed again count again.
+    bytes : int
+        Memory that the stored columns take.
+    """
+
+    stored: int
+    computed: int
+    bytes: int
+
+
+@dataclass(frozen=True, eq=False)
+class StagewiseReport(SolverReport):
+    """What forward stagewise reports beside its weights.
+
+    Attributes
+    ----------
+    stopped : str
+        The rule that ended the run: "steps", "features", "threshold", "loop" or "patience"; or
+        "callback".
+    steps : int
+        Number of steps of the run.
+    best_step : int
+        Step of the weights that are returned: the one of least validation error where there are
+        held-out documents, else the last.
+    largest : float
+        The last absolute derivative as a share of the first.
+    path : StagewisePath
+        All steps, and the errors measured between them.
+    gram : GramCacheUse or None
+        Use of the cache of Gram columns; None for likelihoods that need none.
+    """
+
+    stopped: str
+    steps: int
+    best_step: int
+    largest: float
+    path: StagewisePath
+    gram: GramCacheUse | None = None

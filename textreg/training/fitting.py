@@ -118,8 +118,7 @@ def fit_classes(
 ) -> tuple[MultiSolution, str | None]:
     """Weights for all classes; and, where they were stopped, why: see :class:`Run`.
 
-    starts: one a weight vector, to begin from, as far as they are known. In the ``info`` there are
-    orders and steps of a pursuit: see :meth:`textreg.solvers.pursuit.Pursuit.solution`.
+    starts: one a weight vector, to begin from, as far as they are known.
     """
     run = work.run("fit", len(problems.rows))
     if problems.codes is not None:
@@ -170,11 +169,6 @@ def _fit_together(
 def _join(solutions: Sequence[Solution]) -> MultiSolution:
     """Separate fits as one: sums of objectives and iterations, the widest gap."""
     gaps = [solution.gap for solution in solutions]
-    pursuits = [solution.info for solution in solutions if "order" in solution.info]
-    came = {"order": [info["order"] for info in pursuits]}
-    steps = [info.get("steps") for info in pursuits]
-    if all(isinstance(taken, list) for taken in steps):
-        came["steps"] = steps
     return MultiSolution(
         w=np.vstack([solution.w for solution in solutions]),
         b=np.array([solution.b for solution in solutions]),
@@ -182,5 +176,5 @@ def _join(solutions: Sequence[Solution]) -> MultiSolution:
         gap=float("nan") if np.isnan(gaps).any() else float(max(gaps)),
         iterations=sum(solution.iterations for solution in solutions),
         converged=all(solution.converged for solution in solutions),
-        info=came if pursuits else {},
+        reports=tuple(solution.report for solution in solutions),
     )

@@ -10,6 +10,7 @@ import numpy as np
 
 from textreg.measure.metrics import wilson
 from textreg.model.regularization_path import SolutionPath
+from textreg.records import SelectionReport
 from textreg.training.fitting import FinalFit
 from textreg.training.search.context import SearchContext
 from textreg.training.search.searching import Found
@@ -153,28 +154,30 @@ def _of_order(fit: FinalFit) -> dict[str, Any]:
     ``order`` has the first features. Where groups take part, ``order_groups`` has the first steps:
     index and name of the group, null of a single feature, and the features that came with it.
     """
-    info, names, groups = fit.fitted.info, fit.data.encoder.names, fit.problems.problem.groups
-    if "order" not in info:
+    reports = [one for one in fit.fitted.reports if isinstance(one, SelectionReport)]
+    names, groups = fit.data.encoder.names, fit.problems.problem.groups
+    if not reports:
         return {}
-    orders = info["order"]
-    found: dict[str, Any] = {"order": [[names[j] for j in order[:FIRST]] for order in orders]}
-    if groups is None or "steps" not in info:
-        return found
-    found["order_groups"] = []
-    for order, steps in zip(orders, info["steps"], strict=True):
-        ends = [0, *(active for _, active in steps)]
-        found["order_groups"].append(
-            [
-                {
-                    "group": None if g < 0 else g,
-                    "name": None if g < 0 or groups.names is None else groups.names[g],
-                    "features": [names[j] for j in order[before:after]],
-                }
-                for (g, _), (before, after) in zip(steps, itertools.pairwise(ends), strict=True)
-                if before < FIRST
-            ]
-        )
-    return found
+    order = {"order": [[names[j] for j in report.order[:FIRST]] for report in reports]}
+    if groups is None or not all(report.steps or not report.order for report in reports):
+        return order
+    return order | {"order_groups": [_steps_of(report, names, groups.names) for report in reports]}
+
+
+def _steps_of(
+    report: SelectionReport, names: Sequence[str], group_names: Sequence[str] | None
+) -> list[dict[str, Any]]:
+    """The steps that selected the first features: groups, and the features that they brought."""
+    ends = [0, *(step.active for step in report.steps)]
+    return [
+        {
+            "group": None if step.group < 0 else step.group,
+            "name": None if step.group < 0 or group_names is None else group_names[step.group],
+            "features": [names[j] for j in report.order[before:after]],
+        }
+        for step, (before, after) in zip(report.steps, itertools.pairwise(ends), strict=True)
+        if before < FIRST
+    ]
 
 
 def _searched_prices(settings: TrainingSettings) -> list[str]:
