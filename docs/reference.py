@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -72,20 +73,32 @@ def table(prefix: str, cls: type[Any]) -> list[str]:
     params = cls.declared()
     if not params:
         return ["It has no parameters.", ""]
+    lines = rows(prefix, params)
+    for key, param in params.items():
+        for choice, options in (param.options or {}).items():
+            if extra := options.declared():
+                flag = f"{prefix}_{key}".strip("_").replace("_", "-")
+                lines += ["", f"With `--{flag} {choice}`:", "", *rows(prefix, extra)]
+    return [*lines, ""]
+
+
+def rows(prefix: str, params: Mapping[str, Param]) -> list[str]:
+    """The lines of a table of parameters."""
     lines = ["| option | values | default | meaning |", "|---|---|---|---|"]
     for key, param in params.items():
         flag = f"{prefix}_{key}".strip("_").replace("_", "-")
         option = f"`--{flag}`, `--no-{flag}`" if param.type is bool else f"`--{flag}`"
         lines.append(f"| {option} | {values(param)} | {default(param)} | {cell(param.help)} |")
-    return [*lines, ""]
+    return lines
 
 
 def page() -> str:
     """The whole page."""
     lines = [HEAD]
     for kind, (heading, prefix) in KINDS.items():
-        rows = [row for row in registry.listing() if row.kind == kind]
-        own = [row for row in rows if row.distribution == "textreg"]
+        own = [
+            row for row in registry.listing() if row.kind == kind and row.distribution == "textreg"
+        ]
         if own:
             lines += [f"## {heading}", ""]
         for row in own:

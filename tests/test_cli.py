@@ -308,6 +308,15 @@ def test_help_shows_the_options_of_what_was_chosen(cli: Cli) -> None:
         assert section in told
 
 
+def test_help_shows_the_options_of_a_solver_with_that_solver_only(cli: Cli, corpus: Path) -> None:
+    assert "--reg-rho" not in cli("train", "--help").out
+    assert "--reg-rho X" in cli("train", "--reg", "group", "--reg-solver=admm", "--help").out
+    refused = cli("train", corpus, "--reg-rho", "1")
+    assert refused.code == 2
+    assert "No such option" in refused.err
+    assert "--reg-rho" in refused.err
+
+
 def test_an_unknown_command_is_told_of_the_others(cli: Cli) -> None:
     told = cli("tran").err
     assert told.startswith("Error: no command 'tran'. Did you mean 'train'? There are: train, ")

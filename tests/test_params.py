@@ -36,6 +36,49 @@ class Child(Part):
     extra: str = param(default="", help="one more")
 
 
+class Slow(Parametrized):
+    """What one choice brings."""
+
+    name = "slow"
+    pause: float = param(default=1.0, min=0, help="seconds to wait")
+
+
+class Chooser(Parametrized):
+    """A choice that brings parameters of its own."""
+
+    name = "chooser"
+    way: str = param(default="fast", options={"fast": Parametrized, "slow": Slow}, help="a way")
+    last: int = param(default=1, min=0, help="stands behind")
+
+
+def test_a_choice_brings_parameters_of_its_own() -> None:
+    assert list(Chooser.declared()) == ["way", "last"]
+    assert list(Chooser.declared(way="slow")) == ["way", "pause", "last"]
+    slow = Chooser(way="slow", pause="2")
+    assert slow.params() == {"way": "slow", "pause": 2.0, "last": 1}
+    assert slow.params_of("way") == {"pause": 2.0}
+    assert Chooser().params_of("way") == {}
+    assert repr(slow) == "Chooser(way='slow', pause=2.0)"
+    assert slow.replace(way="fast") == Chooser()
+    assert slow.replace(last=2).params()["pause"] == 2.0
+    assert pickle.loads(pickle.dumps(slow)) == slow
+    assert hash(slow) == hash(slow.replace())
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"pause": 1.0}, "^chooser: pause is for way 'slow': leave it out, or choose that.$"),
+        ({"way": "slow", "pause": -1}, "pause must be at least 0, not -1"),
+        ({"way": "slwo"}, "way must be one of fast, slow, not 'slwo'. Did you mean 'slow'?"),
+        ({"way": "slow", "puase": 1}, "Did you mean 'pause'. It has: way, pause, last"),
+    ],
+)
+def test_what_a_choice_does_not_bring_is_refused(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Chooser(**values)
+
+
 def test_defaults_and_values() -> None:
     part = Part()
     assert part.params() == {

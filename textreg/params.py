@@ -13,7 +13,7 @@ textreg.errors.UsageError: shrink: l2 must be at least 0, not -1.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_type_hints
 
@@ -89,6 +89,7 @@ class Param:
     max: float | None = None
     choices: tuple[Any, ...] | None = None
     search: LogGrid | Choices | None = None
+    options: Mapping[str, type[Parametrized]] | None = None
     name: str = ""
     type: type = field(default=str)
     optional: bool = False
@@ -144,12 +145,16 @@ def param(
     max: float | None = None,
     choices: Sequence[Any] | None = None,
     search: LogGrid | Choices | None = None,
+    options: Mapping[str, type[Parametrized]] | None = None,
 ) -> Any:
     """Declare a parameter in the body of a :class:`Parametrized` class.
 
     The annotation gives its type: ``float``, ``int``, ``str`` or ``bool``, or one of them or None.
-    ``default=AUTO`` means: chosen from the data, over ``search``.
+    ``default=AUTO`` means: chosen from the data, over ``search``. ``options`` gives the choices
+    and, for each, a class with the further parameters that it brings.
     """
+    if options is not None:
+        choices = tuple(options)
     return Param(
         default=default,
         help=help,
@@ -157,6 +162,7 @@ def param(
         max=max,
         choices=None if choices is None else tuple(choices),
         search=search,
+        options=options,
     )
 
 
@@ -187,14 +193,11 @@ class Parametrized:
         cls._declared = declared
 
     def __init__(self, **values: Any) -> None:
+        declared = self.declared(**values)
         for key in values:
-            if key not in self._declared:
-                known = ", ".join(self._declared) or "none"
-                raise UsageError(
-                    f"{self.label()}: no parameter '{key}'.{did_you_mean(key, self._declared)} "
-                    f"It has: {known}."
-                )
-        for key, declaration in self._declared.items():
+            if key not in declared:
+                raise self._unknown(key, declared)
+        for key, declaration in declared.items():
             value = values.get(key, declaration.default)
             self.__dict__[key] = declaration.check(value, self.label())
 
@@ -204,21 +207,53 @@ class Parametrized:
         return cls.name or cls.__name__
 
     @classmethod
-    def declared(cls) -> dict[str, Param]:
-        """The declared parameters by name, in order."""
-        return dict(cls._declared)
+    def declared(cls, **given: Any) -> dict[str, Param]:
+        """The declared parameters by name, in order, each followed by those that its value brings.
+
+        given: values of some of them; the others have their defaults.
+        """
+        declared: dict[str, Param] = {}
+        for key, declaration in cls._declared.items():
+            declared[key] = declaration
+            if declaration.options is not None:
+                chosen = declaration.options.get(given.get(key, declaration.default))
+                declared |= {} if chosen is None else chosen.declared(**given)
+        return declared
 
     def params(self) -> dict[str, Any]:
         """The parameters' values by name."""
-        return {key: self.__dict__[key] for key in self._declared}
+        return {key: self.__dict__[key] for key in self.declared(**self.__dict__)}
+
+    def params_of(self, key: str) -> dict[str, Any]:
+        """The values of the parameters that the choice of ``key`` brings."""
+        options = self._declared[key].options
+        assert options is not None
+        return {name: self.__dict__[name] for name in options[self.__dict__[key]].declared()}
 
     def replace(self, **values: Any) -> Self:
-        """A copy with some parameters changed."""
-        return type(self)(**{**self.params(), **values})
+        """A copy with some parameters changed; those that another choice brought are left out."""
+        params = {**self.params(), **values}
+        declared = self.declared(**params)
+        return type(self)(**{k: v for k, v in params.items() if k in declared or k in values})
 
     def undecided(self) -> list[str]:
         """Names of the parameters that are still ``AUTO``."""
         return [key for key, value in self.params().items() if value is AUTO]
+
+    @classmethod
+    def _unknown(cls, key: str, known: Mapping[str, Param]) -> UsageError:
+        """The error for a parameter that is not there; it names the choice that would bring it."""
+        for name, declaration in cls._declared.items():
+            for choice, options in (declaration.options or {}).items():
+                if key in options.declared():
+                    return UsageError(
+                        f"{cls.label()}: {key} is for {name} '{choice}': leave it out, or choose "
+                        "that."
+                    )
+        names = ", ".join(known) or "none"
+        return UsageError(
+            f"{cls.label()}: no parameter '{key}'.{did_you_mean(key, known)} It has: {names}."
+        )
 
     def __setattr__(self, key: str, value: Any) -> None:
         raise AttributeError(f"{self.label()} cannot be changed; use .replace({key}=...)")
@@ -230,10 +265,11 @@ class Parametrized:
         return hash((type(self), tuple(self.params().items())))
 
     def __repr__(self) -> str:
+        declared = self.declared(**self.__dict__)
         changed = ", ".join(
             f"{key}={value!r}"
             for key, value in self.params().items()
-            if value is AUTO or value != self._declared[key].default
+            if value is AUTO or value != declared[key].default
         )
         return f"{type(self).__name__}({changed})"
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,11 +11,21 @@ from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
 from textreg.losses import gradient_at_zero
-from textreg.params import AUTO, LogGrid, check_decided, param
+from textreg.params import AUTO, LogGrid, Parametrized, check_decided, param
 from textreg.penalties import GroupNorms
 from textreg.records import Problem, Solution
-from textreg.solvers.admm import admm
+from textreg.solvers.admm import AdmmOptions, admm
 from textreg.solvers.majorize import majorize
+
+
+class Solver(NamedTuple):
+    """A function of a problem and the norms of groups, and the class that declares its options."""
+
+    solve: Callable[..., Solution]
+    options: type[Parametrized] = Parametrized
+
+
+SOLVERS = {"majorize": Solver(majorize), "admm": Solver(admm, AdmmOptions)}
 
 
 class Group(Regularizer):
@@ -42,13 +53,9 @@ class Group(Regularizer):
         default=AUTO, min=0, search=LogGrid(1e-3, 1e-3, 1), help="price of the squared weights"
     )
     solver: str = param(
-        default="majorize", choices=("majorize", "admm"), help="how the optimum is found"
-    )
-    rho: float = param(default=1.0, min=1e-6, help="ADMM: price of copies that disagree")
-    balanced: bool = param(default=True, help="ADMM: let rho follow the residuals")
-    relax: float = param(default=1.6, min=1.0, max=1.9, help="ADMM: over-relaxation, 1 for none")
-    stop: str = param(
-        default="gap", choices=("gap", "paper"), help="ADMM: stop by the gap, or as the paper does"
+        default="majorize",
+        options={name: solver.options for name, solver in SOLVERS.items()},
+        help="algorithm that finds the optimum",
     )
 
     def __init__(self, **prices: Any) -> None:
@@ -86,12 +93,8 @@ class Group(Regularizer):
 
     def solve(self, problem: Problem) -> Solution:
         """Minimize the objective; UsageError where the problem has no groups."""
-        penalty = self.penalty(problem)
-        if self.solver == "majorize":
-            return majorize(problem, penalty)
-        return admm(
-            problem, penalty, rho=self.rho, balanced=self.balanced, relax=self.relax, stop=self.stop
-        )
+        solve = SOLVERS[self.solver].solve
+        return solve(problem, self.penalty(problem), **self.params_of("solver"))
 
 
 @hookimpl

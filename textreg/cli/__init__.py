@@ -16,12 +16,12 @@ from typing import Any, TextIO
 
 import click
 
+from textreg.cli.arguments import scan
 from textreg.cli.naming import NamingGroup
 from textreg.errors import (
     ConvergenceWarning,
     DataWarning,
     TextregError,
-    UsageError,
 )
 from textreg.terminal import on_line
 
@@ -72,28 +72,6 @@ def _add(ctx: click.Context, option: click.Parameter, files: tuple[str, ...]) ->
             registry.register_file(file)
 
 
-def _to_front(arguments: Sequence[str]) -> list[str]:
-    """The arguments with ``--plugin FILE`` and ``--no-plugin NAME`` before all others.
-
-    Which plugins there are must be known before the options of a command are: some are theirs.
-    """
-    flags = ("--plugin", "--no-plugin")
-    front, rest, left = [], [], iter(arguments)
-    for argument in left:
-        if argument == "--":
-            rest += [argument, *left]
-        elif argument in flags:
-            value = next(left, None)
-            if value is None:
-                raise UsageError(f"{argument} is last, and needs a value after it.")
-            front += [argument, value]
-        elif argument.startswith(tuple(f"{flag}=" for flag in flags)):
-            front.append(argument)
-        else:
-            rest.append(argument)
-    return [*front, *rest]
-
-
 @click.group(cls=_Group, invoke_without_command=True, context_settings={"max_content_width": 100})
 @click.version_option(package_name="textreg", prog_name="textreg")
 @click.option(
@@ -135,9 +113,9 @@ def main(args: Sequence[str] | None = None) -> int:
     0 is success, 1 a failure, 2 wrong use, 130 an interrupt. Errors are one paragraph on stderr;
     ``--debug`` shows where they came from.
     """
-    arguments = list(sys.argv[1:] if args is None else args)
-    debug = "--debug" in arguments
-    arguments = [argument for argument in arguments if argument != "--debug"]
+    words = list(sys.argv[1:] if args is None else args)
+    debug = "--debug" in words
+    words = [word for word in words if word != "--debug"]
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -146,12 +124,8 @@ def main(args: Sequence[str] | None = None) -> int:
             warnings.simplefilter("always", ConvergenceWarning)
             warnings.simplefilter("always", DataWarning)
             warnings.showwarning = _Shown()
-            code = cli.main(
-                _to_front(arguments),
-                prog_name="textreg",
-                standalone_mode=False,
-                obj=["textreg", *arguments],
-            )
+            line = scan(words)
+            code = cli.main(line.arguments, prog_name="textreg", standalone_mode=False, obj=line)
         sys.stdout.flush()
     except (click.Abort, KeyboardInterrupt):
         if debug:

@@ -204,7 +204,7 @@ def _write_report(candidates: Mapping[str, Candidate], task: Benchmark, path: st
     assert isinstance(one, Model)
     assert isinstance(two, Model)
     assert isinstance(corpus, Corpus)
-    command = click.get_current_context().obj
+    command = ["textreg", *click.get_current_context().obj.words]
     report_pair(one, two, corpus, names=(first, second), command=command).save(path)
     click.echo(f"report: {path}", err=True)
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 
 import click
 
 from textreg.features.vectorize import Vectorizer
 from textreg.params import AUTO, Param, Parametrized
 from textreg.plugins import registry
+from textreg.training.settings import PREFIXES
 
 _SECTIONS = "textreg.sections"
+_TITLES = {
+    "reg": "Regularizer",
+    "groups": "Builder of groups:",
+    "graph": "Builder of graph:",
+    "tokenizer": "Tokenizer",
+}
+"""Of the sections, by the prefixes of their options; a regularizer says which others it needs."""
+
 _METAVARS = {int: "N", float: "X", str: "TEXT"}
 
 
@@ -25,7 +34,7 @@ class PartsCommand(click.Command):
     """The parts of a command line that names none; without "reg" there is no regularizer."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[_SECTIONS] = _sections(args, self.defaults)
+        ctx.meta[_SECTIONS] = _sections(ctx.obj.values, self.defaults)
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -42,49 +51,47 @@ class PartsCommand(click.Command):
 
 
 def _sections(
-    args: Sequence[str], defaults: Mapping[str, str]
+    values: Mapping[str, str], defaults: Mapping[str, str]
 ) -> list[tuple[str, list[click.Option]]]:
-    """Titles and options of the vectorizer and of all parts that the arguments choose."""
+    """Titles and options of the vectorizer and of all parts that a command line chooses.
+
+    values: of the flags on it. defaults: the parts of one that names none.
+    """
     sections = []
-    defaults = dict(defaults)
-    if "reg" in defaults:
-        reg = registry.find("regularizer", _value(args, "--reg") or defaults["reg"])
-        sections.append((f"Regularizer {reg.label()} (--reg)", _options(reg, "reg")))
-        if reg.needs:
-            defaults[reg.needs] = reg.default_builder
-    for kind in ("groups", "graph"):
-        if name := _value(args, f"--{kind}") or defaults.get(kind):
-            part = registry.find(kind, name)
-            sections.append((f"Builder of {kind}: {part.label()} (--{kind})", _options(part, kind)))
-    part = registry.find("tokenizer", _value(args, "--tokenizer") or defaults["tokenizer"])
-    sections.append((f"Tokenizer {part.label()} (--tokenizer)", _options(part, "tokenizer")))
-    sections.append(("Features", _options(Vectorizer, "")))
+    chosen = {kind: values.get(f"--{kind}") or defaults.get(kind) for kind in _TITLES}
+    if "reg" not in defaults:
+        chosen["reg"] = None
+    for kind, title in _TITLES.items():
+        if name := chosen[kind]:
+            part = registry.find(PREFIXES[kind], name)
+            sections.append((f"{title} {part.label()} (--{kind})", _options(part, kind, values)))
+            if needed := getattr(part, "needs", ""):
+                chosen[needed] = chosen[needed] or part.default_builder
+    sections.append(("Features", _options(Vectorizer, "", values)))
     return sections
 
 
-def _value(args: Iterable[str], flag: str) -> str:
-    """The value of the last ``flag value`` or ``flag=value``; empty if there is none."""
-    found, take_next = "", False
-    for argument in args:
-        if take_next:
-            found, take_next = argument, False
-        elif argument == "--":
-            break
-        elif argument == flag:
-            take_next = True
-        elif argument.startswith(f"{flag}="):
-            found = argument[len(flag) + 1 :]
-    return found
+def _options(
+    part: type[Parametrized], prefix: str, values: Mapping[str, str]
+) -> list[click.Option]:
+    """The options of a part, with those that the choices on the command line bring."""
+    given = {
+        declared.name: value
+        for declared in part.declared().values()
+        if (value := values.get(f"--{_flag(declared, prefix)}")) is not None
+    }
+    return [_option(declared, prefix) for declared in part.declared(**given).values()]
 
 
-def _options(part: type[Parametrized], prefix: str) -> list[click.Option]:
-    return [_option(declared, prefix) for declared in part.declared().values()]
+def _flag(declared: Param, prefix: str) -> str:
+    """The option of a parameter, without dashes before it."""
+    return f"{prefix}_{declared.name}".strip("_").replace("_", "-")
 
 
 def _option(declared: Param, prefix: str) -> click.Option:
     """One declared parameter as an option; left out, it is None."""
-    key = f"{prefix}_{declared.name}" if prefix else declared.name
-    flag = key.replace("_", "-")
+    flag = _flag(declared, prefix)
+    key = flag.replace("-", "_")
     if declared.type is bool:
         return click.Option([f"--{flag}/--no-{flag}", key], default=None, help=_help(declared))
     if declared.choices is not None and declared.type is str:

@@ -75,7 +75,7 @@ def command(
             train=training,
             unlabeled=more,
             title=Path(model).name,
-            command=click.get_current_context().obj,
+            command=["textreg", *click.get_current_context().obj.words],
             jobs=jobs,
             progress=progress,
         )
@@ -99,7 +99,7 @@ def write_report(
             train=corpus,
             settings=settings,
             title=target.name,
-            command=click.get_current_context().obj,
+            command=["textreg", *click.get_current_context().obj.words],
             jobs=settings.jobs,
             progress=progress,
         )

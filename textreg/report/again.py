@@ -121,13 +121,13 @@ def changed(kind: str, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
         part = registry.find(kind, name)
     except PluginError:
         return dict(params)
-    usual = {key: param.default for key, param in part.declared().items()}
+    usual = {key: param.default for key, param in part.declared(**params).items()}
     return {key: value for key, value in params.items() if value != usual.get(key, value)}
 
 
 def changed_of(part: Parametrized) -> dict[str, Any]:
     """The same of a part that is there."""
-    usual = type(part).declared()
+    usual = part.declared(**part.params())
     return {key: value for key, value in part.params().items() if value != usual[key].default}
 
 

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from textreg._core.groups import admm_copies
+from textreg.params import Parametrized, param
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Problem, Solution, SolverReport, Step
 from textreg.solvers.certificate import group_bound, relative_gap
@@ -61,22 +63,31 @@ class AdmmReport(SolverReport):
     rho: float
 
 
-def admm(
-    problem: Problem,
-    penalty: GroupNorms,
-    *,
-    rho: float = 1.0,
-    balanced: bool = True,
-    relax: float = 1.6,
-    stop: str = "gap",
-) -> Solution:
-    """Minimize loss + penalty over overlapping groups.
+class AdmmOptions(Parametrized):
+    """Options of :func:`admm`.
 
-    rho: price of disagreement between a weight and its copies. balanced: let rho follow the two
-    residuals (Boyd et al. 2010, section 3.4.1). relax: over-relaxation, 1 for none (section 3.4.3).
-    stop: "gap" at a relative gap of ``problem.tol``; "paper" at a relative change of w of
-    PAPER_CHANGE or after 100 iterations, as in section 4.
+    Boyd et al. (2010) describe balancing in section 3.4.1 and over-relaxation in section 3.4.3. The
+    rule "paper" stops at a relative change of w of PAPER_CHANGE or after 100 iterations, as in
+    section 4 of Yogatama & Smith (2014); "gap" at a relative gap of ``problem.tol``.
     """
+
+    name = "admm"
+    rho: float = param(
+        default=1.0, min=1e-6, help="penalty parameter of ADMM; larger ties the copies tighter"
+    )
+    balanced: bool = param(default=True, help="adapt rho to the primal and dual residuals")
+    relax: float = param(default=1.6, min=1.0, max=1.9, help="over-relaxation, 1 for none")
+    stop: str = param(
+        default="gap",
+        choices=("gap", "paper"),
+        help="stop at the duality gap, or by the rule of the paper",
+    )
+
+
+def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
+    """Minimize loss + penalty over overlapping groups; ``options`` are :class:`AdmmOptions`."""
+    chosen = AdmmOptions(**options)
+    rho, balanced, relax, stop = chosen.rho, chosen.balanced, chosen.relax, chosen.stop
     engine = Engine(problem)
     v = engine.w[penalty.indices]
     u = np.zeros_like(v)

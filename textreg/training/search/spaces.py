@@ -57,7 +57,7 @@ def dimensions(
         part, name = _find(key, parts)
         owner = parts[part]
         assert owner is not None
-        declared = owner.declared()[name]
+        declared = owner.declared(**owner.params())[name]
         if owner.params()[name] != declared.default:
             raise UsageError(
                 f"{key} is given as {owner.params()[name]}, and to be searched as well: leave one "
@@ -97,14 +97,14 @@ def _find(key: str, parts: Mapping[str, Parametrized | None]) -> tuple[str, str]
     prefixed = {prefix: part for prefix, part in parts.items() if prefix != "vectorizer"}
     prefix, _, name = key.partition("_")
     owner = prefixed.get(prefix)
-    if owner is not None and name in owner.declared():
+    if owner is not None and name in owner.params():
         return prefix, name
     if prefix in prefixed and name and owner is None:
         raise UsageError(f"search_space: there are no {prefix} here, so {key} means nothing.")
     known = list(vectorizer.declared())
     for prefix, part in prefixed.items():
         if part is not None:
-            known += [f"{prefix}_{name}" for name in part.declared()]
+            known += [f"{prefix}_{name}" for name in part.params()]
     # A name without the prefix of its part is too short to be near to it in letters.
     unprefixed = next((one for one in known if one.partition("_")[2] == key), "")
     hint = did_you_mean(unprefixed or key, known)
