@@ -17,6 +17,7 @@ import commands
 from textreg.features.vectorize import Vectorizer
 from textreg.params import AUTO, Choices, LogGrid, Param
 from textreg.plugins import registry
+from textreg.reading.formats import FORMATS
 
 KINDS = {
     "regularizer": ("Regularizers", "reg"),
@@ -32,6 +33,13 @@ The parts that come with textreg and their parameters. `--reg-l1 0.1` on the com
 `reg_l1=0.1` in Python, for `TextClassifier` and `train`, and `Lasso(l1=0.1)` for the class itself.
 A search tries fractions of a scale: the smallest price that empties the model.
 """
+
+FORMATS_HEAD = """A file is recognized by its first bytes, its ending, or its first line.
+Each may be compressed with gzip. A folder that holds a folder for each class, with a file for each
+document, is read as well.
+
+| format | name | endings | contents |
+|---|---|---|---|"""
 
 
 def cell(text: str) -> str:
@@ -92,6 +100,16 @@ def rows(prefix: str, params: Mapping[str, Param]) -> list[str]:
     return lines
 
 
+def file_formats() -> list[str]:
+    """The formats that documents are read from, in the order in which they are recognized."""
+    lines = [FORMATS_HEAD]
+    for known in FORMATS:
+        endings = " ".join(f"`{ending}`" for ending in known.endings)
+        contents = cell(inspect.getdoc(type(known)) or "")
+        lines.append(f"| `{known.name}` | {known.title} | {endings} | {contents} |")
+    return lines
+
+
 def page() -> str:
     """The whole page."""
     lines = [HEAD]
@@ -105,6 +123,7 @@ def page() -> str:
             cls = registry.find(kind, f"textreg:{row.name}")
             lines += [f"### {row.name}", "", f"`--{prefix} {row.name}`. {inspect.getdoc(cls)}", ""]
             lines += table(prefix, cls)
+    lines += ["## File formats", "", *file_formats(), ""]
     lines += ["## Features", "", inspect.getdoc(Vectorizer) or "", "", *table("", Vectorizer)]
     return "\n".join(lines).rstrip() + "\n"
 

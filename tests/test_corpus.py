@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from textreg.errors import DataError
+from textreg.reading import formats
+from textreg.reading.columns import Row, TableColumns
 from textreg.reading.corpus import read_corpus, stream_documents
+from textreg.reading.faults import UnusableRow
+from textreg.reading.formats.base import Format
+from textreg.reading.source import Source
 from textreg.records import Corpus
 
 TEXTS = ["It works, mostly.", 'They call it "fast";\nit is not.', "", "Größe: groß\t(日本)"]
@@ -85,6 +91,50 @@ def test_formats_by_ending_and_by_content(write, name: str, ending: str, content
     assert corpus.labels == LABELS
     assert corpus.weights is None
     assert corpus.skipped == 0
+
+
+class Packed(Format):
+    """A binary format without lines: a zero byte and columns of texts, as JSON in one block."""
+
+    name = "packed"
+    title = "packed tables"
+    example = "a table in binary"
+    endings = (".packed",)
+    magic = b"\0PACKED"
+
+    def rows(self, source: Source, columns: TableColumns) -> Iterator[Row]:
+        table = json.loads(b"".join(source.chunks()).removeprefix(self.magic))
+        columns.find(list(table), source.name)
+        for number, fields in enumerate(zip(*table.values(), strict=True), 1):
+            record = dict(zip(table, fields, strict=True))
+            try:
+                yield columns.row(number, record.get)
+            except UnusableRow as problem:
+                source.faults.report(f"{source.name}:{number}", problem)
+
+
+@pytest.mark.parametrize("name", ["a.packed", "a.dat", "a.packed.gz"])
+def test_one_class_and_one_row_add_a_format(write, stdin, monkeypatch, name: str) -> None:
+    table = {"text": TEXTS, "label": [*LABELS[:3], None]}
+    content = Packed.magic + json.dumps(table).encode()
+    path = write(name, content)
+    with pytest.raises(DataError, match=r"a binary file .* Give CSV, fastText, JSON lines or TSV"):
+        read_corpus(path)
+    monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, Packed()))
+    corpus = read_corpus(path, on_error="skip")
+    assert list(corpus.texts) == TEXTS[:3]
+    assert (corpus.labels, corpus.skipped) == (LABELS[:3], 1)
+    assert corpus.where(2) == f"{path}:3"
+    assert corpus.columns["format"] == "packed"
+    with pytest.raises(DataError, match=r"a\..*:4: 'label' is missing\. Fix the row, or pass"):
+        read_corpus(path)
+    batches = [list(batch.texts) for batch in stream_documents(path, 3)]
+    assert batches == [TEXTS[:3], TEXTS[3:]]
+    stdin(content)
+    assert list(read_corpus("-", on_error="skip").texts) == TEXTS[:3]
+    assert formats.titles() == "CSV, fastText, JSON lines, packed tables or TSV"
+    with pytest.raises(DataError, match=r"packed tables \(a table in binary\), TSV"):
+        read_corpus(write("a.unknown", "prose\n"))
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])

@@ -356,7 +356,7 @@ def test_missing_columns(file, name: str, content: str) -> None:
     )
     message = refusal(path)
     assert message.startswith(
-        f"{path}:1: no column is called as a text usually is (text, review, reviewtext, body ...). "
+        f"{path}:1: no column has a usual name of a text (text, review, reviewtext, body ...). "
         "There are: id, reviews, label. Say which one it is with --text-col."
     )
     assert ("--text-col 2 --label-col 1" in message) == (name == "a.csv")
@@ -371,7 +371,7 @@ def test_missing_columns(file, name: str, content: str) -> None:
 def test_no_header(file) -> None:
     path = file("a.csv", "good,It works\nbad,It broke\n")
     message = refusal(path)
-    assert message.startswith(f"{path}:1: no column is called as a text usually is")
+    assert message.startswith(f"{path}:1: no column has a usual name of a text")
     assert "There are: good, It works." in message
     assert "If the file has no header, give it one such as label,text" in message
     assert "no column '3'. There are: 1, 2." in refusal(
@@ -410,7 +410,7 @@ def test_columns_where_there_are_none(file, tmp_path: Path) -> None:
 def test_an_unknown_format(file, content: str) -> None:
     path = file("notes.txt", content)
     message = refusal(path)
-    assert message.startswith(f"{path}:1: cannot tell text from label here. Give JSON lines")
+    assert message.startswith(f"{path}:1: cannot tell text from label here. Give CSV")
     assert "__label__good" in message
     assert "--text-col and --label-col" in message
 

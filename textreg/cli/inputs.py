@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import click
 
 from textreg.reading.corpus import read_corpus, stream_documents
+from textreg.reading.formats import titles
 from textreg.records import Corpus
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -95,6 +96,7 @@ def reading(*columns: str) -> Callable[[F], F]:
             how = Reading(*(given.pop(field, None) for field in Reading._fields))
             return command(*args, how=how, **given)
 
+        called.__doc__ = (command.__doc__ or "").replace("{formats}", titles())
         for option in reversed(options):
             called = option(called)
         return cast(F, called)

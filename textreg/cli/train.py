@@ -150,8 +150,8 @@ def command(
 ) -> None:
     """Learn a model from labeled text.
 
-    FILES are CSV, TSV, JSON lines, fastText lines (each also as .gz), folders with one folder for
-    each label, or - for standard input. Columns are guessed and the guess is printed.
+    FILES are {formats} files (each also as .gz), folders with one folder for each label, or - for
+    standard input. Columns are guessed and the guess is printed.
 
     Prices that are not given are searched for, on a part of the documents held out, or on --dev;
     the best are then fitted on all documents. Regularizers, tokenizers and so on come from plugins

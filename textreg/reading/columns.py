@@ -1,4 +1,4 @@
-"""Which columns of a table hold text, label and so on, and what a record's fields make of it."""
+"""Which columns of a table hold the text, the label and so on; from its records to documents."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from textreg.errors import DataError, TextregError, UsageError, did_you_mean
-from textreg.reading.lines import UnusableRow
+from textreg.reading.faults import UnusableRow
 from textreg.reading.times import moment, not_a_time
 
 # In order of preference: of a title and a body, the body is the text.
-KNOWN = {
+USUAL_NAMES = {
     "text": (
         *("text", "review", "reviewtext", "body", "content", "sentence", "message", "document"),
         *("comment", "tweet", "post", "utterance", "question", "article", "abstract"),
@@ -29,8 +29,34 @@ KNOWN = {
 }
 
 
+class ColumnNames(NamedTuple):
+    """The names of columns that were asked for; None for one that was not."""
+
+    text: str | None = None
+    label: str | None = None
+    weight: str | None = None
+    group: str | None = None
+    time: str | None = None
+
+
 class Row(NamedTuple):
-    """One document; ``label`` is None where it has none, ``line`` is where it begins, from 1."""
+    """One document of a file.
+
+    Attributes
+    ----------
+    text : str
+        Its text, unchanged.
+    label : str or None
+        None for a document without a label.
+    weight : float
+        Its weight, 0 or more.
+    line : int
+        The number of the line or record where it begins, from 1; 0 for a file of its own.
+    group : str
+        Its group; empty where no column of groups was asked for.
+    time : object
+        Its time: a number or a date; None where no column of times was asked for.
+    """
 
     text: str
     label: str | None
@@ -40,51 +66,50 @@ class Row(NamedTuple):
     time: Any = None
 
 
-class Columns:
-    """Which columns hold text, label and so on: as wanted, or guessed from well-known names.
+class TableColumns:
+    """Which columns of a table hold the text, the label and so on.
 
-    found: name by role, once :meth:`find` has chosen. guessed: the roles that nobody had named.
+    Columns that were not asked for by name are chosen by well-known names.
+
+    Parameters
+    ----------
+    wanted : ColumnNames, optional
+        The names asked for.
+    labeled : bool, default True
+        Whether every document needs a label.
+
+    Attributes
+    ----------
+    chosen : dict of str to str
+        Name by role, once :meth:`find` has chosen.
+    guessed : list of str
+        The roles whose columns were chosen by a well-known name.
     """
 
-    def __init__(
-        self,
-        text: str | None = None,
-        label: str | None = None,
-        weight: str | None = None,
-        group: str | None = None,
-        time: str | None = None,
-        *,
-        labeled: bool = True,
-    ) -> None:
-        self.wanted = {
-            "text": text,
-            "label": label,
-            "weight": weight,
-            "group": group,
-            "time": time,
-        }
+    def __init__(self, wanted: ColumnNames | None = None, *, labeled: bool = True) -> None:
+        self.wanted: dict[str, str | None] = (wanted or ColumnNames())._asdict()
         self.labeled = labeled
-        self.found: dict[str, str] = {}
+        self.chosen: dict[str, str] = {}
         self.guessed: list[str] = []
 
     @property
     def numbered(self) -> bool:
         """Whether columns were named by numbers, as for a table without a header."""
-        return all(name is None or name.isdecimal() for name in self.wanted.values()) and any(
-            self.wanted.values()
-        )
+        names = [name for name in self.wanted.values() if name is not None]
+        return bool(names) and all(name.isdecimal() for name in names)
 
     def fit(self, names: Sequence[str]) -> bool:
         """Whether ``names`` has everything that is wanted or needed, and so may be a header."""
-        return all(self._choose(role, names) for role in KNOWN if self._needs(role))
+        return all(self._choose(role, names) for role in USUAL_NAMES if self._needs(role))
 
     def find(self, names: Sequence[str], where: str) -> None:
-        """Choose among ``names``.
+        """Choose the columns among ``names``.
 
-        UsageError if a wanted one is not there, DataError if a needed one cannot be guessed.
+        Raises UsageError if a name asked for is missing, and DataError if the text or a needed
+        label cannot be guessed.
         """
-        found: dict[str, str] = {}
-        for role in KNOWN:
+        chosen: dict[str, str] = {}
+        for role in USUAL_NAMES:
             name = self._choose(role, names)
             if name is None:
                 if self._needs(role):
@@ -92,28 +117,30 @@ class Columns:
                 continue
             if names.count(name) > 1:
                 raise DataError(f"{where}: two columns are called '{name}'. Rename one of them.")
-            for other, taken in found.items():
+            for other, taken in chosen.items():
                 if taken == name:
                     raise UsageError(
                         f"{where}: column '{name}' cannot be both the {other} and the {role}. "
                         f"Say which is which with --{other}-col and --{role}-col."
                     )
-            found[role] = name
-        self.found = found
-        self.guessed = [role for role in found if self.wanted[role] is None]
+            chosen[role] = name
+        self.chosen = chosen
+        self.guessed = [role for role in chosen if self.wanted[role] is None]
 
     def described(self) -> dict[str, str]:
-        """The name of every column found, with a remark where it was guessed."""
+        """The name of every column chosen, with ``(guessed)`` after one that was guessed."""
         return {
             role: f"{name} (guessed)" if role in self.guessed else name
-            for role, name in self.found.items()
+            for role, name in self.chosen.items()
         }
 
-    def refuse(self, name: str, what: str) -> None:
-        """Raise UsageError if a column is wanted of the file ``name``, which has none."""
+    def refuse(self, name: str, format: str) -> None:
+        """Raise UsageError if a column was asked for; the file ``name`` has none."""
         for role, wanted in self.wanted.items():
             if wanted is not None:
-                raise UsageError(f"{name}: {what} has no columns; leave out --{role}-col {wanted}.")
+                raise UsageError(
+                    f"{name}: {format} has no columns; leave out --{role}-col {wanted}."
+                )
 
     def row(self, line: int, get: Callable[[str], Any]) -> Row:
         """The document of the record at ``line``, whose fields ``get`` gives by column name.
@@ -121,20 +148,20 @@ class Columns:
         Labels may be any text, number, true or false, and become texts. A field that cannot be used
         raises UnusableRow; unlabeled data may lack labels here and there.
         """
-        found = self.found
-        text = get(found["text"])
+        chosen = self.chosen
+        text = get(chosen["text"])
         if not isinstance(text, str):
-            raise _not_text(found["text"], text)
+            raise _not_text(chosen["text"], text)
         label: str | None = None
-        if "label" in found:
+        if "label" in chosen:
             try:
-                label = _label(found["label"], get(found["label"]))
+                label = _label(chosen["label"], get(chosen["label"]))
             except UnusableRow:
                 if self.labeled:
                     raise
-        weight = _weight(found["weight"], get(found["weight"])) if "weight" in found else 1.0
-        group = _group(found["group"], get(found["group"])) if "group" in found else ""
-        time = _time(get(found["time"])) if "time" in found else None
+        weight = _weight(chosen["weight"], get(chosen["weight"])) if "weight" in chosen else 1.0
+        group = _group(chosen["group"], get(chosen["group"])) if "group" in chosen else ""
+        time = _time(get(chosen["time"])) if "time" in chosen else None
         return Row(text, label, weight, line, group, time)
 
     def _needs(self, role: str) -> bool:
@@ -144,7 +171,7 @@ class Columns:
         wanted = self.wanted[role]
         if wanted is None:
             plain = {_plain(name): name for name in reversed(names)}
-            return next((plain[name] for name in KNOWN[role] if name in plain), None)
+            return next((plain[name] for name in USUAL_NAMES[role] if name in plain), None)
         if wanted in names:
             return wanted
         alike = [name for name in names if name.strip().lower() == wanted.strip().lower()]
@@ -156,9 +183,10 @@ class Columns:
         if wanted is not None:
             hint = did_you_mean(wanted, names)
             return UsageError(f"{where}: no column '{wanted}'.{hint} There are: {listed}.")
+        usual = ", ".join(USUAL_NAMES[role][:4])
         return DataError(
-            f"{where}: no column is called as a {role} usually is ({', '.join(KNOWN[role][:4])} "
-            f"...). There are: {listed}. Say which one it is with --{role}-col."
+            f"{where}: no column has a usual name of a {role} ({usual} ...). There are: {listed}. "
+            f"Say which one it is with --{role}-col."
         )
 
 

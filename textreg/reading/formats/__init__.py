@@ -1,0 +1,81 @@
+"""The file formats. To add one, write a class of :class:`Format` and add it to ``FORMATS``."""
+
+from __future__ import annotations
+
+from textreg.errors import DataError
+from textreg.reading.columns import TableColumns
+from textreg.reading.formats.base import Format
+from textreg.reading.formats.delimited import Csv, Tsv
+from textreg.reading.formats.jsonl import JsonLines
+from textreg.reading.formats.plain import FastText, PlainText
+from textreg.reading.lines import keeps_ascii
+from textreg.reading.source import Source
+
+PLAIN = PlainText()
+FORMATS: tuple[Format, ...] = (FastText(), PLAIN, JsonLines(), Csv(), Tsv())
+"""All formats, in the order in which their first line is looked at."""
+
+_UNREADABLE = {
+    b"PK\x03\x04": "a zip archive or an Excel workbook. Save the sheet as CSV (UTF-8)",
+    b"\xd0\xcf\x11\xe0": "an old Excel or Word file. Save it as CSV (UTF-8)",
+    b"PAR1": "a Parquet file. Write it as CSV or JSON lines",
+    b"BZh": "compressed with bzip2. Unpack it, or compress it with gzip",
+    b"\xfd7zXZ": "compressed with xz. Unpack it, or compress it with gzip",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd. Unpack it, or compress it with gzip",
+    b"%PDF": "a PDF file. Extract its text first",
+}
+
+
+def detect(source: Source, columns: TableColumns) -> Format:
+    """The format of a file: by its first bytes, else by its ending, else by its first line.
+
+    Raises DataError where the file is empty, is binary and in no known format, or holds labeled
+    data in no known format.
+    """
+    for known in FORMATS:
+        if known.magic and source.head.startswith(known.magic):
+            return known
+    refuse_binary(source)
+    if source.lines.empty:
+        raise DataError(f"{source.name}: the file is empty.")
+    for known in FORMATS:
+        if source.ending in known.endings:
+            return known
+    for known in FORMATS:
+        if known.fits(source, columns):
+            return known
+    if not columns.labeled:
+        return PLAIN
+    choices = ", ".join(f"{known.title} ({known.example})" for known in _by_title())
+    raise DataError(
+        f"{source.lines.at(1)}: cannot tell text from label here. Give {choices}, or a folder "
+        "that has a folder for each class. Columns with names of their own are chosen with "
+        "--text-col and --label-col."
+    )
+
+
+def refuse_binary(source: Source) -> None:
+    """Raise DataError unless the first bytes may be those of a text."""
+    if not keeps_ascii(source.encoding):  # in UTF-16, zero bytes are part of the text
+        return
+    head = source.head[:8192]
+    for magic, description in _UNREADABLE.items():
+        if head.startswith(magic):
+            raise DataError(f"{source.name}: this is {description}.")
+    if b"\0" in head:
+        raise DataError(
+            f"{source.name}: this is a binary file (byte {head.index(0) + 1:,} is zero). Give "
+            f"{titles()}. If it is UTF-16 without a byte order mark, pass --encoding utf-16-le or "
+            "utf-16-be."
+        )
+
+
+def titles() -> str:
+    """The formats of labeled documents, for help texts and messages: ``CSV, ... or TSV``."""
+    *titles, last = (known.title for known in _by_title())
+    return f"{', '.join(titles)} or {last}"
+
+
+def _by_title() -> list[Format]:
+    labeled = (known for known in FORMATS if known.labeled)
+    return sorted(labeled, key=lambda known: known.title.casefold())

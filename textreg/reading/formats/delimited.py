@@ -1,0 +1,160 @@
+"""Tables: CSV, and TSV."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textreg.errors import DataError, UsageError
+from textreg.reading.columns import Row, TableColumns
+from textreg.reading.faults import UnusableRow
+from textreg.reading.formats.base import Format
+from textreg.reading.source import Source
+
+if TYPE_CHECKING:
+    from _csv import Reader as CsvReader
+
+TAB = "\t"
+DELIMITERS = f",;{TAB}|"
+
+_QUOTING = 'Put the field in quotes, and write a quote inside it twice ("")'
+
+
+class Csv(Format):
+    """A header and rows, with commas, semicolons, tabs or bars between the fields."""
+
+    name = "csv"
+    title = "CSV"
+    example = "with a header: label,text"
+    endings: ClassVar[tuple[str, ...]] = (".csv",)
+
+    def fits(self, source: Source, columns: TableColumns) -> bool:
+        return columns.numbered or _is_header(source.lines.first, columns)
+
+    def rows(self, source: Source, columns: TableColumns) -> Iterator[Row]:
+        delimiter = self.delimiter(source.lines.first)
+        names: Sequence[str] = ()
+        for start, fields in self._records(source, delimiter):
+            if not names:
+                names = _names(fields, columns, source.lines.at(start))
+                if names is fields:
+                    continue
+            try:
+                if len(fields) != len(names):
+                    between = "a tab" if delimiter == TAB else repr(delimiter)
+                    raise UnusableRow(
+                        f"the number of columns is {len(fields)}, and {len(names)} in the first "
+                        "row.",
+                        f"Put quotes around a text that contains {between}",
+                    )
+                row = columns.row(start, dict(zip(names, fields, strict=True)).get)
+            except UnusableRow as problem:
+                source.faults.report(source.lines.at(start), problem)
+                continue
+            yield row
+
+    def delimiter(self, header: str) -> str:
+        """What stands between the fields: the character that cuts the header into most."""
+        return max(DELIMITERS, key=lambda delimiter: len(_cells(header, delimiter)))
+
+    def _records(self, source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+        """The line where each record begins, and its fields; damaged records are reported."""
+        lines = source.lines
+        reader = _reader((f"{line}\n" for line in lines), delimiter, strict=True)
+        header = True
+        while True:
+            start = reader.line_num + 1
+            where = lines.at(start)
+            problem: UnusableRow | None
+            try:
+                fields = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                bare_return = "new-line character" in str(error)
+                reason = "a carriage return outside quotes" if bare_return else str(error)
+                what = f"not valid {'TSV' if delimiter == TAB else 'CSV'} ({reason})."
+                if reader.line_num > start and not bare_return:
+                    # Whole rows may lie inside, and skipping them would not count them.
+                    raise DataError(
+                        f"{where}: {what} It takes in the lines up to {reader.line_num}: probably "
+                        f"a quote is open. {_QUOTING}."
+                    ) from None
+                problem = lines.damage() or UnusableRow(what, _QUOTING)
+            else:
+                problem = lines.damage()
+                if problem is None:
+                    if fields:
+                        header = False
+                        yield start, fields
+                    continue
+            if header:
+                raise DataError(
+                    f"{where}: {problem} This row should name the columns. {problem.fix}."
+                )
+            source.faults.report(where, problem)
+
+
+class Tsv(Csv):
+    """The same with tabs between the fields, whatever the header looks like."""
+
+    name = "tsv"
+    title = "TSV"
+    example = "the same with tabs"
+    endings = (".tsv", ".tab")
+
+    def fits(self, source: Source, columns: TableColumns) -> bool:
+        return False  # a table without an ending is CSV, whose delimiter may be a tab
+
+    def delimiter(self, header: str) -> str:
+        return TAB
+
+
+def _names(fields: list[str], columns: TableColumns, where: str) -> list[str]:
+    """Names of the columns: ``fields`` itself if that is the header, else the numbers from 1."""
+    if columns.numbered and not columns.fit(fields):
+        if TableColumns(labeled=columns.labeled).fit(fields):
+            raise UsageError(
+                f"{where}: the columns have names ({', '.join(fields)}). Give those, as in "
+                "--text-col NAME; numbers are for files without a header."
+            )
+        names = [str(number) for number in range(1, len(fields) + 1)]
+        columns.find(names, where)
+        return names
+    try:
+        columns.find(fields, where)
+    except DataError as error:
+        if columns.fit(fields):
+            raise
+        raise DataError(
+            f"{error} If the file has no header, give it one such as label,text, or name the "
+            "columns by number: --text-col 2 --label-col 1."
+        ) from None
+    return fields
+
+
+def _reader(lines: Iterable[str], delimiter: str, *, strict: bool) -> CsvReader:
+    # The limit belongs to the whole process; a document may well be longer than its 128 KiB.
+    csv.field_size_limit(max(csv.field_size_limit(), 2**31 - 1))
+    return csv.reader(lines, delimiter=delimiter, strict=strict)
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    try:
+        return next(_reader([line], delimiter, strict=False), [])
+    except csv.Error:
+        return []
+
+
+def _is_header(line: str, columns: TableColumns) -> bool:
+    """Whether a line of unknown format is the header of a table with the columns in question.
+
+    Prose has commas as well, so without a wish the cells must be two single words or more.
+    """
+    cells = _cells(line, Csv().delimiter(line))
+    if not columns.fit(cells):
+        return False
+    words = len(cells) > 1 and not any(re.search(r"\s", cell.strip()) for cell in cells)
+    return columns.wanted["text"] is not None or columns.labeled or words

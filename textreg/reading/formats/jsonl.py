@@ -1,0 +1,82 @@
+"""JSON lines: an object for every document."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from textreg.errors import TextregError
+from textreg.reading.columns import Row, TableColumns
+from textreg.reading.faults import UnusableRow
+from textreg.reading.formats.base import Format
+from textreg.reading.source import Source
+
+_BEGINS = re.compile(r'\s*(\{\s*["}]|\[\s*\{)')
+
+
+class JsonLines(Format):
+    """One JSON object a line; its keys are the columns."""
+
+    name = "jsonl"
+    title = "JSON lines"
+    example = '{"label": "good", "text": "..."}'
+    endings = (".jsonl", ".ndjson", ".json")
+
+    def fits(self, source: Source, columns: TableColumns) -> bool:
+        return bool(_BEGINS.match(source.lines.first))
+
+    def rows(self, source: Source, columns: TableColumns) -> Iterator[Row]:
+        lines, faults = source.lines, source.faults
+        unknown: TextregError | None = None
+        decode = json.JSONDecoder().decode
+        for line in lines:
+            if not line or line.isspace():
+                continue
+            try:
+                if damage := lines.damage():
+                    raise damage
+                record = _object(line, decode)
+                if not columns.chosen:
+                    columns.find(list(record), lines.at(lines.number))
+                row = columns.row(lines.number, record.get)
+            except UnusableRow as problem:
+                faults.report(lines.at(lines.number), problem)
+                continue
+            except TextregError as error:
+                if not faults.skips:
+                    raise
+                # The first record may lack a column that the next ones have.
+                unknown = unknown or error
+                faults.skip(str(error))
+                continue
+            yield _paired(row) if "\\ud" in line or "\\uD" in line else row
+        if unknown is not None and not columns.chosen:
+            raise unknown
+
+
+def _object(line: str, decode: Callable[[str], Any]) -> dict[str, Any]:
+    try:
+        record = decode(line)
+    except json.JSONDecodeError as error:
+        problem = f"not valid JSON ({error.msg}, character {error.colno})."
+    except (ValueError, RecursionError):
+        problem = "JSON with a number of thousands of digits, or nested thousands deep."
+    else:
+        if isinstance(record, dict):
+            return record
+        problem = 'not a JSON object such as {"label": "good", "text": "..."}.'
+    if line.lstrip().startswith("["):
+        problem = "a JSON array, where every line should be one object."
+        raise UnusableRow(problem, "Write its objects one a line (jq -c '.[]' FILE does)")
+    raise UnusableRow(problem)
+
+
+def _paired(row: Row) -> Row:
+    """U+FFFD for every half of a surrogate pair: JSON can hold one, but no UTF-8 file can."""
+    text, label = (
+        part and part.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        for part in (row.text, row.label)
+    )
+    return row._replace(text=text or "", label=label)

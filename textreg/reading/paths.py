@@ -1,0 +1,88 @@
+"""The files that a command or a call names: patterns, folders, standard input."""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, TypeAlias
+
+from textreg.errors import DataError, UsageError, did_you_mean
+
+Path: TypeAlias = str | os.PathLike[str]
+Paths: TypeAlias = Path | Sequence[Path]
+
+
+def listed(paths: Paths) -> list[str]:
+    """The files and folders that ``paths`` name, with patterns replaced by what they match.
+
+    Raises UsageError for one that does not exist or is named twice.
+    """
+    given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    files: list[str] = []
+    for path in [os.fspath(path) for path in given]:
+        if path == "-" or os.path.exists(path):
+            files.append(path)
+            continue
+        matches = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else []
+        if not matches:
+            raise _not_there(path)
+        files.extend(matches)
+    if not files:
+        raise UsageError("no file to read was named.")
+    seen: set[str] = set()
+    for path in files:
+        real = path if path == "-" else os.path.realpath(path)
+        if real in seen:
+            raise UsageError(f"{path}: this is named twice; its documents would count double.")
+        seen.add(real)
+    return files
+
+
+def name_of(path: str) -> str:
+    """The name of a file in messages."""
+    return "<stdin>" if path == "-" else path
+
+
+@contextmanager
+def opened(path: str) -> Iterator[IO[bytes]]:
+    """The bytes of a file, or of standard input for ``-``; DataError if it cannot be opened."""
+    if path == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        # Unbuffered, because Source asks for large pieces itself.
+        stream = open(path, "rb", buffering=0)  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise DataError(f"{path}: cannot be opened: {error.strerror}.") from None
+    with stream:
+        yield stream
+
+
+def files_under(folder: str) -> list[str]:
+    """All files in a folder and its subfolders, sorted by name, without hidden ones."""
+    files: list[str] = []
+    visited: set[str] = set()
+    for parent, folders, names in os.walk(folder, followlinks=True):
+        real = os.path.realpath(parent)
+        if real in visited:  # a link back to a parent folder
+            folders.clear()
+            continue
+        visited.add(real)
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        files.extend(os.path.join(parent, name) for name in names if not name.startswith("."))
+    return sorted(files, key=lambda file: file.split(os.sep))
+
+
+def _not_there(path: str) -> UsageError:
+    if glob.has_magic(path):
+        return UsageError(f"{path}: no file matches this pattern.")
+    folder, name = os.path.split(path)
+    try:
+        beside = os.listdir(folder or ".")
+    except OSError:
+        return UsageError(f"{path}: there is no folder '{folder}'.")
+    close = did_you_mean(name, beside)
+    return UsageError(f"{path}: no such file.{close or ' Check the name, and the folder.'}")

@@ -1,0 +1,143 @@
+"""What a format reads: the bytes of a file or pipe, unpacked, or its lines of text."""
+
+from __future__ import annotations
+
+import codecs
+import select
+import sys
+import zlib
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import PurePath
+from typing import IO
+
+from textreg.errors import DataError, UsageError
+from textreg.reading.faults import Faults
+from textreg.reading.lines import Lines
+
+CHUNK = 1 << 16
+
+_MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def check_encoding(encoding: str | None) -> None:
+    """Raise UsageError unless ``encoding`` is None or the name of a text encoding of Python."""
+    if encoding is None:
+        return
+    try:
+        "a".encode(encoding)
+    except (LookupError, UnicodeError):
+        raise UsageError(
+            f"no text encoding is called '{encoding}'. Common ones: utf-8, utf-16, cp1252, latin-1."
+        ) from None
+
+
+class Source:
+    """A file or pipe that documents are read from.
+
+    Data compressed with gzip is unpacked. The data can be read once: as bytes, by :meth:`chunks`,
+    or as text, by :attr:`lines`.
+
+    Attributes
+    ----------
+    name : str
+        The name of the file, for messages.
+    head : bytes
+        The first bytes: enough for the magic number of a binary format.
+    encoding : str
+        The encoding of the text: as given, or detected from a byte order mark, or UTF-8.
+    faults : Faults
+        What to do with rows that cannot be used.
+    """
+
+    def __init__(
+        self, name: str, stream: IO[bytes], faults: Faults, encoding: str | None = None
+    ) -> None:
+        self.name = name
+        self.faults = faults
+        self._stream = stream
+        self._lines: Lines | None = None
+        self.head, self._chunks = _peek(self._read())
+        if self.head.startswith(b"\x1f\x8b"):
+            self.head, self._chunks = _peek(self._unzipped(self._chunks))
+        marked = next((name for mark, name in _MARKS if self.head.startswith(mark)), "utf-8")
+        self.encoding = codecs.lookup(encoding or marked).name.removesuffix("-sig")
+
+    @property
+    def ending(self) -> str:
+        """The ending of the file's name in lower case, such as ``.csv``, before a ``.gz``."""
+        return PurePath(self.name.lower().removesuffix(".gz")).suffix
+
+    @property
+    def lines(self) -> Lines:
+        """The lines of the text; DataError where it cannot be decoded."""
+        if self._lines is None:
+            self._lines = Lines(self.name, self._chunks, self.faults, self.encoding)
+        return self._lines
+
+    def chunks(self) -> Iterator[bytes]:
+        """All the bytes, piece by piece as they arrive."""
+        return self._chunks
+
+    def ready(self) -> bool:
+        """Whether more is at hand, or arrives within a twentieth of a second."""
+        if self._lines is not None and self._lines.waiting:
+            return True
+        if sys.platform == "win32":  # pipes cannot be polled there
+            return True
+        try:
+            descriptor = self._stream.fileno()
+        except OSError:  # a stream in memory
+            return True
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        return bool(poll.poll(50))
+
+    def _read(self) -> Iterator[bytes]:
+        # read1 returns what has arrived; read would wait until a chunk is full.
+        read = getattr(self._stream, "read1", self._stream.read)
+        while True:
+            try:
+                chunk = read(CHUNK)
+            except OSError as error:
+                raise DataError(f"{self.name}: cannot be read: {error.strerror}.") from None
+            if not chunk:
+                return
+            yield chunk
+
+    def _unzipped(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        inflate = zlib.decompressobj(wbits=31)
+        try:
+            for chunk in chunks:
+                rest = chunk
+                while rest:
+                    if inflate.eof:  # gzip files may be concatenated, and padded with zeros
+                        rest = rest.lstrip(b"\0")
+                        if not rest:
+                            break
+                        inflate = zlib.decompressobj(wbits=31)
+                    yield inflate.decompress(rest)
+                    rest = inflate.unused_data
+        except zlib.error:
+            problem = "the gzip data is damaged"
+        else:
+            if inflate.eof:
+                return
+            problem = "the gzip data ends too early"
+        where = self.name if self._lines is None else self._lines.at(self._lines.number + 1)
+        raise DataError(f"{where}: {problem}. Copy or download the file again.")
+
+
+def _peek(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """The first bytes, enough for any mark if there are as many, and all the chunks again."""
+    head = b""
+    for chunk in chunks:
+        head += chunk
+        if len(head) >= 8 or head.endswith(b"\n"):  # do not wait for more than a short line
+            break
+    return head, chain([head], chunks) if head else chunks
