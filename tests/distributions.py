@@ -288,7 +288,7 @@ FAULTS = [
             "at[0] += 1.0\n"
             "return found",
         ),
-        r"'pokes' of acme-pokes 0\.3 is broken: solve changes problem\.X_csc\.data, which is sha",
+        r"'pokes' of acme-pokes 0\.3 is broken: solve changes problem\.design\.X_csc\.data, ",
     ),
     _fault(
         one_part(

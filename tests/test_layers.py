@@ -17,9 +17,8 @@ ROOT = Path(textreg.__file__).parent
 
 # A package, or a file beside them, may import from the rows above its own, and from itself.
 ROWS = [
-    ["errors"],
+    ["_core", "errors"],
     ["files", "params", "records", "terminal"],
-    ["_core"],
     ["losses", "penalties", "text"],
     ["solvers"],
     ["kinds"],

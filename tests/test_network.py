@@ -30,7 +30,7 @@ from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Regularizer
 from textreg.penalties import Links, Quadratic
 from textreg.records import Graph, Problem
-from textreg.solvers.memo import remember
+from textreg.records.cache import Cache
 from textreg.solvers.quadratic import quadratic
 
 GOLDEN = {
@@ -421,11 +421,11 @@ def test_large_matrices_are_decomposed_alike() -> None:
 
 
 def test_scores_are_made_once_for_a_matrix() -> None:
-    owner, calls = csr_array((2, 2)), []
+    cache, calls = Cache(), []
     results = []
 
     def use() -> None:
-        results.append(remember(owner, "key", lambda: calls.append(1) or object()))
+        results.append(cache.get("key", lambda: calls.append(1) or object()))
 
     threads = [threading.Thread(target=use) for _ in range(8)]
     for thread in threads:
@@ -434,8 +434,8 @@ def test_scores_are_made_once_for_a_matrix() -> None:
         thread.join()
     assert len(calls) == 1
     assert len(set(map(id, results))) == 1
-    assert remember(owner, "other", lambda: 2) == 2
-    assert remember(csr_array((2, 2)), "key", lambda: 3) == 3
+    assert cache.get("other", lambda: 2) == 2
+    assert Cache().get("key", lambda: 3) == 3
 
 
 def test_what_was_derived_goes_with_its_owner() -> None:

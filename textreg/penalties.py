@@ -12,6 +12,7 @@ import numpy as np
 
 from textreg._core.groups import ball_sweeps, group_gather, group_norms, group_scale, group_spread
 from textreg.records import Floats, Groups, Int32s, Int64s
+from textreg.records.cache import Cache
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -186,7 +187,7 @@ class Links:
 
     def __init__(self, rows: csr_array, classes: int = 0) -> None:
         self.p = rows.shape[1] - classes
-        self.rows = rows
+        self.rows, self.cache = rows, Cache()
         self.R = rows[:, : self.p].tocsr() if classes else rows
         self.Rt = self.R.T.tocsr()
         self.diagonal: Floats = np.asarray(self.Rt.power(2).sum(axis=1)).ravel()

@@ -1,4 +1,4 @@
-from textreg.records import Floats, Int32s, Int64s
+from textreg._core.arrays import Floats, Int32s, Int64s
 
 def column_dots(
     indptr: Int64s, indices: Int32s, data: Floats, v: Floats, features: Int32s, out: Floats

@@ -1,4 +1,4 @@
-from textreg.records import Floats, Int32s, Int64s
+from textreg._core.arrays import Floats, Int32s, Int64s
 
 def drawn(gradient: Floats, w: Floats, q: Floats, mu: Floats, lam: Floats, out: Int32s) -> int: ...
 def coordinate_descent(

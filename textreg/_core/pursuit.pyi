@@ -1,4 +1,4 @@
-from textreg.records import Floats, Int32s, Int64s
+from textreg._core.arrays import Floats, Int32s, Int64s
 
 def ridge_descent(
     indptr: Int64s,

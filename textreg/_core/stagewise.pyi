@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from textreg.records import Floats, Int32s, Int64s
+from textreg._core.arrays import Floats, Int32s, Int64s
 
 def gram_column(
     indptr: Int64s,

@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 
-from textreg.records import Int32s, Int64s
+from textreg._core.arrays import Int32s, Int64s
 
 RULES: dict[str, int]
 

@@ -1,4 +1,4 @@
-from textreg.records import Floats, Int32s, Int64s
+from textreg._core.arrays import Floats, Int32s, Int64s
 
 def grams(
     parents: Int32s, words: Int32s, ptr: Int64s, k: int, n_parents: int, n_words: int

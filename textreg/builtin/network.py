@@ -13,7 +13,6 @@ from textreg.kinds import Regularizer
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Links, Quadratic
 from textreg.records import Floats, Graph, Int64s, MultiSolution, Problem, Solution
-from textreg.solvers.memo import remember
 from textreg.solvers.parallel_columns import Folding, fold_links
 from textreg.solvers.quadratic import quadratic
 from textreg.solvers.softmax import QuadraticTurn, multinomial
@@ -85,7 +84,7 @@ class Network(Linked):
         """UsageError where the problem has no graph."""
         check_decided(self.name, alpha=self.alpha, beta=self.beta)
         graph = _graph(self.name, problem)
-        links = remember(graph, "network", lambda: Links(network_rows(graph), graph.classes))
+        links = graph.cache.get("network", lambda: Links(network_rows(graph), graph.classes))
         return Quadratic(links, self.alpha, self.beta)
 
 
@@ -117,8 +116,7 @@ class Laplacian(Linked):
         """UsageError where the problem has no graph."""
         check_decided(self.name, alpha=self.alpha, beta=self.beta)
         graph, normalized = _graph(self.name, problem), self.normalized
-        links = remember(
-            graph,
+        links = graph.cache.get(
             ("laplacian", normalized),
             lambda: Links(laplacian_rows(graph, normalized=normalized), graph.classes),
         )

@@ -15,7 +15,6 @@ from textreg.kinds import Regularizer
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Separable
 from textreg.records import Floats, Graph, Int64s, Problem, Solution
-from textreg.solvers.memo import remember
 from textreg.solvers.newton import newton
 from textreg.structure.linking import scaled_rows
 
@@ -66,7 +65,7 @@ class Projection(Regularizer):
         """Minimize the objective over the combinations; the gap is that of this problem."""
         check_decided(self.name, l2=self.l2)
         key = (self.replace(l2=0.0), problem.graph, problem.weights.tobytes())
-        basis = remember(problem.X_csc, key, lambda: self.basis(problem))
+        basis = problem.design.cache.get(key, lambda: self.basis(problem))
         start = problem.start and (basis.fold(problem.start[0]), problem.start[1])
         inner = problem.replace(X=basis.scores, groups=None, graph=None, start=start)
         solution = newton(inner, Separable.constant(basis.scores.shape[1], l2=self.l2))
@@ -135,8 +134,7 @@ class LocallyLinear(Projection):
             counts = np.repeat(problem.weights, np.diff(documents.indptr))
             frequency = np.bincount(documents.indices, counts, p)[linked]
             linked = np.sort(linked[np.argsort(-frequency, kind="stable")[: self.most]])
-        features, V = remember(
-            graph,
+        features, V = graph.cache.get(
             ("lle", components, linked.tobytes()),
             lambda: _embedding(graph, linked, components),
         )

@@ -4,14 +4,16 @@ Ragged data has one layout everywhere: a flat array and the offsets into it, so 
 ``flat[ptr[i]:ptr[i + 1]]``.
 """
 
+from textreg._core.arrays import Floats, Int32s, Int64s
+from textreg.records.design import Design
 from textreg.records.fit import MultiSolution, Problem, Solution, Step
-from textreg.records.ragged import Floats, Int32s, Int64s
 from textreg.records.report import SelectionReport, SelectionStep, SolverReport
 from textreg.records.structure import Graph, Groups, MergedGroups
 from textreg.records.text import Corpus, Tokens
 
 __all__ = [
     "Corpus",
+    "Design",
     "Floats",
     "Graph",
     "Groups",

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from textreg._core.arrays import Floats
 from textreg.errors import RecordError, UsageError
-from textreg.records.matrix import checked_csr
-from textreg.records.ragged import Floats
+from textreg.records.design import Design
 from textreg.records.report import SolverReport
 from textreg.records.structure import Graph, Groups
 
@@ -31,12 +30,13 @@ class Step(NamedTuple):
 class Problem:
     """Everything a regularizer needs to find weights.
 
-    X: (n, p) sparse or dense, documents by features; kept as CSR float64. y: (n,) of -1 and +1, or
-    of any numbers where the loss is "squared".
+    X: (n, p) sparse or dense, documents by features, or a :class:`Design`; kept as CSR float64.
+    design: the same matrix with its products and what is derived from it, shared by
+    :meth:`replace`. y: (n,) of -1 and +1, or of any numbers where the loss is "squared".
     weights: (n,) importance of every document, default 1. groups, graph: structure of the features.
     tol: relative duality gap at which to stop. start: (w, b) to begin from.
-    validation: (X, y) held out, for procedures that stop by it. callback: called with a Step; when
-    it returns True the solver stops and gives the best it has.
+    validation: (X, y) held out, for procedures that stop by it; X is kept as a Design. callback:
+    called with a Step; when it returns True the solver stops and gives the best it has.
     """
 
     X: csr_array
@@ -52,13 +52,11 @@ class Problem:
     start: tuple[Floats, float] | None = None
     validation: tuple[Any, Floats] | None = None
     callback: Callable[[Step], bool | None] | None = None
+    design: Design = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        X = checked_csr("X", self.X)
-        n, p = X.shape
-        if not np.isfinite(X.data).all():
-            row = int(np.searchsorted(X.indptr, np.argmin(np.isfinite(X.data)), side="right")) - 1
-            raise RecordError(f"X has a value that is not finite in row {row}.")
+        design = self.X if isinstance(self.X, Design) else Design(self.X)
+        n, p = design.shape
         y = np.ascontiguousarray(self.y, dtype=np.float64)
         if y.shape != (n,):
             raise RecordError(f"X has {n} rows but y has the shape {y.shape}.")
@@ -79,24 +77,11 @@ class Problem:
             )
         if self.graph is not None and self.graph.n_features != p:
             raise RecordError(f"X has {p} features, but the graph is over {self.graph.n_features}.")
-        validation = self.validation and self._checked_validation(*self.validation)
-        values = {"X": X, "y": y, "weights": c, "validation": validation}
+        validation = self.validation and _checked_validation(*self.validation, p)
+        values = {"X": design.X, "design": design, "y": y, "weights": c, "validation": validation}
         for name, value in values.items():
             object.__setattr__(self, name, value)
         self._check_start()
-
-    def _checked_validation(self, X: Any, y: Any) -> tuple[csr_array, Floats]:
-        """The validation pair, as arrays that fit ``X`` and each other."""
-        X, y = checked_csr("the X of validation", X), np.ascontiguousarray(y, dtype=np.float64)
-        p = np.shape(self.X)[1]
-        if X.shape != (y.size, p) or y.ndim != 1:
-            raise RecordError(
-                f"validation has X of the shape {X.shape} for y of the shape {y.shape}, and the "
-                f"problem has {p} features."
-            )
-        if not (np.isfinite(X.data).all() and np.isfinite(y).all()):
-            raise RecordError("validation must hold finite numbers only.")
-        return X, y
 
     def __repr__(self) -> str:
         n, p = self.X.shape
@@ -110,24 +95,37 @@ class Problem:
                 f"start has {np.shape(self.start[0])} weights, X has {self.X.shape[1]} features."
             )
 
-    @cached_property
+    @property
     def X_csc(self) -> csc_array:
-        """The column-wise twin of X, made once and shared by :meth:`replace`."""
-        return self.X.tocsc()
+        """X by columns, made once and shared by all problems with this matrix."""
+        return self.design.X_csc
 
     def replace(self, **changes: Any) -> Problem:
         """A copy with some fields changed; what was derived from X is kept when X is."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         other = object.__new__(Problem)
-        for name, value in {**values, **changes}.items():
+        for name, value in {**vars(self), **changes}.items():
             object.__setattr__(other, name, value)
         if changes.keys() - {"fit_intercept", "threads", "start", "callback"}:
+            if "X" not in changes:
+                object.__setattr__(other, "X", self.design)  # checked already
             other.__post_init__()
         elif "start" in changes:
             other._check_start()
-        if "X" not in changes and "X_csc" in self.__dict__:
-            other.__dict__["X_csc"] = self.__dict__["X_csc"]
         return other
+
+
+def _checked_validation(X: Any, y: Any, p: int) -> tuple[Design, Floats]:
+    """The validation pair, as arrays that fit the ``p`` features and each other."""
+    design = X if isinstance(X, Design) else Design(X, "the X of validation")
+    y = np.ascontiguousarray(y, dtype=np.float64)
+    if y.ndim != 1 or design.shape != (y.size, p):
+        raise RecordError(
+            f"validation has X of the shape {design.shape} for y of the shape {y.shape}, and the "
+            f"problem has {p} features."
+        )
+    if not np.isfinite(y).all():
+        raise RecordError("validation must hold finite numbers only.")
+    return design, y
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,11 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg.errors import RecordError
-
-Floats = NDArray[np.float64]
-Int32s = NDArray[np.int32]
-Int64s = NDArray[np.int64]
 
 
 def offsets(name: str, ptr: Int64s, total: int) -> None:

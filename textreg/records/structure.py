@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg.errors import RecordError
+from textreg.records.cache import Cache
 from textreg.records.matrix import checked_csr
 from textreg.records.ragged import (
-    Floats,
-    Int32s,
-    Int64s,
     distinct_rows,
     offsets,
     row_of,
@@ -144,6 +143,7 @@ class Graph:
     similar: csr_array
     dissimilar: csr_array | None = None
     classes: int = 0
+    cache: Cache = field(default_factory=Cache, init=False, repr=False)
 
     def __post_init__(self) -> None:
         similar = checked_csr("similar", self.similar)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg.errors import DataError, RecordError, first_few
-from textreg.records.ragged import Floats, Int32s, Int64s, offsets, take_rows
+from textreg.records.ragged import offsets, take_rows
 
 
 @dataclass(frozen=True)

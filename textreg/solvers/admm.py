@@ -168,7 +168,7 @@ def _minimize_w(
     mu = np.divide(rho * target, q, out=np.zeros(penalty.p), where=q > 0.0)
     inner = Separable(q, mu, penalty.lam)
     for _ in range(W_STEPS):
-        active = engine.active(inner, engine.gradient(engine.features))
+        active = engine.active(inner, engine.gradient())
         fall = engine.step(active, inner, passes=1, polish=W_ROUNDS)
         if fall <= W_TOLERANCE * abs(engine.value + inner.value(engine.w)):
             break

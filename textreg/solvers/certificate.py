@@ -55,13 +55,13 @@ def dual_scores(engine: Engine) -> Floats:
 
 def balance(engine: Engine, alpha: Floats) -> None:
     """Make ``alpha`` sum to zero in place where there is an intercept."""
-    if engine.problem.fit_intercept:
-        engine.loss.balance(alpha, engine.problem.weights)
+    if engine.fit_intercept:
+        engine.loss.balance(alpha, engine.c)
 
 
 def dual_value(engine: Engine, alpha: Floats) -> float:
     """The loss's part of the dual."""
-    return engine.loss.dual_value(alpha, engine.problem.y, engine.problem.weights)
+    return engine.loss.dual_value(alpha, engine.y, engine.c)
 
 
 def separable_bound(engine: Engine, penalty: Separable, gradient: Floats, active: Int32s) -> float:
@@ -70,10 +70,10 @@ def separable_bound(engine: Engine, penalty: Separable, gradient: Floats, active
     gradient: (p,) of the loss at the present fit. active: all features where it exceeds lam, and
     maybe others. With the intercept settled they serve for the dual point as they are.
     """
-    alpha = dual_scores(engine)
-    tilt = abs(float(engine.r.sum())) if engine.problem.fit_intercept else 0.0
+    alpha, design = dual_scores(engine), engine.design
+    tilt = abs(float(engine.r.sum())) if engine.fit_intercept else 0.0
     if tilt > UNSETTLED * float(np.abs(alpha).sum()):
-        gradient, active = -engine.dots(alpha, engine.features), engine.features
+        gradient, active = -design.transposed_product(alpha), design.features
     t, lam, q = np.abs(gradient[active]), penalty.lam[active], penalty.q[active]
     over = t > lam
     t, lam, q = t[over], lam[over], q[over]
@@ -93,7 +93,7 @@ def conjugate_bound(engine: Engine, conjugate: Callable[[Floats], float]) -> flo
     Where that is infinite, alpha is scaled down just as far as makes it finite.
     """
     alpha = dual_scores(engine)
-    t = engine.dots(alpha, engine.features)
+    t = engine.design.transposed_product(alpha)
     price = conjugate(t)
     if not math.isfinite(price):
         low, high = 0.0, 1.0
@@ -123,7 +123,7 @@ def group_bound(
     slack = SLACK * tol * penalty.floor
     # What the ridge takes at the optimum may stay.
     near = penalty.lam + 2.0 * penalty.l2 * np.abs(engine.w) + 0.5 * slack
-    pull = engine.dots(alpha, engine.features)
+    pull = engine.design.transposed_product(alpha)
     best, best_scale = _scaled_bound(engine, penalty, alpha, np.abs(pull - held))
     enough = (1.0 - tol) * objective
     hopeless = relative_gap(objective, dual_value(engine, alpha)) > HOPELESS * tol
@@ -146,10 +146,10 @@ def group_bound(
             break  # even unscaled alpha would not do: the primal has to come closer first
         factor = np.ones(len(alpha))
         asked = np.copysign(excess[over], t[over])
-        column_damping(*engine.columns, alpha, over, asked, factor)
+        column_damping(*engine.design.columns, alpha, over, asked, factor)
         alpha *= factor
         balance(engine, alpha)
-        pull = engine.dots(alpha, engine.features)
+        pull = engine.design.transposed_product(alpha)
     u *= best_scale
     return best, u
 

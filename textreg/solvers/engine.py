@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from textreg._core.columns import column_dots, column_sums
 from textreg._core.descent import coordinate_descent, drawn
 from textreg.losses import find_loss
 from textreg.penalties import Separable
@@ -32,7 +31,7 @@ NOISE = 1e-14
 IDLE = 5
 """Steps in a row without a visible fall, after which the tolerance is beyond floating point."""
 
-SETTLE_ROUNDS, SETTLED = 8, 1e-9
+INTERCEPT_STEPS, INTERCEPT_SLOPE = 8, 1e-9
 """Newton steps on the intercept alone: most of them, and the relative sum of r that ends them."""
 
 CG_TOLERANCE = 0.1
@@ -45,14 +44,9 @@ class Engine:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.loss = find_loss(problem.loss)
-        n, p = problem.X.shape
-        X = problem.X_csc
-        self.columns = (
-            np.ascontiguousarray(X.indptr, dtype=np.int64),
-            np.ascontiguousarray(X.indices, dtype=np.int32),
-            np.ascontiguousarray(X.data, dtype=np.float64),
-        )
-        self.features = np.arange(p, dtype=np.int32)
+        self.design = problem.design
+        self.y, self.c, self.fit_intercept = problem.y, problem.weights, problem.fit_intercept
+        n, p = self.design.shape
         self.z, self.r, self.h = np.empty(n), np.empty(n), np.empty(n)
         self.curvature = np.zeros(p)
         self.value = 0.0
@@ -60,35 +54,29 @@ class Engine:
             self.restart(np.zeros(p), 0.0)
         else:
             w, b = problem.start
-            self.restart(np.array(w, dtype=np.float64), float(b) if problem.fit_intercept else 0.0)
+            self.restart(np.array(w, dtype=np.float64), float(b) if self.fit_intercept else 0.0)
 
     def restart(self, w: Floats, b: float) -> None:
         """Take other weights; scores and derivatives follow."""
-        self.move_to(w, b, self.scores(w, b))
+        self.move_to(w, b, self.design.product(w, intercept=b))
 
-    def move_to(self, w: Floats, b: float, z: Floats) -> None:
-        """Take other weights whose scores z are known."""
+    def move_to(self, w: Floats, b: float, z: Floats, y: Floats | None = None) -> None:
+        """Take other weights whose scores z are known, and other targets y where they are given."""
         self.w, self.b, self.z = w, b, z
+        if y is not None:
+            self.y = y
         self._refresh()
 
-    def scores(self, w: Floats, b: float) -> Floats:
-        """Xw + b for any w (p,); quick where few weights are not zero."""
-        used = np.flatnonzero(w).astype(np.int32)
-        z = np.full(len(self.z), b)
-        column_sums(*self.columns, w[used], used, z)
-        return z
-
     def _refresh(self) -> None:
-        y, c = self.problem.y, self.problem.weights
-        self.value = self.loss.derivatives(self.z, y, c, self.r, self.h)
+        self.value = self.loss.derivatives(self.z, self.y, self.c, self.r, self.h)
 
-    def settle(self) -> None:
+    def optimize_intercept(self) -> None:
         """Move the intercept alone to its optimum, where the derivatives r sum to zero."""
-        if not self.problem.fit_intercept:
+        if not self.fit_intercept:
             return
-        for _ in range(SETTLE_ROUNDS):
+        for _ in range(INTERCEPT_STEPS):
             slope, bend = float(self.r.sum()), float(self.h.sum())
-            if abs(slope) <= SETTLED * float(np.abs(self.r).sum()) or bend <= 0.0:
+            if abs(slope) <= INTERCEPT_SLOPE * float(np.abs(self.r).sum()) or bend <= 0.0:
                 return
             value, b, z = self.value, self.b, self.z
             self.b, self.z = b - slope / bend, z - slope / bend
@@ -100,22 +88,16 @@ class Engine:
 
     def loss_at(self, w: Floats) -> float:
         """The loss at other weights, the intercept unchanged."""
-        z = self.z + self.scores(w - self.w, 0.0)
-        return self.loss.value(z, self.problem.y, self.problem.weights)
+        z = self.z + self.design.product(w - self.w)
+        return self.loss.value(z, self.y, self.c)
 
-    def gradient(self, features: Int32s) -> Floats:
-        """d loss / d w_j for the given features."""
-        return self.dots(self.r, features)
-
-    def dots(self, v: Floats, features: Int32s) -> Floats:
-        """x_j . v for the given features; v: (n,)."""
-        out = np.empty(len(features))
-        column_dots(*self.columns, v, features, out)
-        return out
+    def gradient(self) -> Floats:
+        """d loss / d w, (p,)."""
+        return self.design.transposed_product(self.r)
 
     def active(self, penalty: Separable, gradient: Floats) -> Int32s:
         """Features in the model, or drawn into it by the ``gradient`` (p,) of the loss."""
-        out = np.empty_like(self.features)
+        out = np.empty(len(self.w), dtype=np.int32)
         count = drawn(gradient, self.w, penalty.q, penalty.mu, penalty.lam, out)
         return out[:count]
 
@@ -132,7 +114,7 @@ class Engine:
         fall = self._step(active, penalty, passes, polish, effort)
         if fall == 0.0:
             # Far out the loss is nearly straight and its curvature leads astray; a bound does not.
-            self.h = self.loss.curvature_bound(self.problem.weights)
+            self.h = self.loss.curvature_bound(self.c)
             fall = self._step(active, penalty, passes, polish, effort)
             if fall == 0.0:
                 self._refresh()
@@ -144,8 +126,9 @@ class Engine:
         """The step for the second derivatives h as they stand."""
         v, w = self.r.copy(), self.w.copy()
         b = coordinate_descent(
-            *self.columns, self.h, v, active, self.curvature, penalty.q, penalty.mu, penalty.lam,
-            w, self.b, self.problem.fit_intercept, passes, polish > 0,
+            *self.design.columns, self.h, v, active, self.curvature,
+            penalty.q, penalty.mu, penalty.lam,
+            w, self.b, self.fit_intercept, passes, polish > 0,
         )  # fmt: skip
         if polish:
             b = self._polish(active, penalty, v, w, b, polish, effort)
@@ -155,19 +138,17 @@ class Engine:
         """Go toward (w, b), which differs from the present point in ``moved``, while it helps."""
         present = self.w[moved]
         change = w[moved] - present
-        move = np.full(len(self.z), b - self.b)
-        column_sums(*self.columns, change, moved, move)
+        move = self.design.product(change, moved, b - self.b)
         paid = penalty.of(moved, present)
         slope = float(self.r @ move) + penalty.of(moved, w[moved]) - paid
         noise = NOISE * (abs(self.value) + abs(paid))
         if slope > noise:
             return 0.0
-        y, c = self.problem.y, self.problem.weights
         t = 1.0
         while t > SHORTEST:
             trial = present + t * change
             z = self.z + t * move
-            fall = self.value + paid - self.loss.value(z, y, c) - penalty.of(moved, trial)
+            fall = self.value + paid - self.loss.value(z, self.y, self.c) - penalty.of(moved, trial)
             if fall >= -SUFFICIENT * t * slope - noise:
                 self.w[moved] = trial
                 self.b += t * (b - self.b)
@@ -208,8 +189,7 @@ class Engine:
                 held = crossing & (cut <= t)
                 trial = np.where(held, 0.0, start + t * change)
                 if held.any():
-                    step = np.full(len(v), t * change_b)
-                    column_sums(*self.columns, trial - start, support, step)
+                    step = self.design.product(trial - start, support, t * change_b)
                 else:
                     step = t * move
                 model = float(v @ step) + 0.5 * float(self.h @ (step * step))
@@ -237,24 +217,24 @@ class Engine:
         They end when the residual has fallen to the share ``accuracy``. Returns the change of the
         weights, of the intercept and of the scores.
         """
-        h, intercept = self.h, self.problem.fit_intercept
+        h, intercept = self.h, self.fit_intercept
         change, change_b, move = np.zeros(len(support)), 0.0, np.zeros(len(v))
         q, lam, mu = penalty.q[support], penalty.lam[support], penalty.mu[support]
         h_sum = float(h.sum()) if intercept else 1.0
         scale = self.curvature[support] + q
         if h_sum <= 0.0:
             return change, change_b, move
-        residual = -self.dots(v, support) - q * (start - mu) - lam * np.sign(start)
+        residual = -self.design.transposed_product(v, support) - q * (start - mu)
+        residual -= lam * np.sign(start)
         residual_b = -float(v.sum()) if intercept else 0.0
         direction, direction_b = residual / scale, residual_b / h_sum
         size = first = float(residual @ direction) + residual_b * direction_b
         for _ in range(rounds):
             if size <= accuracy**2 * first:
                 break
-            image = np.full(len(v), direction_b)
-            column_sums(*self.columns, direction, support, image)
+            image = self.design.product(direction, support, direction_b)
             weighted = h * image
-            product = self.dots(weighted, support) + q * direction
+            product = self.design.transposed_product(weighted, support) + q * direction
             product_b = float(weighted.sum()) if intercept else 0.0
             bend = float(direction @ product) + direction_b * product_b
             if bend <= 0.0:  # all curvature has underflowed

@@ -125,7 +125,7 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     while gap > problem.tol and iteration < problem.max_iter and not ended:
         iteration += 1
         inner = penalty.majorizer(s)
-        active = engine.active(inner, engine.gradient(engine.features))
+        active = engine.active(inner, engine.gradient())
         polish = POLISH if iteration > ROUGH else 0
         fall = engine.step(active, inner, passes=PASSES, polish=polish, effort=effort)
         norms = penalty.norms(engine.w)

@@ -52,8 +52,8 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
     iteration, idle, effort = 0, 0, 1
 
     while True:
-        engine.settle()
-        gradient = engine.gradient(engine.features)
+        engine.optimize_intercept()
+        gradient = engine.gradient()
         active = engine.active(penalty, gradient)
         objective = engine.value + penalty.of(active, engine.w[active])
         residual = violation(engine, penalty, gradient, active)
@@ -75,7 +75,7 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
             fall = engine.step(active, penalty, passes=passes, polish=polish, effort=effort)
             if fall < FAR * objective or iteration >= problem.max_iter:
                 break
-            engine.settle()
+            engine.optimize_intercept()
         # Near the optimum Newton's steps fall steeply, or the model was not solved well enough.
         slow = SLOW * before < fall < NEAR * objective
         effort = min(2 * effort, MOST) if slow else max(effort // 2, 1)
@@ -104,4 +104,4 @@ def violation(engine: Engine, penalty: Separable, gradient: Floats, active: Int3
     pull = gradient[active] + penalty.q[active] * (w - penalty.mu[active])
     off = np.where(w == 0.0, np.abs(pull) - lam, np.abs(pull + lam * np.sign(w)))
     worst = float(off.max(initial=0.0))
-    return max(worst, abs(float(engine.r.sum()))) if engine.problem.fit_intercept else worst
+    return max(worst, abs(float(engine.r.sum()))) if engine.fit_intercept else worst

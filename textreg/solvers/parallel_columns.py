@@ -17,7 +17,6 @@ import numpy as np
 
 from textreg.penalties import Links
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution
-from textreg.solvers.memo import remember
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +60,6 @@ class Folding:
         X = columns[:, kept]
         X.data *= np.repeat(length, np.diff(X.indptr))
         self._problem = Problem(X, np.ones(X.shape[0]))
-        self._problem.X_csc  # noqa: B018  made here, once for all that is solved
 
     def problem(self, problem: Problem) -> Problem:
         """``problem`` over the features that are left."""
@@ -97,10 +95,8 @@ class Folding:
 def fold_all(problem: Problem) -> Folding:
     """For a penalty that is the same square of every weight, or none."""
     p = problem.X.shape[1]
-    return remember(
-        problem.X_csc,
-        "folding",
-        lambda: Folding(problem, np.zeros(p), np.ones(p, dtype=bool)),
+    return problem.design.cache.get(
+        "merged columns", lambda: Folding(problem, np.zeros(p), np.ones(p, dtype=bool))
     )
 
 
@@ -111,7 +107,7 @@ def fold_links(problem: Problem, links: Links) -> tuple[Folding, Links]:
         folding = Folding(problem, links.diagonal, ~links.coupled)
         return folding, links.keep(folding.kept)
 
-    return remember(problem.X_csc, links, make)
+    return problem.design.cache.get(links, make)
 
 
 def _leaders(columns: csc_array, cost: Floats, free: NDArray[np.bool_]) -> Int64s:

@@ -120,15 +120,15 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
 def _settled(engine: Engine, w: Floats, b: float, z: Floats) -> Point:
     """Move the engine to weights w with scores z = Xw + b, and there to the best intercept."""
     engine.move_to(w, b, z)
-    engine.settle()
+    engine.optimize_intercept()
     return Point(w, engine.b, engine.z, engine.value)
 
 
 def _first_length(engine: Engine) -> float:
     """1 / curvature of the loss along its gradient, the intercept following; 1 where it is flat."""
-    gradient = engine.gradient(engine.features)
-    move, h = engine.scores(gradient, 0.0), engine.h
-    if engine.problem.fit_intercept and h.any():
+    gradient = engine.gradient()
+    move, h = engine.design.product(gradient), engine.h
+    if engine.fit_intercept and h.any():
         move = move - float(h @ move) / float(h.sum())
     curvature, square = float(h @ (move * move)), float(gradient @ gradient)
     return square / curvature if curvature > 0.0 and square > 0.0 else 1.0
@@ -155,8 +155,8 @@ def _forward(
     """
     if engine.w is not at.w:
         engine.move_to(*at[:3])
-    gradient = engine.gradient(engine.features)
-    slope = _slope(engine) if engine.problem.fit_intercept else 0.0
+    gradient = engine.gradient()
+    slope = _slope(engine) if engine.fit_intercept else 0.0
     length = min(GROW * length, LONGEST)
     while True:
         w = np.asarray(penalty.prox(at.w - length * gradient, length), dtype=np.float64)
@@ -167,7 +167,7 @@ def _forward(
                 f"{len(at.w)} finite weights are due. Mend that method, or tell its authors."
             )
         move = w - at.w
-        new = _settled(engine, w, at.b, at.z + engine.scores(move, 0.0))
+        new = _settled(engine, w, at.b, at.z + engine.design.product(move))
         model = at.loss + float(gradient @ move) + float(move @ move) / (2.0 * length)
         if new.loss <= model + NOISE * abs(at.loss):
             break

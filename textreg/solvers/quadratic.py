@@ -21,14 +21,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from textreg._core.columns import column_dots
 from textreg.losses import intercept_at_zero
 from textreg.penalties import Quadratic
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import dual_scores, dual_value, relative_gap
 from textreg.solvers.engine import NOISE, SHORTEST, SUFFICIENT, Engine
 from textreg.solvers.incomplete_cholesky import Triangle
-from textreg.solvers.memo import remember
 from textreg.solvers.outcome import outcome
 
 ROUNDS = 200
@@ -58,7 +56,7 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
     history: list[Step] = []
     bound, gap, first, iteration, idle = -np.inf, math.inf, 0.0, 0, 0
     while True:
-        engine.settle()
+        engine.optimize_intercept()
         gradient, objective = newton.look()
         tilt = abs(float(engine.r.sum())) if fit_intercept else 0.0
         residual = max(float(np.abs(gradient).max(initial=0.0)), tilt)
@@ -101,26 +99,24 @@ class NewtonSteps:
     def __init__(self, problem: Problem, penalty: Quadratic) -> None:
         engine = self.engine = Engine(problem)
         self.penalty = penalty
-        self.triangle = remember(penalty.links, "triangle", lambda: Triangle(penalty.links))
+        self.triangle = penalty.links.cache.get("triangle", lambda: Triangle(penalty.links))
         b = intercept_at_zero(problem)
         nothing = engine.loss.value(np.full_like(engine.z, b), problem.y, problem.weights)
         if not engine.value + penalty.value(engine.w) < nothing:  # also where the start is poor
             engine.restart(np.zeros_like(engine.w), b)
-        self.X, self.Xt = problem.X, problem.X_csc.T
-        indptr, indices, data = engine.columns
-        self.squares = (indptr, indices, data * data)
+        self.design = problem.design
         self.pull = penalty.product(engine.w)  # M w
 
     def look(self) -> tuple[Floats, float]:
         """Gradient in w and value of the objective at the present weights."""
         paid = float(self.engine.w @ self.pull)
-        return self.Xt @ self.engine.r + 2.0 * self.pull, self.engine.value + paid
+        return self.engine.gradient() + 2.0 * self.pull, self.engine.value + paid
 
     def bound(self) -> float:
         """A lower bound of the optimum from the present scores and weights."""
         engine, w = self.engine, self.engine.w
         alpha = dual_scores(engine)
-        t = self.Xt @ alpha
+        t = self.design.transposed_product(alpha)
         rest = t - 2.0 * self.pull
         over = float((rest / self.penalty.floor) @ rest) / 4.0
         most = float(t @ w) - float(w @ self.pull) + over
@@ -131,24 +127,23 @@ class NewtonSteps:
         fall, length = self._step(gradient, share)
         if length < SHORT:
             # Far out the loss is nearly straight and its curvature leads astray; a bound does not.
-            self.engine.h = self.engine.loss.curvature_bound(self.engine.problem.weights)
+            self.engine.h = self.engine.loss.curvature_bound(self.engine.c)
             fall += self._step(self.look()[0], share)[0]
         return fall
 
     def _step(self, gradient: Floats, share: float) -> tuple[float, float]:
         """The step for the second derivatives as they stand: the fall, and the share gone of it."""
         engine, h = self.engine, self.engine.h
-        p, intercept = len(gradient), float(engine.problem.fit_intercept)
-        if h.sum() <= UNDERFLOW * engine.problem.weights.sum():
+        p, intercept = len(gradient), float(engine.fit_intercept)
+        if h.sum() <= UNDERFLOW * engine.c.sum():
             return 0.0, 0.0
-        curvature = np.empty(p)
-        column_dots(*self.squares, h, engine.features, curvature)
+        curvature = self.design.curvature(h)
         penalty, h_sum = self.penalty, float(h.sum())
         inverse = self.triangle.inverse(2.0 * penalty.price, curvature + 2.0 * penalty.l2)
 
         def product(direction: Floats) -> Floats:
-            weighted = h * (self.X @ direction[:p] + intercept * direction[p])
-            inner = self.Xt @ weighted + 2.0 * penalty.product(direction[:p])
+            weighted = h * (self.design.product(direction[:p]) + intercept * direction[p])
+            inner = self.design.transposed_product(weighted) + 2.0 * penalty.product(direction[:p])
             return np.append(inner, intercept * weighted.sum())
 
         def scaled(residual: Floats) -> Floats:
@@ -160,15 +155,20 @@ class NewtonSteps:
 
     def _advance(self, change: Floats, change_b: float, slope: float) -> tuple[float, float]:
         """Go along the change while it helps (Armijo); ``slope`` is that of the objective."""
-        engine, y, c = self.engine, self.engine.problem.y, self.engine.problem.weights
+        engine = self.engine
         pull = self.penalty.product(change)
-        move = self.X @ change + change_b
+        move = self.design.product(change) + change_b
         linear, square = 2.0 * float(self.pull @ change), float(change @ pull)
         noise = NOISE * (abs(engine.value) + abs(float(engine.w @ self.pull)))
         t = 1.0
         while t > SHORTEST:
             z = engine.z + t * move
-            fall = engine.value - engine.loss.value(z, y, c) - t * linear - t * t * square
+            fall = (
+                engine.value
+                - engine.loss.value(z, engine.y, engine.c)
+                - t * linear
+                - t * t * square
+            )
             if fall >= -SUFFICIENT * t * slope - noise:
                 self.pull = self.pull + t * pull
                 engine.move_to(engine.w + t * change, engine.b + t * change_b, z)

@@ -18,7 +18,6 @@ lies below the minimum (docs/maths.md, S1). At the optimum S_i / c_i are the pro
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -56,10 +55,10 @@ class Turn(Protocol):
     def shared(self, ws: Floats) -> Floats:
         """The t (p,) for which weights ws - t, which mean the same, cost least."""
 
-    def conjugate(self, ts: Sequence[Floats], ws: Floats) -> tuple[float, float]:
+    def conjugate(self, ts: Floats, ws: Floats) -> tuple[float, float]:
         """At most sum_k penalty*(scale t_k), and the scale, 0 to 1, that makes it finite.
 
-        ts: (p,) a class. ws: (classes, p), the present weights.
+        ts: (classes, p). ws: (classes, p), the present weights.
         """
 
 
@@ -72,8 +71,8 @@ class SeparableTurn:
     def step(self) -> None:
         """One proximal Newton step over the features that matter."""
         engine, penalty = self.engine, self._penalty
-        engine.settle()
-        active = engine.active(penalty, engine.gradient(engine.features))
+        engine.optimize_intercept()
+        active = engine.active(penalty, engine.gradient())
         passes = PASSES if penalty.lam.any() else 1  # conjugate gradients do the work without
         engine.step(active, penalty, passes=passes, polish=POLISH)
 
@@ -88,7 +87,7 @@ class SeparableTurn:
         t[features] = cheapest(ws[:, features], penalty.lam[features], penalty.q[features])
         return t
 
-    def conjugate(self, ts: Sequence[Floats], ws: Floats) -> tuple[float, float]:
+    def conjugate(self, ts: Floats, ws: Floats) -> tuple[float, float]:
         """As in the bound for two classes: scaled down as far as there is no ridge to meet it."""
         penalty, scale = self._penalty, 1.0
         for t in ts:
@@ -112,7 +111,7 @@ class QuadraticTurn:
     def step(self) -> None:
         """One Newton step."""
         newton = self._newton
-        self.engine.settle()
+        self.engine.optimize_intercept()
         newton.pull = self._penalty.product(self.engine.w)
         newton.step(newton.look()[0], SHARE)
 
@@ -124,7 +123,7 @@ class QuadraticTurn:
         """The mean."""
         return np.asarray(ws.mean(axis=0))
 
-    def conjugate(self, ts: Sequence[Floats], ws: Floats) -> tuple[float, float]:
+    def conjugate(self, ts: Floats, ws: Floats) -> tuple[float, float]:
         """t.w - w.Mw + ||t - 2 M w||^2 / (4 l2) for every class; see :mod:`.quadratic`."""
         total = 0.0
         for t, w in zip(ts, ws, strict=True):
@@ -209,9 +208,7 @@ class _Classes:
         k, (n, p) = int(codes.max()) + 1, problem.X.shape
         self._turn, self._c, self._intercept = turn, problem.weights, problem.fit_intercept
         self._own = (codes, np.arange(n))
-        self._problems = [
-            problem.replace(y=np.where(codes == code, 1.0, -1.0), start=None) for code in range(k)
-        ]
+        self._y = np.where(codes == np.arange(k)[:, None], 1.0, -1.0)  # one row per class
         self.W, self.b = np.zeros((k, p)), np.zeros(k)
         self._shares = np.bincount(codes, weights=self._c, minlength=k).astype(np.float64)
         if self._intercept:
@@ -220,20 +217,19 @@ class _Classes:
         if start is not None:
             self.W, self.b = start[0].copy(), start[1] * float(self._intercept)
             pairs = zip(self.W, self.b, strict=True)
-            self.Z = np.array([turn.engine.scores(w, float(b)) for w, b in pairs])
+            self.Z = np.array([problem.design.product(w, intercept=float(b)) for w, b in pairs])
 
     def round(self) -> None:
         """Improve every class once."""
         engine = self._turn.engine
-        for k, problem in enumerate(self._problems):
+        for k, y in enumerate(self._y):
             rest = logsumexp(np.delete(self.Z, k, axis=0), axis=0)
-            engine.problem = problem
-            engine.move_to(self.W[k].copy(), float(self.b[k]), self.Z[k] - rest)
+            engine.move_to(self.W[k].copy(), float(self.b[k]), self.Z[k] - rest, y)
             self._turn.step()
             self.W[k], self.b[k], self.Z[k] = engine.w, engine.b, engine.z + rest
         shared = self._turn.shared(self.W)
         self.W -= shared
-        self.Z -= engine.scores(shared, 0.0)
+        self.Z -= engine.design.product(shared)
 
     def objective(self) -> float:
         """Loss and penalty of all classes."""
@@ -247,8 +243,8 @@ class _Classes:
             _balance(S, self._shares)
         alpha = -S
         alpha[self._own] += self._c
-        engine = self._turn.engine
-        paid, scale = self._turn.conjugate([engine.dots(a, engine.features) for a in alpha], self.W)
+        products = self._turn.engine.design.transposed_product(alpha.T)
+        paid, scale = self._turn.conjugate(np.ascontiguousarray(products.T), self.W)
         S = -scale * alpha
         S[self._own] += self._c
         shares = np.divide(S, self._c, out=np.zeros_like(S), where=self._c > 0.0)

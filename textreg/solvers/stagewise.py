@@ -238,7 +238,7 @@ class _HeldOut:
         X, y = problem.validation
         if not len(y):
             raise DataError("validation has no documents to measure on: give at least one.")
-        return cls(Columns.of(X), y)
+        return cls(Columns.of(X.X_csc), y)
 
     def follow(self, features: Int32s, changes: Floats) -> None:
         """z += X change."""

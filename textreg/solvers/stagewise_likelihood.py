@@ -151,7 +151,7 @@ class General:
         """The intercept at its optimum, and all derivatives from there."""
         engine = self._engine
         engine.move_to(w, engine.b, engine.z)
-        engine.settle()
+        engine.optimize_intercept()
         self._scaled.reset(-engine.r, float(engine.r.sum()))
         self._spread = self._residual()
 
@@ -160,7 +160,7 @@ class General:
         engine = self._engine
         b, z = engine.b, engine.z
         engine.move_to(w, b, z)
-        engine.settle()
+        engine.optimize_intercept()
         found = engine.b, engine.value, engine.value / self._total
         engine.move_to(w, b, z)  # the path must not depend on who asks
         return found
@@ -244,7 +244,7 @@ class Exponential:
     def reached(self, w: Floats) -> tuple[float, float, float]:
         """The intercept; minus (1) plus N log sum W, which is 0 without weights; that over N."""
         self._engine.restart(w, 0.0)
-        self._engine.settle()
+        self._engine.optimize_intercept()
         shift = float(self._z.max(initial=0.0))
         log_C = shift + float(np.log(self._W @ np.exp(self._z - shift)))
         value = self._count * (log_C - self._log_total) - float(self._observed @ self._z)

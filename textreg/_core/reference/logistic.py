@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from textreg.records import Floats
+    from textreg._core.arrays import Floats
 
 
 def logistic_value(z: Floats, y: Floats, c: Floats) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from textreg.records import Floats, Int32s, Int64s
+    from textreg._core.arrays import Floats, Int32s, Int64s
 
 
 def ridge_descent(

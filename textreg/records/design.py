@@ -1,0 +1,189 @@
+"""The matrix of a problem: checked once, and everything that solvers derive from it."""
+
+from __future__ import annotations
+
+from dataclasses import InitVar, dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textreg._core.arrays import Floats, Int32s, Int64s
+from textreg._core.columns import column_dots, column_sums
+from textreg.errors import RecordError
+from textreg.records.cache import Cache, derived
+from textreg.records.matrix import checked_csr
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array, csr_array
+
+DENSE = 0.25
+"""Share of nonzero weights above which a product reads the matrix by rows, which is faster then."""
+
+
+class ColumnArrays(NamedTuple):
+    """A matrix by columns, as compiled kernels take it: column j is ``indptr[j]:indptr[j + 1]``.
+
+    indptr: int64 (p + 1,). indices: int32, the row of every entry. data: float64. All of them are
+    contiguous and read-only.
+    """
+
+    indptr: Int64s
+    indices: Int32s
+    data: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A matrix of documents by features, its products, and what is derived from it.
+
+    Solvers ask for products, for columns and for curvature, and keep no copies: a matrix whose
+    rows lie in blocks, on disk or on other machines, can take its place by offering the same
+    methods. Everything derived is made on first use, once across threads, and shared by all
+    problems with this matrix.
+
+    Parameters
+    ----------
+    X : sparse or dense matrix, shape (n, p)
+        Documents by features. It is kept as float64 CSR with sorted rows and no entry twice; the
+        caller's matrix stays as it is.
+    name : str, default "X"
+        What error messages call it.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        (n, p).
+    X_csc : csc_array
+        The matrix by columns.
+    columns : ColumnArrays
+        Its arrays, as compiled kernels take them.
+    squares : ndarray
+        The squared values of ``columns``.
+    cache : Cache
+        What solvers derive, by key.
+
+    Raises
+    ------
+    RecordError
+        X has not two dimensions, not real numbers, a value that is not finite, or an index or an
+        offset out of range.
+    """
+
+    X: csr_array
+    name: InitVar[str] = "X"
+    cache: Cache = field(default_factory=Cache, init=False, repr=False)
+
+    def __post_init__(self, name: str) -> None:
+        X = checked_csr(name, self.X)
+        if not np.isfinite(X.data).all():
+            row = int(np.searchsorted(X.indptr, np.argmin(np.isfinite(X.data)), side="right")) - 1
+            raise RecordError(f"{name} has a value that is not finite in row {row}.")
+        object.__setattr__(self, "X", X)
+
+    def __repr__(self) -> str:
+        n, p = self.shape
+        return f"<Design: {n:,} documents, {p:,} features, {self.X.nnz:,} values>"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of documents and of features."""
+        n, p = self.X.shape
+        return n, p
+
+    @derived
+    def X_csc(self) -> csc_array:
+        """The matrix by columns."""
+        return self.X.tocsc()
+
+    @derived
+    def columns(self) -> ColumnArrays:
+        """The arrays of the matrix by columns."""
+        X = self.X_csc
+        return ColumnArrays(
+            _read_only(X.indptr, np.int64),
+            _read_only(X.indices, np.int32),
+            _read_only(X.data, np.float64),
+        )
+
+    @derived
+    def squares(self) -> Floats:
+        """The squared values of ``columns``, for curvature and norms."""
+        data = self.columns.data
+        return _read_only(data * data, np.float64)
+
+    @derived
+    def features(self) -> Int32s:
+        """The index of every feature, for kernels that take a choice of them."""
+        return _read_only(np.arange(self.shape[1]), np.int32)
+
+    def product(self, w: Floats, features: Int32s | None = None, intercept: float = 0.0) -> Floats:
+        """X w + intercept.
+
+        Parameters
+        ----------
+        w : ndarray, shape (p,) or (p, k)
+            One or several vectors of weights; one row per feature where ``features`` are given.
+        features : int32 ndarray, optional
+            The features that the weights belong to; all others have none.
+        intercept : float, default 0
+            Added to every score.
+
+        Returns
+        -------
+        ndarray, shape (n,) or (n, k)
+        """
+        if w.ndim == 2:
+            X = self.X if features is None else self.X_csc[:, features]
+            scores: Floats = X @ w
+            if intercept:
+                scores += intercept
+            return scores
+        if features is None:
+            features = np.flatnonzero(w).astype(np.int32)
+            if len(features) > DENSE * len(w) and not intercept:
+                # Either way sums run over the features in order: the result is the same.
+                dense: Floats = self.X @ w
+                return dense
+            w = w[features]
+        scores = np.full(self.shape[0], float(intercept))
+        column_sums(*self.columns, w, features, scores)
+        return scores
+
+    def transposed_product(self, r: Floats, features: Int32s | None = None) -> Floats:
+        """X'r, or its entries for the given ``features`` alone.
+
+        Parameters
+        ----------
+        r : ndarray, shape (n,) or (n, k)
+            One or several vectors over the documents.
+        features : int32 ndarray, optional
+            All, where they are left out.
+
+        Returns
+        -------
+        ndarray, shape (p,) or (p, k), or one row per chosen feature
+        """
+        if r.ndim == 2:
+            X = self.X_csc if features is None else self.X_csc[:, features]
+            products: Floats = X.T @ r
+            return products
+        features = self.features if features is None else features
+        products = np.empty(len(features))
+        column_dots(*self.columns, np.ascontiguousarray(r), features, products)
+        return products
+
+    def curvature(self, h: Floats, features: Int32s | None = None) -> Floats:
+        """sum_i h_i x_ij^2 for every feature j, or for the given ones; h: (n,)."""
+        features = self.features if features is None else features
+        curvature = np.empty(len(features))
+        indptr, indices, _ = self.columns
+        column_dots(indptr, indices, self.squares, h, features, curvature)
+        return curvature
+
+
+def _read_only(array: NDArray[Any], dtype: type) -> NDArray[Any]:
+    """A contiguous array of the type that cannot be written to; the given one stays as it is."""
+    view: NDArray[Any] = np.ascontiguousarray(array, dtype=dtype).view()
+    view.flags.writeable = False
+    return view
