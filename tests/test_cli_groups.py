@@ -52,7 +52,7 @@ def test_json_has_the_counts_and_the_groups_shown(cli: Cli, corpus: str) -> None
     assert result["groups"] == 2 * 4 * (3 + 2 + 3) + 24
     assert result["covered"] == result["features"] == 10
     assert result["shown"] == [
-        {"name": "windows: document 15, window 3", "price": 1.0, "features": ["taste"]}
+        {"name": "windows: document 15, window 3", "weight": 1.0, "features": ["taste"]}
     ]
     assert set(result["seconds"]) == {"features", "groups"}
 
@@ -60,7 +60,7 @@ def test_json_has_the_counts_and_the_groups_shown(cli: Cli, corpus: str) -> None
 def test_what_is_saved_can_be_edited_and_trained_with(cli: Cli, corpus: str) -> None:
     assert cli("groups", corpus, "--groups", "documents", "-o", "mine.txt").code == 0
     lines = Path("mine.txt").read_text().splitlines()
-    assert lines[0] == "# name\tprice\tfeatures"
+    assert lines[0] == "# name\tweight\tfeatures"
     assert len(lines) == 25
     assert "a good" in lines[1].split("\t")
     Path("mine.txt").write_text("\n".join([*lines[:5], "praise\t0.5\tgood\tfine\tsuperb"]))

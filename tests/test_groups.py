@@ -109,8 +109,8 @@ def test_segments(builder: GroupBuilder, expected: dict[str, str]) -> None:
     groups = builder.build(tokens)
     assert dict(zip(groups.names or [], named(groups, tokens), strict=True)) == expected
     assert groups.weights.tolist() == [1.0] * len(expected)
-    priced = builder.replace(weight="sqrt").build(tokens)
-    assert np.array_equal(priced.weights, np.sqrt(np.diff(groups.indptr)))
+    weighted = builder.replace(weight="sqrt").build(tokens)
+    assert np.array_equal(weighted.weights, np.sqrt(np.diff(groups.indptr)))
 
 
 def test_ngrams_are_where_they_begin() -> None:
@@ -304,10 +304,13 @@ def test_a_file_of_groups(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("one\nlarge\tmany\ttwo\n", r"groups\.txt:2: the price 'many' is no number from 0 up"),
-        ("large\t-1\ttwo\n", r"groups\.txt:1: the price '-1'"),
-        ("large\tinf\ttwo\n", r"groups\.txt:1: the price 'inf'"),
-        ("# nothing\n\n", r"groups\.txt: there is no group in it"),
+        (
+            "one\nlarge\tmany\ttwo\n",
+            r"groups\.txt:2: the weight 'many' is not a number of 0 or more",
+        ),
+        ("large\t-1\ttwo\n", r"groups\.txt:1: the weight '-1'"),
+        ("large\tinf\ttwo\n", r"groups\.txt:1: the weight 'inf'"),
+        ("# nothing\n\n", r"groups\.txt: no groups in it"),
         ("large\t2\nsmall\t1\t\n", r"groups\.txt: none of its groups has a feature"),
         ("uno\ndos\n", r"groups\.txt:1: 'uno' is no feature of the training texts, and neither"),
     ],
@@ -474,10 +477,10 @@ def problem(groups: Groups | None, p: int = 6, n: int = 40) -> Problem:
     return Problem(X, y, groups=groups, tol=1e-8)
 
 
-def some_groups(prices: list[float]) -> Groups:
+def some_groups(weights: list[float]) -> Groups:
     """Three groups of six features, two of which overlap; feature 5 is in none."""
     indices = np.array([0, 1, 2, 2, 3, 4], dtype=np.int32)
-    return Groups(np.array([0, 3, 5, 6]), indices, np.array(prices), 6)
+    return Groups(np.array([0, 3, 5, 6]), indices, np.array(weights), 6)
 
 
 def test_group_and_sentence_solve_the_same_problem() -> None:
@@ -495,11 +498,11 @@ def test_group_without_groups_says_what_to_do() -> None:
         textreg.train(["a", "b"], ["x", "y"], reg="group")
 
 
-@pytest.mark.parametrize("prices", [[1.0, 1.0, 1.0], [1.0, 3.0, 0.5]])
-def test_the_scale_empties_all_groups(prices: list[float]) -> None:
-    whole = problem(some_groups(prices))
+@pytest.mark.parametrize("weights", [[1.0, 1.0, 1.0], [1.0, 3.0, 0.5]])
+def test_the_scale_empties_all_groups(weights: list[float]) -> None:
+    whole = problem(some_groups(weights))
     X = whole.X.toarray()
-    X[:, 5] = 0  # the feature in no group has no price at all here
+    X[:, 5] = 0  # the feature in no group has no penalty at all here
     given_problem = whole.replace(X=X)
     top = Group().scale(given_problem, "group")
     assert not Group(group=top * 1.001, l1=0).solve(given_problem).w.any()
@@ -515,7 +518,7 @@ def test_the_scale_is_exact_without_overlap() -> None:
     assert Group(group=top * 0.99, l1=0).solve(given_problem).w.any()
 
 
-def test_the_scale_of_other_prices_and_of_no_groups() -> None:
+def test_the_scale_of_other_weights_and_of_no_groups() -> None:
     given_problem = problem(some_groups([1.0, 1.0, 1.0]))
     l1 = Group().scale(given_problem, "l1")
     assert Sentence().scale(given_problem, "group") == l1

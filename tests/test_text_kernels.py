@@ -207,8 +207,8 @@ def test_gram_norms_of_a_long_document() -> None:
 
 @settings(deadline=None)
 @given(streams(low=-1), st.integers(1, 3))
-def test_weave(stream: Any, depth: int) -> None:
+def test_insert_ngrams(stream: Any, depth: int) -> None:
     ids, ptr, _ = stream
     levels = frozen([np.where(np.arange(len(ids)) % k, ids, -1) for k in range(1, depth + 1)], int)
     levels = frozen(levels, np.int32)
-    assert equal(text_grams.weave(levels, ptr), plain_grams.weave(levels, ptr))
+    assert equal(text_grams.insert_ngrams(levels, ptr), plain_grams.insert_ngrams(levels, ptr))

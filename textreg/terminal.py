@@ -8,11 +8,11 @@ import re
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def visible(text: str) -> str:
+def printable(text: str) -> str:
     """The same length, with control characters that could act on a screen shown as U+FFFD."""
     return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def on_line(name: str) -> str:
+def single_line(name: str) -> str:
     """The same of a name, such as a label, with blanks for what would break its line."""
-    return visible(name).replace("\t", " ").replace("\n", " ")
+    return printable(name).replace("\t", " ").replace("\n", " ")

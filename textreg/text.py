@@ -96,7 +96,7 @@ def renumber(tokens: Tokens, new: Int32s, vocabulary: Sequence[str]) -> Tokens:
     )
 
 
-class Rows(NamedTuple):
+class CsrArrays(NamedTuple):
     """The arrays of a CSR matrix with sorted columns: prediction does without scipy's import."""
 
     indptr: Int64s
@@ -122,11 +122,13 @@ def count(tokens: Tokens) -> csr_array:
     return count_rows(tokens).matrix(len(tokens.vocabulary))
 
 
-def count_rows(tokens: Tokens) -> Rows:
+def count_rows(tokens: Tokens) -> CsrArrays:
     """The arrays of :func:`count`."""
     from textreg._core import text_counts
 
-    return Rows(*text_counts.count(tokens.ids, tokens.token_document_ptr, len(tokens.vocabulary)))
+    return CsrArrays(
+        *text_counts.count(tokens.ids, tokens.token_document_ptr, len(tokens.vocabulary))
+    )
 
 
 def only_words(tokens: Tokens) -> Tokens:

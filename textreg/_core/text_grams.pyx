@@ -143,7 +143,7 @@ cdef void _find_grams(
                 ids[i] = <int32_t> low
 
 
-def weave(const int32_t[:, ::1] levels, const int64_t[::1] ptr):
+def insert_ngrams(const int32_t[:, ::1] levels, const int64_t[::1] ptr):
     """One stream of the entries of all levels that are not below 0, place by place; ptr follows.
 
     levels: int32 (levels, places). Returns ids int32 and ptr int64.
@@ -154,11 +154,11 @@ def weave(const int32_t[:, ::1] levels, const int64_t[::1] ptr):
     cdef int64_t[::1] out_ptr_view = out_ptr
     cdef int64_t used
     with nogil:
-        used = _weave(levels, ptr, out_view, out_ptr_view)
+        used = _insert_ngrams(levels, ptr, out_view, out_ptr_view)
     return out[:used], out_ptr
 
 
-cdef int64_t _weave(
+cdef int64_t _insert_ngrams(
     const int32_t[:, ::1] levels, const int64_t[::1] ptr, int32_t[::1] out, int64_t[::1] out_ptr
 ) noexcept nogil:
     cdef Py_ssize_t s, i, k

@@ -36,7 +36,7 @@ class Classes(GraphBuilder):
     """Features of a class have weights near a mean that is learned with them (section 3.1).
 
     Each feature is linked to a virtual feature for its class, whose weight becomes the mean. A
-    feature of several classes is linked to all of them, in proportion to their prices (a mixture).
+    feature of several classes is linked to all of them, in proportion to their weights (a mixture).
     The classes come from word lists, from a file of groups, or from a group builder (``--groups
     lda``). Features of no class have no link.
     """
@@ -62,19 +62,19 @@ class Classes(GraphBuilder):
         if self.lists is not None:
             sets, source = listed_words(self.lists), self.lists
             names, words = list(sets), list(sets.values())
-            prices = np.ones(len(sets))
+            weights = np.ones(len(sets))
         else:
             assert self.path is not None
             lines, source = read_groups(self.path), self.path
             names, words = [line.name for line in lines], [list(line.features) for line in lines]
-            prices = np.array([line.price for line in lines])
+            weights = np.array([line.weight for line in lines])
         indptr, indices = features_of(words, tokens.vocabulary, "none")
         if not len(indices):
             raise DataError(
                 f"{source}: none of the words is a feature of the texts, such as '{words[0][0]}'. "
                 "Check that they are written as the tokenizer gives them, such as in small letters."
             )
-        groups = Groups(indptr, indices, prices, len(tokens.vocabulary), names)
+        groups = Groups(indptr, indices, weights, len(tokens.vocabulary), names)
         return self._graph(groups)
 
     def build_from(self, tokens: Tokens, groups: Groups) -> Graph:

@@ -13,7 +13,7 @@ from textreg.kinds import GroupBuilder
 from textreg.params import param
 from textreg.records import Groups, Int32s, Int64s, Tokens
 from textreg.structure.groupfile import read_groups
-from textreg.structure.grouping import NGRAMS, PricedBuilder, SegmentBuilder, features_of
+from textreg.structure.grouping import NGRAMS, SegmentBuilder, WeightedBuilder, features_of
 
 SHOWN = 5
 """Unknown words that a warning names."""
@@ -97,7 +97,7 @@ class Windows(SegmentBuilder):
         return tokens.ids[np.arange(window_ptr[-1]) + shift], window_ptr, document_ptr
 
 
-class File(PricedBuilder):
+class File(WeightedBuilder):
     """Groups from a file, one a line: see :func:`textreg.structure.groupfile.read_groups`.
 
     A group holds the features that its line names, n-grams too ("very good"). With ``ngrams`` it
@@ -120,15 +120,17 @@ class File(PricedBuilder):
         names = [line.features for line in lines]
         indptr, indices = features_of(names, tokens.vocabulary, self.ngrams)
         self._report([(line.number, name) for line in lines for name in line.features], tokens)
-        groups = self.priced(indptr, indices, len(tokens.vocabulary), [line.name for line in lines])
-        prices = np.array([line.price for line in lines])
-        return Groups(indptr, indices, groups.weights * prices, groups.n_features, groups.names)
+        groups = self.weighted(
+            indptr, indices, len(tokens.vocabulary), [line.name for line in lines]
+        )
+        weights = np.array([line.weight for line in lines])
+        return Groups(indptr, indices, groups.weights * weights, groups.n_features, groups.names)
 
     def _report(self, listed: list[tuple[int, str]], tokens: Tokens) -> None:
         """Warn of words that are no features; DataError where none is one, or there is none."""
         if not listed:
             raise DataError(
-                f"{self.path}: none of its groups has a feature. After name and price, write the "
+                f"{self.path}: none of its groups has a feature. After name and weight, write the "
                 "features of a group, with tabs between them."
             )
         known = set(tokens.vocabulary)

@@ -23,7 +23,7 @@ from textreg.errors import (
     DataWarning,
     TextregError,
 )
-from textreg.terminal import on_line
+from textreg.terminal import single_line
 
 COMMANDS = {
     "train": "Learn a model from labeled text.",
@@ -139,7 +139,7 @@ def main(args: Sequence[str] | None = None) -> int:
         if getattr(error, "errno", None) == errno.EPIPE:
             return 1  # the reader of our output has gone, as with "| head": no fault to speak of
         message, code = _explain(error)
-        click.echo(f"Error: {on_line(message)}", err=True)
+        click.echo(f"Error: {single_line(message)}", err=True)
     return code if isinstance(code, int) else 0
 
 
@@ -181,4 +181,4 @@ class _Shown:
     def __call__(self, message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in self._before:
             self._before.add(str(message))
-            click.echo(f"Warning: {on_line(str(message))}", err=True)
+            click.echo(f"Warning: {single_line(str(message))}", err=True)

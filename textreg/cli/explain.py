@@ -19,7 +19,7 @@ from textreg.errors import UsageError
 from textreg.explain import Explanation, explain, kept_in
 from textreg.explain.show import headline, pieces, strongest
 from textreg.model.storage import load_model
-from textreg.terminal import visible
+from textreg.terminal import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -153,7 +153,7 @@ def _tell_one(console: Console, explanation: Explanation, top: int, chances: boo
     if not explanation.words:
         console.print("No word of this text has a weight: the intercept is all there is.")
         return
-    listed = [f"{visible(name)} {value:+.3f}" for name, value in strongest(explanation, top)]
+    listed = [f"{printable(name)} {value:+.3f}" for name, value in strongest(explanation, top)]
     console.print("  " + ", ".join(listed))
 
 
@@ -161,7 +161,7 @@ def _colored(explanation: Explanation) -> Any:
     """The text; green speaks for the label and red against it, the strongest pieces in bold."""
     from rich.text import Text
 
-    text = Text(visible(explanation.text))
+    text = Text(printable(explanation.text))
     parts = list(pieces(explanation))
     most = max((abs(part.value) for part in parts), default=0.0)
     for start, end, value in parts:

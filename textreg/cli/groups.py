@@ -128,7 +128,7 @@ def _chosen(groups: Groups, tokens: Tokens, feature: str | None) -> list[int]:
 def _row(groups: Groups, tokens: Tokens, g: int) -> dict[str, Any]:
     return {
         "name": groups.label(g),
-        "price": float(groups.weights[g]),
+        "weight": float(groups.weights[g]),
         "features": [tokens.vocabulary[j] for j in groups.members(g)],
     }
 
@@ -161,7 +161,7 @@ def _show(groups: Groups, tokens: Tokens, shown: list[int]) -> None:
     for g in shown:
         row = _row(groups, tokens, g)
         features = first_few(row["features"], SHOWN)
-        rows.append((row["name"], len(row["features"]), row["price"], features))
+        rows.append((row["name"], len(row["features"]), row["weight"], features))
     if rows:
         click.echo()
-        print_table([("GROUP", "SIZE", "PRICE", "FEATURES"), *rows])
+        print_table([("GROUP", "SIZE", "WEIGHT", "FEATURES"), *rows])

@@ -9,7 +9,7 @@ import numpy as np
 
 from textreg.cli.output import SHOWN, percent, print_table
 from textreg.explain import Along, Came, Kept, KeptGroup
-from textreg.terminal import on_line, visible
+from textreg.terminal import printable, single_line
 
 COLUMNS = 7
 """Points of a path whose weights are shown, beside the chosen one."""
@@ -38,21 +38,21 @@ def tell_kept(found: Kept) -> None:
         click.echo(f"share kept in a document: {least:.0f} to {most:.0f} %, median {median:.0f} %")
     _groups(f"{found.builder} of the largest norm", found.strongest)
     for label, typical in found.typical.items():
-        _groups(f"typical of {on_line(label)}", typical)
+        _groups(f"typical of {single_line(label)}", typical)
     for number, order in enumerate(found.order):
         which = f" of weight vector {number + 1}" if len(found.order) > 1 else ""
         if found.order_groups:
             click.echo(f"\norder in which {found.builder} and single features came{which}")
             _steps(found.order_groups[number])
         else:
-            click.echo(f"\norder in which features came{which}\n  {visible(', '.join(order))}")
+            click.echo(f"\norder in which features came{which}\n  {printable(', '.join(order))}")
     if found.path is not None:
         _path(found.path)
     if found.pulled:
         click.echo("\nneighbors that pulled a weight (feature, share x weight)")
     for feature, label, weight, neighbors in found.pulled:
         pulls = ", ".join(f"{one.feature} {one.pull:+.3f}" for one in neighbors[:SHOWN])
-        click.echo(visible(f"  {feature} {weight:+.3f} for {label}: {pulls or 'none'}"))
+        click.echo(printable(f"  {feature} {weight:+.3f} for {label}: {pulls or 'none'}"))
     for note in found.notes:
         click.echo(f"\nnote: {note}")
 
@@ -65,7 +65,7 @@ def _steps(steps: Sequence[Came]) -> None:
         if step.group is not None:
             said = "" if step.text is None else f": {' '.join(step.text.split())}"
             told = f"{step.group}{said}  [{told}]"
-        click.echo(visible(f"  {number}. {told}"))
+        click.echo(printable(f"  {number}. {told}"))
 
 
 def _path(path: Along) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from textreg.errors import UsageError
-from textreg.terminal import on_line
+from textreg.terminal import single_line
 
 if TYPE_CHECKING:
     from textreg.training.running import Progress
@@ -57,7 +57,7 @@ def print_table(
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
-    return f"{value:,}" if isinstance(value, int) else on_line(str(value))
+    return f"{value:,}" if isinstance(value, int) else single_line(str(value))
 
 
 MEASURES = {

@@ -15,7 +15,7 @@ from textreg.features.encoder import Encoder
 from textreg.model.model import Model
 from textreg.model.storage import load_model
 from textreg.model.tokenizing import describe, lacking
-from textreg.terminal import on_line
+from textreg.terminal import single_line
 
 
 @click.command(name="show")
@@ -50,7 +50,7 @@ def command(model: str, top: int, with_path: bool, plot: str | None, as_json: bo
     told = {key: value for key, value in facts.items() if value != []}  # labels of a regression
     print_table([(_title(key), _text(value, key)) for key, value in told.items()])
     for label, weighted in features.items():
-        click.echo(f"\n{on_line(label)}")
+        click.echo(f"\n{single_line(label)}")
         if weighted:
             print_table([(name, weight) for name, weight in weighted], indent="  ")
         else:

@@ -22,7 +22,7 @@ from textreg.losses import LOSSES
 from textreg.measure.calibration import METHODS
 from textreg.measure.metrics import METRICS
 from textreg.model.container import is_container
-from textreg.terminal import on_line
+from textreg.terminal import single_line
 from textreg.training.search.spaces import parse_space
 from textreg.training.settings import MULTICLASS, TrainingSettings
 from textreg.training.train import train_corpus
@@ -198,8 +198,9 @@ def command(
     if not model.n_features:
         (answer,) = model.predict([""])
         click.echo(
-            f"Warning: no feature has a weight, so the answer is always '{on_line(str(answer))}'. "
-            "Smaller prices leave more features; or the texts may not tell the labels apart.",
+            "Warning: no feature has a weight, so the answer is always "
+            f"'{single_line(str(answer))}'. Lower penalty strengths select more features; or the "
+            "texts may not tell the labels apart.",
             err=True,
         )
 

@@ -10,14 +10,14 @@ import click
 
 from textreg.cli.output import measures, percent, size
 from textreg.measure.metrics import SMALLER
-from textreg.terminal import on_line
+from textreg.terminal import single_line
 from textreg.training.search.choice import WITHIN
 
 
 def tell(result: Mapping[str, Any], target: str) -> None:
     """The result for people."""
     title = "labels"
-    labels = [f"{on_line(label)} {_number(count)}" for label, count in result["labels"].items()]
+    labels = [f"{single_line(label)} {_number(count)}" for label, count in result["labels"].items()]
     if result["task"] == "regression":
         title, labels = "numbers", [label.replace("_", " ") for label in labels]
     more = f" and {len(labels) - 8} more" if len(labels) > 8 else ""
@@ -33,7 +33,7 @@ def tell(result: Mapping[str, Any], target: str) -> None:
         click.echo(f"calibration: {result['calibration']}, on the documents held out")
     for label, chosen in result["thresholds"].items():
         click.echo(
-            f"threshold of {on_line(label)}: {chosen['value']:+.3f} ({chosen['rule']}; there "
+            f"threshold of {single_line(label)}: {chosen['value']:+.3f} ({chosen['rule']}; there "
             f"precision {chosen['precision']:.3f}, recall {chosen['recall']:.3f})"
         )
     bound = "no bound on the gap" if result["gap"] is None else f"gap {result['gap']:.1e}"

@@ -136,5 +136,5 @@ def _every_gram(words: Tokens, n: int) -> tuple[Int32s, Int64s, int]:
     levels = np.stack(
         [np.where(ids >= 0, ids + base, -1) for ids, base in zip(streams, first[:-1], strict=True)]
     ).astype(np.int32)
-    ids, ptr = text_grams.weave(levels, words.sentence_ptr)
+    ids, ptr = text_grams.insert_ngrams(levels, words.sentence_ptr)
     return ids, ptr, int(first[-1])

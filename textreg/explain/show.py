@@ -7,7 +7,7 @@ from html import escape
 from typing import NamedTuple
 
 from textreg.explain.records import Explanation
-from textreg.terminal import on_line, visible
+from textreg.terminal import printable, single_line
 
 
 class Piece(NamedTuple):
@@ -46,11 +46,11 @@ def strongest(explanation: Explanation, top: int = 10) -> list[tuple[str, float]
 
 def headline(explanation: Explanation) -> str:
     """Label or number, probability and the account of the score on one line."""
-    label = on_line(explanation.label) if explanation.of else f"{explanation.score:.4g}"
+    label = single_line(explanation.label) if explanation.of else f"{explanation.score:.4g}"
     if explanation.label in explanation.probabilities:
         label += f" ({explanation.probabilities[explanation.label]:.3f})"
     words = sum(word.value for word in explanation.words)
-    what = f"score of {on_line(explanation.of)}" if explanation.of else "prediction"
+    what = f"score of {single_line(explanation.of)}" if explanation.of else "prediction"
     return (
         f"{label}   {what} {explanation.score:+.3f} = intercept {explanation.intercept:+.3f} "
         f"{'+' if words >= 0 else '-'} words {abs(words):.3f}"
@@ -63,7 +63,7 @@ def as_html(explanation: Explanation) -> str:
     most = max((abs(part.value) for part in parts), default=0.0) or 1.0
     shown = []
     for start, end, value in parts:
-        text = escape(visible(explanation.text[start:end]))
+        text = escape(printable(explanation.text[start:end]))
         if value:
             color = "0,114,178" if value > 0 else "213,94,0"  # told apart by the color-blind too
             strength = 0.1 + 0.5 * abs(value) / most

@@ -10,11 +10,11 @@ import numpy as np
 
 from textreg._core import text_counts, text_grams
 from textreg.errors import UsageError
-from textreg.features.ngrams import NGrams, weave
+from textreg.features.ngrams import NGrams, insert_ngrams
 from textreg.kinds import Tokenizer
 from textreg.plugins import calls
 from textreg.records import Tokens
-from textreg.text import Rows, count_rows, renumber
+from textreg.text import CsrArrays, count_rows, renumber
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,7 +69,7 @@ class Encoder:
         """
         return self.rows(texts).matrix(len(self.names))
 
-    def rows(self, texts: Sequence[str]) -> Rows:
+    def rows(self, texts: Sequence[str]) -> CsrArrays:
         """The arrays of :meth:`transform`."""
         words = self.words(texts)
         rows = count_rows(self.features(words))
@@ -79,7 +79,7 @@ class Encoder:
         column = self.column_of[rows.indices]
         kept = column >= 0
         indptr = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[rows.indptr]
-        return Rows(indptr, column[kept], rows.data[kept])
+        return CsrArrays(indptr, column[kept], rows.data[kept])
 
     def tokens(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
         """Every occurrence of a column's feature in ``texts``, where ``spans`` asks with offsets.
@@ -89,7 +89,7 @@ class Encoder:
         tokens = self.features(self.words(texts, spans=spans))
         if self.columns is None:
             return tokens
-        return weave(tokens, [tokens.ids], [self.column_of], self.names)
+        return insert_ngrams(tokens, [tokens.ids], [self.column_of], self.names)
 
     def restrict(self, columns: NDArray[np.int64]) -> Encoder:
         """The same for some columns only, given by number in rising order.
@@ -113,7 +113,7 @@ class Encoder:
             fewer.__dict__["tree"] = self.tree
         return fewer
 
-    def weigh(self, rows: Rows, words: Tokens) -> None:
+    def weigh(self, rows: CsrArrays, words: Tokens) -> None:
         """Turn counts over the vocabulary into weights, in place.
 
         words: all words of the same documents but stop words, known or not.
@@ -178,4 +178,4 @@ class Encoder:
         tree, numbers = self.tree
         tokens = renumber(words, new, [*tree.words, ""])
         ids = np.where(tokens.ids == unknown, np.int32(-1), tokens.ids)
-        return weave(tokens, tree.find(ids, tokens.sentence_ptr), numbers, self.vocabulary)
+        return insert_ngrams(tokens, tree.find(ids, tokens.sentence_ptr), numbers, self.vocabulary)

@@ -136,7 +136,7 @@ class NGrams:
         return cls(words, tuple(child_ptrs), tuple(lasts)), numbers
 
 
-def weave(
+def insert_ngrams(
     tokens: Tokens, streams: Sequence[Int32s], numbers: Sequence[Int32s], names: Sequence[str]
 ) -> Tokens:
     """Features of all levels in one stream, place by place, the shortest first.
@@ -146,11 +146,11 @@ def weave(
     """
     levels = np.stack([_take(*pair) for pair in zip(numbers, streams, strict=True)])
     ptr = tokens.sentence_ptr
-    ids, sentence_ptr = text_grams.weave(levels, ptr)
+    ids, sentence_ptr = text_grams.insert_ngrams(levels, ptr)
     spans = None
     if tokens.spans is not None:
         length, place = (
-            text_grams.weave(np.where(levels >= 0, index, -1).astype(np.int32), ptr)[0]
+            text_grams.insert_ngrams(np.where(levels >= 0, index, -1).astype(np.int32), ptr)[0]
             for index in np.indices(levels.shape, dtype=np.int32)
         )
         spans = np.stack([tokens.spans[place, 0], tokens.spans[place + length, 1]], axis=1)

@@ -12,7 +12,7 @@ import numpy as np
 from textreg._core import text_counts
 from textreg.errors import DataError, UsageError
 from textreg.features.encoder import Encoder
-from textreg.features.ngrams import NGrams, weave
+from textreg.features.ngrams import NGrams, insert_ngrams
 from textreg.kinds import Tokenizer
 from textreg.params import Parametrized, param
 from textreg.plugins import calls
@@ -77,7 +77,7 @@ class Vectorizer(Parametrized):
         keep = self._keep(tree, streams, tokens.token_document_ptr, n, least, most)
         numbers = tree.number(keep)
         if self.ngrams > 1:
-            tokens = weave(tokens, streams, numbers, tree.names(numbers))
+            tokens = insert_ngrams(tokens, streams, numbers, tree.names(numbers))
         elif not keep[0].all():
             tokens = renumber(tokens, numbers[0], tree.names(numbers))
         rows = count_rows(tokens)

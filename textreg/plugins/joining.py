@@ -14,7 +14,7 @@ import numpy as np
 from textreg.errors import UsageError
 from textreg.kinds import GroupBuilder
 from textreg.records import Groups, Tokens
-from textreg.structure.grouping import MadeNames
+from textreg.structure.grouping import LazyNames
 
 
 class JoinedBuilder(GroupBuilder):
@@ -64,7 +64,7 @@ class JoinedBuilder(GroupBuilder):
         )
 
 
-class _Names(MadeNames):
+class _Names(LazyNames):
     """Names of groups after that of their builder."""
 
     def __init__(self, parts: Sequence[tuple[str, Groups]]) -> None:

@@ -1,4 +1,4 @@
-"""The file of groups: what ``textreg groups`` writes and ``--groups file`` reads."""
+"""Files of groups: ``textreg groups`` writes them and ``--groups file`` reads them."""
 
 from __future__ import annotations
 
@@ -12,22 +12,53 @@ from textreg.records import Groups
 
 
 class GroupLine(NamedTuple):
-    """One group of a file: its line number, name, price, and the names of its features."""
+    """One group of a file.
+
+    Attributes
+    ----------
+    number : int
+        Its line number, from 1.
+    name : str
+        Its name.
+    weight : float
+        Its weight in the penalty, 0 or more.
+    features : tuple of str
+        The names of its features.
+    """
 
     number: int
     name: str
-    price: float
+    weight: float
     features: tuple[str, ...]
 
 
 def read_groups(path: str) -> list[GroupLine]:
-    """The groups of a UTF-8 file (``.gz`` too), one a line, in either of two forms.
+    """The groups of a file, one on each line.
 
-    ``good great excellent``: words, with white space between them; the price is 1.
-    ``praise<TAB>0.5<TAB>good<TAB>very good``: name, price (1 if empty), features, with tabs between
-    them, so that n-grams may be among them. Empty lines and lines that begin with ``#`` say
-    nothing. Raises UsageError for a file that cannot be opened and DataError, with file and line,
-    for a price that is none, and for a file without groups.
+    A line has one of two forms:
+
+    - ``good great excellent``: words with white space between them. The weight is 1.
+    - ``praise<TAB>0.5<TAB>good<TAB>very good``: name, weight (1 if empty) and features with tabs
+      between them, so that n-grams can be listed.
+
+    Empty lines and lines that begin with ``#`` are ignored.
+
+    Parameters
+    ----------
+    path : str
+        A UTF-8 file, compressed with gzip if its name ends in ``.gz``.
+
+    Returns
+    -------
+    list of GroupLine
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be opened.
+    DataError
+        If a weight is not a number of 0 or more, or the file has no groups; the message names
+        file and line.
     """
     groups = []
     for number, line in numbered_lines(path):
@@ -36,48 +67,62 @@ def read_groups(path: str) -> list[GroupLine]:
         if "\t" not in line:
             groups.append(GroupLine(number, f"line {number}", 1.0, tuple(line.split())))
             continue
-        name, price, *features = (field.strip() for field in line.split("\t"))
+        name, weight, *features = (field.strip() for field in line.split("\t"))
         groups.append(
             GroupLine(
                 number=number,
                 name=name or f"line {number}",
-                price=_price(price, f"{path}:{number}"),
+                weight=_weight(weight, f"{path}:{number}"),
                 features=tuple(feature for feature in features if feature),
             )
         )
     if not groups:
-        raise DataError(f"{path}: there is no group in it. Write one a line: good great excellent")
+        raise DataError(f"{path}: no groups in it. Write one on each line: good great excellent")
     return groups
 
 
-def _price(text: str, where: str) -> float:
+def _weight(text: str, where: str) -> float:
     try:
-        price = float(text or 1)
+        weight = float(text or 1)
     except ValueError:
-        price = math.nan
-    if not (math.isfinite(price) and price >= 0):
+        weight = math.nan
+    if not (math.isfinite(weight) and weight >= 0):
         raise DataError(
-            f"{where}: the price '{text}' is no number from 0 up. A line with tabs has a name, a "
-            "price (or nothing), and features; without tabs it has words only."
+            f"{where}: the weight '{text}' is not a number of 0 or more. A line with tabs has a "
+            "name, a weight (or nothing), and features; one without tabs has words only."
         )
-    return price
+    return weight
 
 
 def group_lines(groups: Groups, vocabulary: Sequence[str]) -> Iterator[str]:
-    """Lines of a file that :func:`read_groups` reads back to the same groups.
+    """Lines of a file from which :func:`read_groups` reads the same groups.
 
-    Raises DataError for a name that would be cut there, with a tab or a line end in it.
+    Parameters
+    ----------
+    groups : Groups
+    vocabulary : sequence of str
+        The names of all features.
+
+    Yields
+    ------
+    str
+        A line with its line end.
+
+    Raises
+    ------
+    DataError
+        If a name contains a tab or a line end.
     """
-    yield "# name\tprice\tfeatures\n"
+    yield "# name\tweight\tfeatures\n"
     for g in range(len(groups)):
         name, members = groups.label(g), groups.members(g)
         fields = [name, f"{groups.weights[g]:.17g}", *(vocabulary[j] for j in members)]
         for field in fields:
             if field != field.strip() or "\t" in field or "\n" in field or "\r" in field:
                 raise DataError(
-                    f"{groups.name(g)}: {field!r} cannot be written into a file of groups, for "
-                    "tabs and line ends have a meaning there."
+                    f"{groups.name(g)}: {field!r} cannot be written to a file of groups, where "
+                    "tabs and line ends separate fields."
                 )
         if name.startswith("#"):
-            raise DataError(f"{groups.name(g)}: a name must not begin with '#' to be written.")
+            raise DataError(f"{groups.name(g)}: a name that is written must not begin with '#'.")
         yield "\t".join(fields) + "\n"

@@ -24,7 +24,7 @@ NGRAMS = ("all", "any", "none")
 """When an n-gram belongs to a set of words: with all its words in it, with any of them, never."""
 
 
-class PricedBuilder(GroupBuilder):
+class WeightedBuilder(GroupBuilder):
     """A builder whose groups have the same price, or one that grows with their size."""
 
     weight: str = param(
@@ -33,7 +33,7 @@ class PricedBuilder(GroupBuilder):
         help="price of a group: the same for all, or the square root of its size",
     )
 
-    def priced(
+    def weighted(
         self, indptr: Int64s, indices: Int32s, n_features: int, names: Sequence[str]
     ) -> Groups:
         """Groups ``indices[indptr[g]:indptr[g + 1]]`` with the prices that ``weight`` asks for."""
@@ -47,7 +47,7 @@ class PricedBuilder(GroupBuilder):
         )
 
 
-class SegmentBuilder(PricedBuilder):
+class SegmentBuilder(WeightedBuilder):
     """A builder of one group for every segment of the text; write :meth:`segments`.
 
     A group holds the distinct features of its segment, an n-gram being where it begins. A segment
@@ -71,10 +71,10 @@ class SegmentBuilder(PricedBuilder):
         ids, ptr, document_ptr = self.segments(tokens)
         n_features = len(tokens.vocabulary)
         names = SegmentNames(document_ptr, self.segment)
-        return self.priced(*feature_sets(ids, ptr, n_features), n_features, names)
+        return self.weighted(*feature_sets(ids, ptr, n_features), n_features, names)
 
 
-class MadeNames(Sequence[str]):
+class LazyNames(Sequence[str]):
     """Names of groups, each made when it is asked for; write :meth:`name` and ``__len__``."""
 
     @abstractmethod
@@ -91,7 +91,7 @@ class MadeNames(Sequence[str]):
         return self.name(range(len(self))[index])
 
 
-class SegmentNames(MadeNames):
+class SegmentNames(LazyNames):
     """``document 12, sentence 3`` for every segment, counted from one.
 
     With no word for a segment it is ``document 12``.
@@ -112,7 +112,7 @@ class SegmentNames(MadeNames):
         return f"{name}, {self.segment} {group - int(self.document_ptr[document]) + 1}"
 
 
-class WordGroupBuilder(PricedBuilder):
+class WordGroupBuilder(WeightedBuilder):
     """A builder whose groups are sets of words; write :meth:`sets`.
 
     Features that are in no group have no price but the regularizer's own for single weights.
@@ -144,7 +144,7 @@ class WordGroupBuilder(PricedBuilder):
                 f"{self.label()}: there is no group with a word of these texts in it. Take other "
                 "parameters, or other groups."
             )
-        return self.priced(indptr, indices, len(tokens.vocabulary), list(sets))
+        return self.weighted(indptr, indices, len(tokens.vocabulary), list(sets))
 
 
 def features_of(

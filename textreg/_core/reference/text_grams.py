@@ -52,8 +52,8 @@ def find_grams(
     return ids
 
 
-def weave(levels: Int32s, ptr: Int64s) -> tuple[Int32s, Int64s]:
-    """Twin of :func:`textreg._core.text_grams.weave`."""
+def insert_ngrams(levels: Int32s, ptr: Int64s) -> tuple[Int32s, Int64s]:
+    """Twin of :func:`textreg._core.text_grams.insert_ngrams`."""
     flat = levels.T.ravel()
     kept = np.concatenate([[0], np.cumsum(flat >= 0)])
     return flat[flat >= 0], kept[ptr * len(levels)].astype(np.int64)
