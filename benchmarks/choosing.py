@@ -60,22 +60,20 @@ Way = Callable[[Texts, Labels, Texts], Answer]
 def options(texts: Texts, labels: Labels, held: Texts, **settings: Any) -> Answer:
     """A training with these options."""
     model = textreg.train(texts, labels, **settings)
-    return Answer(model.decision_function(held), model.n_features, model.summary["features"])
+    return Answer(model.decision_function(held), model.n_features, model.summary.features)
 
 
 def average(texts: Texts, labels: Labels, held: Texts) -> Answer:
     """The mean score of the best settings of the default search."""
     first = textreg.train(texts, labels)
     points = sorted(
-        first.summary["search"], key=lambda point: (-point["accuracy"], point["nonzero"])
+        first.summary.search, key=lambda point: (-point.metrics["accuracy"], point.nonzero)
     )
-    regs = [
-        registry.create("regularizer", "sentence", **point["params"]) for point in points[:BEST]
-    ]
+    regs = [registry.create("regularizer", "sentence", **point.params) for point in points[:BEST]]
     models = [textreg.train(texts, labels, reg=reg) for reg in regs]
     names = {name for model in models for name in model.encoder.names}
     scores = np.mean([model.decision_function(held) for model in models], axis=0)
-    return Answer(scores, len(names), first.summary["features"])
+    return Answer(scores, len(names), first.summary.features)
 
 
 def supervised(texts: Texts, labels: Labels, held: Texts) -> Answer:

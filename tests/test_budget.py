@@ -81,10 +81,10 @@ def test_the_search_ends_in_time_for_the_final_fit(slow: type[Slow]) -> None:
         model = textreg.train(TEXTS, LABELS, reg=slow(), budget="7s")
     # Three that count, one that was stopped, and the final fit; 3 x 1.1 s were left for that.
     assert slow.clock.now - begin == 5
-    assert model.summary["interrupted"] == "search"
-    assert model.summary["converged"]
-    assert (model.summary["budget"], model.summary["planned"]) == (7.0, 9)
-    assert len(model.summary["search"]) == 3
+    assert model.summary.interrupted == "search"
+    assert model.summary.converged
+    assert (model.summary.budget, model.summary.planned) == (7.0, 9)
+    assert len(model.summary.search) == 3
 
 
 def test_more_is_left_for_more_fits(slow: type[Slow]) -> None:
@@ -98,16 +98,16 @@ def test_more_is_left_for_more_fits(slow: type[Slow]) -> None:
 def test_enough_time_changes_nothing(slow: type[Slow]) -> None:
     model = textreg.train(TEXTS, LABELS, reg=slow(), budget=60)
     free = textreg.train(TEXTS, LABELS, reg=slow())
-    assert model.summary["interrupted"] is None
-    assert model.summary["search"] == free.summary["search"]
-    assert (model.weights.tobytes(), free.summary["budget"]) == (free.weights.tobytes(), None)
+    assert model.summary.interrupted is None
+    assert model.summary.search == free.summary.search
+    assert (model.weights.tobytes(), free.summary.budget) == (free.weights.tobytes(), None)
 
 
 def test_a_final_fit_that_takes_too_long_is_cut_short(slow: type[Slow]) -> None:
     slow.takes = 10
     with pytest.warns(ConvergenceWarning, match="budget of 5 s is used up: the model is the best"):
         model = textreg.train(TEXTS, LABELS, reg=slow(l1=1e-4), budget=5)
-    assert model.summary["interrupted"] == "fit"
+    assert model.summary.interrupted == "fit"
 
 
 def test_too_little_time(slow: type[Slow]) -> None:

@@ -16,8 +16,6 @@ from textreg.errors import DataError, ModelError, UsageError
 from textreg.measure.calibration import Calibration, calibrate
 from textreg.measure.metrics import measure
 from textreg.measure.thresholds import check_thresholds, choose_thresholds, codes, parse_rule
-from textreg.model import container
-from textreg.model.storage import ARRAYS
 
 RANDOM = np.random.default_rng(7)
 WORDS = ["superb", "awful", "lamp", "box", "film", "row", "bus", "hall", "plot", "odd"]
@@ -139,8 +137,8 @@ def test_through_training_and_the_model_file(
     plain = textreg.train(texts, y_true, **options)
     model = textreg.train(texts, y_true, calibrate=method, threshold={"p": "costs:1:9"}, **options)
     assert (model.weights == plain.weights).all()
-    assert model.summary["calibration"] == method
-    assert model.summary["thresholds"]["p"]["value"] == model.thresholds["p"] != 0
+    assert model.summary.calibration == method
+    assert model.summary.thresholds["p"].value == model.thresholds["p"] != 0
     assert model.predict(texts).count("p") > plain.predict(texts).count("p")
 
     fresh, wanted = noisy(900, labels)[0][400:], noisy(900, labels)[1][400:]
@@ -240,20 +238,6 @@ def test_model_files_are_checked(tmp_path: Path) -> None:
         model.save(path)
         with pytest.raises(ModelError, match=message):
             textreg.load(path)
-
-
-def test_older_model_files_mean_scores_as_they_are(tmp_path: Path) -> None:
-    model = textreg.train(*noisy(40, "pn"), reg="ridge", reg_l2=0.1)
-    path = tmp_path / "m.textreg"
-    model.save(path)
-    header, arrays = container.unpack(path, ARRAYS)
-    for key in ("checksum", "format"):
-        header.pop(key, None)
-    del header["calibration"], header["thresholds"]
-    path.write_bytes(container.pack(header, arrays))
-    again = textreg.load(path)
-    assert (again.calibration, again.thresholds) == (None, {})
-    assert (again.predict_proba(["superb"]) == model.predict_proba(["superb"])).all()
 
 
 def test_rules() -> None:

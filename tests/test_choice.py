@@ -14,6 +14,7 @@ from textreg.builtin.separable import Lasso
 from textreg.errors import UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.measure.metrics import standard_error
+from textreg.model.summary import ChoiceSummary, TrainingSummary
 from textreg.training.search import context
 from textreg.training.search.choice import Rule, choose
 from textreg.training.search.selection import Point
@@ -115,20 +116,13 @@ def test_standard_errors() -> None:
 def test_the_smaller_model_is_taken_and_told() -> None:
     best = textreg.train(TEXTS, LABELS, reg="lasso", cv=4).summary
     small = textreg.train(TEXTS, LABELS, reg="lasso", cv=4, select="sparsest", within=0.9).summary
-    assert small["nonzero"] < best["nonzero"]
-    assert small["select"] == {
-        "rule": "sparsest",
-        "within": 0.9,
-        "max_nonzero": None,
-        "error": None,
-    }
-    assert min(it["nonzero"] for it in small["search"]) == next(
-        it["nonzero"]
-        for it in small["search"]
-        if it["params"]["l1"] == small["reg"]["params"]["l1"]
+    assert small.nonzero < best.nonzero
+    assert small.select == ChoiceSummary("sparsest", 0.9, None, None)
+    assert min(it.nonzero for it in small.search) == next(
+        it.nonzero for it in small.search if it.params["l1"] == small.reg.params["l1"]
     )
     within = textreg.train(TEXTS, LABELS, reg="lasso", cv=4, select="1se").summary
-    assert all(it["error"] >= 0 for it in within["search"])
+    assert all(it.error >= 0 for it in within.search)
 
 
 def test_the_final_model_keeps_to_max_nonzero(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,23 +186,23 @@ def test_all_kinds_of_parameters_are_searched() -> None:
     }
     given = {"reg_group": 0.01, "groups": "windows", "ngrams": 1}
     summary = textreg.train(TEXTS, LABELS, reg="group", search_space=space, **given).summary
-    assert len(summary["search"]) == 2 * 2 * 2 * 3
-    tried = {(*it["settings"].values(), it["params"]["l1"]) for it in summary["search"]}
+    assert len(summary.search) == 2 * 2 * 2 * 3
+    tried = {(*it.settings.values(), it.params["l1"]) for it in summary.search}
     assert len(tried) == 24
-    assert [it["params"]["l1"] for it in summary["search"][:3]] == [0.5, 0.1, 0.01]
-    assert set(summary["chosen"]) == {"tokenizer_lowercase", "weighting", "groups_size"}
-    assert summary["groups"]["params"]["size"] == summary["chosen"]["groups_size"]
-    assert summary["reg"]["params"]["l1"] in space_of(summary)
+    assert [it.params["l1"] for it in summary.search[:3]] == [0.5, 0.1, 0.01]
+    assert set(summary.chosen) == {"tokenizer_lowercase", "weighting", "groups_size"}
+    assert summary.groups.params["size"] == summary.chosen["groups_size"]
+    assert summary.reg.params["l1"] in space_of(summary)
 
 
-def space_of(summary: dict[str, Any]) -> set[float]:
-    return {it["params"]["l1"] for it in summary["search"]}
+def space_of(summary: TrainingSummary) -> set[float]:
+    return {it.params["l1"] for it in summary.search}
 
 
 def test_a_searched_setting_gives_the_model_it_stands_for() -> None:
     space = {"weighting": ["count", "tfidf"], "reg_l1": [0.5, 0.05]}
     found = textreg.train(TEXTS, LABELS, reg="lasso", search_space=space, cv=3)
-    chosen, l1 = found.summary["chosen"], found.summary["reg"]["params"]["l1"]
+    chosen, l1 = found.summary.chosen, found.summary.reg.params["l1"]
     assert found.encoder.vectorizer.params()["weighting"] == chosen["weighting"]
     given = textreg.train(TEXTS, LABELS, reg="lasso", reg_l1=l1, **chosen)
     assert found.predict(TEXTS) == given.predict(TEXTS)
@@ -216,12 +210,8 @@ def test_a_searched_setting_gives_the_model_it_stands_for() -> None:
         found.decision_function(TEXTS), given.decision_function(TEXTS), atol=5e-2
     )
     alone = textreg.train(TEXTS, LABELS, reg="lasso", cv=3, **chosen, search_space={"reg_l1": [l1]})
-    (same,) = [
-        it
-        for it in found.summary["search"]
-        if it["settings"] == chosen and it["params"]["l1"] == l1
-    ]
-    assert alone.summary["search"][0]["accuracy"] == same["accuracy"]
+    (same,) = [it for it in found.summary.search if it.settings == chosen and it.params["l1"] == l1]
+    assert alone.summary.search[0].metrics["accuracy"] == same.metrics["accuracy"]
 
 
 def test_features_are_made_once_for_every_setting(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,7 +237,7 @@ def test_documents_that_are_let_go_change_nothing(
     monkeypatch.setattr(context, "KEPT", 2)
     again = textreg.train(TEXTS, LABELS, reg="lasso", search_space=space)
     assert np.array_equal(usual.weights, again.weights)
-    assert usual.summary["search"] == again.summary["search"]
+    assert usual.summary.search == again.summary.search
 
 
 def test_chains_stay_warm_with_values_that_are_named() -> None:

@@ -182,7 +182,7 @@ def test_the_same_as_train() -> None:
     fitted = TextClassifier(reg=Lasso(l1=0.2), ngrams=2).fit(TEXTS, SIDES)
     assert fitted.model_.weights.tobytes() == model.weights.tobytes()
     assert fitted.decision_function(NEW).tobytes() == model.decision_function(NEW).tobytes()
-    assert fitted.n_iter_ == model.summary["iterations"] >= 1
+    assert fitted.n_iter_ == model.summary.iterations >= 1
 
 
 # Company

@@ -48,8 +48,8 @@ def test_each_is_what_its_own_training_gives(demo: Path, found: Comparison) -> N
         expected = textreg.evaluate(task.test.labels or (), answers, model.labels)  # type: ignore
         cell = found.cell("demo", name)
         assert (cell.accuracy, cell.macro_f1) == (expected.accuracy, expected.macro_f1)
-        assert (cell.features, cell.of) == (model.n_features, model.summary["features"])
-        assert cell.gap == model.summary["gap"]
+        assert (cell.features, cell.of) == (model.n_features, model.summary.features)
+        assert cell.gap == model.summary.gap
 
 
 def test_features_are_made_once_where_they_agree(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from conftest import Cli
 import textreg
 from textreg.errors import DataError, ModelError
 from textreg.explain import kept_in
+from textreg.model.summary import GroupsSummary
 from textreg.records import Corpus
 
 TEXTS = [
@@ -99,7 +101,7 @@ def test_the_order_of_a_pursuit() -> None:
     model = textreg.train(TEXTS, LABELS, reg="omp", reg_budget=2)
     found = kept_in(model, CORPUS)
     assert [set(order) for order in found.order] == [set(model.encoder.names)]
-    assert list(found.order[0]) == model.summary["order"][0]
+    assert found.order[0] == model.summary.order[0]
 
 
 def test_the_order_of_a_pursuit_of_groups() -> None:
@@ -109,7 +111,7 @@ def test_the_order_of_a_pursuit_of_groups() -> None:
     found = kept_in(model, CORPUS)
     (steps,) = found.order_groups
     assert len(steps) > 1
-    assert [name for step in steps for name in step.features] == model.summary["order"][0]
+    assert [name for step in steps for name in step.features] == list(model.summary.order[0])
     for step in steps:
         assert step.group is not None
         assert step.text is not None
@@ -214,7 +216,7 @@ def test_other_texts_are_told_or_refused() -> None:
     assert found.missing == len(set(model.encoder.names) - {*_words(model, TEXTS[:2])}) == 6
     with pytest.raises(DataError, match="None of the"):
         kept_in(model, Corpus(texts=["nothing known"], labels=["p"]))
-    model.summary = {}
+    model.summary = None
     with pytest.raises(ModelError, match="how it was trained"):
         kept_in(model, CORPUS)
 
@@ -225,7 +227,8 @@ def _words(model: textreg.Model, texts: list[str]) -> list[str]:
 
 def test_a_builder_that_is_not_there() -> None:
     model = textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.1, ngrams=1)
-    model.summary["groups"] = {"name": "gone", "params": {}}
+    gone = GroupsSummary("gone", params={}, before=1, after=1)
+    model.summary = replace(model.summary, groups=gone)
     with pytest.raises(ModelError, match="groups of 'gone'"):
         kept_in(model, CORPUS)
 

@@ -263,8 +263,8 @@ def test_unlabeled_words_get_weights() -> None:
     }  # fmt: skip
     model = train(texts, labels, unlabeled=unlabeled, **options)
     assert model.predict(["great", "awful"]) == ["plus", "minus"]
-    assert model.summary["documents"] == 8
-    assert model.summary["graph"]["links"] >= 4
+    assert model.summary.documents == 8
+    assert model.summary.graph.links >= 4
     network = Network(alpha=1.0, beta=0.01)
     graph = Cooccurrence(min_df=1, threshold=0.3)
     classifier = TextClassifier(reg=network, graph=graph, ngrams=1)
@@ -303,8 +303,8 @@ def test_training_is_the_same_for_any_number_of_jobs(name: str, jobs: int) -> No
     model = train(texts, labels, reg=name, jobs=jobs, **options)
     once = train(texts, labels, reg=name, jobs=1, **options)
     np.testing.assert_array_equal(model.weights, once.weights)
-    assert model.summary["dev"]["accuracy"] > 0.9
-    assert model.summary["converged"]
+    assert model.summary.dev.metrics["accuracy"] > 0.9
+    assert model.summary.converged
 
 
 def test_from_the_command_line(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

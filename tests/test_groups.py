@@ -457,7 +457,7 @@ def test_training_with_several_builders() -> None:
         groups_size=2,
         groups_documents_weight="sqrt",
     )
-    assert model.summary["groups"]["params"] == {
+    assert model.summary.groups.params == {
         "windows_weight": "one",
         "size": 2,
         "stride": None,
@@ -537,5 +537,5 @@ def test_computer_with_each_builder(data_dir: Path) -> None:
         model = textreg.train(
             corpus.texts, corpus.labels, reg="group", groups=builder, dev=dev, ngrams=1, refit=False
         )
-        assert model.summary["converged"], builder
-        assert model.summary["dev"]["accuracy"] > 0.9, builder
+        assert model.summary.converged, builder
+        assert model.summary.dev.metrics["accuracy"] > 0.9, builder

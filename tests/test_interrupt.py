@@ -60,9 +60,9 @@ def test_a_search_takes_the_best_of_what_was_measured(pressing: type[Pressing], 
     pressing.when = (4,)
     with pytest.warns(ConvergenceWarning, match=r"interrupted: the best of \d of 9 settings"):
         model = textreg.train(TEXTS, LABELS, reg=pressing(), jobs=jobs)
-    assert model.summary["interrupted"] == "search"
-    assert 1 <= len(model.summary["search"]) < 9
-    assert model.summary["converged"]
+    assert model.summary.interrupted == "search"
+    assert 1 <= len(model.summary.search) < 9
+    assert model.summary.converged
     assert model.predict(["good lamp", "bad lamp"]) == ["pos", "neg"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -86,23 +87,23 @@ def numbered() -> type[Numbered]:
 
 def test_the_best_is_found_without_measuring_all(numbered: type[Numbered]) -> None:
     summary = textreg.train(TEXTS, LABELS, reg=numbered, metric="log-loss").summary
-    assert summary["reg"]["params"] == {"mode": "b", "size": 4}
+    assert summary.reg.params == {"mode": "b", "size": 4}
     wide = set(itertools.product("abcd", (0, 3, 6, 8)))
     # Beside (b, 3) and the runner-up (a, 3), and then beside (b, 4).
     around = {("b", 2), ("b", 4), ("b", 5), ("a", 2), ("a", 4)}
     assert set(numbered.tried) == wide | around
-    assert summary["planned"] == len(summary["search"])
-    assert len(set(numbered.tried)) == len(summary["search"])
+    assert summary.planned == len(summary.search)
+    assert len(set(numbered.tried)) == len(summary.search)
 
 
 def test_all_are_measured_where_that_is_wanted(numbered: type[Numbered]) -> None:
     summary = textreg.train(TEXTS, LABELS, reg=numbered, metric="log-loss", search="grid").summary
-    assert summary["reg"]["params"] == {"mode": "b", "size": 4}
-    assert len(summary["search"]) == 36
+    assert summary.reg.params == {"mode": "b", "size": 4}
+    assert len(summary.search) == 36
 
 
 def test_all_are_measured_where_they_are_few(numbered: type[Numbered]) -> None:
-    assert len(textreg.train(TEXTS, LABELS, reg=numbered, reg_mode="b").summary["search"]) == 9
+    assert len(textreg.train(TEXTS, LABELS, reg=numbered, reg_mode="b").summary.search) == 9
 
 
 def test_a_large_space_of_small_grids_is_narrowed(numbered: type[Numbered]) -> None:
@@ -110,9 +111,9 @@ def test_a_large_space_of_small_grids_is_narrowed(numbered: type[Numbered]) -> N
     summary = textreg.train(
         TEXTS, LABELS, reg=numbered, reg_mode="b", metric="log-loss", search_space=space
     ).summary
-    assert {one["settings"]["weighting"] for one in summary["search"]} == set(space["weighting"])
-    assert summary["reg"]["params"]["size"] == 4
-    assert 16 < len(summary["search"]) < 36
+    assert {one.settings["weighting"] for one in summary.search} == set(space["weighting"])
+    assert summary.reg.params["size"] == 4
+    assert 16 < len(summary.search) < 36
 
 
 def test_runs_of_their_own_are_not_cut(numbered: type[Numbered]) -> None:
@@ -127,7 +128,7 @@ def test_runs_of_their_own_are_not_cut(numbered: type[Numbered]) -> None:
             yield from super().path(problem, given)
 
     summary = textreg.train(TEXTS, LABELS, reg=Running, metric="log-loss").summary
-    assert len(summary["search"]) == 36  # modes have no order
+    assert len(summary.search) == 36  # modes have no order
 
 
 def test_the_number_of_jobs_changes_nothing(numbered: type[Numbered]) -> None:
@@ -136,9 +137,9 @@ def test_the_number_of_jobs_changes_nothing(numbered: type[Numbered]) -> None:
         for space in [{"weighting": ["log", "tfidf"], "ngrams": [1, 2]}]
         for jobs in (1, 3)
     ]
-    one, many = ({**model.summary, "seconds": None} for model in found)
+    one, many = (replace(model.summary, seconds={}) for model in found)
     assert one == many
-    assert len(one["search"]) < 96
+    assert len(one.search) < 96
     assert found[0].weights.tobytes() == found[1].weights.tobytes()
 
 
@@ -181,5 +182,5 @@ def test_real_documents(data_dir: Any) -> None:
         options: dict[str, Any] = {"reg": "lasso", "search": search, "dev": dev}
         options["search_space"] = {"weighting": ["log", "tfidf", "binary"]}
         found[search] = train_corpus(train, TrainingSettings.from_options(**options)).summary
-    assert found["narrow"]["dev"]["accuracy"] == found["grid"]["dev"]["accuracy"]
-    assert len(found["narrow"]["search"]) <= len(found["grid"]["search"]) * 0.7
+    assert found["narrow"].dev.metrics["accuracy"] == found["grid"].dev.metrics["accuracy"]
+    assert len(found["narrow"].search) <= len(found["grid"].search) * 0.7

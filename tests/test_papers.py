@@ -74,8 +74,8 @@ def test_cells_are_what_training_gives(papers: Any, corpora: Path, measured: Any
         right = np.array(model.predict(task.test.texts)) == np.array(task.test.labels)
         np.testing.assert_array_equal(papers.measure.unpack(cell), right)
         assert cell["accuracy"] == right.mean()
-        assert (cell["features"], cell["of"]) == (model.n_features, model.summary["features"])
-        assert cell["dev"] == model.summary["dev"]["accuracy"]
+        assert (cell["features"], cell["of"]) == (model.n_features, model.summary.features)
+        assert cell["dev"] == model.summary.dev.metrics["accuracy"]
 
 
 def test_some_are_measured_again_and_the_others_kept(measured: Any) -> None:

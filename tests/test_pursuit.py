@@ -600,7 +600,7 @@ def test_wrong_settings_of_a_run(options: dict[str, Any], message: str) -> None:
 def test_a_model_says_in_what_order_features_came(reg: Omp) -> None:
     texts = ["good good film", "good plot", "fine good", "bad film", "dull bad plot", "bad bad"]
     model = train(texts, ["pos"] * 3 + ["neg"] * 3, reg=reg, min_df=1)
-    (order,) = model.summary["order"]
+    (order,) = model.summary.order
     assert set(order[:2]) == {"good", "bad"}
     assert len(order) >= 3
     assert model.predict(texts) == ["pos"] * 3 + ["neg"] * 3

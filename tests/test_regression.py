@@ -111,8 +111,8 @@ def test_a_development_file_and_cross_validation() -> None:
     texts, labels = reviews(120)
     for options in ({"dev": reviews(40, seed=3)}, {"cv": 3}):
         model = textreg.train(texts, labels, reg="lasso", task="regression", **options)
-        assert model.summary["dev"]["r2"] > 0.5
-        assert model.summary["metric"] == "r2"
+        assert model.summary.dev.metrics["r2"] > 0.5
+        assert model.summary.metric == "r2"
 
 
 def test_a_label_that_is_no_number(tmp_path: Path, cli: Cli) -> None:
@@ -150,7 +150,7 @@ def test_other_losses_classify(loss: str, reg: str, tmp_path: Path) -> None:
     model = textreg.train(texts, labels, reg=reg, loss=loss, weighting="count", ngrams=1)
     right = np.mean([a == b for a, b in zip(model.predict(texts), labels, strict=True)])
     assert right > 0.6  # the middle is hard to tell by a straight line
-    assert "log_loss" not in model.summary["dev"]
+    assert "log-loss" not in model.summary.dev.metrics
     assert model.loss == loss
     model.save(tmp_path / "model")
     assert textreg.load(tmp_path / "model").predict(texts) == model.predict(texts)
@@ -186,7 +186,7 @@ def test_the_estimator_is_the_same_regression() -> None:
     np.testing.assert_array_equal(regressor.predict(texts), model.predict(texts))
     assert regressor.score(texts, stars) == pytest.approx(r2_score(stars, model.predict(texts)))
     assert regressor.score(texts, stars) > 0.9
-    assert regressor.n_iter_ == model.summary["iterations"]
+    assert regressor.n_iter_ == model.summary.iterations
 
 
 def test_the_estimator_in_a_grid_search() -> None:

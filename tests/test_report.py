@@ -124,10 +124,14 @@ def test_documents_of_words(whole: Report, test: Corpus, model: Model) -> None:
 
 def test_search_and_path(whole: Report, model: Model) -> None:
     assert whole.searched is not None
-    rows = model.summary["search"]
+    rows = model.summary.search
     assert len(whole.searched.tried) == len(rows)
     best = whole.searched.tried[whole.searched.chosen]
-    assert best.value == model.summary["dev"]["accuracy"] == max(row["accuracy"] for row in rows)
+    assert (
+        best.value
+        == model.summary.dev.metrics["accuracy"]
+        == max(row.metrics["accuracy"] for row in rows)
+    )
     assert whole.traced is not None
     assert model.path is not None
     assert whole.traced.values == tuple(model.path.values)
@@ -356,7 +360,7 @@ def test_settings_that_a_search_chose_are_repeated(cli: Cli, demo: Path, tmp_pat
     )  # fmt: skip
     assert (code, err) == (0, "")
     model = textreg.load(trained)
-    assert set(model.summary["chosen"]) == {"ngrams", "weighting"}
+    assert set(model.summary.chosen) == {"ngrams", "weighting"}
     again = report(model, train=read_corpus([str(demo / "train.jsonl")]))
     assert again.stability is not None
     text = Page(page.read_text(encoding="utf-8")).text
@@ -372,7 +376,7 @@ def test_weights_of_labels_are_those_of_the_training() -> None:
     texts = ["red sun", "red moon", "red star", "blue sun"] * 5
     labels = ["a", "a", "a", "b"] * 5
     model = textreg.train(texts, labels, reg="ridge", reg_l2=0.1, ngrams=1, class_weight={"b": 3.0})
-    assert model.summary["class_weight"] == {"b": 3.0}
+    assert model.summary.class_weight == {"b": 3.0}
     found = report(model, train=Corpus(texts=texts, labels=labels))
     assert ("weights of labels", "b 3") in found.settings
     assert "--class-weight b=3.0" in found.reproduce.commands[-1].value

@@ -33,17 +33,17 @@ def test_the_number_of_jobs_changes_nothing() -> None:
     many = textreg.train(TEXTS, LABELS, jobs=3, **options)
     assert plain(one) == plain(many)
     assert one.weights.tobytes() == many.weights.tobytes()
-    assert len(one.summary["search"]) == one.summary["planned"] == 10
+    assert len(one.summary.search) == one.summary.planned == 10
     other = textreg.train(TEXTS, LABELS, seed=1, **options)
-    assert other.summary["search"] != one.summary["search"]
+    assert other.summary.search != one.summary.search
 
 
 def test_prices_lie_between_the_ends_of_the_grid() -> None:
-    grid = textreg.train(TEXTS, LABELS, reg="elastic").summary["search"]
-    drawn = textreg.train(TEXTS, LABELS, reg="elastic", search="tpe", trials=30).summary["search"]
+    grid = textreg.train(TEXTS, LABELS, reg="elastic").summary.search
+    drawn = textreg.train(TEXTS, LABELS, reg="elastic", search="tpe", trials=30).summary.search
     for name in ("l1", "l2"):
-        ends = [one["params"][name] for one in grid]
-        values = [one["params"][name] for one in drawn]
+        ends = [one.params[name] for one in grid]
+        values = [one.params[name] for one in drawn]
         assert min(ends) <= min(values) < max(values) <= max(ends)
         assert len(set(values)) > len(set(ends))
 
@@ -65,10 +65,10 @@ class Spotty(Regularizer):
 def test_it_goes_where_it_is_good() -> None:
     options: dict[str, Any] = {"reg": Spotty, "metric": "log-loss", "search": "tpe"}
     summary = textreg.train(TEXTS, LABELS, **options).summary
-    tried = [one["params"]["far"] for one in summary["search"]]
+    tried = [one.params["far"] for one in summary.search]
     early, late = tried[:10], tried[-10:]
     assert sum(0.1 < far < 0.2 for far in late) > sum(0.1 < far < 0.2 for far in early)
-    assert summary["reg"]["params"]["far"] == pytest.approx(0.15, abs=0.01)
+    assert summary.reg.params["far"] == pytest.approx(0.15, abs=0.01)
 
 
 def test_whole_numbers_and_named_values() -> None:
@@ -76,10 +76,10 @@ def test_whole_numbers_and_named_values() -> None:
     summary = textreg.train(
         TEXTS, LABELS, reg="omp", search="tpe", trials=9, search_space=space
     ).summary
-    assert {one["params"]["l2"] for one in summary["search"]} <= {0.1, 0.01}
-    assert all(type(one["params"]["budget"]) is int for one in summary["search"])
+    assert {one.params["l2"] for one in summary.search} <= {0.1, 0.01}
+    assert all(type(one.params["budget"]) is int for one in summary.search)
     # Drawn twice, a setting is measured once.
-    settings = [json.dumps([one["settings"], one["params"]]) for one in summary["search"]]
+    settings = [json.dumps([one.settings, one.params]) for one in summary.search]
     assert len(set(settings)) == len(settings) <= 9
 
 

@@ -269,7 +269,7 @@ def test_solutions_with_many_weights_are_not_kept(monkeypatch: pytest.MonkeyPatc
     assert {start for point in bare if point.nonzero for start in point.starts} == {None}
     texts = ["good kettle", "bad kettle"] * 10
     model = textreg.train(texts, ["pos", "neg"] * 10, reg="ridge")
-    assert model.summary["converged"]
+    assert model.summary.converged
 
 
 def test_a_few_steps_of_all_chains_come_first_and_the_ends_of_the_grid_before_its_middle() -> None:

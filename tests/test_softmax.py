@@ -160,12 +160,12 @@ def test_the_whole_way(reg: str, tmp_path: Path) -> None:
     model = textreg.train(TEXTS * 8, LABELS * 8, reg=reg, multiclass="softmax", jobs=2, **options)
     assert model.predict(TEXTS) == LABELS
     assert model.loss == "softmax"
-    assert model.summary["multiclass"] == "softmax"
-    assert model.summary["converged"]
+    assert model.summary.multiclass == "softmax"
+    assert model.summary.converged
     proba = model.predict_proba(TEXTS)
     np.testing.assert_allclose(proba, softmax(model.decision_function(TEXTS), axis=1))
-    held = model.summary["dev"]
-    assert 0 < held["log_loss"] < np.log(3)
+    held = model.summary.dev.metrics
+    assert 0 < held["log-loss"] < np.log(3)
     model.save(tmp_path / "model")
     loaded = textreg.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict_proba(TEXTS), proba)
@@ -192,7 +192,7 @@ def test_classes_that_are_alike_but_for_rounding() -> None:
     """The bound stays a number where no class has too little."""
     texts = [f"{color} {n % 5} and more" for n in range(15) for color in ("red", "green", "blue")]
     model = textreg.train(texts, list("abc") * 15, reg="elastic", multiclass="softmax", ngrams=1)
-    assert 0 <= model.summary["gap"] < 1e-4
+    assert 0 <= model.summary.gap < 1e-4
 
 
 @pytest.mark.parametrize("reg", ["network", "laplacian"])

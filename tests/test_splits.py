@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg.errors import DataError, UsageError
+from textreg.model.summary import SplitSummary
 from textreg.reading.corpus import read_corpus
 from textreg.reading.times import moment
 from textreg.training.search.splits import (
@@ -163,20 +164,20 @@ def test_what_is_no_time(value: Any) -> None:
 def test_train_by_group_and_by_time() -> None:
     writers = [f"w{at % 8}" for at in range(40)]
     summary = textreg.train(TEXTS, LABELS, reg="lasso", group_of=writers, holdout=0.25).summary
-    assert summary["split"] == {"kind": "holdout", "parts": 1, "seed": 0, "by": "group"}
+    assert summary.split == SplitSummary("holdout", parts=1, seed=0, by="group")
     days = [f"2024-{1 + at // 20:02}-{1 + at % 20:02}" for at in range(40)]
     summary = textreg.train(TEXTS, LABELS, reg="lasso", time_of=days, cv=3).summary
-    assert summary["split"]["by"] == "time"
-    assert summary["dev"]["documents"] == 30
-    assert summary["documents"] == 40
+    assert summary.split.by == "time"
+    assert summary.dev.documents == 30
+    assert summary.documents == 40
 
 
 def test_the_estimator_takes_groups_and_times() -> None:
     classifier = textreg.TextClassifier(reg="lasso", holdout=0.25)
     classifier.fit(TEXTS, LABELS, group_of=np.arange(40) % 8)
-    assert classifier.model_.summary["split"]["by"] == "group"
+    assert classifier.model_.summary.split.by == "group"
     classifier.fit(TEXTS, LABELS, time_of=np.arange(40))
-    assert classifier.model_.summary["dev"]["documents"] == 10
+    assert classifier.model_.summary.dev.documents == 10
 
 
 @pytest.mark.parametrize(

@@ -526,7 +526,7 @@ def test_a_good_classifier_of_real_text(data_dir: Path, options: dict[str, Any])
     model = textreg.train(train.texts, train.labels, reg="stagewise", **options)
     right = np.mean(np.array(model.predict(dev.texts)) == np.array(dev.labels))
     assert right > 0.95
-    assert 50 < model.summary["nonzero"] < 600
+    assert 50 < model.summary.nonzero < 600
 
 
 def test_settings_that_contradict_are_refused_before_any_work() -> None:

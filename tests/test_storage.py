@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,59 @@ from textreg.kinds import Tokenizer
 from textreg.model import container
 from textreg.model.model import Model
 from textreg.model.storage import ARRAYS, load_model, read_header, save_model
+from textreg.model.summary import (
+    ChoiceSummary,
+    DevMetrics,
+    GraphSummary,
+    GroupsSummary,
+    GroupStep,
+    PartOrigin,
+    PathSummary,
+    RegularizerSummary,
+    SearchPoint,
+    SplitSummary,
+    ThresholdSummary,
+    TrainingSummary,
+)
 from textreg.params import param
 from textreg.plugins import registry
 
 TEXTS = ["good good film", "bad film", "", "fine film unknown", "bad bad plot"]
-SUMMARY = {"reg": {"name": "sentence", "params": {"l1": 0.1}}, "gap": None, "converged": True}
+SUMMARY = TrainingSummary(
+    task="classification",
+    loss="logistic",
+    multiclass=None,
+    labels={"label 0": 2, "label 1": 3},
+    reg=RegularizerSummary("sentence", {"l1": 0.1}, searched=("l1",)),
+    documents=5,
+    features=6,
+    nonzero=4,
+    groups=GroupsSummary("sentences", {"weight": None}, before=5, after=4),
+    graph=GraphSummary("cooccurrence", {}, links=7, classes=0),
+    objective=0.5,
+    gap=None,
+    converged=True,
+    iterations=3,
+    tol=1e-4,
+    class_weight={"label 0": 2.0},
+    interrupted=None,
+    split=SplitSummary("holdout", parts=1, seed=0, by=None),
+    metric="log-loss",
+    select=ChoiceSummary("best", within=None, max_nonzero=None, error=None),
+    budget=None,
+    planned=1,
+    chosen={"ngrams": 1},
+    dev=DevMetrics(4, {"log-loss": 0.25, "accuracy": 0.75}, (0.5, 0.875)),
+    search=(SearchPoint({"l1": 0.1}, {"ngrams": 1}, 3.5, error=0.25, metrics={"log-loss": 0.25}),),
+    refit=True,
+    calibration="temperature",
+    thresholds={"label 0": ThresholdSummary("f1", 0.5, precision=0.75, recall=1.0)},
+    plugins=(PartOrigin("tokenizer", "words", "textreg", "1.0", 1),),
+    seconds={"fit": 0.5},
+    path=PathSummary("l1", points=3),
+    order=(("good", "bad"),),
+    order_groups=((GroupStep(0, "sentence 1", ("good",)), GroupStep(None, None, ("bad",))),),
+)
 
 
 class Cut(Tokenizer):
@@ -140,9 +189,9 @@ def test_a_model_without_features(tmp_path: Path) -> None:
 def test_header_says_how_it_was_made(tmp_path: Path) -> None:
     save_model(make(tokenizer=registry.create("tokenizer", "words")), tmp_path / "m")
     header = read_header(tmp_path / "m")
-    assert header["format"] == 2
+    assert header["format"] == 1
     assert header["labels"] == ["label 0", "label 1"]
-    assert header["summary"] == SUMMARY
+    assert TrainingSummary.from_json(header["summary"]) == SUMMARY
     assert header["tokenizer"]["name"] == "words"
     assert header["tokenizer"]["distribution"] == "textreg"
     assert header["tokenizer"]["version"] == header["textreg"]
@@ -179,20 +228,6 @@ def test_what_a_row_is_measured_by_takes_little_room(tmp_path: Path) -> None:
     again = load_model(tmp_path / "m")
     assert again.encoder.vocabulary == model.encoder.vocabulary
     assert again.encoder.idf.tobytes() == model.encoder.idf.tobytes()
-
-
-def test_format_1_is_still_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It deflated nothing, and its header said nothing of it."""
-    model = make("tfidf", labels=3)
-    with monkeypatch.context() as patch:
-        patch.setattr(container, "FORMAT", 1)
-        patch.setattr(container, "_deflate", lambda arrays: (dict(arrays), None))
-        canonical = container._canonical
-        drop = lambda header: {k: v for k, v in header.items() if k != "deflated"}  # noqa: E731
-        patch.setattr(container, "_canonical", lambda header: canonical(drop(header)))
-        save_model(model, tmp_path / "m")
-    assert b"deflated" not in (tmp_path / "m").read_bytes()
-    assert same(load_model(tmp_path / "m"), model)
 
 
 # What is refused
@@ -246,13 +281,12 @@ def test_a_newer_format(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     header, _ = container.unpack(path, ARRAYS)
     # A later version may have changed all the rest.
     with monkeypatch.context() as patch:
-        patch.setattr(container, "FORMAT", 3)
+        patch.setattr(container, "FORMAT", 2)
         path.write_bytes(container.pack({"labels": header["labels"]}, {}))
     with pytest.raises(ModelError) as caught:
         load_model(path)
     assert str(caught.value) == (
-        f"{path} was made by a newer textreg (format 3, this one reads up to 2): "
-        "pip install -U textreg"
+        f"{path} was made by a newer textreg (format 2, this one reads 1): pip install -U textreg"
     )
 
 
@@ -294,7 +328,7 @@ def test_deflated_that_is_no_object(path: Path, monkeypatch: pytest.MonkeyPatch)
     with monkeypatch.context() as patch:
         patch.setattr(container, "_deflate", lambda arrays: (dict(arrays), [1]))
         save_model(make(), path)
-    with pytest.raises(ModelError, match="is damaged: its header's 'deflated' is no object"):
+    with pytest.raises(ModelError, match="is damaged: its header has no 'deflated'"):
         load_model(path)
 
 
@@ -392,28 +426,49 @@ DAMAGES = {
         lambda header, arrays: header["vectorizer"].update(magic=1),
         "no parameter 'magic'",
     ),
+    "no loss": (lambda header, arrays: header.pop("loss"), "no 'loss'"),
+    "no calibration": (lambda header, arrays: header.pop("calibration"), "no 'calibration'"),
+    "no thresholds": (lambda header, arrays: header.pop("thresholds"), "no 'thresholds'"),
+    "no summary": (lambda header, arrays: header.pop("summary"), "no 'summary'"),
+    "no path": (lambda header, arrays: header.pop("path"), "no 'path'"),
     "tokenizer is a text": (_header("tokenizer", "words"), "no 'tokenizer'"),
-    "regularizer of no object": (_summary(reg=3), "summary's 'reg' is not of the type dict"),
+    "regularizer of no object": (_summary(reg=3), "'summary.reg' must be an object, not 3"),
     "groups without a name": (
         _summary(groups={"params": {}}),
-        "'groups', 'name' is not of the type str",
+        "'summary.groups.name' is missing",
     ),
-    "graph without parameters": (_summary(graph={"name": "a"}), "'params' is not of the type dict"),
-    "counts of texts": (_summary(labels={"a": "3"}), "'labels', 'a' is not of the type int or"),
-    "a search of numbers": (_summary(search=[3]), "'search' is not of the type dict"),
+    "graph without parameters": (
+        _summary(graph={"name": "a"}),
+        "graph.params' is missing",
+    ),
+    "counts of texts": (_summary(labels={"a": "3"}), "'summary.labels.a' must be a finite number"),
+    "a search of numbers": (_summary(search=[3]), r"'summary.search\[0\]' must be an object"),
     "a search without its metric": (
-        _summary(metric="log-loss", search=[{"params": {}, "nonzero": 1}]),
-        "'log_loss' is not of the type int or float",
+        _summary(search=[{"params": {}, "settings": {}, "nonzero": 1, "error": None}]),
+        "'summary' contradicts itself: a setting of the search has no log-loss",
     ),
-    "seconds of a flag": (_summary(seconds={"fit": True}), "'seconds', 'fit' is not of the"),
-    "an order of numbers": (_summary(order=[[1]]), "'order' is not of the type str"),
+    "a search without a split": (_summary(split=None), "'summary' contradicts itself: a search"),
+    "orders that do not fit": (_summary(order=[]), "'summary' contradicts itself: order and"),
+    "infinite gap": (_summary(gap=10**400), "'summary.gap' must be a finite number"),
+    "interval of one end": (
+        lambda header, arrays: header["summary"]["dev"].update(accuracy_interval=[0.5]),
+        "'summary.dev.accuracy_interval' must be of length 2",
+    ),
+    "seconds of a flag": (
+        _summary(seconds={"fit": True}),
+        "seconds.fit' must be a finite number",
+    ),
+    "an order of numbers": (
+        _summary(order=[[1]]),
+        r"'summary.order\[0\]\[0\]' must be text, not 1",
+    ),
     "steps of an unknown group": (
         _summary(order_groups=[[{"group": "a", "name": None, "features": []}]]),
-        "names a group by no number or text",
+        "group' must be a whole number, not 'a'",
     ),
-    "plugins of no list": (_summary(plugins={}), "its plugins are not a list of objects"),
-    "plugins of texts": (_summary(plugins=["lasso"]), "its plugins are not a list of objects"),
-    "plugin without a name": (_summary(plugins=[{"kind": "graph"}]), "its header has no 'name'"),
+    "plugins of no list": (_summary(plugins={}), "'summary.plugins' must be a list"),
+    "plugins of texts": (_summary(plugins=["lasso"]), "plugins.0.' must be an object"),
+    "plugin without a name": (_summary(plugins=[{"kind": "graph"}]), "name' is missing"),
     "tokenizer name for pip": (_tokenizer("name", "--pre"), "no tokenizer can have the name"),
     "distribution for a shell": (_tokenizer("distribution", "a; rm -rf x"), "the distribution"),
     "distribution for pip": (_tokenizer("distribution", "-e."), "the distribution"),
@@ -447,7 +502,7 @@ def test_a_header_nested_without_end(path: Path) -> None:
 
 def test_nan_is_not_written(tmp_path: Path) -> None:
     model = make()
-    model.summary = {"gap": float("nan")}
+    model.summary = replace(SUMMARY, gap=float("nan"))
     with pytest.raises(ValueError, match="not JSON compliant"):
         save_model(model, tmp_path / "m")
     assert list(tmp_path.iterdir()) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from textreg.errors import ConvergenceWarning, DataError, UsageError
 from textreg.kinds import Regularizer
 from textreg.model.model import Model
+from textreg.model.summary import RegularizerSummary, SplitSummary
 from textreg.params import AUTO, LogGrid, param
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem, Solution
@@ -61,30 +63,28 @@ def test_train_learns(reg: str) -> None:
     assert model.labels == ("neg", "pos")
     assert model.predict(["superb, fine", "awful and dull"]) == ["pos", "neg"]
     summary = model.summary
-    json.dumps(summary, allow_nan=False)
-    assert summary["reg"]["name"] == reg
-    assert all(
-        isinstance(summary["reg"]["params"][key], float) for key in summary["reg"]["searched"]
-    )
-    assert summary["labels"] == {"neg": 60, "pos": 60}
-    assert summary["documents"] == 120
-    assert summary["features"] == 48
-    assert summary["nonzero"] == model.n_features <= 48
-    assert summary["split"] == {"kind": "holdout", "parts": 1, "seed": 0, "by": None}
-    assert summary["dev"]["documents"] == 12
-    assert summary["converged"]
-    assert summary["gap"] <= 1e-4
-    assert set(summary["seconds"]) == {"features", "search", "fit"}
-    winner = {key: summary["dev"][key] for key in ("accuracy", "macro_f1", "log_loss")}
-    assert any(point.items() >= winner.items() for point in summary["search"])
+    json.dumps(summary.to_json(), allow_nan=False)
+    assert summary.reg.name == reg
+    assert all(isinstance(summary.reg.params[key], float) for key in summary.reg.searched)
+    assert summary.labels == {"neg": 60, "pos": 60}
+    assert summary.documents == 120
+    assert summary.features == 48
+    assert summary.nonzero == model.n_features <= 48
+    assert summary.split == SplitSummary("holdout", parts=1, seed=0, by=None)
+    assert summary.dev.documents == 12
+    assert summary.converged
+    assert summary.gap <= 1e-4
+    assert set(summary.seconds) == {"features", "search", "fit"}
+    assert set(summary.dev.metrics) == {"accuracy", "macro-f1", "log-loss"}
+    assert summary.dev.metrics in [point.metrics for point in summary.search]
 
 
 def test_groups_are_counted() -> None:
     texts = ["A b. A b. C.", "C d. A.", "B d. D b.", "C a"]
     summary = train(texts, ["x", "y", "x", "y"], reg="sentence", reg_group=0.1, reg_l1=0.1).summary
     # {a b} twice, {c d}, {b d} twice, {c a}, and two of one word
-    assert summary["groups"]["before"] == 8
-    assert summary["groups"]["after"] == 4
+    assert summary.groups.before == 8
+    assert summary.groups.after == 4
 
 
 @pytest.mark.parametrize("labels", [("neg", "pos"), ("neg", "pos", "mid")])
@@ -94,9 +94,7 @@ def test_results_do_not_depend_on_jobs(labels: tuple[str, ...], reg: str) -> Non
     alone = train(texts, chosen, reg=reg, cv=3, jobs=1)
     many = train(texts, chosen, reg=reg, cv=3, jobs=4)
     same(alone, many)
-    for summary in (alone.summary, many.summary):
-        del summary["seconds"]
-    assert alone.summary == many.summary
+    assert replace(alone.summary, seconds={}) == replace(many.summary, seconds={})
 
 
 def test_more_than_two_classes() -> None:
@@ -109,18 +107,18 @@ def test_more_than_two_classes() -> None:
 
 def test_given_prices_are_kept_and_hold_nothing_out() -> None:
     model = train(TEXTS, LABELS, reg="lasso", reg_l1=0.7)
-    assert model.summary["reg"] == {"name": "lasso", "params": {"l1": 0.7}, "searched": []}
-    assert model.summary["dev"] is None
-    assert model.summary["search"] == []
+    assert model.summary.reg == RegularizerSummary("lasso", {"l1": 0.7}, searched=())
+    assert model.summary.dev is None
+    assert model.summary.search == ()
     measured = train(TEXTS, LABELS, reg="lasso", reg_l1=0.7, holdout=0.25)
-    assert measured.summary["dev"]["documents"] == 30
+    assert measured.summary.dev.documents == 30
     scores = [it.decision_function(TEXTS) for it in (measured, model)]
     np.testing.assert_allclose(*scores, atol=1e-2)
 
 
 def test_chosen_prices_given_again_make_the_same_model() -> None:
     first = train(TEXTS, LABELS, reg="lasso", tol=1e-7)
-    prices = {f"reg_{key}": value for key, value in first.summary["reg"]["params"].items()}
+    prices = {f"reg_{key}": value for key, value in first.summary.reg.params.items()}
     again = train(TEXTS, LABELS, reg="lasso", tol=1e-7, **prices)
     assert first.encoder.names == again.encoder.names
     np.testing.assert_allclose(first.weights, again.weights, atol=1e-4)
@@ -129,20 +127,20 @@ def test_chosen_prices_given_again_make_the_same_model() -> None:
 def test_dev_is_part_of_the_refit() -> None:
     dev = documents(40, seed=1)
     model = train(TEXTS, LABELS, reg="lasso", dev=dev)
-    assert model.summary["split"]["kind"] == "dev"
-    assert model.summary["dev"]["documents"] == 40
-    assert model.summary["documents"] == 160
-    assert model.summary["refit"] is True
+    assert model.summary.split.kind == "dev"
+    assert model.summary.dev.documents == 40
+    assert model.summary.documents == 160
+    assert model.summary.refit is True
 
 
 def test_no_refit_leaves_the_dev_set_out_altogether() -> None:
     texts, labels = documents(40, seed=1)
     texts[0] += " unheard"
     model = train(TEXTS, LABELS, reg="lasso", dev=(texts, labels), refit=False)
-    assert model.summary["documents"] == 120
-    assert model.summary["features"] == 48
-    assert model.summary["refit"] is False
-    prices = {f"reg_{key}": value for key, value in model.summary["reg"]["params"].items()}
+    assert model.summary.documents == 120
+    assert model.summary.features == 48
+    assert model.summary.refit is False
+    prices = {f"reg_{key}": value for key, value in model.summary.reg.params.items()}
     alone = train(TEXTS, LABELS, reg="lasso", **prices)
     scores = [it.decision_function(TEXTS) for it in (model, alone)]
     np.testing.assert_allclose(*scores, atol=1e-2)
@@ -152,16 +150,17 @@ def test_the_metrics_on_dev_are_those_of_the_model_before_the_refit() -> None:
     texts, labels = documents(40, seed=1)
     model = train(TEXTS, LABELS, reg="lasso", dev=(texts, labels), refit=False, metric="log-loss")
     right = np.mean([a == b for a, b in zip(model.predict(texts), labels, strict=True)])
-    assert model.summary["dev"]["accuracy"] == pytest.approx(right)
-    low, high = model.summary["dev"]["accuracy_interval"]
+    assert model.summary.dev.metrics["accuracy"] == pytest.approx(right)
+    low, high = model.summary.dev.accuracy_interval
     assert low < right < high
 
 
 def test_the_metric_decides() -> None:
-    points = train(TEXTS, LABELS, reg="lasso", metric="log-loss", cv=4).summary
-    assert points["dev"]["log_loss"] == min(point["log_loss"] for point in points["search"])
-    assert points["split"]["parts"] == 4
-    assert points["dev"]["documents"] == 120
+    summary = train(TEXTS, LABELS, reg="lasso", metric="log-loss", cv=4).summary
+    losses = [point.metrics["log-loss"] for point in summary.search]
+    assert summary.dev.metrics["log-loss"] == min(losses)
+    assert summary.split.parts == 4
+    assert summary.dev.documents == 120
 
 
 def test_weights_repeat_documents() -> None:
@@ -194,7 +193,7 @@ def test_class_weights() -> None:
 def test_seeds_differ_and_repeat() -> None:
     one, two = (train(TEXTS, LABELS, reg="lasso", seed=3) for _ in range(2))
     same(one, two)
-    searches = [train(TEXTS, LABELS, reg="lasso", seed=s).summary["search"] for s in (3, 4)]
+    searches = [train(TEXTS, LABELS, reg="lasso", seed=s).summary.search for s in (3, 4)]
     assert searches[0] != searches[1]
 
 
@@ -221,7 +220,7 @@ class Stubborn(Regularizer):
 def test_a_missed_tolerance_is_said() -> None:
     with pytest.warns(ConvergenceWarning, match=r"stubborn stopped .* gap of 5.0e-01.* 7 iter"):
         model = train(TEXTS, LABELS, reg=Stubborn())
-    assert model.summary["converged"] is False
+    assert model.summary.converged is False
 
 
 def test_procedures_without_a_bound_report_none() -> None:
@@ -232,7 +231,7 @@ def test_procedures_without_a_bound_report_none() -> None:
             return Solution(w=np.ones(problem.X.shape[1]), b=0.0, objective=1.0, converged=True)
 
     summary = train(TEXTS, LABELS, reg=Steps(l1=1.0)).summary
-    assert summary["gap"] is None
+    assert summary.gap is None
 
 
 @pytest.mark.parametrize(
@@ -288,5 +287,5 @@ def test_science_reaches_what_was_published(data_dir: Path) -> None:
     assert test.labels is not None
     right = [a == b for a, b in zip(model.predict(test.texts), test.labels, strict=True)]
     assert np.mean(right) >= 0.945
-    assert model.summary["nonzero"] <= 0.15 * model.summary["features"]
-    assert model.summary["converged"]
+    assert model.summary.nonzero <= 0.15 * model.summary.features
+    assert model.summary.converged

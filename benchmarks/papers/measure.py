@@ -124,13 +124,13 @@ def _cell(task: Documents, options: Mapping[str, Any], jobs: int) -> dict[str, A
     summary = model.summary
     return {
         **_right(np.array(answers) == np.array(task.test.labels)),
-        "dev": summary["dev"]["accuracy"],
-        "features": summary["nonzero"],
-        "of": summary["features"],
+        "dev": summary.dev.metrics["accuracy"],
+        "features": summary.nonzero,
+        "of": summary.features,
         "cpu": round(cpu, 2),
         "wall": round(wall, 2),
-        "gap": summary["gap"],
-        "params": summary["reg"]["params"],
+        "gap": summary.gap,
+        "params": summary.reg.params,
     }
 
 

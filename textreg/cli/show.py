@@ -14,6 +14,7 @@ from textreg.errors import UsageError
 from textreg.features.encoder import Encoder
 from textreg.model.model import Model
 from textreg.model.storage import load_model
+from textreg.model.summary import PartOrigin
 from textreg.model.tokenizing import describe, lacking
 from textreg.terminal import single_line
 
@@ -45,7 +46,8 @@ def command(model: str, top: int, with_path: bool, plot: str | None, as_json: bo
     facts = _facts(loaded, model)
     features = loaded.top_features(top)
     if as_json:
-        print_json({**facts, "summary": loaded.summary, "top": features})
+        summary = None if loaded.summary is None else loaded.summary.to_json()
+        print_json({**facts, "summary": summary, "top": features})
         return
     told = {key: value for key, value in facts.items() if value != []}  # labels of a regression
     print_table([(_title(key), _text(value, key)) for key, value in told.items()])
@@ -103,24 +105,23 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
         facts["thresholds"] = model.thresholds
     if encoder.idf is not None:
         facts["known_words"] = _known_words(encoder)
-    if reg := summary.get("reg"):
-        facts["regularizer"] = {"name": reg["name"], **reg["params"]}
-    if strange := [
-        part for part in summary.get("plugins", ()) if part["distribution"] != "textreg"
-    ]:
+    if summary is not None:
+        facts["regularizer"] = {"name": summary.reg.name, **summary.reg.params}
+    plugins = () if summary is None else summary.plugins
+    if strange := [part for part in plugins if part.distribution != "textreg"]:
         facts["plugins"] = [_origin(part) for part in strange]
     if lacks := lacking(describe(encoder.tokenizer)):
         facts["needs"] = lacks
-    for key in ("documents", "objective", "gap", "converged", "dev"):
-        if key in summary:
-            facts[key] = summary[key]
+    if summary is not None:
+        plain = summary.to_json()
+        facts |= {key: plain[key] for key in ("documents", "objective", "gap", "converged", "dev")}
     return facts
 
 
-def _origin(part: dict[str, Any]) -> str:
+def _origin(part: PartOrigin) -> str:
     """A part of the training in words; one that was passed as an object is of no distribution."""
-    source = f"{part['distribution']} {part['version']}".strip() or part.get("file", "")
-    return f"{part['kind']} {part['name']} of {source or 'a program'} (API {part['api']})"
+    source = f"{part.distribution} {part.version}".strip() or part.file
+    return f"{part.kind} {part.name} of {source or 'a program'} (API {part.api})"
 
 
 def _known_words(encoder: Encoder) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from textreg.cli.inputs import TRAINING, Reading, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, print_json, progress_bar
 from textreg.cli.searching import searching
-from textreg.cli.trained import tell
+from textreg.cli.trained import print_summary
 from textreg.errors import UsageError
 from textreg.losses import LOSSES
 from textreg.measure.calibration import METHODS
@@ -180,10 +180,12 @@ def command(
 
     with progress_bar(quiet=quiet) as progress:
         model = train_corpus(corpus, settings, progress, started=started)
-    model.summary["seconds"] = {"read": seconds, **model.summary["seconds"]}
+    assert model.summary is not None
+    summary = replace(model.summary, seconds={"read": seconds, **model.summary.seconds})
+    model.summary = summary
     model.save(target)
 
-    result = {**model.summary, "skipped": corpus.skipped, "model": str(target)}
+    result = {**summary.to_json(), "skipped": corpus.skipped, "model": str(target)}
     if report is not None:
         from textreg.cli.report import write_report
 
@@ -194,7 +196,7 @@ def command(
     if as_json:
         print_json(result)
     elif talk:
-        tell(result, str(target))
+        print_summary(summary, target, report)
     if not model.n_features:
         (answer,) = model.predict([""])
         click.echo(

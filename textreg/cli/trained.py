@@ -1,101 +1,124 @@
-"""What ``textreg train`` says of the model it made."""
+"""The summary that ``textreg train`` prints of the model it made."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
 
 from textreg.cli.output import measures, percent, size
 from textreg.measure.metrics import SMALLER
+from textreg.model.json_records import to_json
+from textreg.model.summary import (
+    ChoiceSummary,
+    DevMetrics,
+    SearchPoint,
+    SplitSummary,
+    TrainingSummary,
+)
 from textreg.terminal import single_line
 from textreg.training.search.choice import WITHIN
 
+MAX_LABELS = 8
+"""Labels whose numbers of documents are printed."""
 
-def tell(result: Mapping[str, Any], target: str) -> None:
-    """The result for people."""
+SPLIT_TITLES = {"dev": "--dev", "holdout": "documents held out", "cv": "cross-validation"}
+
+
+def print_summary(summary: TrainingSummary, model: Path, report: str | None) -> None:
+    """Print how a model was trained, and which files were written."""
+    for line in (*_data_lines(summary), *_search_lines(summary), *_fit_lines(summary, model)):
+        click.echo(line)
+    click.echo(f"saved {model} ({size(os.path.getsize(model))})")
+    if report is not None:
+        click.echo(f"report: {report} ({size(os.path.getsize(report))})")
+    click.echo(f"next: textreg evaluate {model} TEST_FILE, or textreg show {model}")
+
+
+def _data_lines(summary: TrainingSummary) -> Iterator[str]:
     title = "labels"
-    labels = [f"{single_line(label)} {_number(count)}" for label, count in result["labels"].items()]
-    if result["task"] == "regression":
+    labels = [f"{single_line(label)} {_number(count)}" for label, count in summary.labels.items()]
+    if summary.task == "regression":
         title, labels = "numbers", [label.replace("_", " ") for label in labels]
-    more = f" and {len(labels) - 8} more" if len(labels) > 8 else ""
-    click.echo(f"{title}: {', '.join(labels[:8])}{more}")
-    click.echo(f"features: {result['features']:,} ({result['seconds']['features']:.1f} s)")
-    if groups := result["groups"]:
-        click.echo(f"groups: {groups['before']:,} {groups['name']}, {groups['after']:,} differ")
-    if graph := result["graph"]:
-        click.echo(f"graph: {graph['links']:,} links of {graph['name']}")
-    if result["search"]:
-        _tell_search(result)
-    if result["calibration"]:
-        click.echo(f"calibration: {result['calibration']}, on the documents held out")
-    for label, chosen in result["thresholds"].items():
-        click.echo(
-            f"threshold of {single_line(label)}: {chosen['value']:+.3f} ({chosen['rule']}; there "
-            f"precision {chosen['precision']:.3f}, recall {chosen['recall']:.3f})"
+    more = f" and {len(labels) - MAX_LABELS} more" if len(labels) > MAX_LABELS else ""
+    yield f"{title}: {', '.join(labels[:MAX_LABELS])}{more}"
+    yield f"features: {summary.features:,} ({summary.seconds['features']:.1f} s)"
+    if groups := summary.groups:
+        yield f"groups: {groups.before:,} {groups.name}, {groups.after:,} differ"
+    if graph := summary.graph:
+        yield f"graph: {graph.links:,} links of {graph.name}"
+
+
+def _fit_lines(summary: TrainingSummary, model: Path) -> Iterator[str]:
+    if summary.calibration:
+        yield f"calibration: {summary.calibration}, on the documents held out"
+    for label, chosen in summary.thresholds.items():
+        yield (
+            f"threshold of {single_line(label)}: {chosen.value:+.3f} ({chosen.rule}; there "
+            f"precision {chosen.precision:.3f}, recall {chosen.recall:.3f})"
         )
-    bound = "no bound on the gap" if result["gap"] is None else f"gap {result['gap']:.1e}"
-    end = "converged" if result["converged"] else "NOT converged"
-    click.echo(
-        f"model: {result['nonzero']:,} features "
-        f"({percent(result['nonzero'], result['features'])}) from {result['documents']:,} "
-        f"documents, {bound}, {end} ({result['seconds']['fit']:.1f} s)"
+    bound = "no bound on the gap" if summary.gap is None else f"gap {summary.gap:.1e}"
+    end = "converged" if summary.converged else "NOT converged"
+    yield (
+        f"model: {summary.nonzero:,} features ({percent(summary.nonzero, summary.features)}) from "
+        f"{summary.documents:,} documents, {bound}, {end} ({summary.seconds['fit']:.1f} s)"
     )
-    if path := result.get("path"):
-        click.echo(
-            f"path: {path['points']} values of {path['parameter']} "
-            f"({result['seconds']['path']:.1f} s); see it: textreg show {target} --path"
+    if path := summary.path:
+        yield (
+            f"path: {path.points} values of {path.parameter} "
+            f"({summary.seconds['path']:.1f} s); see it: textreg show {model} --path"
         )
-    click.echo(f"saved {target} ({size(result['bytes'])})")
-    if "report" in result:
-        click.echo(f"report: {result['report']} ({size(os.path.getsize(result['report']))})")
-    click.echo(f"next: textreg evaluate {target} TEST_FILE, or textreg show {target}")
+
+
+def _search_lines(summary: TrainingSummary) -> Iterator[str]:
+    dev, split, choice, metric = summary.dev, summary.split, summary.select, summary.metric
+    if not summary.search or dev is None or split is None or choice is None or metric is None:
+        return
+    name = SPLIT_TITLES[split.kind] + (f", {split.parts} parts" if split.kind == "cv" else "")
+    name += f", by {split.by}" if split.by else ""
+    if len(summary.search) > 1:
+        yield (
+            f"search: {len(summary.search)} settings of {summary.reg.name} on "
+            f"{dev.documents:,} documents ({name}) by {metric} "
+            f"({summary.seconds['search']:.1f} s)"
+        )
+    chosen = {key.replace("_", "-"): value for key, value in summary.chosen.items()}
+    params = summary.reg.params
+    chosen |= {key: params[key] for key in params if key in summary.reg.searched}
+    if chosen:
+        yield f"chosen: {', '.join(f'{key} {_setting(it)}' for key, it in chosen.items())}"
+    if choice.rule != "best":
+        yield _choice_line(choice, metric, summary.search, split, dev)
+    yield f"{split.kind}: {measures(to_json(dev))}"
+
+
+def _choice_line(
+    choice: ChoiceSummary,
+    metric: str,
+    points: tuple[SearchPoint, ...],
+    split: SplitSummary,
+    dev: DevMetrics,
+) -> str:
+    """What a rule other than "best" costs in the metric, and saves in features."""
+    sign = -1 if metric in SMALLER else 1
+    best = max(points, key=lambda point: (sign * point.metrics[metric], -point.nonzero))
+    if choice.rule == "1se":
+        over = "parts" if split.parts > 1 else "documents"
+        slack = f"one standard error, {best.error or 0.0:.3f} over the {over}"
+    else:
+        slack = f"{WITHIN if choice.within is None else choice.within:g}"
+    return (
+        f"select {choice.rule}: {metric} {dev.metrics[metric]:.3f} where "
+        f"{best.nonzero:,.0f} features reach {best.metrics[metric]:.3f}; within {slack}"
+    )
 
 
 def _number(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
-def _tell_search(result: Mapping[str, Any]) -> None:
-    kind = {"dev": "--dev", "holdout": "documents held out", "cv": "cross-validation"}
-    dev, split = result["dev"], result["split"]
-    name = kind[split["kind"]] + (f", {split['parts']} parts" if split["kind"] == "cv" else "")
-    name += f", by {split['by']}" if split["by"] else ""
-    if len(result["search"]) > 1:
-        click.echo(
-            f"search: {len(result['search'])} settings of {result['reg']['name']} on "
-            f"{dev['documents']:,} documents ({name}) by {result['metric']} "
-            f"({result['seconds']['search']:.1f} s)"
-        )
-    chosen = {key.replace("_", "-"): value for key, value in result["chosen"].items()}
-    prices = result["reg"]["params"]
-    chosen |= {key: prices[key] for key in prices if key in result["reg"]["searched"]}
-    if chosen:
-        shown = (
-            f"{key} {it:g}" if isinstance(it, float) else f"{key} {it}"
-            for key, it in chosen.items()
-        )
-        click.echo(f"chosen: {', '.join(shown)}")
-    _tell_choice(result)
-    click.echo(f"{split['kind']}: {measures(dev)}")
-
-
-def _tell_choice(result: Mapping[str, Any]) -> None:
-    """What another than the plain rule cost and saved."""
-    select, key = result["select"], result["metric"].replace("-", "_")
-    if select["rule"] == "best":
-        return
-    points = result["search"]
-    sign = -1 if result["metric"] in SMALLER else 1
-    best = max(points, key=lambda point: (sign * point[key], -point["nonzero"]))
-    if select["rule"] == "1se":
-        over = "parts" if result["split"]["parts"] > 1 else "documents"
-        slack = f"one standard error, {best['error']:.3f} over the {over}"
-    else:
-        slack = f"{WITHIN if select['within'] is None else select['within']:g}"
-    click.echo(
-        f"select {select['rule']}: {result['metric']} {result['dev'][key]:.3f} where "
-        f"{best['nonzero']:,.0f} features reach {best[key]:.3f}; within {slack}"
-    )
+def _setting(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

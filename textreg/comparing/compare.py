@@ -140,8 +140,9 @@ def _measure(name: str, task: Checked, model: Model, seconds: float | None = Non
         answers = [str(label) for label in model.choose(scores)]
         found = evaluate(task.test.labels or (), answers, model.labels, where=task.test.where)
     summary = model.summary
-    if seconds is None and "seconds" in summary:
-        seconds = sum(value for key, value in summary["seconds"].items() if key != "read")
+    dev = None if summary is None else summary.dev
+    if seconds is None and summary is not None:
+        seconds = sum(value for key, value in summary.seconds.items() if key != "read")
     return Measured(
         candidate=name,
         task=task.name,
@@ -150,12 +151,12 @@ def _measure(name: str, task: Checked, model: Model, seconds: float | None = Non
         accuracy_interval=Interval(*found.accuracy_interval),
         macro_f1=found.macro_f1,
         features=model.n_features,
-        of=summary.get("features"),
+        of=None if summary is None else summary.features,
         seconds=None if seconds is None else round(seconds, 3),
-        gap=summary.get("gap"),
-        converged=summary.get("converged"),
-        held_out=(summary.get("dev") or {}).get("accuracy"),
-        params=(summary.get("reg") or {}).get("params", {}),
+        gap=None if summary is None else summary.gap,
+        converged=None if summary is None else summary.converged,
+        held_out=None if dev is None else dev.metrics.get("accuracy"),
+        params={} if summary is None else summary.reg.params,
         answers=task.codes(answers),
     )
 

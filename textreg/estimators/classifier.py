@@ -159,7 +159,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             texts, [names[c] for c in codes], weights, unlabeled, group_of, time_of, **by_name
         )
         self.classes_ = classes
-        self.n_iter_ = int(self.model_.summary["iterations"])
+        assert self.model_.summary is not None  # it was trained
+        self.n_iter_ = self.model_.summary.iterations
         # The model sorts its labels as texts: "10" comes before "9".
         self._order = np.array([self.model_.labels.index(name) for name in names])
         return self

@@ -132,7 +132,8 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
             task="regression",
             loss="squared",
         )
-        self.n_iter_ = int(self.model_.summary["iterations"])
+        assert self.model_.summary is not None  # it was trained
+        self.n_iter_ = self.model_.summary.iterations
         return self
 
     def predict(self, X: Iterable[str]) -> Floats:

@@ -20,6 +20,7 @@ from textreg.structure.grouping import SegmentNames
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from textreg.model.summary import TrainingSummary
     from textreg.records import Graph
 
     Bools = NDArray[np.bool_]
@@ -47,8 +48,8 @@ def kept_in(
     ModelError where the model does not hold its settings, or a builder it names is not there;
     DataError where the texts have none of its features.
     """
-    reg = model.summary.get("reg")
-    if not isinstance(reg, dict) or "name" not in reg:
+    summary = model.summary
+    if summary is None:
         raise ModelError(
             "the model does not say how it was trained, so its selection cannot be found: train it "
             "again with textreg train."
@@ -61,8 +62,11 @@ def kept_in(
     if len(corpus) < whole.n_documents:
         tokens = whole.select(np.arange(len(corpus)))
     weights, missing = _spread(model, tokens.vocabulary)
-    described = model.summary.get("groups")
-    builder = _builder("groups", described or {"name": DEFAULT, "params": {}})
+    described = summary.groups
+    if described is None:
+        builder = _builder("groups", DEFAULT, {})
+    else:
+        builder = _builder("groups", described.name, described.params)
     groups = calls.build_groups(builder, tokens)
 
     norms = np.sqrt(_over_groups(groups, (weights * weights).sum(axis=0)))
@@ -73,9 +77,9 @@ def kept_in(
     strongest = np.argsort(-norms, kind="stable")[: int(kept.sum())]
     home = _home(groups)
     return Kept(
-        regularizer=reg["name"],
+        regularizer=summary.reg.name,
         documents=len(corpus),
-        trained_on=model.summary.get("documents"),
+        trained_on=summary.documents,
         features=len(tokens.vocabulary),
         missing=missing,
         builder=builder.label(),
@@ -86,11 +90,11 @@ def kept_in(
         strongest=tuple(shower.group(g) for g in shower.different(strongest, top)),
         typical={} if home is None else shower.typical(home, top),
         shares=() if home is None else _shares(home, sizes > 0, kept),
-        order=tuple(tuple(order[:top]) for order in model.summary.get("order", ())),
+        order=tuple(order[:top] for order in summary.order),
         order_groups=groups_taken(model, groups, shower.text, top),
-        pulled=_pulled(model, whole, groups, weights, top),
+        pulled=_pulled(model, summary, whole, groups, weights, top),
         path=path_of(model, top),
-        notes=_notes(model, unlabeled is not None),
+        notes=_notes(model, summary, unlabeled is not None),
     )
 
 
@@ -118,14 +122,13 @@ def places(names: Sequence[str], vocabulary: Sequence[str]) -> Int64s:
     return found
 
 
-def _builder(kind: str, described: dict[str, Any]) -> Any:
+def _builder(kind: str, name: str, params: dict[str, Any]) -> Any:
     """The builder that a model's summary names."""
     try:
-        return registry.resolve(kind, described["name"], described["params"])
+        return registry.resolve(kind, name, params)
     except (PluginError, UsageError) as error:
         raise ModelError(
-            f"the model was trained with {kind} of '{described['name']}', which cannot be built "
-            f"again: {error}"
+            f"the model was trained with {kind} of '{name}', which cannot be built again: {error}"
         ) from error
 
 
@@ -219,18 +222,21 @@ class _Shower:
 
 
 def _pulled(
-    model: Model, tokens: Tokens, groups: Groups, weights: Floats, top: int
+    model: Model,
+    summary: TrainingSummary,
+    tokens: Tokens,
+    groups: Groups,
+    weights: Floats,
+    top: int,
 ) -> tuple[Pulled, ...]:
     """The features of most weight, and what pulled them; nothing without a graph.
 
     tokens: those of all documents; groups: those of the labeled ones.
     """
-    described = model.summary.get("graph")
-    if not described:
+    if summary.graph is None:
         return ()
-    builder = _builder("graph", described)
-    grouped = bool(model.summary.get("groups"))
-    graph = calls.build_graph(builder, tokens, groups if grouped else None)
+    builder = _builder("graph", summary.graph.name, summary.graph.params)
+    graph = calls.build_graph(builder, tokens, None if summary.groups is None else groups)
     labels, rows = model.sides(weights)
     best = rows.argmax(axis=0)
     size = rows.max(axis=0, initial=0.0)
@@ -266,14 +272,14 @@ def _neighbors(
     return tuple(sorted(found, key=lambda one: (-abs(one.pull), one.feature))[:top])
 
 
-def _notes(model: Model, unlabeled: bool) -> tuple[str, ...]:
+def _notes(model: Model, summary: TrainingSummary, unlabeled: bool) -> tuple[str, ...]:
     """What the model file cannot tell."""
     notes = []
-    if model.summary["reg"]["name"] == "stagewise" and model.path is None:
+    if summary.reg.name == "stagewise" and model.path is None:
         notes.append(
             "the file holds the weights of stagewise at its end, and neither the order of its "
             "steps nor their path, which textreg train --path keeps."
         )
-    if model.summary.get("graph") and not unlabeled:
+    if summary.graph is not None and not unlabeled:
         notes.append("links are those of these texts; further documents may have added some.")
     return tuple(notes)

@@ -20,16 +20,16 @@ def groups_taken(
     another name there has no text.
     """
     found = []
-    for steps in model.summary.get("order_groups", ()):
+    for steps in () if model.summary is None else model.summary.order_groups:
         came = []
         for step in steps[:top]:
-            g, name = step["group"], step["name"]
+            g, name = step.group, step.name
             text = None
-            if g is not None and groups.names is not None and g < len(groups):
+            if g is not None and groups.names is not None and 0 <= g < len(groups):
                 text = text_of(g) if groups.names[g] == name else None
             if g is not None and name is None:
                 name = f"group {g + 1}"
-            came.append(Came(name, text, tuple(step["features"])))
+            came.append(Came(name, text, step.features))
         found.append(tuple(came))
     return tuple(found)
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-FORMAT = 2
-"""Version of the file format that is written, and the newest that is read; 1 deflated nothing."""
+FORMAT = 1
+"""Version of the file format that is written, and the only one that is read."""
 
 WORTH = 0.9
 """Arrays are deflated where that leaves less than this share of their bytes."""
@@ -41,8 +41,8 @@ _KEY = "textreg"
 _MAX_HEADER = 100_000_000  # bytes; the limit of safetensors itself
 
 
-class FaultError(ValueError):
-    """What is wrong inside a file, in words that follow "it is damaged:"."""
+class FaultError(ModelError):
+    """What is wrong inside a file; :func:`blaming` adds which file, and what to do."""
 
 
 @contextmanager
@@ -62,6 +62,13 @@ def field(header: Mapping[str, Any], key: str, kind: type[T]) -> T:
     if type(value) is not kind:  # isinstance would take true for a whole number
         raise FaultError(f"its header has no '{key}' of the type {kind.__name__}")
     return value
+
+
+def optional(header: Mapping[str, Any], key: str) -> Any:
+    """A member of a JSON object that may be null, but must be there."""
+    if key not in header:
+        raise FaultError(f"its header has no '{key}'")
+    return header[key]
 
 
 def pack(header: Mapping[str, Any], arrays: Arrays) -> bytes:
@@ -94,9 +101,11 @@ def unpack(path: Path, dtypes: Mapping[str, str]) -> tuple[dict[str, Any], Array
         made_by = field(header, "format", int)
         if made_by > FORMAT:
             raise ModelError(
-                f"{path} was made by a newer textreg (format {made_by}, this one reads up to "
+                f"{path} was made by a newer textreg (format {made_by}, this one reads "
                 f"{FORMAT}): pip install -U textreg"
             )
+        if made_by < FORMAT:
+            raise FaultError(f"there is no format {made_by}")
         try:
             raw = dict(deserialize(data))  # type: ignore[no-untyped-call]
         except SafetensorError as error:
@@ -105,9 +114,8 @@ def unpack(path: Path, dtypes: Mapping[str, str]) -> tuple[dict[str, Any], Array
         del header["checksum"]
         if stated != _checksum(header, raw):
             raise FaultError("its checksum does not fit its content")
-        deflated = header.pop("deflated", {})
-        if not isinstance(deflated, dict):
-            raise FaultError("its header's 'deflated' is no object")
+        deflated = field(header, "deflated", dict)
+        del header["deflated"]
         for name in deflated.keys() & raw.keys() & dtypes.keys():
             raw[name] = _inflate(name, raw[name]["data"], deflated[name], dtypes[name])
         arrays = {name: _array(name, raw[name], dtypes[name]) for name in dtypes if name in raw}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from textreg.explain import Explanation
     from textreg.features.encoder import Encoder
     from textreg.model.regularization_path import SolutionPath
+    from textreg.model.summary import TrainingSummary
     from textreg.records import Floats, Int64s
 
 
@@ -28,11 +29,11 @@ class Model:
     encoder: texts to features. weights: (k, p) over the encoder's p features, intercepts: (k,).
     With two labels or none k is 1, and a positive score speaks for ``labels[1]``; with more there
     is one row for each label (one against the rest, or all together by softmax). summary: how the
-    model was made, as JSON-able values. loss: what was minimized; only "logistic" and "softmax"
-    give probabilities. calibration: what bends scores before they become probabilities; labels do
-    not depend on it. thresholds: by label, what is taken from its score before the highest wins;
-    with two labels, of one of them, the score above which it wins. path: the path of its fit, where
-    that was asked for.
+    model was trained, None of a model that was not. loss: what was minimized; only "logistic" and
+    "softmax" give probabilities. calibration: what bends scores before they become probabilities;
+    labels do not depend on it. thresholds: by label, what is taken from its score before the
+    highest wins; with two labels, of one of them, the score above which it wins. path: the path of
+    its fit, where that was asked for.
 
     Features without any weight are left out at once: :attr:`n_features` counts those that remain.
     """
@@ -43,7 +44,7 @@ class Model:
         encoder: Encoder,
         weights: Floats,
         intercepts: Floats,
-        summary: dict[str, Any] | None = None,
+        summary: TrainingSummary | None = None,
         *,
         loss: str = "logistic",
         calibration: Calibration | None = None,
@@ -79,7 +80,7 @@ class Model:
         self.weights = weights
         self.intercepts = intercepts
         self.path = path
-        self.summary = {} if summary is None else summary
+        self.summary = summary
 
     @property
     def task(self) -> str:

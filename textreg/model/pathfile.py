@@ -1,6 +1,6 @@
 """The part of a model file that holds the path of its fit: see :mod:`textreg.model.storage`.
 
-The header has ``path``, null or missing where there is none: an object with ``parameter``,
+The header has ``path``, null where there is none: an object with ``parameter``,
 ``chosen``, ``metric`` and ``points``, one object with ``params``, ``nonzero``, ``metrics`` and
 ``gap`` for each; and the arrays are
 
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.model.container import FaultError, field
+from textreg.model.container import FaultError, field, optional
 from textreg.model.packing import pack_names, unpack_names, unpack_rows
 from textreg.model.regularization_path import PathPoint, SolutionPath
 
@@ -59,7 +59,7 @@ def read_path(header: Mapping[str, Any], arrays: Arrays, rows: int) -> SolutionP
 
     rows: weight vectors of the model.
     """
-    if header.get("path") is None:
+    if optional(header, "path") is None:
         return None
     from scipy.sparse import csr_array
 

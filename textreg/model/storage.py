@@ -1,21 +1,21 @@
 """Model files: safetensors arrays and one JSON header; loading runs no code of the file's choice.
 
-Format 2. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
+Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 
 ===============  ===================================================================================
 ``format``       version of this format, a whole number; looked at before anything else
 ``textreg``      version of textreg that wrote the file
 ``labels``       labels of the model, in order; none for a regression
-``loss``         what was minimized; "logistic" where it is missing
-``calibration``  what bends scores before they are probabilities:
-                 :class:`textreg.measure.calibration.Calibration`, or null; null where missing
-``thresholds``   by label, what is taken from its score; none where it is missing
+``loss``         name of the loss
+``calibration``  of probabilities: :class:`textreg.measure.calibration.Calibration`, or null
+``thresholds``   decision thresholds by label
 ``tokenizer``    name, params, and the distribution, version and API it came from; of a plugin that
                  is one file, its path (``file``) and the digest of its content (``sha256``)
 ``vectorizer``   parameters of the vectorizer
 ``stop_words``   words that n-grams pass over
-``summary``      how the model was trained: :attr:`Model.summary`
-``path``         the path of its fit (:mod:`textreg.model.pathfile`); null where none is
+``summary``      how the model was trained: :class:`textreg.model.summary.TrainingSummary`; null of
+                 models that were not trained by textreg
+``path``         the path of its fit (:mod:`textreg.model.pathfile`); or null
 ``deflated``     which arrays are stored deflated (:mod:`textreg.model.container`)
 ``checksum``     SHA-256, in hexadecimal digits, over all the rest of the header and all arrays
 ===============  ===================================================================================
@@ -54,15 +54,14 @@ from textreg.files import write_atomically
 from textreg.losses import LOSSES
 from textreg.measure.calibration import Calibration
 from textreg.measure.thresholds import check_thresholds
-from textreg.model.container import FaultError, blaming, field, pack, unpack
+from textreg.model.container import FaultError, blaming, field, optional, pack, unpack
 from textreg.model.model import Model
 from textreg.model.packing import offsets_of, pack_names, unpack_names, unpack_rows
 from textreg.model.pathfile import PATH_ARRAYS, path_arrays, read_path
-from textreg.model.summaryform import check_summary
+from textreg.model.summary import TrainingSummary
 from textreg.model.tokenizing import (
     Named,
     check_description,
-    check_plugins,
     describe,
     find_tokenizer,
 )
@@ -112,7 +111,7 @@ def load_model(path: str | os.PathLike[str], *, tokenizer: bool = True) -> Model
     path = Path(path)
     header, arrays = unpack(path, ARRAYS)
     with blaming(path):
-        _check_header(header)
+        summary = _check_header(header)
         if missing := ARRAYS.keys() - _OPTIONAL - arrays.keys():
             raise FaultError(f"it has no array '{min(missing)}'")
         encoder = _encoder(header, arrays)
@@ -126,10 +125,10 @@ def load_model(path: str | os.PathLike[str], *, tokenizer: bool = True) -> Model
         encoder,
         weights,
         arrays["intercepts"],
-        header["summary"],
-        loss=header.get("loss", "logistic"),
+        summary,
+        loss=header["loss"],
         calibration=calibration,
-        thresholds=header.get("thresholds"),
+        thresholds=header["thresholds"],
         path=trace,
     )
 
@@ -157,7 +156,7 @@ def _header_of(model: Model) -> dict[str, Any]:
         "tokenizer": describe(encoder.tokenizer),
         "vectorizer": encoder.vectorizer.params(),
         "stop_words": list(encoder.stop_words),
-        "summary": model.summary,
+        "summary": None if model.summary is None else model.summary.to_json(),
         "path": None if model.path is None else model.path.to_dict(),
     }
 
@@ -183,11 +182,12 @@ def _arrays_of(model: Model) -> Arrays:
     return arrays
 
 
-def _check_header(header: Mapping[str, Any]) -> None:
+def _check_header(header: Mapping[str, Any]) -> TrainingSummary | None:
+    """The summary in a header, all of which is checked."""
     labels = field(header, "labels", list)
     if not all(isinstance(label, str) for label in labels) or len(set(labels)) != len(labels):
         raise FaultError("its labels are not distinct texts")
-    loss = header.get("loss", "logistic")  # which older files did not say
+    loss = field(header, "loss", str)
     if loss not in {*LOSSES, "softmax"}:
         raise FaultError(f"it has a loss {loss!r}, and there is none of that name")
     if len(labels) < 2 and (labels or loss != "squared"):
@@ -198,15 +198,14 @@ def _check_header(header: Mapping[str, Any]) -> None:
     field(header, "vectorizer", dict)
     if not all(isinstance(word, str) for word in field(header, "stop_words", list)):
         raise FaultError("its stop words are not texts")
-    summary = field(header, "summary", dict)
-    check_plugins(summary)
-    check_summary(summary)
     check_description(header)
+    summary = optional(header, "summary")
+    return None if summary is None else TrainingSummary.from_json(summary)
 
 
 def _calibration(header: Mapping[str, Any]) -> Calibration | None:
-    """How scores become probabilities; older files do not say, and mean as they are."""
-    plain = header.get("calibration")
+    """The calibration of probabilities in a header, if there is one."""
+    plain = optional(header, "calibration")
     if plain is None:
         return None
     try:
@@ -220,8 +219,8 @@ def _calibration(header: Mapping[str, Any]) -> Calibration | None:
 
 
 def _check_thresholds(header: Mapping[str, Any], labels: Sequence[str]) -> None:
-    thresholds = header.get("thresholds", {})
-    if not isinstance(thresholds, dict) or not all(
+    thresholds = field(header, "thresholds", dict)
+    if not all(
         type(value) in (int, float) and abs(value) < float("inf") for value in thresholds.values()
     ):
         raise FaultError("its thresholds are not finite numbers by label")

@@ -54,17 +54,6 @@ def check_description(header: Mapping[str, Any]) -> None:
                 raise FaultError(f"no tokenizer can have the {key} {value!r}")
 
 
-def check_plugins(summary: Mapping[str, Any]) -> None:
-    """FaultError unless the parts of a summary, where it lists any, say what they are."""
-    parts = summary.get("plugins", [])
-    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
-        raise FaultError("its plugins are not a list of objects")
-    for part in parts:
-        for key in ("kind", "name", "distribution", "version"):
-            field(part, key, str)
-        field(part, "api", int)
-
-
 def install_line(description: Mapping[str, Any]) -> str:
     """The command that installs what a model was made with."""
     version = f"=={description['version']}" if description["version"] else ""

@@ -18,6 +18,12 @@ from textreg.training.settings import PREFIXES, TrainingSettings
 
 if TYPE_CHECKING:
     from textreg.model.model import Model
+    from textreg.model.summary import (
+        GraphSummary,
+        GroupsSummary,
+        RegularizerSummary,
+        TrainingSummary,
+    )
     from textreg.records import Corpus
 
 LIBRARIES = ("textreg", "numpy", "scipy", "scikit-learn")
@@ -32,25 +38,24 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
     summary = _summary(model)
     try:
         parts = {
-            key: registry.resolve(kind, summary[key]["name"], summary[key]["params"])
-            for key, kind in PREFIXES.items()
-            if key != "tokenizer" and summary.get(key)
+            key: registry.resolve(PREFIXES[key], part.name, part.params)
+            for key, part in _parts(summary).items()
         }
     except (PluginError, UsageError) as error:
         raise ModelError(f"the model's training cannot be repeated: {error}") from error
-    split = summary.get("split") or {}
+    split = summary.split
     return TrainingSettings(
         tokenizer=model.encoder.tokenizer,
         vectorizer=model.encoder.vectorizer,
         unlabeled=unlabeled,
-        cv=split["parts"] if split.get("kind") == "cv" else None,
-        metric=summary.get("metric") or ("r2" if model.task == "regression" else "accuracy"),
+        cv=split.parts if split is not None and split.kind == "cv" else None,
+        metric=summary.metric or ("r2" if model.task == "regression" else "accuracy"),
         task=model.task,
-        loss=summary.get("loss", "logistic"),
-        multiclass=summary.get("multiclass") or "ovr",
-        class_weight=summary.get("class_weight"),
-        seed=split.get("seed", 0),
-        tol=summary.get("tol", 1e-4),
+        loss=summary.loss,
+        multiclass=summary.multiclass or "ovr",
+        class_weight=summary.class_weight,
+        seed=0 if split is None else split.seed,
+        tol=summary.tol,
         **parts,
     )
 
@@ -59,10 +64,9 @@ def decided(settings: TrainingSettings, model: Model) -> TrainingSettings:
     """The settings of a training with what its search chose: see ``model``."""
     summary = _summary(model)
     parts = {
-        key: getattr(settings, key).replace(**summary[key]["params"])
-        for key in ("reg", "groups", "graph")
-        if getattr(settings, key) is not None
-        and getattr(settings, key).params() != summary[key]["params"]
+        key: getattr(settings, key).replace(**part.params)
+        for key, part in _parts(summary).items()
+        if getattr(settings, key) is not None and getattr(settings, key).params() != part.params
     }
     return replace(
         settings,
@@ -73,9 +77,17 @@ def decided(settings: TrainingSettings, model: Model) -> TrainingSettings:
     )
 
 
-def _summary(model: Model) -> dict[str, Any]:
-    """What the model says of its training; ModelError where it says nothing."""
-    if not isinstance(model.summary.get("reg"), dict):
+def _parts(
+    summary: TrainingSummary,
+) -> dict[str, RegularizerSummary | GroupsSummary | GraphSummary]:
+    """The regularizer and the builders of a training, by the prefixes of their options."""
+    parts = {"reg": summary.reg, "groups": summary.groups, "graph": summary.graph}
+    return {key: part for key, part in parts.items() if part is not None}
+
+
+def _summary(model: Model) -> TrainingSummary:
+    """The summary of a model's training; ModelError where it has none."""
+    if model.summary is None:
         raise ModelError(
             "the model does not say how it was trained, so nothing can be fitted as it was: leave "
             "out the training corpus, or train the model again with textreg train."
@@ -89,25 +101,22 @@ def fit_command(model: Model) -> list[str] | None:
     None where the model does not hold its settings.
     """
     summary = model.summary
-    reg = summary.get("reg")
-    if not isinstance(reg, dict):
+    if summary is None:
         return None
     words = ["textreg", "train", "CORPUS"]
-    parts = {"reg": ("regularizer", reg)}
-    parts |= {kind: (kind, summary[kind]) for kind in ("groups", "graph") if summary.get(kind)}
-    for prefix, (kind, part) in parts.items():
-        words += [f"--{prefix}", part["name"]]
-        words += _flags(prefix, changed(kind, part["name"], part["params"]))
+    for prefix, part in _parts(summary).items():
+        words += [f"--{prefix}", part.name]
+        words += _flags(prefix, changed(PREFIXES[prefix], part.name, part.params))
     tokenizer, vectorizer = model.encoder.tokenizer, model.encoder.vectorizer
     if tokenizer.name != "words":
         words += ["--tokenizer", tokenizer.name]
     words += _flags("tokenizer", changed_of(tokenizer)) + _flags("", changed_of(vectorizer))
     usual = TrainingSettings.__dataclass_fields__
     for key in ("task", "loss", "multiclass", "tol"):
-        value = summary.get(key)
+        value = getattr(summary, key)
         if value is not None and value != usual[key].default:
             words += [f"--{key}", _value(value)]
-    weights = summary.get("class_weight")
+    weights = summary.class_weight
     if isinstance(weights, str):
         words += ["--class-weight", weights]
     for label, factor in weights.items() if isinstance(weights, dict) else ():

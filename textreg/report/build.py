@@ -157,8 +157,8 @@ def _report(
         facts=data_facts(model),
         settings=settings_facts(model),
         n_features=model.n_features,
-        converged=summary.get("converged"),
-        gap=summary.get("gap"),
+        converged=None if summary is None else summary.converged,
+        gap=None if summary is None else summary.gap,
         scores=scores_of(measured),
         searched=searched,
         traced=traced,
@@ -166,7 +166,9 @@ def _report(
         words_left_out=words_left_out,
         kept=None if again is None else _kept(model, again),
         selected=() if again is None else selected_of(model, again),
-        dropped=Dropped(skipped, unknown, summary.get("features"), model.n_features)
+        dropped=Dropped(
+            skipped, unknown, None if summary is None else summary.features, model.n_features
+        )
         if again is None
         else dropped_in(model, again, skipped, unknown),
         stability=None if again is None else stability_of(model, again),
@@ -197,5 +199,6 @@ def _reproduce(
             Fact("the same weights up to the tolerance, without a search", shlex.join(words))
         )
     data = [Fact(name, fingerprint(one)) for name, one in corpora.items()]
-    split = model.summary.get("split") or {}
-    return Reproduce(tuple(commands), versions(), split.get("seed"), tuple(data))
+    split = None if model.summary is None else model.summary.split
+    seed = None if split is None else split.seed
+    return Reproduce(tuple(commands), versions(), seed, tuple(data))

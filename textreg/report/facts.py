@@ -11,6 +11,7 @@ from textreg.report.records import Fact
 
 if TYPE_CHECKING:
     from textreg.model.model import Model
+    from textreg.model.summary import GraphSummary, GroupsSummary, RegularizerSummary
 
 LABELS = 12
 """Labels that are listed with their counts."""
@@ -43,37 +44,34 @@ def _named(name: str, params: Mapping[str, Any]) -> str:
     return f"{name} ({told})" if told else name
 
 
-def _part(kind: str, described: Mapping[str, Any]) -> str:
-    """A part of the summary, with what is not at its default."""
-    return _named(described["name"], changed(kind, described["name"], described["params"]))
+def _part(kind: str, part: RegularizerSummary | GroupsSummary | GraphSummary) -> str:
+    """A part of the summary, with the parameters that are not at their defaults."""
+    return _named(part.name, changed(kind, part.name, part.params))
 
 
 def data_facts(model: Model) -> tuple[Fact, ...]:
     """What the model was trained on."""
     summary = model.summary
     found = []
-    if "documents" in summary:
-        found.append(Fact("trained on", f"{summary['documents']:,} documents"))
-    counts = summary.get("labels") or {}
+    if summary is not None:
+        found.append(Fact("trained on", f"{summary.documents:,} documents"))
+    counts = {} if summary is None else summary.labels
     if model.labels:
         shown = model.labels[:LABELS]
         told = [f"{label} {number(counts[label])}" if label in counts else label for label in shown]
         more = len(model.labels) - len(shown)
         found.append(Fact("labels", ", ".join(told) + (f" and {more:,} more" if more else "")))
-    elif counts:
+    elif counts.keys() >= {"mean", "standard_deviation"}:
         mean, spread = number(counts["mean"]), number(counts["standard_deviation"])
         found.append(Fact("numbers", f"mean {mean}, standard deviation {spread}"))
-    if "features" in summary:
-        found.append(Fact("features in training", f"{summary['features']:,}"))
+    if summary is not None:
+        found.append(Fact("features in training", f"{summary.features:,}"))
     found.append(Fact("features with a weight", f"{model.n_features:,}"))
-    if groups := summary.get("groups"):
-        said = _part("groups", groups)
-        if isinstance(groups.get("before"), int) and isinstance(groups.get("after"), int):
-            said = f"{groups['before']:,} {said}, {groups['after']:,} differ"
-        found.append(Fact("groups", said))
-    if graph := summary.get("graph"):
-        links = f"{graph['links']:,} of " if isinstance(graph.get("links"), int) else ""
-        found.append(Fact("links", f"{links}{_part('graph', graph)}"))
+    if summary is not None and (groups := summary.groups):
+        text = f"{groups.before:,} {_part('groups', groups)}, {groups.after:,} differ"
+        found.append(Fact("groups", text))
+    if summary is not None and (graph := summary.graph):
+        found.append(Fact("links", f"{graph.links:,} of {_part('graph', graph)}"))
     return tuple(found)
 
 
@@ -81,16 +79,15 @@ def settings_facts(model: Model) -> tuple[Fact, ...]:
     """How it was trained; of parameters, those that are not at their defaults."""
     summary, encoder = model.summary, model.encoder
     found = []
-    if reg := summary.get("reg"):
-        found.append(Fact("regularizer", _part("regularizer", reg)))
-        searched = [*(summary.get("chosen") or {}), *reg.get("searched", ())]
+    if summary is not None:
+        found.append(Fact("regularizer", _part("regularizer", summary.reg)))
+        searched = [*summary.chosen, *summary.reg.searched]
         told = ", ".join(name.replace("_", " ") for name in searched)
         found.append(Fact("chosen by search", told or "nothing"))
     found.append(Fact("loss", model.loss))
-    if summary.get("multiclass"):
-        found.append(Fact("several labels", summary["multiclass"]))
-    if summary.get("class_weight"):
-        given = summary["class_weight"]
+    if summary is not None and summary.multiclass:
+        found.append(Fact("several labels", summary.multiclass))
+    if summary is not None and (given := summary.class_weight):
         if not isinstance(given, str):
             given = ", ".join(f"{label} {number(factor)}" for label, factor in given.items())
         found.append(Fact("weights of labels", given))
@@ -102,12 +99,13 @@ def settings_facts(model: Model) -> tuple[Fact, ...]:
     if model.calibration is not None:
         found.append(Fact("calibration", model.calibration.method))
     for label, value in model.thresholds.items():
-        rule = (summary.get("thresholds") or {}).get(label, {}).get("rule", "given")
+        chosen = None if summary is None else summary.thresholds.get(label)
+        rule = "given" if chosen is None else chosen.rule
         found.append(Fact(f"threshold of {label}", f"{signed(value)} ({rule})"))
-    for key, title in (("tol", "tolerance of the gap"), ("iterations", "iterations")):
-        if key in summary:
-            found.append(Fact(title, number(summary[key])))
-    if seconds := summary.get("seconds"):
+    if summary is not None:
+        found.append(Fact("tolerance of the gap", number(summary.tol)))
+        found.append(Fact("iterations", number(summary.iterations)))
+    if summary is not None and (seconds := summary.seconds):
         told = ", ".join(f"{key} {seconds[key]:.1f} s" for key in STEPS if key in seconds)
         found.append(Fact("time", told))
     return tuple(found)

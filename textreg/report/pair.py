@@ -98,12 +98,12 @@ def _side(name: str, measured: Measured) -> Side:
     assert isinstance(result, Evaluation)
     return Side(
         name=name,
-        regularizer=(summary.get("reg") or {}).get("name", "unknown"),
+        regularizer="unknown" if summary is None else summary.reg.name,
         accuracy=scores.figures[0],
         macro_f1=result.macro_f1,
         log_loss=result.log_loss,
         features=measured.model.n_features,
-        gap=summary.get("gap"),
+        gap=None if summary is None else summary.gap,
     )
 
 

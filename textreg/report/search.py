@@ -27,25 +27,24 @@ SPLITS = {
 def searched_of(model: Model) -> Searched | None:
     """The search as the model's summary tells it; None where there was none."""
     summary = model.summary
-    rows, metric, dev = summary.get("search") or [], summary.get("metric"), summary.get("dev")
-    if len(rows) < 2 or metric is None or dev is None:
+    if summary is None or len(summary.search) < 2 or summary.metric is None or summary.dev is None:
         return None
-    now = {key: summary["reg"]["params"].get(key) for key in rows[0]["params"]}
-    chosen = now, summary.get("chosen", {})
-    settings = [(row["params"], row.get("settings", {})) for row in rows]
+    rows, metric, dev = summary.search, summary.metric, summary.dev
+    now = {key: summary.reg.params.get(key) for key in rows[0].params}
+    chosen = now, summary.chosen
+    settings = [(row.params, row.settings) for row in rows]
     if chosen not in settings:
         return None
     place = settings.index(chosen)
     keep = sorted({*range(0, len(rows), -(-len(rows) // TRIED)), place})
-    key = metric.replace("-", "_")
     tried = []
     for number in keep:
         told = prices({**settings[number][1], **settings[number][0]})
         what = ", ".join(f"{name} {value}" for name, value in told)
-        tried.append(Tried(what, rows[number]["nonzero"], rows[number][key]))
-    ends = tuple(dev["accuracy_interval"]) if metric == "accuracy" else None
+        tried.append(Tried(what, rows[number].nonzero, rows[number].metrics[metric]))
+    ends = dev.accuracy_interval if metric == "accuracy" else None
     at = keep.index(place)
-    return Searched(metric, dev["documents"], _how(model), tuple(tried), at, ends)
+    return Searched(metric, dev.documents, _how(model), tuple(tried), at, ends)
 
 
 def traced_of(model: Model) -> Traced | None:
@@ -53,9 +52,10 @@ def traced_of(model: Model) -> Traced | None:
     path = model.path
     if path is None:
         return None
+    dev = None if model.summary is None else model.summary.dev
     curve = Searched(
         metric=path.metric,
-        documents=(model.summary.get("dev") or {}).get("documents", 0),
+        documents=0 if dev is None else dev.documents,
         how=_how(model),
         tried=tuple(
             Tried(f"{path.parameter} {value:.4g}", point.nonzero, point.metrics[path.metric])
@@ -70,6 +70,8 @@ def traced_of(model: Model) -> Traced | None:
 
 
 def _how(model: Model) -> str:
-    split = model.summary.get("split") or {}
-    how = SPLITS.get(split.get("kind", ""), "documents held out")
-    return f"{how} in {split['parts']} parts" if split.get("kind") == "cv" else how
+    split = None if model.summary is None else model.summary.split
+    if split is None:
+        return "documents held out"
+    how = SPLITS.get(split.kind, "documents held out")
+    return f"{how} in {split.parts} parts" if split.kind == "cv" else how

@@ -6,7 +6,7 @@ import itertools
 import math
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer
 from textreg.measure.thresholds import check_thresholds
 from textreg.model.model import Model
+from textreg.model.summary import TrainingSummary
 from textreg.records import Corpus
 from textreg.text import check_texts
 from textreg.training.fitting import fit_winner
@@ -156,9 +157,9 @@ def _why(stopped: str, settings: TrainingSettings) -> str:
 
 
 def _warn_unless_converged(
-    summary: Mapping[str, Any], settings: TrainingSettings, stopped: str | None
+    summary: TrainingSummary, settings: TrainingSettings, stopped: str | None
 ) -> None:
-    if summary["converged"]:
+    if summary.converged:
         return
     if stopped is not None:
         warnings.warn(
@@ -167,10 +168,10 @@ def _warn_unless_converged(
             stacklevel=3,
         )
         return
-    gap = "no bound" if summary["gap"] is None else f"a relative gap of {summary['gap']:.1e}"
+    gap = "no bound" if summary.gap is None else f"a relative gap of {summary.gap:.1e}"
     warnings.warn(
         f"{settings.reg.label()} stopped before its tolerance: {gap}, where {settings.tol:g} was "
-        f"asked for (--tol), after {summary['iterations']:,} iterations. Larger prices, or a "
+        f"asked for (--tol), after {summary.iterations:,} iterations. Larger prices, or a "
         "larger tolerance, make it easier.",
         ConvergenceWarning,
         stacklevel=3,

@@ -199,7 +199,7 @@ def test_training_finds_the_builders_by_name(tmp_path: Path) -> None:
         groups_clusters=3,
         groups_path=str(path),
     )
-    assert model.summary["groups"]["before"] == 5
+    assert model.summary.groups.before == 5
     assert model.predict(["the dog sleeps", "a car with fuel"]) == ["animal", "machine"]
 
 

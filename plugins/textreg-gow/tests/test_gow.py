@@ -96,7 +96,7 @@ def test_training_finds_the_builder_by_name() -> None:
     model = textreg.train(
         texts(), ["sea", "kitchen"] * 20, reg="group", groups="communities", groups_max_df=0.5
     )
-    assert model.summary["groups"]["before"] == 2
+    assert model.summary.groups.before == 2
     assert model.predict(["a ship in the harbor", "butter and sugar"]) == ["sea", "kitchen"]
 
 

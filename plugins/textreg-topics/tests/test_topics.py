@@ -96,7 +96,7 @@ def test_training_finds_the_builder_by_name(name: str) -> None:
     model = textreg.train(
         texts(), labels, reg="group", groups=name, groups_topics=3, groups_max_df=0.5
     )
-    assert model.summary["groups"]["name"] == name
+    assert model.summary.groups.name == name
     assert model.predict(["a ship in the harbor", "butter and sugar"]) == ["sea", "kitchen"]
 
 

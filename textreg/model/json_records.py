@@ -1,0 +1,144 @@
+"""Frozen dataclasses as JSON values and back; reading checks every value against its type hint.
+
+Fields may be ``str``, ``int``, ``float`` (finite), ``bool``, None, unions of these, other such
+dataclasses, ``dict[str, T]``, ``tuple[T, ...]``, tuples of fixed length, or ``Any``.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from textreg.errors import RecordError
+from textreg.model.container import FaultError
+
+R = TypeVar("R")
+
+INLINE = {"inline": True}
+"""Metadata of a dictionary field whose members stand beside the other fields in JSON.
+
+Hyphens of its keys are underscores there, as in the names of fields.
+"""
+
+_UNIONS = (Union, types.UnionType)
+
+
+def to_json(value: Any) -> Any:
+    """JSON values of a record, and of all that it holds.
+
+    A field with a default is left out where it has it.
+    """
+    if is_dataclass(value):
+        plain: dict[str, Any] = {}
+        for item in fields(value):
+            member = getattr(value, item.name)
+            if item.metadata == INLINE:
+                plain |= {key.replace("-", "_"): to_json(each) for key, each in member.items()}
+            elif item.default is MISSING or member != item.default:
+                plain[item.name] = to_json(member)
+        return plain
+    if isinstance(value, Mapping):
+        return {key: to_json(member) for key, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json(member) for member in value]
+    return value
+
+
+def from_json(record: type[R], plain: Any, where: str) -> R:
+    """The record that :func:`to_json` wrote; members of no field are ignored.
+
+    ``where`` names the value in messages. Raises FaultError for anything else.
+    """
+    found: R = _read(record, plain, where)
+    return found
+
+
+@functools.cache
+def _hints(record: Any) -> dict[str, Any]:
+    return get_type_hints(record)
+
+
+def _read(hint: Any, plain: Any, where: str) -> Any:
+    """``plain`` as a value of the type ``hint``."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return plain
+    if origin in _UNIONS:
+        return _read_union(arguments, plain, where)
+    if isinstance(hint, type) and is_dataclass(hint):
+        return _read_record(hint, plain, where)
+    if origin is dict:
+        _require(type(plain) is dict, "an object", plain, where)
+        return {key: _read(arguments[1], member, f"{where}.{key}") for key, member in plain.items()}
+    if origin is tuple:
+        _require(type(plain) is list, "a list", plain, where)
+        if arguments[-1] is ...:
+            arguments = arguments[:1] * len(plain)
+        _require(len(plain) == len(arguments), f"of length {len(arguments)}", plain, where)
+        pairs = zip(arguments, plain, strict=True)
+        return tuple(
+            _read(each, member, f"{where}[{at}]") for at, (each, member) in enumerate(pairs)
+        )
+    # Not isinstance, which takes true for a whole number.
+    right = type(plain) is hint or (hint is float and type(plain) is int)
+    _require(right and _is_finite(plain), _NAMES[hint], plain, where)
+    return float(plain) if hint is float else plain
+
+
+_NAMES = {
+    str: "text",
+    int: "a whole number",
+    float: "a finite number",
+    bool: "true or false",
+    type(None): "null",
+}
+
+
+def _read_union(options: tuple[Any, ...], plain: Any, where: str) -> Any:
+    """The first option that ``plain`` is a value of, and the fault of the last where none is."""
+    *others, last = sorted(options, key=lambda option: option is not type(None))
+    for option in others:
+        try:
+            return _read(option, plain, where)
+        except FaultError:
+            continue
+    return _read(last, plain, where)
+
+
+def _read_record(record: Any, plain: Any, where: str) -> Any:
+    _require(type(plain) is dict, "an object", plain, where)
+    hints, rest = _hints(record), dict(plain)
+    values = {}
+    inlined: Field[Any] | None = None
+    for item in fields(record):
+        if item.metadata == INLINE:
+            inlined = item
+        elif item.name in rest:
+            values[item.name] = _read(hints[item.name], rest.pop(item.name), f"{where}.{item.name}")
+        elif item.default is MISSING:
+            raise FaultError(f"'{where}.{item.name}' is missing")
+    if inlined is not None:
+        members = {key.replace("_", "-"): member for key, member in rest.items()}
+        values[inlined.name] = _read(hints[inlined.name], members, where)
+    try:
+        return record(**values)
+    except RecordError as error:
+        raise FaultError(f"'{where}' contradicts itself: {str(error).rstrip('.')}") from error
+
+
+def _require(right: bool, expected: str, plain: Any, where: str) -> None:
+    if not right:
+        shown = repr(plain)
+        shown = shown if len(shown) <= 40 else f"{shown[:37]}..."
+        raise FaultError(f"'{where}' must be {expected}, not {shown}")
+
+
+def _is_finite(plain: Any) -> bool:
+    try:
+        return not isinstance(plain, (int, float)) or math.isfinite(plain)
+    except OverflowError:  # a whole number beyond all floats
+        return False

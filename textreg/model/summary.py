@@ -1,0 +1,385 @@
+"""How a model was trained, as typed records that a model file keeps as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from textreg.errors import RecordError
+from textreg.model import json_records
+from textreg.model.json_records import INLINE
+
+
+@dataclass(frozen=True)
+class RegularizerSummary:
+    """The regularizer of the final fit.
+
+    Attributes
+    ----------
+    name : str
+        Its name, as for ``--reg``.
+    params : dict of str to Any
+        Its parameters, with the values that were fitted.
+    searched : tuple of str
+        The parameters whose values were chosen by the search.
+    """
+
+    name: str
+    params: dict[str, Any]
+    searched: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class GroupsSummary:
+    """The groups of features that a regularizer used.
+
+    Attributes
+    ----------
+    name : str
+        Name of the group builder.
+    params : dict of str to Any
+        Parameters of the group builder.
+    before, after : int
+        Number of groups, and of those that remain after groups with the same features are merged.
+    """
+
+    name: str
+    params: dict[str, Any]
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class GraphSummary:
+    """The graph of features that a regularizer used.
+
+    Attributes
+    ----------
+    name : str
+        Name of the graph builder.
+    params : dict of str to Any
+        Parameters of the graph builder.
+    links : int
+        Number of links.
+    classes : int
+        Number of virtual features.
+    """
+
+    name: str
+    params: dict[str, Any]
+    links: int
+    classes: int
+
+
+@dataclass(frozen=True)
+class SplitSummary:
+    """Which documents were held out to measure the settings of a search.
+
+    Attributes
+    ----------
+    kind : str
+        "dev" (a corpus of its own), "holdout" or "cv".
+    parts : int
+        Number of splits.
+    seed : int
+        Seed of the random numbers.
+    by : str or None
+        "group" or "time" where documents were split by these, else None.
+    """
+
+    kind: str
+    parts: int
+    seed: int
+    by: str | None
+
+
+@dataclass(frozen=True)
+class ChoiceSummary:
+    """By which rule the search chose a setting.
+
+    Attributes
+    ----------
+    rule : str
+        "best", "1se" or "sparsest".
+    within : float or None
+        How much worse than the best a setting may be, with "sparsest".
+    max_nonzero : int or None
+        The most features a model may have.
+    error : float or None
+        Standard error of the metric at the chosen setting, where it was needed.
+    """
+
+    rule: str
+    within: float | None
+    max_nonzero: int | None
+    error: float | None
+
+
+@dataclass(frozen=True)
+class DevMetrics:
+    """Metrics of the chosen setting on the documents held out.
+
+    Attributes
+    ----------
+    documents : int
+        Number of documents held out.
+    metrics : dict of str to float
+        Values by the name of the metric, such as "accuracy" or "log-loss".
+    accuracy_interval : tuple of two floats, or None
+        95 % Wilson interval of the accuracy; None for a regression.
+    """
+
+    documents: int
+    metrics: dict[str, float] = field(metadata=INLINE)
+    accuracy_interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class SearchPoint:
+    """One setting of a search, and its metrics on the documents held out.
+
+    Attributes
+    ----------
+    params : dict of str to Any
+        Hyperparameters of the regularizer.
+    settings : dict of str to Any
+        What else was searched, by the names of the options.
+    nonzero : float
+        Number of features with a weight, mean over the splits.
+    error : float or None
+        Standard error of the metric, where it was needed.
+    metrics : dict of str to float
+        Values by the name of the metric.
+    """
+
+    params: dict[str, Any]
+    settings: dict[str, Any]
+    nonzero: float
+    error: float | None
+    metrics: dict[str, float] = field(metadata=INLINE)
+
+
+@dataclass(frozen=True)
+class ThresholdSummary:
+    """The decision threshold of a label.
+
+    Attributes
+    ----------
+    rule : str
+        The rule it was chosen by, such as "f1".
+    value : float
+        The threshold.
+    precision, recall : float
+        Those of the label on the documents held out, with this threshold.
+    """
+
+    rule: str
+    value: float
+    precision: float
+    recall: float
+
+
+@dataclass(frozen=True)
+class PathSummary:
+    """The regularization path that the model keeps.
+
+    Attributes
+    ----------
+    parameter : str
+        The parameter that changes along the path.
+    points : int
+        Number of models on it.
+    """
+
+    parameter: str
+    points: int
+
+
+@dataclass(frozen=True)
+class GroupStep:
+    """One step of a pursuit of groups.
+
+    Attributes
+    ----------
+    group : int or None
+        Index of the group; None where a single feature was selected.
+    name : str or None
+        Name of the group, if it has one.
+    features : tuple of str
+        The features that were selected in this step.
+    """
+
+    group: int | None
+    name: str | None
+    features: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PartOrigin:
+    """Where a part of the training came from.
+
+    Attributes
+    ----------
+    kind, name : str
+        What it is, such as "regularizer", and its name.
+    distribution, version : str
+        The installed distribution that it is part of; empty for a class that a program registered.
+    api : int
+        Version of the plugin interface that it was made for.
+    file, sha256 : str
+        Path and SHA-256 digest of a plugin that is one file; empty for others.
+    """
+
+    kind: str
+    name: str
+    distribution: str
+    version: str
+    api: int
+    file: str = ""
+    sha256: str = ""
+
+
+@dataclass(frozen=True)
+class TrainingSummary:
+    """How a model was trained.
+
+    Attributes
+    ----------
+    task : str
+        "classification" or "regression".
+    loss : str
+        Name of the loss.
+    multiclass : str or None
+        "ovr" or "softmax" with three labels or more, else None.
+    labels : dict of str to float
+        Number of documents of each label; of a regression "mean" and "standard_deviation" of the
+        targets.
+    reg : RegularizerSummary
+        The regularizer.
+    documents, features : int
+        Shape of the matrix of the final fit.
+    nonzero : int
+        Number of features with a weight.
+    groups : GroupsSummary or None
+        The groups, for regularizers with groups.
+    graph : GraphSummary or None
+        The graph, for regularizers with a graph.
+    objective : float
+        Objective of the final fit, a sum over its weight vectors.
+    gap : float or None
+        Relative duality gap of the final fit; None for procedures without a bound.
+    converged : bool
+        Whether the final fit reached its tolerance.
+    iterations : int
+        Iterations of the final fit.
+    tol : float
+        Tolerance of the final fit.
+    class_weight : str, dict of str to float, or None
+        "balanced", or weights by label.
+    interrupted : str or None
+        "search" or "fit" where a time limit or Ctrl-C stopped it, else None.
+    split : SplitSummary or None
+        The documents held out; None where nothing was measured.
+    metric : str or None
+        The metric that settings were compared by; None where nothing was measured.
+    select : ChoiceSummary or None
+        The rule that chose a setting; None where nothing was measured.
+    budget : float or None
+        Time limit of the training, in seconds.
+    planned : int
+        Number of settings that the search was to measure.
+    chosen : dict of str to Any
+        What was chosen besides hyperparameters of the regularizer, by the names of the options.
+    dev : DevMetrics or None
+        Metrics of the chosen setting; None where nothing was measured.
+    search : tuple of SearchPoint
+        All settings that were measured.
+    refit : bool
+        Whether the model was fitted on all documents after the search.
+    calibration : str or None
+        Method of the calibration.
+    thresholds : dict of str to ThresholdSummary
+        Decision thresholds by label.
+    plugins : tuple of PartOrigin
+        Origin of the tokenizer, the regularizer, and the builders of groups and graphs.
+    seconds : dict of str to float
+        Seconds of each stage: "read", "features", "search", "fit", "path".
+    path : PathSummary or None
+        The regularization path, where the model keeps one.
+    order : tuple of tuple of str
+        Of a pursuit, the first features in order of entry, for every weight vector.
+    order_groups : tuple of tuple of GroupStep
+        Of a pursuit of groups, the steps that selected these features.
+
+    Raises
+    ------
+    RecordError
+        If the settings of a search lack the metric, or the orders do not belong together.
+    """
+
+    task: str
+    loss: str
+    multiclass: str | None
+    labels: dict[str, int | float]
+    reg: RegularizerSummary
+    documents: int
+    features: int
+    nonzero: int
+    groups: GroupsSummary | None
+    graph: GraphSummary | None
+    objective: float
+    gap: float | None
+    converged: bool
+    iterations: int
+    tol: float
+    class_weight: str | dict[str, float] | None
+    interrupted: str | None
+    split: SplitSummary | None
+    metric: str | None
+    select: ChoiceSummary | None
+    budget: float | None
+    planned: int
+    chosen: dict[str, Any]
+    dev: DevMetrics | None
+    search: tuple[SearchPoint, ...]
+    refit: bool
+    calibration: str | None
+    thresholds: dict[str, ThresholdSummary]
+    plugins: tuple[PartOrigin, ...]
+    seconds: dict[str, float]
+    path: PathSummary | None = None
+    order: tuple[tuple[str, ...], ...] = ()
+    order_groups: tuple[tuple[GroupStep, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        measured = (self.split, self.metric, self.select, self.dev)
+        if any(part is None for part in measured) and (self.search or any(measured)):
+            raise RecordError("a search has a split, a metric, a rule, and metrics of the choice.")
+        of_points = [point.metrics for point in self.search]
+        if self.dev is not None and self.metric is not None:
+            for metrics in (self.dev.metrics, *of_points):
+                if self.metric not in metrics:
+                    raise RecordError(f"a setting of the search has no {self.metric}.")
+        if self.order_groups and len(self.order_groups) != len(self.order):
+            raise RecordError("order and order_groups have not as many weight vectors.")
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON values: see :meth:`from_json`."""
+        plain: dict[str, Any] = json_records.to_json(self)
+        return plain
+
+    @classmethod
+    def from_json(cls, plain: Any) -> TrainingSummary:
+        """The summary that :meth:`to_json` wrote.
+
+        Parameters
+        ----------
+        plain : dict
+            Values as JSON has them. Members of other names are ignored.
+
+        Raises
+        ------
+        ModelError
+            If a member is missing or has another type; the message names it.
+        """
+        return json_records.from_json(cls, plain, "summary")
