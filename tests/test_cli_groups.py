@@ -35,8 +35,8 @@ def test_it_counts_and_shows(cli: Cli, corpus: str) -> None:
     assert "sizes: 2 to 5 features, the median is 3" in done.out
     assert "in groups: 10 features (100 %)" in done.out
     assert done.out.splitlines()[-2:] == [
-        "document 1, sentence 1     3  1.000  a, film, good",
-        "document 1, sentence 2     2  1.000  acting, fine",
+        "document 1, sentence 1     3   1.000  a, film, good",
+        "document 1, sentence 2     2   1.000  acting, fine",
     ]
 
 
