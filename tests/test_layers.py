@@ -19,7 +19,7 @@ ROOT = Path(textreg.__file__).parent
 ROWS = [
     ["_core", "errors"],
     ["files", "params", "records", "terminal"],
-    ["losses", "penalties", "text"],
+    ["losses", "penalties", "plotting", "text"],
     ["solvers"],
     ["kinds"],
     ["hookspecs", "structure"],

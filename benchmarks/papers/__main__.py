@@ -24,7 +24,7 @@ from benchmarks.papers.page import machine, page, pictures
 from benchmarks.papers.protocols import CANDIDATES
 from textreg.errors import TextregError, UsageError, did_you_mean
 from textreg.files import write_atomically
-from textreg.measure.plots import check_picture
+from textreg.plotting.drawing import check_picture
 from textreg.training.settings import TrainingSettings
 
 HERE = Path(__file__).parent

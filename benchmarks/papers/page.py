@@ -17,7 +17,7 @@ from benchmarks.papers.measure import PEERS
 from benchmarks.papers.protocols import AS_PRINTED, BUDGETS, DEFAULTS, PAPERS, PRICES, RHOS
 from benchmarks.papers.published import SECONDS, best
 from benchmarks.papers.tables import Cell, Tasks, accuracy, cells, contest, percent, size
-from textreg.measure.plots import Curve, Mark, accuracy_by_size, metric_by_size
+from textreg.plotting.charts import ModelPoint, Series, accuracy_by_size, metric_by_size
 
 BASELINES = ("lasso", "ridge", "elastic")
 SETTINGS = len(PRICES) ** 2 * len(RHOS)
@@ -279,7 +279,7 @@ def pictures(results: Mapping[str, Any], folder: Path) -> None:
             continue
         panels = {
             name.removeprefix("amazon-"): [
-                Mark(method, cell["features"], cell["accuracy"])
+                ModelPoint(method, cell["features"], cell["accuracy"])
                 for method in tables.methods(tasks, protocol)
                 for cell in [task[protocol][method]]
             ]
@@ -287,7 +287,7 @@ def pictures(results: Mapping[str, Any], folder: Path) -> None:
         }
         accuracy_by_size(panels, folder / f"results-{protocol}.svg")
     curves = [
-        Curve(name.removeprefix("amazon-"), *zip(*task["atoms"], strict=True))
+        Series(name.removeprefix("amazon-"), *zip(*task["atoms"], strict=True))
         for name, task in tasks.items()
         if "atoms" in task
     ]

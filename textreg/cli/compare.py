@@ -22,10 +22,10 @@ from textreg.errors import UsageError
 from textreg.files import write_atomically
 from textreg.losses import LOSSES
 from textreg.measure.metrics import METRICS
-from textreg.measure.plots import check_picture
 from textreg.model.container import is_container
 from textreg.model.model import Model
 from textreg.model.storage import load_model
+from textreg.plotting.drawing import check_picture
 from textreg.records import Corpus
 from textreg.training.settings import MULTICLASS
 

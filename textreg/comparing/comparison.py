@@ -242,13 +242,13 @@ class Comparison:
         return [f"{100 * found.accuracy:+.1f} ({low:.1f} to {high:.1f})", f"{found.p:.2g}"]
 
     def plot(self, path: str | os.PathLike[str]) -> None:
-        """Draw accuracy against features (:mod:`textreg.measure.plots`), as SVG or PNG."""
-        from textreg.measure.plots import Mark, accuracy_by_size
+        """Draw accuracy against features as SVG or PNG, by the ending of ``path``."""
+        from textreg.plotting.charts import ModelPoint, accuracy_by_size
 
         accuracy_by_size(
             {
                 task: [
-                    Mark(name, one.features, one.accuracy, one.accuracy_interval)
+                    ModelPoint(name, one.features, one.accuracy, one.accuracy_interval)
                     for name in self.candidates
                     for one in [self.cell(task, name)]
                 ]

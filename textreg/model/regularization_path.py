@@ -86,16 +86,16 @@ class SolutionPath:
 
         UsageError where the picture cannot be written.
         """
-        from textreg.measure.plots import Curve, metric_by_size
+        from textreg.plotting.charts import Series, metric_by_size
 
         sizes = [float(point.nonzero) for point in self.points]
         worth = [point.metrics[self.metric] for point in self.points]
         if len(set(sizes)) > 1:
-            metric_by_size([Curve("", sizes, worth, self.chosen)], path, metric=self.metric)
+            metric_by_size([Series("", sizes, worth, self.chosen)], path, metric=self.metric)
             return
-        prices = Curve(self.parameter, self.values, worth, self.chosen)
+        line = Series(self.parameter, self.values, worth, self.chosen)
         title = f"{self.parameter} (all models have {sizes[0]:,.0f} features)"
-        metric_by_size([prices], path, metric=self.metric, size=title, scale="prices")
+        metric_by_size([line], path, metric=self.metric, size=title, scale="strengths")
 
     def to_dict(self) -> dict[str, Any]:
         """What is known of the points, without weights, ready for JSON."""

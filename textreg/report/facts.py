@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from textreg.plotting.number_format import signed
 from textreg.report.again import changed, changed_of
-from textreg.report.digits import signed
 from textreg.report.records import Fact
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""From a report to a page: one file that asks nothing of anybody."""
+"""Write a report as one self-contained HTML file: no network requests."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textreg.errors import UsageError
 from textreg.files import write_atomically
+from textreg.plotting.style import page_css
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -43,7 +44,7 @@ class Page:
         the same page. UsageError where jinja2 is missing.
         """
         check_report()
-        style, script = _part("page.css"), _part("page.js")
+        style, script = page_css() + _part("page.css"), _part("page.js")
         policy = (
             f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
             "img-src data:; base-uri 'none'; form-action 'none'"
@@ -82,7 +83,8 @@ def _environment() -> Environment:
     """Templates in which every value is escaped, and made visible, as it is written."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    from textreg.report import digits, pictures
+    from textreg.plotting import number_format
+    from textreg.report import pictures
     from textreg.report.text import clip, safe
 
     environment = Environment(
@@ -98,11 +100,11 @@ def _environment() -> Environment:
         clip=clip,
         count=lambda value: f"{value:,.0f}",
         exact=lambda value: f"{value:.12g}",
-        fixed=digits.fixed,
-        percent=digits.percent,
-        short=digits.short,
-        signed=digits.signed,
-        small=digits.small,
-        telling=digits.telling,
+        fixed=number_format.fixed,
+        percent=number_format.percent,
+        short=number_format.short,
+        signed=number_format.signed,
+        small=number_format.small,
+        telling=number_format.telling,
     )
     return environment

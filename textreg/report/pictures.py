@@ -1,233 +1,174 @@
-"""Small pictures as SVG in the page: their text can be selected, their colors are the page's."""
+"""The charts of a report, as SVG in the page: text can be selected, colors follow the theme."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from markupsafe import Markup
 
 from textreg.measure.reliability import Reliability
-from textreg.report.digits import minus
-from textreg.report.drawing import (
-    BOTTOM,
-    HEIGHT,
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
-    across,
-    axes,
-    picture,
-    plain,
-    tag,
-    ticks,
-    up,
+from textreg.plotting.axes import (
+    Box,
+    Chart,
+    Tick,
+    counts,
+    labeled,
+    linear,
+    padded,
+    round_numbers,
+    strengths,
 )
+from textreg.plotting.drawing import Drawing, Marker, Polyline, Rect, Shape, Text, line
+from textreg.plotting.labels import Label, labels_at_ends
+from textreg.plotting.number_format import minus
 from textreg.report.records import Figure, Searched, Stability, Traced
-from textreg.report.text import clip
+from textreg.report.text import clip, safe
+
+WIDTH, HEIGHT = 420, 300
+BOX = Box(left=66, top=14, right=WIDTH - 16, bottom=HEIGHT - 46)
+ROOM = 100
+"""Width for names at the ends of lines."""
+
+
+def _svg(shapes: Sequence[Shape], label: str, height: float = HEIGHT) -> Markup:
+    """The drawing as part of the page; every text goes through ``safe``."""
+    return Markup(Drawing(shapes, label, WIDTH, height).inline_svg(safe))
+
+
+def _column(chart: Chart, left: float, right: float, height: float, **style: str) -> Rect:
+    """A column from the bottom of a chart; left and right in user units."""
+    top = chart.y(height)
+    return Rect(x=left, y=top, width=right - left, height=chart.y(0) - top, **style)
 
 
 def reliability_curve(found: Reliability) -> Markup:
-    """Probability against what came true, with 95 % intervals; bars count the documents."""
-    x, y = across(0, 1), up(0, 1)
+    """Predicted probability against observed share, with 95 % intervals; columns: documents."""
+    ticks = labeled([0, 0.25, 0.5, 0.75, 1])
+    chart = Chart(BOX, linear(0, 1, ticks=ticks), linear(0, 1, ticks=ticks))
     what = f"probability of {found.of}" if found.of else "probability of the predicted label"
-    marks = plain([0, 0.25, 0.5, 0.75, 1])
-    parts = axes(x, marks, y, marks, what, "share that came true")
+    shapes = chart.axes(what, "share that came true")
     most = max(one.documents for one in found.bins)
     for one in found.bins:
+        left, right = chart.x(one.low) + 1, chart.x(one.high) - 1
+        tooltip = f"{one.documents:,} documents"
         height = 0.25 * one.documents / most
-        parts.append(
-            tag(
-                "rect",
-                tag("title", f"{one.documents:,} documents"),
-                x=x(one.low) + 1,
-                y=y(height),
-                width=x(one.high) - x(one.low) - 2,
-                height=y(0) - y(height),
-                class_="count",
-            )
-        )
-    parts.append(tag("line", x1=x(0), y1=y(0), x2=x(1), y2=y(1), class_="ideal"))
-    path = "L".join(f"{x(one.probability):.1f} {y(one.share):.1f}" for one in found.bins)
-    parts.append(tag("path", d=f"M{path}", class_="curve"))
-    for one in found.bins:
-        at = x(one.probability)
-        parts.append(
-            tag("line", x1=at, x2=at, y1=y(one.low_share), y2=y(one.high_share), class_="error")
-        )
-        title = (
+        shapes.append(_column(chart, left, right, height, style="count", tooltip=tooltip))
+    shapes.append(line((chart.x(0), chart.y(0)), (chart.x(1), chart.y(1)), "ideal"))
+    points = chart.points(
+        [one.probability for one in found.bins], [one.share for one in found.bins]
+    )
+    shapes.append(Polyline(points=points, style="curve"))
+    for one, (x, y) in zip(found.bins, points, strict=True):
+        shapes.append(line((x, chart.y(one.low_share)), (x, chart.y(one.high_share)), "error"))
+        tooltip = (
             f"{one.probability:.2f} on average, {one.share:.2f} came true "
             f"({one.low_share:.2f} to {one.high_share:.2f}), {one.documents:,} documents"
         )
-        parts.append(tag("circle", tag("title", title), cx=at, cy=y(one.share), r=4, class_="dot"))
+        shapes.append(Marker(x=x, y=y, radius=4, style="dot", tooltip=tooltip))
     label = f"Reliability curve: {what} against the share that came true; the table below holds it."
-    return picture(parts, label)
+    return _svg(shapes, label)
 
 
 def search_path(found: Searched, joined: bool = False) -> Markup:
-    """The metric against the number of features of every setting, the chosen one ringed.
+    """The metric of every setting against its number of features; the chosen one has a ring.
 
-    joined: with a line through all of them in their order.
+    joined: connect the settings by a line, in their order.
     """
-    sizes = [max(one.features, 0.5) for one in found.tried]  # 0 has its place left of 1
-    logs = [math.log10(size) for size in sizes]
+    sizes = [one.features for one in found.tried]
     values = [one.value for one in found.tried]
     best = found.tried[found.chosen]
-    low, high = min(values), max(values)
+    chart = Chart(BOX, counts(sizes), padded([*values, *(found.interval or ())]))
+    shapes = chart.axes("features with a weight", f"{found.metric}, held out")
     if found.interval is not None:
-        low, high = min(low, found.interval[0]), max(high, found.interval[1])
-    margin = 0.06 * (high - low) or 0.01
-    left, right = min(logs) - 0.15, max(logs) + 0.15
-    x, y = across(left, right), up(low - margin, high + margin)
-    heights = plain(ticks(low - margin, high + margin))
-    title = f"{found.metric}, held out"
-    parts = axes(x, _counts(left, right), y, heights, "features with a weight", title)
-    if found.interval is not None:
-        bottom, top = (y(end) for end in found.interval)
-        parts.append(
-            tag(
-                "rect",
-                tag("title", "95 % interval of the chosen setting"),
-                x=LEFT,
-                y=top,
-                width=WIDTH - LEFT - RIGHT,
-                height=bottom - top,
-                class_="band",
+        low, high = (chart.y(end) for end in found.interval)
+        shapes.append(
+            Rect(
+                x=BOX.left,
+                y=high,
+                width=BOX.right - BOX.left,
+                height=low - high,
+                style="band",
+                tooltip="95 % interval of the chosen setting",
             )
         )
+    points = chart.points(sizes, values)
     if joined:
-        path = "L".join(
-            f"{x(log):.1f} {y(value):.1f}" for log, value in zip(logs, values, strict=True)
+        shapes.append(Polyline(points=points, style="curve thin"))
+    for one, (x, y) in zip(found.tried, points, strict=True):
+        tooltip = f"{found.metric} {one.value:.4g}, {one.features:,.0f} features: {one.prices}"
+        shapes.append(Marker(x=x, y=y, radius=4, style="dot faint", tooltip=tooltip))
+    x, y = points[found.chosen]
+    shapes.append(Marker(x=x, y=y, radius=8, style="ring"))
+    shapes.append(
+        Text(
+            x=min(max(x, BOX.left + 42.0), BOX.right - 42.0),
+            y=y - 15 if y > BOX.top + 26 else y + 24,
+            text=f"chosen: {best.features:,.0f}",
+            anchor="middle",
+            style="strong halo",
         )
-        parts.append(tag("path", d=f"M{path}", class_="curve faint"))
-    for one, log in zip(found.tried, logs, strict=True):
-        title = f"{found.metric} {one.value:.4g}, {one.features:,.0f} features: {one.prices}"
-        parts.append(
-            tag("circle", tag("title", title), cx=x(log), cy=y(one.value), r=4, class_="dot faint")
-        )
-    parts += _ringed(x(logs[found.chosen]), y(best.value), f"chosen: {best.features:,.0f}")
-    return picture(
-        parts,
+    )
+    return _svg(
+        shapes,
         f"{found.metric} against the number of features of {len(found.tried)} settings; chosen was "
         f"one with {best.features:,.0f} features and {best.value:.4g}.",
     )
 
 
-def _counts(left: float, right: float) -> list[tuple[float, str]]:
-    """Ticks of whole numbers between two logarithms."""
-    steps = (1,) if right - left > 2.5 else (1, 2, 5)
-    numbers = [step * 10**power for power in range(10) for step in steps]
-    marks = [(math.log10(number), f"{number:,}") for number in numbers]
-    return [(at, told) for at, told in marks if left <= at <= right]
-
-
-def _ringed(at: float, height: float, told: str) -> list[Markup]:
-    """A ring around a point, and its name above it, or below where there is no room."""
-    name = tag(
-        "text",
-        told,
-        x=min(max(at, LEFT + 42.0), WIDTH - RIGHT - 42.0),
-        y=height - 15 if height > TOP + 26 else height + 24,
-        text_anchor="middle",
-        class_="strong",
-    )
-    return [tag("circle", cx=at, cy=height, r=8, class_="ring"), name]
-
-
 def profiles(found: Traced) -> Markup:
-    """Weights of features along the path; each line is named at its end."""
-    logs = [float(value) if found.whole else -math.log10(value) for value in found.values]
-    room = 100  # for the names
-    every = [weight for one in found.profiles for weight in one.weights]
-    low, high = min(0.0, *every), max(0.0, *every)
-    width = (logs[-1] - logs[0]) or 1.0
-    y = up(low, high * 1.04)
-
-    def x(value: float) -> float:
-        return LEFT + (value - logs[0]) / width * (WIDTH - LEFT - RIGHT - room)
-
-    between = ticks(logs[0], logs[-1])
+    """Weights of features along the path; the name of each feature is at the end of its line."""
+    box = BOX._replace(right=BOX.right - ROOM)
+    weights = [weight for one in found.profiles for weight in one.weights]
+    low, high = min(0.0, *weights), max(0.0, *weights)
     if found.whole:
-        marks = plain(between)
+        x_scale = linear(found.values[0], found.values[-1])
     else:
-        marks = [(value, f"{10**-value:.2g}") for value in between]
-    parts = axes(
-        x, marks, y, plain(ticks(low, high)), found.parameter, "weight", right=RIGHT + room
-    )
-    at = x(logs[found.curve.chosen])
-    parts.append(tag("line", x1=at, x2=at, y1=y(low), y2=TOP, class_="ideal"))
-    ends = _apart([y(one.weights[-1]) + 4 for one in found.profiles], 14.0, float(HEIGHT - BOTTOM))
-    for one, place in zip(found.profiles, ends, strict=True):
-        title = tag("title", f"{one.feature}, for {one.label}")
-        d = "L".join(f"{x(a):.1f} {y(b):.1f}" for a, b in zip(logs, one.weights, strict=True))
-        parts.append(tag("path", title, d=f"M{d}", class_="curve"))
-        edge, end = float(WIDTH - RIGHT - room), y(one.weights[-1])
-        parts.append(tag("line", x1=edge, x2=edge + 10, y1=end, y2=place - 4, class_="axis"))
-        name = clip(one.feature, 15)
-        parts.append(tag("text", name, x=edge + 13, y=place, class_="tick"))
+        x_scale = strengths(found.values, falling=True)
+    ticks = labeled(round_numbers(low, high))
+    chart = Chart(box, x_scale, linear(low, high * 1.04, ticks=ticks))
+    shapes = chart.axes(found.parameter, "weight")
+    x = chart.x(found.values[found.curve.chosen])
+    shapes.append(line((x, box.bottom), (x, box.top), "ideal"))
+    labels = []
+    for one in found.profiles:
+        points = chart.points(found.values, one.weights)
+        tooltip = f"{one.feature}, for {one.label}"
+        shapes.append(Polyline(points=points, style="curve", tooltip=tooltip))
+        labels.append(Label(clip(one.feature, 15), points[-1], ""))
+    shapes += labels_at_ends(labels, box.bottom, row=14.0, style="tick")
     told = ", ".join(
         f"{one.feature} {one.weights[found.curve.chosen]:.3g}" for one in found.profiles
     )
-    return picture(
-        parts, f"Weights of features along {found.parameter}; in the chosen model {told}."
-    )
-
-
-def _apart(places: Sequence[float], distance: float, lowest: float) -> list[float]:
-    """Heights moved so that no two are nearer than ``distance``; none goes below ``lowest``."""
-    order = sorted(range(len(places)), key=lambda number: -places[number])
-    moved = list(places)
-    room = lowest
-    for number in order:
-        moved[number] = min(moved[number], room)
-        room = moved[number] - distance
-    return moved
+    return _svg(shapes, f"Weights of features along {found.parameter}; in the chosen model {told}.")
 
 
 def steadiness(found: Stability) -> Markup:
-    """How many of the model's features were chosen in how many of the parts."""
-    count, most = len(found.histogram), max(found.histogram) or 1
-    x, y = across(-0.5, count - 0.5), up(0, most * 1.1)
-    names = [(float(number), str(number)) for number in range(count)]
-    title = f"of {found.parts} fits chose the feature"
-    parts = axes(x, names, y, plain(ticks(0, most * 1.1)), title, "features of the model")
+    """How many of the model's features were selected in how many of the fits."""
+    number_of_bars, most = len(found.histogram), max(found.histogram) or 1
+    names: list[Tick] = [(float(number), str(number)) for number in range(number_of_bars)]
+    chart = Chart(BOX, linear(-0.5, number_of_bars - 0.5, ticks=names), linear(0, most * 1.1))
+    shapes = chart.axes(f"of {found.parts} fits chose the feature", "features of the model")
     for number, value in enumerate(found.histogram):
-        wide = (x(1) - x(0)) * 0.7
-        parts.append(
-            tag(
-                "rect",
-                x=x(number) - wide / 2,
-                y=y(value),
-                width=wide,
-                height=y(0) - y(value),
-                class_="column",
-            )
-        )
-        parts.append(
-            tag(
-                "text",
-                f"{value:,}",
-                x=x(number),
-                y=y(value) - 4,
-                text_anchor="middle",
-                class_="tick",
-            )
+        left, right = chart.x(number - 0.35), chart.x(number + 0.35)
+        shapes.append(_column(chart, left, right, value, style="for"))
+        y = chart.y(value) - 4
+        shapes.append(
+            Text(x=chart.x(number), y=y, text=f"{value:,}", anchor="middle", style="tick")
         )
     told = ", ".join(f"{value:,} in {number}" for number, value in enumerate(found.histogram))
-    return picture(parts, f"Features of the model by the fits that chose them too: {told}.")
+    return _svg(shapes, f"Features of the model by the fits that chose them too: {told}.")
 
 
 def scatter(points: Sequence[tuple[float, float]]) -> Markup:
     """True numbers against predicted ones."""
-    every = [value for point in points for value in point]
-    low, high = min(every), max(every)
-    x, y = across(low, high), up(low, high)
-    marks = plain(ticks(low, high))
-    parts = axes(x, marks, y, marks, "true number", "predicted number")
-    parts.append(tag("line", x1=x(low), y1=y(low), x2=x(high), y2=y(high), class_="ideal"))
-    parts += [tag("circle", cx=x(a), cy=y(b), r=3, class_="dot faint") for a, b in points]
-    return picture(parts, f"Predicted against true numbers of {len(points):,} documents.")
+    values = [value for point in points for value in point]
+    low, high = min(values), max(values)
+    chart = Chart(BOX, linear(low, high), linear(low, high))
+    shapes = chart.axes("true number", "predicted number")
+    shapes.append(line((chart.x(low), chart.y(low)), (chart.x(high), chart.y(high)), "ideal"))
+    for x, y in chart.points(*zip(*points, strict=True)):
+        shapes.append(Marker(x=x, y=y, radius=3, style="dot faint"))
+    return _svg(shapes, f"Predicted against true numbers of {len(points):,} documents.")
 
 
 def interval(found: Figure, unit: float = 100.0) -> Markup:
@@ -236,46 +177,32 @@ def interval(found: Figure, unit: float = 100.0) -> Markup:
     value = unit * found.value
     left, right = min(low, 0.0), max(high, 0.0)
     margin = 0.12 * (right - left) or 1.0
-    x, height = across(left - margin, right + margin), 74
-    parts = []
-    for tick in ticks(left - margin, right + margin, 5):
-        at = x(tick)
-        parts.append(tag("line", x1=at, x2=at, y1=8, y2=42, class_="grid"))
-        parts.append(
-            tag(
-                "text",
-                minus(f"{tick:+.4g}") if tick else "0",
-                x=at,
-                y=58,
-                text_anchor="middle",
-                class_="tick",
-            )
-        )
-    parts.append(tag("line", x1=x(0), x2=x(0), y1=4, y2=46, class_="axis"))
-    parts.append(tag("line", x1=x(low), x2=x(high), y1=25, y2=25, class_="error wide"))
-    parts.append(tag("circle", cx=x(value), cy=25, r=6, class_="dot"))
+    left, right = left - margin, right + margin
+    chart = Chart(BOX, linear(left, right), linear(0, 1))
+    shapes: list[Shape] = []
+    for tick in round_numbers(left, right, 5):
+        x = chart.x(tick)
+        shapes.append(line((x, 8), (x, 42), "grid"))
+        text = minus(f"{tick:+.4g}") if tick else "0"
+        shapes.append(Text(x=x, y=58, text=text, anchor="middle", style="tick"))
+    shapes.append(line((chart.x(0), 4), (chart.x(0), 46), "axis"))
+    shapes.append(line((chart.x(low), 25), (chart.x(high), 25), "error wide"))
+    shapes.append(Marker(x=chart.x(value), y=25, radius=6, style="dot"))
     label = minus(f"Difference {value:+.2f} points, 95 % interval {low:+.2f} to {high:+.2f}.")
-    return picture(parts, label, height=height)
+    return _svg(shapes, label, height=74)
 
 
 def bar(value: float, most: float, both: bool = False) -> Markup:
-    """A bar of ``value`` on a scale that ends at ``most``; from the middle where ``both`` occur.
+    """A bar of ``value`` on a scale that ends at ``most``; from the middle if ``both`` signs occur.
 
-    It says nothing that the number beside it does not, so readers of screens pass over it.
+    Screen readers skip it: the number stands beside it.
     """
     share = min(1.0, abs(value) / most) if most else 0.0
     length = share * (50 if both else 100)
     start = 50 - (length if value < 0 else 0) if both else 0
-    parts = [
-        tag("rect", x=start, y=1, width=length, height=8, class_="for" if value >= 0 else "against")
-    ]
+    style = "for" if value >= 0 else "against"
+    shapes: list[Shape] = [Rect(x=start, y=1, width=length, height=8, style=style)]
     if both:
-        parts.append(tag("line", x1=50, x2=50, y1=0, y2=10, class_="axis"))
-    return tag(
-        "svg",
-        Markup("").join(parts),
-        viewBox="0 0 100 10",
-        class_="bar",
-        aria_hidden="true",
-        preserveAspectRatio="none",
-    )
+        shapes.append(line((50, 0), (50, 10), "axis"))
+    drawing = Drawing(shapes, "", 100, 10)
+    return Markup(drawing.inline_svg(safe, **{"class": "bar", "preserveAspectRatio": "none"}))

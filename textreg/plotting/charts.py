@@ -1,0 +1,186 @@
+"""Charts saved as files: metrics against the size of models, and lines with names at their ends.
+
+Every series differs in color and in marker, and its name stands beside it. The same numbers give
+the same bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from textreg.plotting.axes import Box, Chart, counts, linear, padded, strengths
+from textreg.plotting.drawing import (
+    Drawing,
+    Marker,
+    Polyline,
+    Shape,
+    Text,
+    check_picture,
+    line,
+)
+from textreg.plotting.labels import Label, labels_at_ends, place_labels
+from textreg.plotting.style import MARKERS, SERIES
+
+WIDTH, HEIGHT = 640, 400
+PANEL_WIDTH, PANEL_HEIGHT = 440, 320
+LEFT, RIGHT, TOP, BOTTOM = 66, 24, 16, 48
+TITLE = 26
+"""Height of a panel's title."""
+
+ROOM = 110
+"""Width for names at the ends of lines."""
+
+SCALES = {"counts": counts, "strengths": strengths, "linear": padded}
+"""Scales of the size of a model; each takes all values and the share of the width left free."""
+
+
+class ModelPoint(NamedTuple):
+    """A model: its number of features, its accuracy, and the accuracy's interval if known."""
+
+    name: str
+    features: float
+    accuracy: float
+    interval: tuple[float, float] | None = None
+
+
+class Series(NamedTuple):
+    """A line, by the coordinates of its points, and the index of a chosen point."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    chosen: int | None = None
+
+
+def accuracy_by_size(
+    panels: Mapping[str, Sequence[ModelPoint]],
+    path: str | os.PathLike[str],
+    *,
+    size: str = "features with a weight",
+) -> None:
+    """Draw a panel for each benchmark: accuracy against the number of features, log scale.
+
+    The same name has the same color and marker in all panels; bars are the intervals.
+
+    Raises
+    ------
+    UsageError
+        If the picture cannot be written.
+    """
+    check_picture(path)
+    names = list(dict.fromkeys(point.name for points in panels.values() for point in points))
+    looks = {name: _look(number) for number, name in enumerate(names)}
+    columns = min(2, len(panels))
+    rows = -(-len(panels) // columns)
+    width, height = (WIDTH, HEIGHT) if len(panels) == 1 else (PANEL_WIDTH, PANEL_HEIGHT)
+    shapes: list[Shape] = []
+    for number, (title, points) in enumerate(panels.items()):
+        left, top = width * (number % columns), height * (number // columns)
+        box = Box(left + LEFT, top + TITLE + 8, left + width - RIGHT, top + height - BOTTOM)
+        shapes.append(Text(x=box.left, y=top + 19, text=title, style="strong"))
+        shapes += _panel(points, box, size, looks)
+    label = f"Accuracy against {size}: {', '.join(names)} on {', '.join(panels)}."
+    Drawing(shapes, label, width * columns, height * rows).save(path)
+
+
+def _panel(
+    points: Sequence[ModelPoint], box: Box, size: str, looks: Mapping[str, tuple[str, str]]
+) -> list[Shape]:
+    heights = [end for point in points for end in (point.interval or (point.accuracy,))]
+    heights += [point.accuracy for point in points]
+    x_scale = counts([point.features for point in points], margin=0.15)
+    chart = Chart(box, x_scale, padded(heights, 0.12))
+    bars = any(point.interval is not None for point in points)
+    shapes = chart.axes(size, "accuracy (bars: 95 % intervals)" if bars else "accuracy")
+    markers: list[Shape] = []
+    labels = []
+    for point in points:
+        color, marker = looks[point.name]
+        x, y = chart.x(point.features), chart.y(point.accuracy)
+        if point.interval is not None:
+            low, high = point.interval
+            shapes.append(line((x, chart.y(low)), (x, chart.y(high)), "error", "#c3c7cf"))
+        markers.append(Marker(x=x, y=y, radius=4.2, marker=marker, style="dot", color=color))
+        labels.append(Label(point.name, (x, y), color))
+    return [*shapes, *markers, *place_labels(labels, box, right=box.right + RIGHT)]
+
+
+def metric_by_size(
+    series: Sequence[Series],
+    path: str | os.PathLike[str],
+    *,
+    metric: str = "accuracy",
+    size: str = "features with a weight",
+    scale: str = "counts",
+) -> None:
+    """Draw a metric along one or several regularization paths against the size of the model.
+
+    Chosen points have a ring; of a single path the chosen point is named.
+
+    Parameters
+    ----------
+    series
+        A line for each path.
+    path
+        File to write, ``.svg`` or ``.png``.
+    metric, size
+        Titles of the axes.
+    scale : {"counts", "strengths", "linear"}
+        Scale of the sizes; the first two are logarithmic.
+
+    Raises
+    ------
+    UsageError
+        If the picture cannot be written.
+    """
+    check_picture(path)
+    alone = len(series) == 1
+    box = Box(LEFT, TOP, WIDTH - (RIGHT if alone else ROOM), HEIGHT - BOTTOM)
+    x_scale = SCALES[scale]([x for each in series for x in each.x], 0.15 if alone else 0.0)
+    chart = Chart(box, x_scale, padded([y for each in series for y in each.y]))
+    shapes = chart.axes(size, metric)
+    lines = [chart.points(each.x, each.y) for each in series]
+    ends, chosen = [], []
+    for number, (each, points) in enumerate(zip(series, lines, strict=True)):
+        color, marker = _look(number)
+        shapes.append(Polyline(points=points, style="curve", color=color))
+        shapes += [
+            Marker(x=x, y=y, radius=2.4, marker=marker, style="dot", color=color) for x, y in points
+        ]
+        ends.append(Label(each.name, points[-1], color))
+        if each.chosen is not None:
+            x, y = points[each.chosen]
+            shapes.append(Marker(x=x, y=y, radius=6, style="ring", color=color))
+            at = each.x[each.chosen]
+            text = f"{at:,.0f} features" if scale == "counts" else f"{each.name} {at:g}"
+            chosen.append(Label(f"chosen: {text}, {each.y[each.chosen]:.3f}", (x, y), color))
+    if alone and chosen:
+        shapes += place_labels(chosen, box, lines, right=WIDTH)
+    else:
+        shapes += labels_at_ends(ends, box.bottom)
+    Drawing(shapes, f"{metric} against {size}.", WIDTH, HEIGHT).save(path)
+
+
+def line_chart(series: Sequence[Series], x_title: str, y_title: str) -> Drawing:
+    """Lines with their names at their ends."""
+    height = 300
+    box = Box(LEFT, TOP, WIDTH - ROOM, height - BOTTOM)
+    xs = [value for each in series for value in each.x]
+    ys = [value for each in series for value in each.y]
+    chart = Chart(box, linear(min(xs), max(xs)), linear(min(ys), max(ys)))
+    shapes = chart.axes(x_title, y_title)
+    labels = []
+    for number, each in enumerate(series):
+        points, (color, _) = chart.points(each.x, each.y), _look(number)
+        shapes.append(Polyline(points=points, style="curve", color=color))
+        labels.append(Label(each.name, points[-1], color))
+    shapes += labels_at_ends(labels, box.bottom)
+    return Drawing(shapes, f"{y_title} against {x_title}.", WIDTH, height)
+
+
+def _look(number: int) -> tuple[str, str]:
+    """Color and marker of a series; no two are the same until both have been used up."""
+    marker = MARKERS[(number + number // len(SERIES)) % len(MARKERS)]
+    return SERIES[number % len(SERIES)], marker

@@ -1,0 +1,167 @@
+"""Names beside points or at the ends of lines, placed so that they can be read."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from textreg.plotting.axes import Box
+from textreg.plotting.drawing import XY, Shape, Text, line, text_width
+from textreg.plotting.style import FONT_SIZE
+
+UNREADABLE, HIDDEN = 5, 2
+"""Cost of covering another name or leaving the chart, and of covering a marker; a line costs 1."""
+
+PLACES = (
+    *((9, 0), (-9, 0), (0, 11), (0, -11), (9, 11), (9, -11), (-9, 11), (-9, -11)),
+    *((dx, dy) for far in (28, 47, 66) for dy in (-far, far) for dx in (9, -9, 39, -39, 68, -68)),
+)
+"""Where a name may go, best first: offsets from the point to the nearest edges of the name; with 0,
+the name is centered."""
+
+NEAR = 11
+"""Vertical offset above which a line leads from the point to its name."""
+
+RADIUS, OVERHANG = 5, 40
+"""Half the size of a marker, and how far a name may extend beyond the right edge of the chart."""
+
+ASCENT, DESCENT = 0.78 * FONT_SIZE, 0.24 * FONT_SIZE
+
+
+class Label(NamedTuple):
+    """A name, the point that it belongs to, and its color."""
+
+    text: str
+    at: XY
+    color: str
+
+
+class _Place(NamedTuple):
+    """The box of a name at one of PLACES, and the line that leads to it, if any."""
+
+    box: Box
+    leader: tuple[XY, XY] | None
+
+
+def place_labels(
+    labels: Sequence[Label], frame: Box, lines: Sequence[Sequence[XY]] = (), right: float = math.inf
+) -> list[Shape]:
+    """Texts beside their points, each at the first of PLACES where it covers least.
+
+    lines: those of the chart, by their corners. right: where the drawing ends; a name may extend
+    beyond the frame up to there.
+    """
+    drawn = [
+        _square(point, 1)
+        for corners in lines
+        for start, end in itertools.pairwise(corners)
+        for point in _along(start, end)
+    ]
+    markers = [_square(label.at, RADIUS) for label in labels]
+    limits = frame._replace(right=min(frame.right + OVERHANG, right - RADIUS))
+    placed: list[_Place] = []
+    for number, label in enumerate(labels):
+        others = markers[:number] + markers[number + 1 :]
+        best, least = None, math.inf
+        for offset in PLACES:
+            place = _place(label, offset)
+            cost = UNREADABLE * _edges_crossed(place.box, limits)
+            cost += sum(_overlap(place.box, box) for box in drawn)
+            cost += HIDDEN * sum(_overlap(place.box, box) for box in others)
+            for other in placed:
+                cost += UNREADABLE * _overlap(place.box, other.box)
+                cost += _meets(other.leader, place.box) + _meets(place.leader, other.box)
+            if cost < least:
+                best, least = place, cost
+            if not cost:
+                break
+        assert best is not None
+        placed.append(best)
+    return [shape for pair in zip(labels, placed, strict=True) for shape in _shapes(*pair)]
+
+
+def labels_at_ends(
+    labels: Sequence[Label], lowest: float, *, row: float = 15.0, style: str = "title"
+) -> list[Shape]:
+    """Texts to the right of the ends of lines, in their order and at least ``row`` apart.
+
+    at: of each label, the end of its line. lowest: y of the lowest name.
+    """
+    order = sorted(labels, key=lambda label: label.at[1])
+    heights = [label.at[1] for label in order]
+    for number in range(1, len(heights)):
+        heights[number] = max(heights[number], heights[number - 1] + row)
+    for number in reversed(range(len(heights))):
+        heights[number] = min(heights[number], lowest - row * (len(heights) - 1 - number))
+    shapes: list[Shape] = []
+    for label, height in zip(order, heights, strict=True):
+        x, y = label.at
+        shapes.append(line((x + 1, y), (x + 10, height), "leader"))
+        shapes.append(
+            Text(x=x + 13, y=height + 4, text=label.text, color=label.color or None, style=style)
+        )
+    return shapes
+
+
+def _place(label: Label, offset: tuple[int, int]) -> _Place:
+    """The name at one of PLACES."""
+    (x, y), (dx, dy) = label.at, offset
+    width, height = text_width(label.text), ASCENT + DESCENT
+    left = x + dx - (0 if dx > 0 else width if dx < 0 else width / 2)
+    top = y + dy - (0 if dy > 0 else height if dy < 0 else height / 2)
+    box = Box(left, top, left + width, top + height)
+    far = abs(dy) > NEAR
+    return _Place(box, (label.at, _nearest(label.at, box)) if far else None)
+
+
+def _nearest(point: XY, box: Box) -> XY:
+    """The point of a box that is nearest to a point outside of it."""
+    x, y = point
+    return min(max(x, box.left), box.right), min(max(y, box.top), box.bottom)
+
+
+def _shapes(label: Label, place: _Place) -> Iterator[Shape]:
+    if place.leader is not None:
+        yield line(*place.leader, "leader", label.color)
+    x, y = place.box.left, place.box.top + ASCENT
+    yield Text(x=x, y=y, text=label.text, color=label.color, style="title halo")
+
+
+def _along(start: XY, end: XY) -> Iterator[XY]:
+    """Points along a straight line, at most 5 units apart."""
+    steps = 1 + int(math.dist(start, end) / 5)
+    for step in range(steps + 1):
+        share = step / steps
+        yield start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1])
+
+
+def _square(point: XY, half: float) -> Box:
+    x, y = point
+    return Box(x - half, y - half, x + half, y + half)
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return (
+        one.left < other.right
+        and other.left < one.right
+        and one.top < other.bottom
+        and other.top < one.bottom
+    )
+
+
+def _meets(leader: tuple[XY, XY] | None, box: Box) -> bool:
+    """Whether a leader crosses a box."""
+    return leader is not None and any(_overlap(_square(at, 0.5), box) for at in _along(*leader))
+
+
+def _edges_crossed(box: Box, limits: Box) -> int:
+    return sum(
+        (
+            box.left < limits.left,
+            box.right > limits.right,
+            box.top < limits.top,
+            box.bottom > limits.bottom,
+        )
+    )
