@@ -12,18 +12,16 @@ search along the line to the new point makes sure of the true objective.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from textreg._core.descent import coordinate_descent, drawn
 from textreg.losses import find_loss
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem
-
-SUFFICIENT = 0.01
-"""Share of the fall predicted by the slope that a step must achieve (Armijo's constant)."""
-
-SHORTEST = 1e-10
-"""Step length at which the line search gives up: no progress is possible in floating point."""
+from textreg.solvers.conjugate import Direction, conjugate_gradients
+from textreg.solvers.line_search import Advance, backtrack, step_with_fallback
 
 NOISE = 1e-14
 """Relative rounding of the objective; a rise below it does not stop a step."""
@@ -42,7 +40,6 @@ class Engine:
     """Weights w (p,), intercept b, scores z = Xw + b (n,) and the loss's derivatives r, h there."""
 
     def __init__(self, problem: Problem) -> None:
-        self.problem = problem
         self.loss = find_loss(problem.loss)
         self.design = problem.design
         self.y, self.c, self.fit_intercept = problem.y, problem.weights, problem.fit_intercept
@@ -111,18 +108,22 @@ class Engine:
         more of them, finer, and how often they go on when weights have met zero. Returns the fall
         of the objective, 0.0 where it is lost in rounding.
         """
-        fall = self._step(active, penalty, passes, polish, effort)
+        fall = step_with_fallback(
+            lambda: self._step(active, penalty, passes, polish, effort),
+            self.use_curvature_bound,
+            failed=lambda advance: advance.fall == 0.0,
+        )
         if fall == 0.0:
-            # Far out the loss is nearly straight and its curvature leads astray; a bound does not.
-            self.h = self.loss.curvature_bound(self.c)
-            fall = self._step(active, penalty, passes, polish, effort)
-            if fall == 0.0:
-                self._refresh()
+            self._refresh()  # the second derivatives again, in place of their bound
         return fall
+
+    def use_curvature_bound(self) -> None:
+        """Put an upper bound in the place of the second derivatives h, until the next move."""
+        self.h = self.loss.curvature_bound(self.c)
 
     def _step(
         self, active: Int32s, penalty: Separable, passes: int, polish: int, effort: int
-    ) -> float:
+    ) -> Advance:
         """The step for the second derivatives h as they stand."""
         v, w = self.r.copy(), self.w.copy()
         b = coordinate_descent(
@@ -131,122 +132,116 @@ class Engine:
             w, self.b, self.fit_intercept, passes, polish > 0,
         )  # fmt: skip
         if polish:
-            b = self._polish(active, penalty, v, w, b, polish, effort)
+            b = self._polish(active, penalty, ModelPoint(w, b, v), polish, effort)
         return self._advance(active[w[active] != self.w[active]], penalty, w, b)
 
-    def _advance(self, moved: Int32s, penalty: Separable, w: Floats, b: float) -> float:
+    def _advance(self, moved: Int32s, penalty: Separable, w: Floats, b: float) -> Advance:
         """Go toward (w, b), which differs from the present point in ``moved``, while it helps."""
         present = self.w[moved]
         change = w[moved] - present
         move = self.design.product(change, moved, b - self.b)
-        paid = penalty.of(moved, present)
-        slope = float(self.r @ move) + penalty.of(moved, w[moved]) - paid
-        noise = NOISE * (abs(self.value) + abs(paid))
+        before = penalty.of(moved, present)
+        slope = float(self.r @ move) + penalty.of(moved, w[moved]) - before
+        noise = NOISE * (abs(self.value) + abs(before))
         if slope > noise:
-            return 0.0
-        t = 1.0
-        while t > SHORTEST:
-            trial = present + t * change
-            z = self.z + t * move
-            fall = self.value + paid - self.loss.value(z, self.y, self.c) - penalty.of(moved, trial)
-            if fall >= -SUFFICIENT * t * slope - noise:
-                self.w[moved] = trial
-                self.b += t * (b - self.b)
-                self.z = z
-                self._refresh()
-                return max(fall, 0.0)
-            t *= 0.5
-        return 0.0
+            return Advance(0.0, 0.0)
+
+        def fall_at(length: float) -> float:
+            loss = self.loss.value(self.z + length * move, self.y, self.c)
+            return self.value + before - loss - penalty.of(moved, present + length * change)
+
+        advance = backtrack(fall_at, slope, noise)
+        if length := advance.length:
+            self.w[moved] = present + length * change
+            self.b += length * (b - self.b)
+            self.z = self.z + length * move
+            self._refresh()
+        return advance
 
     def _polish(
-        self,
-        active: Int32s,
-        penalty: Separable,
-        v: Floats,
-        w: Floats,
-        b: float,
-        rounds: int,
-        effort: int,
+        self, active: Int32s, penalty: Separable, at: ModelPoint, rounds: int, effort: int
     ) -> float:
         """Improve the model's minimum over the weights that are not zero, signs kept.
 
-        Conjugate gradients from (w, b), where the model's derivatives in the scores are v. Priced
-        weights that would change sign stay at zero and the others go on without them; all at once
-        if that lowers the model, else the first of them alone, which always does. Changes v and w
-        in place, returns the new b.
+        Conjugate gradients from ``at``. Weights with an l1 penalty that would change sign stay at
+        zero and the others go on without them; all at once if that lowers the model, else the first
+        of them alone, which always does. Changes the arrays of ``at`` in place, returns the new
+        intercept.
         """
+        w, b, v = at
         support = np.sort(active[w[active] != 0.0])
         support = support[self.curvature[support] + penalty.q[support] > 0.0]
         for _ in range(effort):
             start, sign = w[support], np.sign(w[support])
             change, change_b, move = self._conjugate(
-                support, penalty, v, start, rounds * effort, CG_TOLERANCE / effort
+                _SupportModel(self, penalty, support), v, start, rounds * effort, effort
             )
-            paid = penalty.of(support, start)
+            before = penalty.of(support, start)
             crossing = ((start + change) * sign < 0.0) & (penalty.lam[support] > 0.0)
             cut = np.divide(-start, change, out=np.ones(len(support)), where=crossing)
             for t in (1.0, float(cut.min(initial=1.0))):
-                held = crossing & (cut <= t)
-                trial = np.where(held, 0.0, start + t * change)
-                if held.any():
+                stopped = crossing & (cut <= t)
+                trial = np.where(stopped, 0.0, start + t * change)
+                if stopped.any():
                     step = self.design.product(trial - start, support, t * change_b)
                 else:
                     step = t * move
                 model = float(v @ step) + 0.5 * float(self.h @ (step * step))
-                if not held.any() or model + penalty.of(support, trial) < paid:
+                if not stopped.any() or model + penalty.of(support, trial) < before:
                     break
             w[support] = trial
             b += t * change_b
             v += self.h * step
-            if not held.any():
+            if not stopped.any():
                 return b
-            support = support[~held]
+            support = support[~stopped]
         return b
 
     def _conjugate(
-        self,
-        support: Int32s,
-        penalty: Separable,
-        v: Floats,
-        start: Floats,
-        rounds: int,
-        accuracy: float,
-    ) -> tuple[Floats, float, Floats]:
-        """Preconditioned conjugate gradients for the weights of ``support``, now ``start``.
+        self, model: _SupportModel, v: Floats, start: Floats, rounds: int, effort: int
+    ) -> Direction:
+        """The way from the weights ``start`` of the support, where the derivatives are v."""
+        still = Direction(np.zeros(len(start)), 0.0, np.zeros(len(v)))
+        if model.h_sum <= 0.0:
+            return still
+        residual = -model.gradient(v, start), -float(v.sum()) if self.fit_intercept else 0.0
+        return conjugate_gradients(
+            model, residual, still, rounds=rounds, accuracy=CG_TOLERANCE / effort
+        )
 
-        They end when the residual has fallen to the share ``accuracy``. Returns the change of the
-        weights, of the intercept and of the scores.
-        """
-        h, intercept = self.h, self.fit_intercept
-        change, change_b, move = np.zeros(len(support)), 0.0, np.zeros(len(v))
-        q, lam, mu = penalty.q[support], penalty.lam[support], penalty.mu[support]
-        h_sum = float(h.sum()) if intercept else 1.0
-        scale = self.curvature[support] + q
-        if h_sum <= 0.0:
-            return change, change_b, move
-        residual = -self.design.transposed_product(v, support) - q * (start - mu)
-        residual -= lam * np.sign(start)
-        residual_b = -float(v.sum()) if intercept else 0.0
-        direction, direction_b = residual / scale, residual_b / h_sum
-        size = first = float(residual @ direction) + residual_b * direction_b
-        for _ in range(rounds):
-            if size <= accuracy**2 * first:
-                break
-            image = self.design.product(direction, support, direction_b)
-            weighted = h * image
-            product = self.design.transposed_product(weighted, support) + q * direction
-            product_b = float(weighted.sum()) if intercept else 0.0
-            bend = float(direction @ product) + direction_b * product_b
-            if bend <= 0.0:  # all curvature has underflowed
-                break
-            length = size / bend
-            change += length * direction
-            change_b += length * direction_b
-            move += length * image
-            residual -= length * product
-            residual_b -= length * product_b
-            scaled, scaled_b = residual / scale, residual_b / h_sum
-            last, size = size, float(residual @ scaled) + residual_b * scaled_b
-            direction = scaled + (size / last) * direction
-            direction_b = scaled_b + (size / last) * direction_b
-        return change, change_b, move
+
+class ModelPoint(NamedTuple):
+    """Weights w (p,) and intercept b, and the derivatives v (n,) of the model in their scores."""
+
+    w: Floats
+    b: float
+    v: Floats
+
+
+class _SupportModel:
+    """The Hessian of the model in the weights of ``support`` and the intercept."""
+
+    def __init__(self, engine: Engine, penalty: Separable, support: Int32s) -> None:
+        self._design, self._h, self._support = engine.design, engine.h, support
+        self._q, self._lam, self._mu = (
+            array[support] for array in (penalty.q, penalty.lam, penalty.mu)
+        )
+        self._diagonal = engine.curvature[support] + self._q
+        self._fit_intercept = engine.fit_intercept
+        self.h_sum = float(engine.h.sum()) if engine.fit_intercept else 1.0
+
+    def gradient(self, v: Floats, w: Floats) -> Floats:
+        """Of the model in the weights w (support,), where v are its derivatives in the scores."""
+        gradient = self._design.transposed_product(v, self._support)
+        return gradient + self._q * (w - self._mu) + self._lam * np.sign(w)
+
+    def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
+        """The Hessian times (w, b), and the scores."""
+        z = self._design.product(w, self._support, b)
+        weighted = self._h * z
+        product = self._design.transposed_product(weighted, self._support) + self._q * w
+        return product, float(weighted.sum()) if self._fit_intercept else 0.0, z
+
+    def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
+        """Divide by the diagonal."""
+        return w / self._diagonal, b / self.h_sum

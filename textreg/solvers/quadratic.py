@@ -17,7 +17,6 @@ term more where w.M w >= sum_j m_j w_j^2: m_j is l2 and what the rows of R with 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -25,8 +24,10 @@ from textreg.losses import intercept_at_zero
 from textreg.penalties import Quadratic
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import dual_scores, dual_value, relative_gap
-from textreg.solvers.engine import NOISE, SHORTEST, SUFFICIENT, Engine
+from textreg.solvers.conjugate import Direction, conjugate_gradients
+from textreg.solvers.engine import NOISE, Engine
 from textreg.solvers.incomplete_cholesky import Triangle
+from textreg.solvers.line_search import Advance, backtrack, step_with_fallback
 from textreg.solvers.outcome import outcome
 
 ROUNDS = 200
@@ -73,7 +74,7 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
             break
         iteration += 1
         share = min(ROUGH, max(FINE, math.sqrt(residual / first)))
-        idle = idle + 1 if newton.step(gradient, share) <= NOISE * objective else 0
+        idle = idle + 1 if newton.step(share) <= NOISE * objective else 0
 
     return outcome(
         problem,
@@ -104,7 +105,6 @@ class NewtonSteps:
         nothing = engine.loss.value(np.full_like(engine.z, b), problem.y, problem.weights)
         if not engine.value + penalty.value(engine.w) < nothing:  # also where the start is poor
             engine.restart(np.zeros_like(engine.w), b)
-        self.design = problem.design
         self.pull = penalty.product(engine.w)  # M w
 
     def look(self) -> tuple[Floats, float]:
@@ -116,91 +116,70 @@ class NewtonSteps:
         """A lower bound of the optimum from the present scores and weights."""
         engine, w = self.engine, self.engine.w
         alpha = dual_scores(engine)
-        t = self.design.transposed_product(alpha)
+        t = engine.design.transposed_product(alpha)
         rest = t - 2.0 * self.pull
         over = float((rest / self.penalty.floor) @ rest) / 4.0
         most = float(t @ w) - float(w @ self.pull) + over
         return dual_value(engine, alpha) - most
 
-    def step(self, gradient: Floats, share: float) -> float:
+    def step(self, share: float) -> float:
         """One step, the model solved down to ``share`` of its gradient; the objective's fall."""
-        fall, length = self._step(gradient, share)
-        if length < SHORT:
-            # Far out the loss is nearly straight and its curvature leads astray; a bound does not.
-            self.engine.h = self.engine.loss.curvature_bound(self.engine.c)
-            fall += self._step(self.look()[0], share)[0]
-        return fall
+        return step_with_fallback(
+            lambda: self._step(share),
+            self.engine.use_curvature_bound,
+            failed=lambda advance: advance.length < SHORT,
+        )
 
-    def _step(self, gradient: Floats, share: float) -> tuple[float, float]:
-        """The step for the second derivatives as they stand: the fall, and the share gone of it."""
+    def _step(self, share: float) -> Advance:
+        """The step for the second derivatives as they stand."""
         engine, h = self.engine, self.engine.h
-        p, intercept = len(gradient), float(engine.fit_intercept)
         if h.sum() <= UNDERFLOW * engine.c.sum():
-            return 0.0, 0.0
-        curvature = self.design.curvature(h)
-        penalty, h_sum = self.penalty, float(h.sum())
-        inverse = self.triangle.inverse(2.0 * penalty.price, curvature + 2.0 * penalty.l2)
+            return Advance(0.0, 0.0)
+        model, (gradient, _) = _NewtonModel(self), self.look()
+        residual = -gradient, -float(engine.r.sum()) if engine.fit_intercept else 0.0
+        still = Direction(np.zeros(len(gradient)), 0.0, np.zeros(len(h)))
+        change = conjugate_gradients(model, residual, still, rounds=ROUNDS, accuracy=share)
+        slope = -(float(residual[0] @ change.w) + residual[1] * change.b)
+        return self._advance(change.w, change.b, slope)
 
-        def product(direction: Floats) -> Floats:
-            weighted = h * (self.design.product(direction[:p]) + intercept * direction[p])
-            inner = self.design.transposed_product(weighted) + 2.0 * penalty.product(direction[:p])
-            return np.append(inner, intercept * weighted.sum())
-
-        def scaled(residual: Floats) -> Floats:
-            return np.append(inverse(residual[:p]), residual[p] / h_sum)
-
-        downhill = -np.append(gradient, intercept * engine.r.sum())
-        change = conjugate_gradients(product, downhill, scaled, share)
-        return self._advance(change[:p], float(change[p]), -float(downhill @ change))
-
-    def _advance(self, change: Floats, change_b: float, slope: float) -> tuple[float, float]:
-        """Go along the change while it helps (Armijo); ``slope`` is that of the objective."""
+    def _advance(self, change: Floats, change_b: float, slope: float) -> Advance:
+        """Go along the change while it helps; ``slope`` is that of the objective."""
         engine = self.engine
         pull = self.penalty.product(change)
-        move = self.design.product(change) + change_b
+        move = engine.design.product(change) + change_b
         linear, square = 2.0 * float(self.pull @ change), float(change @ pull)
         noise = NOISE * (abs(engine.value) + abs(float(engine.w @ self.pull)))
-        t = 1.0
-        while t > SHORTEST:
-            z = engine.z + t * move
-            fall = (
-                engine.value
-                - engine.loss.value(z, engine.y, engine.c)
-                - t * linear
-                - t * t * square
+
+        def fall_at(length: float) -> float:
+            loss = engine.loss.value(engine.z + length * move, engine.y, engine.c)
+            return engine.value - loss - length * linear - length * length * square
+
+        advance = backtrack(fall_at, slope, noise)
+        if length := advance.length:
+            self.pull = self.pull + length * pull
+            engine.move_to(
+                engine.w + length * change, engine.b + length * change_b, engine.z + length * move
             )
-            if fall >= -SUFFICIENT * t * slope - noise:
-                self.pull = self.pull + t * pull
-                engine.move_to(engine.w + t * change, engine.b + t * change_b, z)
-                return max(fall, 0.0), t
-            t *= 0.5
-        return 0.0, 0.0
+        return advance
 
 
-def conjugate_gradients(
-    product: Callable[[Floats], Floats],
-    target: Floats,
-    scaled: Callable[[Floats], Floats],
-    share: float,
-) -> Floats:
-    """x with ``product(x)`` near ``target``: the residual has fallen to ``share`` of it.
+class _NewtonModel:
+    """The Hessian of loss and penalty at the present weights, and its preconditioner."""
 
-    product: a positive semidefinite matrix. scaled: the inverse of a positive definite one near it,
-    by whose norm residuals are measured.
-    """
-    x, residual = np.zeros_like(target), target.copy()
-    direction = scaled(residual)
-    size = first = float(residual @ direction)
-    for _ in range(ROUNDS):
-        if size <= share**2 * first:
-            break
-        image = product(direction)
-        bend = float(direction @ image)
-        if bend <= 0.0:  # no curvature that way
-            break
-        x += (size / bend) * direction
-        residual -= (size / bend) * image
-        change = scaled(residual)
-        last, size = size, float(residual @ change)
-        direction = change + (size / last) * direction
-    return x
+    def __init__(self, newton: NewtonSteps) -> None:
+        engine, penalty = newton.engine, newton.penalty
+        self._design, self._penalty, self._h = engine.design, penalty, engine.h
+        self._intercept, self._h_sum = float(engine.fit_intercept), float(engine.h.sum())
+        diagonal = engine.design.curvature(engine.h) + 2.0 * penalty.l2
+        self._inverse = newton.triangle.inverse(2.0 * penalty.price, diagonal)
+
+    def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
+        """The Hessian times (w, b), and the scores."""
+        z = self._design.product(w) + self._intercept * b
+        weighted = self._h * z
+        product = self._design.transposed_product(weighted) + 2.0 * self._penalty.product(w)
+        return product, self._intercept * float(weighted.sum()), z
+
+    def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
+        """By the incomplete Cholesky factor of the weights, and the curvature of the intercept."""
+        return self._inverse(w), b / self._h_sum

@@ -113,7 +113,7 @@ class QuadraticTurn:
         newton = self._newton
         self.engine.optimize_intercept()
         newton.pull = self._penalty.product(self.engine.w)
-        newton.step(newton.look()[0], SHARE)
+        newton.step(SHARE)
 
     def value(self, w: Floats) -> float:
         """The penalty."""

@@ -1,0 +1,111 @@
+"""What every Newton step is made of: conjugate gradients, and how far to go."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from textreg.records import Floats
+from textreg.solvers.conjugate import Direction, conjugate_gradients
+from textreg.solvers.line_search import Advance, backtrack, step_with_fallback
+
+N, P = 30, 12
+
+
+class System:
+    """(X, 1)'(X, 1) + l2 over weights and intercept, preconditioned by its diagonal."""
+
+    def __init__(self, l2: float = 0.1) -> None:
+        X = np.random.default_rng(0).standard_normal((N, P))
+        self.X = np.column_stack([X, np.ones(N)])
+        self.matrix = self.X.T @ self.X + l2 * np.eye(P + 1)
+        self.products = 0
+
+    def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
+        self.products += 1
+        image = self.matrix @ np.append(w, b)
+        return image[:P], float(image[P]), self.X @ np.append(w, b)
+
+    def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
+        scaled = np.append(w, b) / self.matrix.diagonal()
+        return scaled[:P], float(scaled[P])
+
+
+def begin(system: System, start: Floats) -> tuple[tuple[Floats, float], Direction, Floats]:
+    """The residual at ``start``, that, and the solution."""
+    target = np.random.default_rng(1).standard_normal(P + 1)
+    residual = target - system.matrix @ start
+    at = Direction(start[:P], float(start[P]), system.X @ start)
+    return (residual[:P], float(residual[P])), at, np.linalg.solve(system.matrix, target)
+
+
+@pytest.mark.parametrize("seed", [None, 2])
+def test_conjugate_gradients_solve(seed: int | None) -> None:
+    system = System()
+    start = np.zeros(P + 1)
+    if seed is not None:
+        start = np.random.default_rng(seed).standard_normal(P + 1)
+    residual, at, solution = begin(system, start)
+    before = [array.copy() for array in (*residual[:1], at.w, at.z)]
+    found = conjugate_gradients(system, residual, at, rounds=100, accuracy=1e-14)
+    np.testing.assert_allclose(np.append(found.w, found.b), solution, rtol=1e-9)
+    np.testing.assert_allclose(found.z, system.X @ solution, atol=1e-9)
+    for array, was in zip((residual[0], at.w, at.z), before, strict=True):
+        np.testing.assert_array_equal(array, was)
+
+
+def test_conjugate_gradients_stop() -> None:
+    start = np.zeros(P + 1)
+    system = System()
+    residual, at, _ = begin(system, start)
+    conjugate_gradients(system, residual, at, rounds=3)
+    assert system.products == 3
+    system = System()
+    found = conjugate_gradients(system, residual, at, rounds=50, accuracy=0.1)
+    assert 0 < system.products < P
+    left = residual[0] - system.product(found.w, found.b)[0]
+    assert np.linalg.norm(left) < np.linalg.norm(residual[0])
+    system = System()
+    found = conjugate_gradients(system, residual, at, rounds=50, enough=lambda rest: True)
+    assert system.products == 0
+    assert not found.w.any()
+
+
+def test_conjugate_gradients_stop_where_there_is_no_curvature() -> None:
+    class Flat(System):
+        def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
+            return 0.0 * w, 0.0, np.zeros(N)
+
+    residual, at, _ = begin(System(), np.zeros(P + 1))
+    found = conjugate_gradients(Flat(), residual, at, rounds=50)
+    assert (found.w.any(), found.b) == (False, 0.0)
+
+
+def test_backtracking_takes_the_first_length_that_helps() -> None:
+    tried = []
+
+    def fall_at(length: float) -> float:
+        tried.append(length)
+        return 1.0 if length < 0.3 else -1.0
+
+    assert backtrack(fall_at, -1.0, 0.0) == Advance(1.0, 0.25)
+    assert tried == [1.0, 0.5, 0.25]
+    assert backtrack(lambda length: 0.0, -1.0, 0.0) == Advance(0.0, 0.0)
+    assert backtrack(lambda length: -1e-20, 0.0, 1e-14) == Advance(0.0, 1.0)
+    assert backtrack(lambda length: 0.001, -1.0, 0.0, shortest=0.2).length == 0.0
+    assert backtrack(lambda length: math.nan, -1.0, 0.0).length == 0.0
+
+
+def test_a_failed_step_is_followed_by_one_with_the_bound() -> None:
+    bounded = []
+    steps = iter([Advance(0.25, 0.05), Advance(0.5, 1.0)])
+    fall = step_with_fallback(
+        lambda: next(steps), lambda: bounded.append(True), lambda advance: advance.length < 0.1
+    )
+    assert (fall, bounded) == (0.75, [True])
+    fall = step_with_fallback(
+        lambda: Advance(0.5, 1.0), lambda: bounded.append(True), lambda advance: not advance.fall
+    )
+    assert (fall, bounded) == (0.5, [True])

@@ -1,0 +1,83 @@
+"""Preconditioned conjugate gradients: the inner solver of every Newton step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from textreg.records import Floats
+
+
+class Direction(NamedTuple):
+    """A change of weights ``w``, of the intercept ``b``, and of the scores ``z`` = X w + b."""
+
+    w: Floats
+    b: float
+    z: Floats
+
+
+class LinearSystem(Protocol):
+    """A positive semidefinite matrix over weights and intercept, and one near its inverse."""
+
+    def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
+        """The matrix times (w, b), and the scores X w + b, which it is made from."""
+
+    def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
+        """A positive definite matrix near the inverse times (w, b)."""
+
+
+def conjugate_gradients(
+    system: LinearSystem,
+    residual: tuple[Floats, float],
+    start: Direction,
+    *,
+    rounds: int,
+    accuracy: float = 0.0,
+    enough: Callable[[Floats], bool] | None = None,
+) -> Direction:
+    """Solve ``system`` x = target (Hestenes & Stiefel 1952), preconditioned.
+
+    Parameters
+    ----------
+    system : LinearSystem
+        The matrix and its preconditioner.
+    residual : tuple of ndarray and float
+        target - system start, for the weights and for the intercept.
+    start : Direction
+        Where to begin.
+    rounds : int
+        Most products with the matrix.
+    accuracy : float, default 0
+        Stop when the residual, in the norm of the preconditioner, has fallen to this share.
+    enough : callable, optional
+        Called with the residual of the weights; stop when it returns True.
+
+    Returns
+    -------
+    Direction
+        x. Where the curvature has underflowed, the best so far.
+    """
+    w, b, z = start.w.copy(), start.b, start.z.copy()
+    rest, rest_b = residual[0].copy(), residual[1]
+    direction, direction_b, size, first = w, 0.0, 0.0, 0.0
+    for done in range(rounds):
+        scaled, scaled_b = system.precondition(rest, rest_b)
+        last, size = size, float(rest @ scaled) + rest_b * scaled_b
+        if done == 0:
+            first, direction, direction_b = size, scaled, scaled_b
+        elif last:
+            direction = scaled + (size / last) * direction
+            direction_b = scaled_b + (size / last) * direction_b
+        if size <= accuracy**2 * first or (enough is not None and enough(rest)):
+            break
+        image, image_b, moved = system.product(direction, direction_b)
+        curvature = float(direction @ image) + direction_b * image_b
+        if curvature <= 0.0:  # all of it has underflowed
+            break
+        length = size / curvature
+        w += length * direction
+        b += length * direction_b
+        z += length * moved
+        rest -= length * image
+        rest_b -= length * image_b
+    return Direction(w, b, z)
