@@ -14,12 +14,20 @@ import numpy as np
 Arguments = dict[str, Any]
 
 
+class Bundle(NamedTuple):
+    """An argument that bundles arrays: a class of the kernel's module, and what it is made of."""
+
+    cls: str
+    arguments: Arguments
+
+
 class Kernel(NamedTuple):
     """How a kernel is to be tried.
 
     make: its arguments by name, for a generator and two sizes. written: names of those it writes,
-    all others are given to it read-only. checked: names of arrays whose length it checks. room:
-    what is not compared with the twin, among the written and "result".
+    all others are given to it read-only. checked: names of arrays whose length it checks. Both name
+    the arrays of bundles too. room: what is not compared with the twin, among the written and
+    "result".
     """
 
     make: Callable[[np.random.Generator, int, int], Arguments]

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_inputs import Arguments, Kernel
+from kernel_inputs import Arguments, Bundle, Kernel
 
 import textreg._core
 
@@ -59,6 +59,8 @@ def test_every_kernel_has_a_twin_with_the_same_arguments(module: ModuleType) -> 
     twins = twins_of(module)
     for name, kernel in public(module).items():
         assert name in twins, f"{module.__name__}.{name} has no twin"
+        if isinstance(kernel, type):  # a bundle of arrays, which a kernel takes: made by keywords
+            continue
         expected = list(inspect.signature(kernel).parameters)
         assert list(inspect.signature(twins[name]).parameters) == expected
     orphans = {name for name, twin in twins.items() if (twin.__doc__ or "").startswith("Twin of")}
@@ -75,8 +77,9 @@ def kernels() -> list[str]:
     return [
         f"{module.__name__.rpartition('.')[2]}.{name}"
         for module in compiled()
-        for name in public(module)
-        if not module.__name__.rpartition(".")[2].startswith("text")
+        for name, kernel in public(module).items()
+        if not isinstance(kernel, type)
+        and not module.__name__.rpartition(".")[2].startswith("text")
     ]
 
 
@@ -92,18 +95,38 @@ def find(name: str, package: str) -> Any:
 def arguments(name: str, rng: np.random.Generator, n: int, p: int) -> Arguments:
     """Arguments in the kernel's order; what it only reads is read-only."""
     made = KERNELS[name].make(rng, n, p)
-    for key, value in made.items():
-        if isinstance(value, np.ndarray) and key not in KERNELS[name].written.split():
-            value.flags.writeable = False
+    for arrays in bundled(made):
+        for key, value in arrays.items():
+            if isinstance(value, np.ndarray) and key not in KERNELS[name].written.split():
+                value.flags.writeable = False
     order = inspect.signature(find(name, "textreg._core")).parameters
     return {key: made[key] for key in order}
 
 
+def bundled(made: Arguments) -> list[Arguments]:
+    """The arguments, and those of the bundles among them."""
+    return [made, *(value.arguments for value in made.values() if isinstance(value, Bundle))]
+
+
 def copy(made: Arguments) -> Arguments:
-    return {
-        key: value.copy() if isinstance(value, np.ndarray) and value.flags.writeable else value
-        for key, value in made.items()
-    }
+    def copied(value: Any) -> Any:
+        if isinstance(value, Bundle):
+            return value._replace(arguments=copy(value.arguments))
+        return value.copy() if isinstance(value, np.ndarray) and value.flags.writeable else value
+
+    return {key: copied(value) for key, value in made.items()}
+
+
+def call(name: str, package: str, made: Arguments) -> Any:
+    """What a kernel or its twin returns; bundles are made of the classes beside it."""
+    module = name.partition(".")[0]
+    given = [
+        find(f"{module}.{value.cls}", package)(**value.arguments)
+        if isinstance(value, Bundle)
+        else value
+        for value in made.values()
+    ]
+    return find(name, package)(*given)
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -111,18 +134,22 @@ def copy(made: Arguments) -> Arguments:
 def test_kernel_agrees_with_its_twin(name: str, seed: int, n: int, p: int) -> None:
     made = arguments(name, np.random.default_rng(seed), n, p)
     ours, theirs = copy(made), copy(made)
-    result = find(name, "textreg._core")(*ours.values())
-    expected = find(name, "textreg._core.reference")(*theirs.values())
+    result = call(name, "textreg._core", ours)
+    expected = call(name, "textreg._core.reference", theirs)
     assert (result is None) == (expected is None)
     ours["result"], theirs["result"] = result or 0.0, expected or 0.0
-    for key in theirs.keys() - KERNELS[name].room.split():
-        np.testing.assert_allclose(ours[key], theirs[key], rtol=1e-9, atol=1e-12, err_msg=key)
+    for our_arrays, their_arrays in zip(bundled(ours), bundled(theirs), strict=True):
+        for key in their_arrays.keys() - KERNELS[name].room.split():
+            one, other = our_arrays[key], their_arrays[key]
+            if not isinstance(other, (Bundle, tuple)):
+                np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12, err_msg=key)
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_arrays_of_other_lengths_are_refused(name: str) -> None:
     for key in KERNELS[name].checked.split():
         made = arguments(name, np.random.default_rng(3), 6, 5)
-        made[key] = np.concatenate([made[key], made[key][-1:]])
+        arrays = next(arrays for arrays in bundled(made) if key in arrays)
+        arrays[key] = np.concatenate([arrays[key], arrays[key][-1:]])
         with pytest.raises(ValueError, match=r"one entry|same length|entries"):
-            find(name, "textreg._core")(*made.values())
+            call(name, "textreg._core", made)

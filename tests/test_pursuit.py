@@ -16,13 +16,13 @@ from textreg.builtin.pursuit import Gomp, Omp
 from textreg.errors import ConvergenceWarning, DataError, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Groups, Problem, Step
-from textreg.solvers import group_scores, spans
+from textreg.solvers import column_groups, group_scores
 from textreg.solvers.active import ActiveFit
+from textreg.solvers.column_groups import ColumnGroups
+from textreg.solvers.column_scores import ColumnDots
 from textreg.solvers.group_scores import SCORES
 from textreg.solvers.pursuit import Pursuit
-from textreg.solvers.scores import Products
-from textreg.solvers.spans import Spans, spans_of
-from textreg.solvers.unit_columns import Columns
+from textreg.solvers.unit_columns import UnitColumns
 from textreg.training.running import Work
 from textreg.training.search.selection import search
 from textreg.training.search.trials import Fold
@@ -79,7 +79,7 @@ def gomp_known(data_dir: Path) -> Known:
 @pytest.mark.parametrize("name", RUNS)
 def test_omp_takes_the_features_of_the_reference(omp_known: Known, name: str) -> None:
     known, l2 = omp_known, float(omp_known[f"{name}_lambda"])
-    run = Pursuit(known.problem(known.normed), l2=l2, columns="given", first=[0])
+    run = Pursuit(known.problem(known.normed), l2=l2, columns="given", initial=[0])
     run.grow(301)
     assert run.uncertain == 0
     assert run.order == (known[f"{name}_exact_order"] + 1).tolist()
@@ -97,7 +97,7 @@ def test_omp_has_the_weights_of_the_reference(omp_known: Known, name: str, count
     order = (known[f"{name}_order"] + 1)[:count]
     for X, columns, kind in ((known.normed, "given", "path"), (known.raw, "unit", "raw")):
         problem = known.problem(X, tol=1e-14)
-        solution = Pursuit(problem, l2=l2, columns=columns, first=order.tolist()).solution(count)
+        solution = Pursuit(problem, l2=l2, columns=columns, initial=order.tolist()).solution(count)
         expected = known[f"{name}_w_{kind}_exact_{count}"]
         np.testing.assert_allclose(solution.w[order], expected, atol=1e-6)
         objective = known[f"{name}_objective"][known[f"{name}_checkpoints"] == count]
@@ -231,9 +231,9 @@ def test_no_choice_hangs_on_how_much_is_kept(kind: str, monkeypatch: pytest.Monk
     run = Pursuit(problem, l2=0.3, score=kind)
     run.grow(20)
     for module, name, value in (
-        (spans, "WIDEST", 2),
-        (spans, "ROOM", 0),
-        (group_scores, "PLACES", 2),
+        (column_groups, "MOST_BOUNDED", 2),
+        (column_groups, "DENSE_ENTRIES", 0),
+        (group_scores, "ORIGINS", 2),
     ):
         monkeypatch.setattr(module, name, value)
     other = Pursuit(small(21, groups=some_groups(21)), l2=0.3, score=kind)
@@ -246,21 +246,21 @@ def test_no_choice_hangs_on_how_much_is_kept(kind: str, monkeypatch: pytest.Monk
 def test_factors_bound_what_groups_explain(seed: int, unit: bool) -> None:
     rng = np.random.default_rng(seed)
     problem, groups = small(seed, weights=rng.random(40)), some_groups(seed)
-    columns = Columns(problem)
+    columns = UnitColumns(problem)
     size = np.sign(columns.norms) if unit else columns.norms
-    made = spans_of(groups, columns, size)
-    u = columns.dots(r := rng.normal(size=40), made.race.columns)
-    factors, left = made.factors(columns, 0.01), (size > 0.0) & (rng.random(25) < 0.7)
+    made = column_groups.column_groups(groups, columns, size)
+    u = columns.dots(r := rng.normal(size=40), made.distinct.columns)
+    factors, left = made.projection_bounds(columns, 0.01), (size > 0.0) & (rng.random(25) < 0.7)
     A = problem.X.toarray() * (size / np.where(size > 0.0, columns.norms, 1.0))
     for g, first in enumerate(made.first.tolist()):
-        entries = np.arange(made.indptr[g], made.indptr[g + 1], dtype=np.int32)
+        entries = np.arange(made.offsets[g], made.offsets[g + 1], dtype=np.int32)
         members = groups.indices[groups.indptr[first] : groups.indptr[first + 1]]
-        assert made.left(entries, left).sum() == pytest.approx(
+        assert made.remaining_squares(entries, left).sum() == pytest.approx(
             (size[members[left[members]]] ** 2).sum()
         )
         for some in (size > 0.0, left):
-            alive = made.left(entries, some) > 0.0
-            bound = (factors[entries] * alive) @ u[made.places[entries]] ** 2
+            alive = made.remaining_squares(entries, some) > 0.0
+            bound = (factors[entries] * alive) @ u[made.members[entries]] ** 2
             inside = members[some[members]]
             if len(inside):
                 mean = score_of(A[:, inside], problem.weights, r, "projection")
@@ -268,17 +268,17 @@ def test_factors_bound_what_groups_explain(seed: int, unit: bool) -> None:
 
 
 @given(st.integers(0, 10**6), st.floats(0.0, 3.0))
-def test_products_are_off_by_no_more_than_they_say(seed: int, near: float) -> None:
+def test_products_are_off_by_no_more_than_they_say(seed: int, tolerance: float) -> None:
     rng = np.random.default_rng(seed)
-    columns = Columns(small(seed, weights=rng.random(40) + 0.1))
-    products = Products(columns, columns.race(np.sign(columns.norms)))
+    columns = UnitColumns(small(seed, weights=rng.random(40) + 0.1))
+    products = ColumnDots(columns, columns.distinct(np.sign(columns.norms)))
     r = rng.normal(size=40)
     for _ in range(4):
         r = r + rng.normal(size=40) * rng.exponential(size=40)
-        products.near = near
-        error = products.follow(r)
-        assert error <= near * (1.0 + 1e-6) + 1e-6
-        off = products.values - columns.dots(r, products.race.columns)
+        products.tolerance = tolerance
+        error = products.update(r)
+        assert error <= tolerance * (1.0 + 1e-6) + 1e-6
+        off = products.values - columns.dots(r, products.distinct.columns)
         assert np.abs(off).max() <= error
 
 
@@ -294,14 +294,22 @@ def test_what_hangs_on_no_label_is_made_once(monkeypatch: pytest.MonkeyPatch) ->
 
         monkeypatch.setattr(owner, name, counted)
 
-    for owner, name in ((Columns, "__init__"), (Columns, "twins"), (Spans, "__init__")):
+    for owner, name in (
+        (UnitColumns, "__init__"),
+        (UnitColumns, "next_parallel"),
+        (ColumnGroups, "__init__"),
+    ):
         count(owner, name)
     problem = small(22, groups=some_groups(22))
     assert problem.X_csc.shape == (40, 25)  # shared by all that come of this problem
     for y in (problem.y, -problem.y):
         for l2 in (0.1, 1.0):
             Gomp(l2=l2, budget=8).solve(problem.replace(y=y))
-    assert sorted(made) == ["Columns.__init__", "Columns.twins", "Spans.__init__"]
+    assert sorted(made) == [
+        "ColumnGroups.__init__",
+        "UnitColumns.__init__",
+        "UnitColumns.next_parallel",
+    ]
 
 
 def test_groups_are_really_taken() -> None:
@@ -343,7 +351,7 @@ def test_without_singletons_only_groups_are_taken() -> None:
 def test_the_radius_is_a_bound(seed: int, l2: float, intercept: bool) -> None:
     rng = np.random.default_rng(seed)
     problem = small(seed, fit_intercept=intercept, weights=rng.random(40))
-    columns = Columns(problem)
+    columns = UnitColumns(problem)
     fit = ActiveFit(problem, columns, np.full(25, 2.0 * l2))
     fit.add(rng.permutation(24)[: rng.integers(1, 20)].astype(np.int32))
     c, norms = problem.weights, columns.norms
@@ -361,9 +369,9 @@ def test_the_radius_is_a_bound(seed: int, l2: float, intercept: bool) -> None:
 def test_parallel_columns_are_found(seed: int) -> None:
     rng = np.random.default_rng(seed)
     X = rng.integers(-1, 2, (3, 20)).astype(float) * rng.integers(1, 5, 20)
-    columns = Columns(Problem(csr_array(X), np.array([1.0, -1.0, 1.0])))
+    columns = UnitColumns(Problem(csr_array(X), np.array([1.0, -1.0, 1.0])))
     scale = rng.integers(1, 3, 20).astype(float)
-    following = columns.twins(scale)
+    following = columns.next_parallel(scale)
     unit = X / np.where(columns.norms > 0.0, columns.norms, 1.0)
     for j in range(20):
         alike = [k for k in range(20) if abs(unit[:, j] @ unit[:, k]) > 1.0 - 1e-9]
@@ -507,7 +515,7 @@ def test_a_callback_stops_with_the_best_so_far() -> None:
 @pytest.mark.parametrize(("reg", "power"), [(Omp(), 1), (Gomp(score="sum"), 2)])
 def test_epsilon_ends_a_run(reg: Omp, power: int) -> None:
     nothing = Groups(np.zeros(1, dtype=np.int64), np.empty(0, np.int32), np.empty(0), 25)
-    problem, columns = small(14, groups=nothing), Columns(small(14))
+    problem, columns = small(14, groups=nothing), UnitColumns(small(14))
     part = reg.replace(l2=1.0, budget=10)
     order = list(part.solve(problem).report.order)
     A = problem.X.toarray()[:, order[:5]] / columns.norms[order[:5]]

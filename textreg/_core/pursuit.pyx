@@ -1,6 +1,6 @@
-"""The two inner loops of a greedy pursuit: refit what is active, look for what comes next.
+"""The two inner loops of a greedy pursuit: fit the active features, find the best candidate.
 
-A matrix is three arrays of a CSC matrix, as in ``columns``.
+A matrix is the three arrays of a CSC matrix, as in ``columns``.
 """
 
 from libc.math cimport INFINITY, fabs
@@ -8,33 +8,32 @@ from libc.math cimport INFINITY, fabs
 
 def ridge_descent(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                   const double[::1] h, double[::1] v, int[::1] features, const double[::1] q,
-                  double[::1] bend, double[::1] w, double b, bint fit_intercept,
+                  double[::1] curvature, double[::1] w, double b, bint fit_intercept,
                   double slack, int passes):
-    """Coordinate descent on the model of Newton's method plus a ridge, which never draws to zero:
+    """Coordinate descent on the quadratic model of Newton's method plus a ridge:
 
         v . (X d + d_b) + 1/2 sum_i h_i (X d + d_b)_i^2 + sum_j 1/2 q_j w_j^2
 
-    d and d_b are the changes of w_j, j in features, and of b. The first pass goes through the
-    features in the order given, past those whose derivative g is small, g^2 <= slack q_j; the
-    others, at most ``passes - 1`` of them, through those that the last one moved. b is moved before
-    every pass and after the last. ``v``: (n,), comes in as the loss's derivatives and goes out as
-    those of the model. q, w: (columns,), w changed in place. ``bend``: (columns,), becomes the
-    second derivative in every w_j that is moved. Of ``features`` nothing is kept but room to work
-    in. Returns b.
+    d and d_b are the changes of w_j, j in features, and of b. The first pass visits the features in
+    the order given and skips those whose derivative g is small, g^2 <= slack q_j; the others, at
+    most ``passes - 1`` of them, visit those that the last one moved. b is moved before every pass
+    and after the last. ``v``: (n,), the derivatives of the loss, becomes those of the model. q, w:
+    (columns,), w changed in place. ``curvature``: (columns,), becomes the second derivative in
+    every w_j that is moved. ``features`` is overwritten. Returns b.
     """
     if v.shape[0] != h.shape[0]:
         raise ValueError("h and v must have one entry a row")
-    if not q.shape[0] == bend.shape[0] == w.shape[0] == indptr.shape[0] - 1:
-        raise ValueError("q, bend and w must have one entry a column")
+    if not q.shape[0] == curvature.shape[0] == w.shape[0] == indptr.shape[0] - 1:
+        raise ValueError("q, curvature and w must have one entry a column")
     with nogil:
-        _descend(indptr, indices, data, h, v, features, q, bend, w, &b, fit_intercept, slack,
+        _descend(indptr, indices, data, h, v, features, q, curvature, w, &b, fit_intercept, slack,
                  passes)
     return b
 
 
 cdef void _descend(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                    const double[::1] h, double[::1] v, int[::1] features,
-                   const double[::1] q, double[::1] bend, double[::1] w, double* b,
+                   const double[::1] q, double[::1] curvature, double[::1] w, double* b,
                    bint fit_intercept, double slack, int passes) noexcept nogil:
     cdef Py_ssize_t k, e, moving = features.shape[0], moved
     cdef int i, j, used
@@ -51,12 +50,12 @@ cdef void _descend(const long long[::1] indptr, const int[::1] indices, const do
             if g * g <= slack * q[j]:
                 continue
             if used == 0:
-                bend[j] = q[j]
+                curvature[j] = q[j]
                 for e in range(indptr[j], indptr[j + 1]):
-                    bend[j] += data[e] * data[e] * h[indices[e]]
-            if bend[j] <= 0.0:  # neither ridge nor curvature: no least value
+                    curvature[j] += data[e] * data[e] * h[indices[e]]
+            if curvature[j] <= 0.0:  # neither ridge nor curvature: no minimum
                 continue
-            step = -g / bend[j]
+            step = -g / curvature[j]
             w[j] += step
             for e in range(indptr[j], indptr[j + 1]):
                 i = indices[e]
@@ -72,49 +71,49 @@ cdef void _descend(const long long[::1] indptr, const int[::1] indices, const do
 
 cdef void _intercept(const double[::1] h, double[::1] v, double* b) noexcept nogil:
     cdef Py_ssize_t i
-    cdef double g = 0.0, bend = 0.0
+    cdef double g = 0.0, curvature = 0.0
     for i in range(v.shape[0]):
         g += v[i]
-        bend += h[i]
-    if bend > 0.0:
-        g = -g / bend
+        curvature += h[i]
+    if curvature > 0.0:
+        g = -g / curvature
         b[0] += g
         for i in range(v.shape[0]):
             v[i] += h[i] * g
 
 
 def best_column(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
-                const double[::1] r, const int[::1] race, const double[::1] scale,
-                const double[::1] products, double error, double reach, double radius, double tie,
-                double floor, double floor_reach, double[::1] score, int[::1] fresh):
-    """The column with the largest scale |x_j . r|, most of them known to be smaller unlooked.
+                const double[::1] r, const int[::1] columns, const double[::1] scale,
+                const double[::1] dots, double error, double lipschitz, double radius, double tie,
+                double rival, double rival_lipschitz, double[::1] score, int[::1] candidates):
+    """The column with the largest scale |x_j . r|, without computing all these products.
 
-    ``race``: the columns to choose from, of norm one at most; for each of them ``scale``, 0 or less
-    for those that are out, and in ``products`` what x_j . r is but for ``error``. ``radius``: r may
-    lie this far from where it belongs. ``reach``: the largest of ``scale``. Every score that may be
-    the largest, here or there, is computed.
+    ``columns``: (m,) the columns to select from, of norm one at most. ``scale``: (m,), 0 or less
+    for columns that are out. ``dots``: (m,), the products x_j . r up to an absolute ``error``.
+    ``radius``: r may lie this far from its exact value. ``lipschitz``: the largest of ``scale``.
+    The score of every column that may have the largest, here or at the exact r, is computed.
 
-    ``floor``, ``floor_reach``: score and scale of a rival that is no column; -inf if none. ``tie``:
-    scores this much lower, relatively, are equal, and the lowest index has it. ``score``,
-    ``fresh``: (race,), room to work in.
+    ``rival``, ``rival_lipschitz``: score and Lipschitz constant of a candidate that is no column;
+    -inf if none. ``tie``: scores this much lower, relatively, count as equal, and the lowest index
+    is selected. ``score``, ``candidates``: (m,), working memory.
 
-    Returns the place in the race, -1 where the floor is no lower, its score, and the radius below
-    which its lead over every column that does not tie is certain.
+    Returns the position of the best column, -1 where the rival is no lower; its score; and the
+    radius below which it is certain to be better than every column that does not tie with it.
     """
     cdef Py_ssize_t best = -1
-    cdef double top = floor, room = INFINITY
-    if not race.shape[0] == scale.shape[0] == products.shape[0]:
-        raise ValueError("race, scale and products must have the same length")
-    if not race.shape[0] == score.shape[0] == fresh.shape[0]:
-        raise ValueError("race, score and fresh must have the same length")
+    cdef double top = rival, margin = INFINITY
+    if not columns.shape[0] == scale.shape[0] == dots.shape[0]:
+        raise ValueError("columns, scale and dots must have the same length")
+    if not columns.shape[0] == score.shape[0] == candidates.shape[0]:
+        raise ValueError("columns, score and candidates must have the same length")
     with nogil:
-        _best(indptr, indices, data, r, race, scale, products, error, reach, radius, tie,
-              floor, floor_reach, score, fresh, &best, &top, &room)
-    return best, top, room
+        _best(indptr, indices, data, r, columns, scale, dots, error, lipschitz, radius, tie,
+              rival, rival_lipschitz, score, candidates, &best, &top, &margin)
+    return best, top, margin
 
 
-cdef inline double product(const long long[::1] indptr, const int[::1] indices,
-                           const double[::1] data, const double[::1] r, int j) noexcept nogil:
+cdef inline double column_dot(const long long[::1] indptr, const int[::1] indices,
+                              const double[::1] data, const double[::1] r, int j) noexcept nogil:
     cdef Py_ssize_t e
     cdef double total = 0.0
     for e in range(indptr[j], indptr[j + 1]):
@@ -123,42 +122,44 @@ cdef inline double product(const long long[::1] indptr, const int[::1] indices,
 
 
 cdef void _best(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
-                const double[::1] r, const int[::1] race, const double[::1] scale,
-                const double[::1] products, double error, double reach, double radius, double tie,
-                double floor, double floor_reach, double[::1] score, int[::1] fresh,
-                Py_ssize_t* best, double* result, double* room) noexcept nogil:
+                const double[::1] r, const int[::1] columns, const double[::1] scale,
+                const double[::1] dots, double error, double lipschitz, double radius, double tie,
+                double rival, double rival_lipschitz, double[::1] score, int[::1] candidates,
+                Py_ssize_t* best, double* result, double* margin) noexcept nogil:
     cdef Py_ssize_t k, count = 0, first = -1
-    cdef int place
-    cdef double value, likely = -1.0, top = floor, lead = floor_reach
-    for k in range(race.shape[0]):
-        value = scale[k] * fabs(products[k])
-        if value > likely and scale[k] > 0.0:
-            likely, first = value, k
+    cdef int position
+    cdef bint lower
+    cdef double value, largest = -1.0, top = rival, lipschitz_of_best = rival_lipschitz
+    for k in range(columns.shape[0]):
+        value = scale[k] * fabs(dots[k])
+        if value > largest and scale[k] > 0.0:
+            largest, first = value, k
     if first < 0:
         return
-    # Who is likely to lead is a good bar for the others.
-    value = scale[first] * fabs(product(indptr, indices, data, r, race[first]))
+    # The score of the likely best excludes most of the others by their bounds.
+    value = scale[first] * fabs(column_dot(indptr, indices, data, r, columns[first]))
     if value > top:
         top = value
-    for k in range(race.shape[0]):
-        value = scale[k] * (fabs(products[k]) + error + radius) + reach * radius
+    for k in range(columns.shape[0]):
+        value = scale[k] * (fabs(dots[k]) + error + radius) + lipschitz * radius
         if value < top * (1.0 - tie) or scale[k] <= 0.0:
             continue
-        value = scale[k] * fabs(product(indptr, indices, data, r, race[k]))
+        value = scale[k] * fabs(column_dot(indptr, indices, data, r, columns[k]))
         score[count] = value
-        fresh[count] = <int>k
+        candidates[count] = <int>k
         count += 1
         if value > top:
             top = value
-    if floor < top * (1.0 - tie):
+    if rival < top * (1.0 - tie):
         for k in range(count):
-            place = fresh[k]
-            if score[k] >= top * (1.0 - tie) and (best[0] < 0 or race[place] < race[best[0]]):
-                best[0] = place
+            position = candidates[k]
+            lower = best[0] < 0 or columns[position] < columns[best[0]]
+            if score[k] >= top * (1.0 - tie) and lower:
+                best[0] = position
                 result[0] = score[k]
-                lead = scale[place]
+                lipschitz_of_best = scale[position]
     for k in range(count):
         if score[k] < top * (1.0 - tie):
-            value = (top - score[k]) / (lead + scale[fresh[k]])
-            if value < room[0]:
-                room[0] = value
+            value = (top - score[k]) / (lipschitz_of_best + scale[candidates[k]])
+            if value < margin[0]:
+                margin[0] = value

@@ -18,7 +18,7 @@ from textreg._core.columns import column_dots, column_sums
 from textreg._core.pursuit import ridge_descent
 from textreg.losses import find_loss, intercept_at_zero, largest_curvature
 from textreg.records import Floats, Int32s, Problem
-from textreg.solvers.unit_columns import Columns
+from textreg.solvers.unit_columns import UnitColumns
 
 PASSES = 12
 """Most rounds of coordinate descent on each quadratic model."""
@@ -55,7 +55,7 @@ class ActiveFit:
     which the next feature is chosen. radius: r is at most this far from that of the exact fit.
     """
 
-    def __init__(self, problem: Problem, columns: Columns, q: Floats) -> None:
+    def __init__(self, problem: Problem, columns: UnitColumns, q: Floats) -> None:
         """q: (p,), price of every feature's halved squared weight."""
         self.problem, self.columns, self._q_of = problem, columns, q
         self.loss = find_loss(problem.loss)

@@ -1,4 +1,4 @@
-"""How well groups of columns correlate with what a fit leaves over."""
+"""How well groups of columns correlate with the residual of a fit."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from textreg._core.spans import near_groups
+from textreg._core.group_scores import (
+    GroupBounds,
+    candidate_groups,
+    group_correlations,
+    group_projections,
+)
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.records import Floats, Groups, Int32s
 from textreg.records.ragged import sums
-from textreg.solvers.scores import Leader, Products
-from textreg.solvers.spans import Room, spans_of
-from textreg.solvers.unit_columns import Columns
+from textreg.solvers.column_groups import column_groups
+from textreg.solvers.column_scores import Candidate, ColumnDots
+from textreg.solvers.unit_columns import UnitColumns
 
 SCORES = ("projection", "mean", "sum", "orthonormal")
 """The scores of a group, see :class:`GroupScores`."""
 
 SMOOTHING = 0.01
-"""Added to the diagonal of A'A by the score "projection", as in the authors' code."""
+"""Added to the diagonal of A'A by the score "projection", as in the code of skianis2018."""
 
 RANK = 1e-10
 """A column adds nothing to a span that it leaves by less than this share of its square."""
@@ -28,10 +33,10 @@ LARGEST = 10_000
 """Most features of a group whose score needs A'A, which then takes 0.8 GB."""
 
 BATCH = 16
-"""Groups whose scores are computed together at first, in the order of what they may reach."""
+"""Groups whose scores are computed together at first, in the order of their bounds."""
 
-PLACES = 32
-"""Derivatives of the loss that are kept to tell how far they have gone since a score was new."""
+ORIGINS = 32
+"""Residuals that are stored to tell how far r is from where a score was computed."""
 
 
 class GroupScores:
@@ -39,8 +44,8 @@ class GroupScores:
 
     With A the columns that are left in a group, |A| their number and r the derivatives of the loss:
 
-    - "projection": r'A (A'A + 0.01 I)^-1 A'r / |A|, as the authors' code has it;
-    - "mean": ||A'r||^2 / |A|, eq. (11) of the paper;
+    - "projection": r'A (A'A + 0.01 I)^-1 A'r / |A|, as in the authors' code;
+    - "mean": ||A'r||^2 / |A|, eq. (11) of skianis2018;
     - "sum": ||A'r||^2, eq. (9);
     - "orthonormal": r'A (A'A)^-1 A'r, eq. (10), with the pseudo-inverse.
 
@@ -48,122 +53,133 @@ class GroupScores:
     still bounds the new one.
     """
 
-    def __init__(self, groups: Groups, columns: Columns, size: Floats, score: str) -> None:
-        """size: (p,), norm of every column as it is scored, 0 for those that cannot be chosen."""
+    def __init__(self, groups: Groups, columns: UnitColumns, size: Floats, score: str) -> None:
+        """size: (p,), norm of every column as it is scored, 0 for those that cannot be selected."""
         if score not in SCORES:
             raise UsageError(
                 f"score must be one of {', '.join(SCORES)}, not {score!r}."
                 f"{did_you_mean(score, SCORES)}"
             )
         self.groups, self.columns, self.score = groups, columns, score
-        averaged = score in ("projection", "mean")
-        projected = score in ("projection", "orthonormal")
+        self._averaged = score in ("projection", "mean")
+        self._projected = score in ("projection", "orthonormal")
         self._smoothing, self._rank = (SMOOTHING, 0.0) if score == "projection" else (0.0, RANK)
-        self._spans = spans = spans_of(groups, columns, size)
-        self.products = Products(columns, spans.race)
-        self._alive, self._sizes = size > 0.0, spans.sizes.copy()
-        largest = int(spans.sizes.max(initial=0.0))
-        if projected and largest > LARGEST:
-            name = groups.name(int(spans.first[spans.sizes.argmax()]))
+        self._column_groups = prepared = column_groups(groups, columns, size)
+        self.column_dots = ColumnDots(columns, prepared.distinct)
+        self._available, self._sizes = size > 0.0, prepared.sizes.copy()
+        largest = int(prepared.sizes.max(initial=0.0))
+        if self._projected and largest > LARGEST:
+            name = groups.name(int(prepared.first[prepared.sizes.argmax()]))
             raise DataError(
                 f"{name} has {largest:,} features, too many for the score "
                 f"'{score}' (at most {LARGEST:,}). Use smaller groups, or score=mean."
             )
-        self._room = Room.of(
-            columns, spans.race, int(np.diff(spans.indptr).max(initial=0)), projected
-        )
-        self._squares = self._factors = spans.squares.copy()
-        if projected:
+        width = int(np.diff(prepared.offsets).max(initial=0))
+        self._arrays = prepared.arrays(columns, width, width if self._projected else 0)
+        # The square of a score before the division is at most sum_e factors[e] (x_j . r)^2.
+        self._squares = self._factors = prepared.squares.copy()
+        if self._projected:
             self._factors = np.full(len(self._squares), math.inf)
         if score == "projection":
-            self._factors = spans.factors(columns, SMOOTHING).copy()
-        # The root of each score before the division: a bound on it at some r, which of the places
-        # where r was, and its constant. Where r = 0, all scores are.
-        count = len(spans.first)
-        self._value, self._where = np.zeros(count), np.zeros(count, dtype=np.int32)
-        self._places, self._known = np.zeros((PLACES, columns.shape[0])), 1
-        squares = sums(spans.of, spans.squares, count)
-        self._lipschitz = np.ones(count) if projected else np.sqrt(squares)
-        self._averaged, self._divisor, self.reach = averaged, np.empty(count), 0.0
-        self._dots = np.empty(len(spans.race.columns))
-        self._near, self._bound = np.empty(count, dtype=np.int32), np.empty(count)
-        self._divide(np.arange(count))
+            self._factors = prepared.projection_bounds(columns, SMOOTHING).copy()
+        # The root of each score before the division: a bound on it, at which residual it holds, and
+        # its Lipschitz constant. All scores are 0 at the residual 0, the first of the origins.
+        count = len(prepared.first)
+        self._value, self._origin = np.zeros(count), np.zeros(count, dtype=np.int32)
+        self._origins, self._origin_count = np.zeros((ORIGINS, columns.shape[0])), 1
+        squares = sums(prepared.group_of, prepared.squares, count)
+        self._lipschitz = np.ones(count) if self._projected else np.sqrt(squares)
+        self._divisor, self.lipschitz = np.empty(count), 0.0
+        self._bounds = GroupBounds(self._value, self._origin, self._lipschitz, self._divisor)
+        self._dots = np.empty(len(prepared.distinct.columns))
+        self._candidates, self._bound = np.empty(count, dtype=np.int32), np.empty(count)
+        self._update_divisor(np.arange(count))
 
-    def of_singles(self, size: Floats) -> Floats:
-        """What the root of the score of column j alone is to |x_j . r|; size: (p,), as above."""
+    def column_scale(self, size: Floats) -> Floats:
+        """(p,) The root of the score of column j alone, over |x_j . r|; size: (p,), as above."""
         if self.score == "projection":
             return np.asarray(size / np.sqrt(size * size + SMOOTHING))
         return np.sign(size) if self.score == "orthonormal" else size
 
     def remove(self, features: Int32s) -> None:
         """Take features out of all groups."""
-        spans = self._spans
-        for j in features[self._alive[features]].tolist():
-            self._alive[j] = False
-            entries = spans.entries(j)
-            self._squares[entries] = left = spans.left(entries, self._alive)
+        groups = self._column_groups
+        for j in features[self._available[features]].tolist():
+            self._available[j] = False
+            entries = groups.entries(j)
+            self._squares[entries] = left = groups.remaining_squares(entries, self._available)
             self._factors[entries[left == 0.0]] = 0.0
-            groups = spans.of[entries]
-            self._sizes[groups] -= 1.0
-            self._divide(groups)
+            changed = groups.group_of[entries]
+            self._sizes[changed] -= 1.0
+            self._update_divisor(changed)
 
-    def _divide(self, groups: NDArray[np.integer]) -> None:
-        """Find what the roots of the scores are divided by, 0 where nothing is left."""
+    def _update_divisor(self, groups: NDArray[np.integer]) -> None:
+        """Compute what the roots of the scores are divided by, 0 where no feature is left."""
         sizes = self._sizes[groups]
         self._divisor[groups] = np.sqrt(sizes) if self._averaged else np.sign(sizes)
-        some = groups[sizes > 0.0]
-        reach = self._lipschitz[some] / self._divisor[some]
-        self.reach = max(self.reach, float(reach.max(initial=0.0)))
+        nonempty = groups[sizes > 0.0]
+        lipschitz = self._lipschitz[nonempty] / self._divisor[nonempty]
+        self.lipschitz = max(self.lipschitz, float(lipschitz.max(initial=0.0)))
 
-    def leader(self, r: Floats, radius: float, rival: Leader, tie: float) -> Leader:
+    def best(self, r: Floats, radius: float, rival: Candidate, tie: float) -> Candidate:
         """The best group, or ``rival`` where it is better, and how certain that is.
 
-        radius: how far r (n,) may be from where it belongs. tie: scores this much lower,
-        relatively, are equal; then groups go before columns, and the lower index before the higher.
+        radius: how far r (n,) may be from its exact value. tie: scores this much lower, relatively,
+        count as equal; then groups go before columns, and the lower index before the higher.
         """
-        spans, divisor = self._spans, self._divisor
-        gone, error = self._gone(r), self.products.follow(r)
-        count = near_groups(
-            spans.indptr, spans.places, self._factors, self.products.values, error,
-            self._lipschitz, divisor, gone, self.columns.length(r), max(self.reach, rival.reach),
-            radius, rival.score * (1.0 - tie), self._known - 1, self._value, self._where,
-            self._near, self._bound,
+        divisor = self._divisor
+        distances, error = self._distances(r), self.column_dots.update(r)
+        count = candidate_groups(
+            self._arrays, self._bounds, self._factors, self.column_dots.values, error, distances,
+            self.columns.length(r), max(self.lipschitz, rival.lipschitz), radius,
+            rival.score * (1.0 - tie), self._candidates, self._bound,
         )  # fmt: skip
+        # The group of the largest bound first: once a score is above the next bound, the scores of
+        # all further groups are below it and need not be computed.
         order = np.argsort(-self._bound[:count], kind="stable")
-        near, bound = self._near[order], self._bound[order]
+        candidates, bound = self._candidates[order], self._bound[order]
         top, done, size = rival.score, 0, BATCH
         self._dots[:] = math.nan
         while done < count and bound[done] >= top * (1.0 - tie):
-            batch = near[done : done + size]
-            self._value[batch] = spans.scores(
-                batch, self.columns, r, self._dots, self._squares, self._smoothing, self._rank,
-                self._room,
-            )  # fmt: skip
-            self._where[batch] = self._known - 1
+            batch = candidates[done : done + size]
+            self._value[batch] = self._scores(batch, r)
+            self._origin[batch] = self._origin_count - 1
             top = max(top, float((self._value[batch] / divisor[batch]).max()))
             done, size = done + len(batch), 2 * size
-        fresh = np.sort(near[:done])
-        values, reach = self._value[fresh] / divisor[fresh], self._lipschitz[fresh] / divisor[fresh]
+        computed = np.sort(candidates[:done])
+        values = self._value[computed] / divisor[computed]
+        lipschitz = self._lipschitz[computed] / divisor[computed]
         tied = values >= top * (1.0 - tie)
-        lead = float(reach[tied][0]) if tied.any() else rival.reach
-        room = float(((top - values[~tied]) / (lead + reach[~tied])).min(initial=math.inf))
+        of_best = float(lipschitz[tied][0]) if tied.any() else rival.lipschitz
+        margins = (top - values[~tied]) / (of_best + lipschitz[~tied])
+        margin = float(margins.min(initial=math.inf))
         if not tied.any():
-            return rival._replace(room=min(rival.room, room))
-        best = int(spans.first[fresh[tied][0]])
-        return Leader(float(values[tied][0]), lead, room, self._features(best), best)
+            return rival._replace(margin=min(rival.margin, margin))
+        best = int(self._column_groups.first[computed[tied][0]])
+        return Candidate(float(values[tied][0]), of_best, margin, self._features(best), best)
 
-    def _gone(self, r: Floats) -> Floats:
-        """How far r is from the places where scores are known; it is the last of them now."""
-        length, places = self.columns.length, self._places
-        if self._known == PLACES:  # begin anew, all groups from here
-            gone = np.array([length(r - place) for place in places])
-            self._value += self._lipschitz * gone[self._where]
-            self._where[:], self._known = 0, 0
-        places[self._known] = r
-        self._known += 1
-        return np.array([length(r - place) for place in places[: self._known]])
+    def _scores(self, selected: Int32s, r: Floats) -> Floats:
+        """The roots of the scores of some groups before the division."""
+        out = np.empty(len(selected))
+        given = self._arrays, selected, self._squares, r, self._dots
+        if self._projected:
+            group_projections(*given, self._smoothing, self._rank, out)
+        else:
+            group_correlations(*given, out)
+        return out
+
+    def _distances(self, r: Floats) -> Floats:
+        """How far r is from the stored residuals; it becomes the last of them."""
+        length, origins = self.columns.length, self._origins
+        if self._origin_count == ORIGINS:  # start again, with a bound for every group at this r
+            distances = np.array([length(r - origin) for origin in origins])
+            self._value += self._lipschitz * distances[self._origin]
+            self._origin[:], self._origin_count = 0, 0
+        origins[self._origin_count] = r
+        self._origin_count += 1
+        return np.array([length(r - origin) for origin in origins[: self._origin_count]])
 
     def _features(self, g: int) -> Int32s:
-        """What is left of a group."""
+        """The features that are left of a group."""
         features = self.groups.members(g)
-        return features[self._alive[features]]
+        return features[self._available[features]]

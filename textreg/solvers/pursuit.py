@@ -1,13 +1,12 @@
 """Greedy pursuits: orthogonal matching pursuit, and its version for overlapping groups.
 
-Skianis, Tziortziotis & Vazirgiannis (2018), Algorithms 1 and 2 (docs/pursuit.md, G1). Begin with
-nothing; fit what is active; take the column, or the group of columns, that correlates best with
-what the fit leaves over, the derivatives r of the loss in the scores; again, until the budget is
-spent.
+Algorithms 1 and 2 of skianis2018 (docs/pursuit.md, G1). Start from the empty model; fit the active
+features; add the column, or the group of columns, that correlates best with the residual r, the
+derivatives of the loss in the scores; repeat until the budget is reached.
 
-Every choice is that of an exact fit, though no fit is exact: it is improved until it is certain who
-leads. Scores are Lipschitz in r, so a bound on the distance of r from its exact value tells when
-that is, and the way that r has gone tells which columns need no new look.
+Every selection is that of an exact fit, though no fit is exact: a fit is improved until the best
+candidate is certain. Scores are Lipschitz functions of r, so a bound on the distance of r from its
+exact value tells when that is, and the change of r since a score was computed bounds the new score.
 """
 
 from __future__ import annotations
@@ -32,25 +31,25 @@ from textreg.records import (
     Step,
 )
 from textreg.solvers.active import LEAST_RIDGE, ActiveFit
+from textreg.solvers.column_scores import TOLERANCE, Candidate, ColumnDots, ColumnScores
 from textreg.solvers.group_scores import GroupScores
 from textreg.solvers.newton import newton
-from textreg.solvers.scores import NEAR, ColumnScores, Leader, Products
 from textreg.solvers.unit_columns import unit_columns
 
 COLUMNS = ("unit", "given")
-"""What a pursuit may choose among: columns of norm one, or those of the problem."""
+"""What a pursuit may select from: columns of norm one, or those of the problem."""
 
 TIE = 1e-12
 """Scores that differ by less, relatively, are equal but for rounding."""
 
-LOOSEST = 5e-3
-"""Share of the last score that the radius must have fallen to before a look at the scores."""
+MAX_RADIUS = 5e-3
+"""The radius of a fit must be at most this share of the last score before scores are computed."""
 
 HALF = 0.5
-"""Share of the room that the radius is brought to."""
+"""Share of the margin that the radius is reduced to."""
 
 ROUNDS = 100
-"""Most Newton steps for one choice."""
+"""Most Newton steps for one selection."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,13 +73,56 @@ class PursuitReport(SelectionReport):
 
 
 class Pursuit:
-    """One run of a pursuit, which can be taken to a budget, asked for its model, and continued.
+    """One run of a pursuit, which can be grown to a budget, asked for its model, and continued.
 
-    order: active features in the order they came. steps: a :class:`SelectionStep` for every
-    step. uncertain: number of selections that the fits could not be made exact enough for.
-    proven: whether all the others are certain to be those of exact fits; where the ridge is small
-    that is an estimate. stopped: why the run has ended ("exhausted", "epsilon",
-    "callback"), or empty.
+    Parameters
+    ----------
+    problem : Problem
+        What to fit.
+    l2 : float
+        Ridge: strength of the penalty on the squared weights.
+    columns : {"unit", "given"}, default "unit"
+        "unit" selects among columns of norm one, with the ridge on their weights, and fits the
+        selected ones as they are given in the end. "given" does everything on the given columns, as
+        in the paper.
+    epsilon : float, default 0
+        The run ends when the best |x_j . r|, or the best score of a group, is no larger.
+    score : str, default ""
+        How groups are scored, see :class:`~textreg.solvers.group_scores.GroupScores`. Empty for a
+        pursuit of columns alone, which ignores groups.
+    singletons : bool, default True
+        Whether single columns compete with the groups.
+    initial : sequence of int, default ()
+        Features that are active from the start.
+
+    Attributes
+    ----------
+    order : list of int
+        Active features, in the order in which they were selected.
+    steps : list of SelectionStep
+        The steps that selected them.
+    history : list of Step
+        For every step the number of features active before it, and the objective of their fit on
+        the columns that are selected from.
+    uncertain : int
+        Number of selections for which the fit could not be made exact enough to be certain.
+    proven : bool
+        Whether all the others are certain to be those of exact fits. Where the ridge is small the
+        bound is an estimate, and this is False.
+    stopped : str
+        Why the run has ended ("exhausted", "epsilon", "callback"), or empty.
+
+    Raises
+    ------
+    UsageError
+        ``columns`` or ``score`` is unknown, or the problem has no groups where they are scored.
+    DataError
+        A group is too large for its score.
+
+    References
+    ----------
+    .. [1] Skianis, Tziortziotis & Vazirgiannis (2018), "Orthogonal matching pursuit for text
+       classification", Algorithms 1 and 2 (skianis2018).
     """
 
     def __init__(
@@ -92,18 +134,8 @@ class Pursuit:
         epsilon: float = 0.0,
         score: str = "",
         singletons: bool = True,
-        first: Sequence[int] = (),
+        initial: Sequence[int] = (),
     ) -> None:
-        """Prepare a run; nothing is chosen yet.
-
-        l2: price of the squared weights. columns: "unit" chooses among columns of norm one, with
-        the ridge on their weights, and fits the chosen ones as they are given in the end; "given"
-        does everything on the given columns, as the paper is written. epsilon: the run ends when
-        the best |x_j . r|, or the best score of a group, is no larger. score: how groups are scored
-        (see :class:`GroupScores`); empty for a pursuit of columns alone, to which groups do not
-        matter. singletons: whether single columns compete with the groups. first: features that are
-        active from the outset.
-        """
         if columns not in COLUMNS:
             raise UsageError(f"columns must be one of {', '.join(COLUMNS)}, not {columns!r}.")
         self.problem, self.l2, self.epsilon = problem, l2, epsilon
@@ -113,105 +145,124 @@ class Pursuit:
         q = 2.0 * l2 / np.where(size > 0.0, size, 1.0) ** 2
         self.fit = ActiveFit(problem, unit, q)
         self.proven = bool((q >= LEAST_RIDGE).all())
-        self._groups: GroupScores | None = None
+        self._group_scores: GroupScores | None = None
         scale = size
         if score:
             if problem.groups is None:
                 raise UsageError("a pursuit of groups needs groups, and the problem has none.")
-            self._groups = GroupScores(problem.groups, unit, size, score)
-            scale = self._groups.of_singles(size) if singletons else np.zeros_like(size)
-        products = Products(unit, unit.race(scale))
-        if self._groups is not None and self._groups.products.race is products.race:
-            products = self._groups.products
-        self._singles = ColumnScores(products, scale)
+            self._group_scores = GroupScores(problem.groups, unit, size, score)
+            scale = self._group_scores.column_scale(size) if singletons else np.zeros_like(size)
+        column_dots = ColumnDots(unit, unit.distinct(scale))
+        if self._group_scores is not None:
+            shared = self._group_scores.column_dots
+            column_dots = shared if shared.distinct is column_dots.distinct else column_dots
+        self._column_scores = ColumnScores(column_dots, scale)
         self.order = self.fit.features
         self.steps: list[SelectionStep] = []
         self.history: list[Step] = []
         self.uncertain, self.stopped = 0, ""
         self._last_r = np.zeros(len(problem.y))
-        self._wanted = LOOSEST
-        self._models: dict[int, tuple[Floats, float]] = {}
-        if len(first):
-            self._take(np.array(first, dtype=np.int32), -1)
+        self._target_radius = MAX_RADIUS
+        self._refits: dict[int, tuple[Floats, float]] = {}
+        if len(initial):
+            self._activate(np.array(initial, dtype=np.int32), -1)
 
     def grow(self, budget: int) -> None:
-        """Go on until ``budget`` features are active, or the run has stopped.
+        """Continue until ``budget`` features are active, or the run has stopped.
 
-        After every choice the callback gets a Step: how many features were active, and the
-        objective of their fit on the columns that are chosen among.
+        After every selection ``problem.callback`` is called with the last entry of ``history``.
+
+        Parameters
+        ----------
+        budget : int
+            Number of features; the last group may exceed it.
         """
         callback = self.problem.callback
         while len(self.order) < budget and not self.stopped:
-            leader = self._choose()
-            value = leader.score if self._groups is None else leader.score**2
-            if not len(leader.features):
+            best = self._select()
+            value = best.score if self._group_scores is None else best.score**2
+            if not len(best.features):
                 self.stopped = "exhausted"
             elif value <= self.epsilon:
                 self.stopped = "epsilon"
             else:
                 self.history.append(Step(len(self.order), self.fit.objective, math.nan))
-                self._take(leader.features, leader.group)
+                self._activate(best.features, best.group)
                 if callback is not None and callback(self.history[-1]):
                     self.stopped = "callback"
 
-    def _take(self, features: Int32s, group: int) -> None:
+    def _activate(self, features: Int32s, group: int) -> None:
         """Make ``features`` active."""
         self.fit.add(features)
-        self._singles.remove(features)
-        if self._groups is not None:
-            self._groups.remove(features)
+        self._column_scores.remove(features)
+        if self._group_scores is not None:
+            self._group_scores.remove(features)
         self.steps.append(SelectionStep(group, len(self.order)))
 
-    def _choose(self) -> Leader:
-        """What an exact fit would take next."""
-        fit, rounds, moving = self.fit, 0, True
-        while moving and fit.radius > self._wanted and rounds < ROUNDS:
-            moving = fit.improve(self._wanted)
+    def _select(self) -> Candidate:
+        """The candidate that an exact fit would add next."""
+        fit, rounds, improving = self.fit, 0, True
+        while improving and fit.radius > self._target_radius and rounds < ROUNDS:
+            improving = fit.improve(self._target_radius)
             rounds += 1
         while True:
-            leader, gone = self._look(), 0.0
-            while gone < leader.room:
-                # An exact fit's r lies no farther than this from where the scores were looked at.
-                certain = gone + fit.radius < leader.room
-                stuck = not moving or rounds >= ROUNDS
-                if certain or (stuck and gone == 0.0):
+            best, distance = self._best(), 0.0
+            while distance < best.margin:
+                # The exact r lies no farther than this from the one that the scores belong to. As
+                # scores are Lipschitz, within the margin the same candidate has the best score.
+                certain = distance + fit.radius < best.margin
+                stuck = not improving or rounds >= ROUNDS
+                if certain or (stuck and distance == 0.0):
                     self.uncertain += not certain
-                    self._expect(leader)
-                    return leader
-                if stuck:  # the last look is the best that can be had
+                    self._set_target(best)
+                    return best
+                if stuck:  # no fit is better than the present one: select by its scores
                     break
-                moving = fit.improve(HALF * (leader.room - gone))
+                improving = fit.improve(HALF * (best.margin - distance))
                 rounds += 1
-                gone = self.columns.length(fit.r - self._last_r)
+                distance = self.columns.length(fit.r - self._last_r)
 
-    def _expect(self, leader: Leader) -> None:
-        """Guess the radius that the next choice needs: scores draw nearer to each other slowly."""
-        if leader.reach > 0.0:
-            usual = math.sqrt(self._wanted * HALF * leader.room)
-            self._wanted = min(usual, LOOSEST * leader.score / leader.reach)
+    def _set_target(self, best: Candidate) -> None:
+        """Guess the radius that the next selection needs: margins shrink slowly on the way."""
+        if best.lipschitz > 0.0:
+            usual = math.sqrt(self._target_radius * HALF * best.margin)
+            self._target_radius = min(usual, MAX_RADIUS * best.score / best.lipschitz)
 
-    def _look(self) -> Leader:
-        """Whose score is the largest at the present r; groups go before columns they tie with."""
+    def _best(self) -> Candidate:
+        """The best candidate at the present r; groups go before columns of the same score."""
         r, radius = self.fit.r, self.fit.radius
         self._last_r = r.copy()
-        leader = self._singles.leader(r, radius, Leader.none(), TIE)
-        if self._groups is not None:
-            leader = self._groups.leader(r, radius, leader, TIE)
-            if leader.group >= 0:
-                leader = self._singles.leader(r, radius, leader, TIE)
-        if len(leader.features):
-            fields = (self._singles, self._groups or self._singles)
-            near = NEAR * leader.score / max(field.reach for field in fields)
-            for field in fields:
-                field.products.near = near
-        return leader
+        best = self._column_scores.best(r, radius, Candidate.none(), TIE)
+        if self._group_scores is not None:
+            best = self._group_scores.best(r, radius, best, TIE)
+            if best.group >= 0:  # columns again, for their margin to the group
+                best = self._column_scores.best(r, radius, best, TIE)
+        if len(best.features):
+            both = (self._column_scores, self._group_scores or self._column_scores)
+            tolerance = TOLERANCE * best.score / max(scores.lipschitz for scores in both)
+            for scores in both:
+                scores.column_dots.tolerance = tolerance
+        return best
 
     def solution(self, budget: int) -> Solution:
         """The model with ``budget`` features, fitted on the given columns.
 
-        It has fewer where the run stopped before, and more where the last group oversteps. Its
-        weights minimize loss + l2 ||w||_2^2 to the relative gap ``problem.tol``. ``report`` is a
-        :class:`PursuitReport`.
+        Parameters
+        ----------
+        budget : int
+            Number of features. The model has fewer where the run stopped before, and more where the
+            last group exceeds it. The run grows to the budget if it has not yet.
+
+        Returns
+        -------
+        Solution
+            Its weights minimize loss + l2 ||w||_2^2 over the selected features, to the relative gap
+            ``problem.tol``. ``report`` is a :class:`PursuitReport`.
+
+        Warns
+        -----
+        ConvergenceWarning
+            Some selections are uncertain.
         """
         self.grow(budget)
         reached = next((at for at, step in enumerate(self.steps) if step.active >= budget), None)
@@ -260,13 +311,13 @@ class Pursuit:
             start=self._start(count),
         )
         refit = newton(small, Separable.constant(count, l2=self.l2))
-        self._models[count] = refit.w, refit.b
+        self._refits[count] = refit.w, refit.b
         return refit
 
     def _start(self, count: int) -> tuple[Floats, float]:
-        """Where the fit of the first ``count`` features begins: from the last model before."""
-        known = max((size for size in self._models if size <= count), default=0)
+        """Start for the fit of the first ``count`` features: the last refit with fewer of them."""
+        known = max((size for size in self._refits if size <= count), default=0)
         if not known:
             return self.fit.w[:count] / self.columns.norms[self.order[:count]], self.fit.b
-        before, b = self._models[known]
-        return np.concatenate([before, np.zeros(count - known)]), b
+        w, b = self._refits[known]
+        return np.concatenate([w, np.zeros(count - known)]), b

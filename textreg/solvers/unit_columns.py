@@ -21,30 +21,30 @@ def digest(values: Floats) -> bytes:
     return hashlib.sha256(values.tobytes()).digest()
 
 
-class Race(NamedTuple):
-    """Columns of which none is parallel to another, by columns and by rows.
+class DistinctColumns(NamedTuple):
+    """Columns of which no two are parallel, and their values by rows.
 
-    columns: (m,) their indices, rising. following: (p,), for every column of X the next one that is
-    parallel to it, which is to take its place; -1 where there is none. place: (p,), the place among
-    ``columns`` of the one that is parallel; -1 for columns that are out. indptr, places, values:
-    row i has ``values[indptr[i]:indptr[i + 1]]`` at these places.
+    columns: (m,) their indices, ascending. next_parallel: (p,), for every column of X the next one
+    that is parallel to it, -1 where there is none. position: (p,), in ``columns``, of the column
+    parallel to it; -1 for columns that cannot be selected. indptr, positions, values: row i has
+    ``values[indptr[i]:indptr[i + 1]]`` at these positions.
     """
 
     columns: Int32s
-    following: Int32s
-    place: Int32s
+    next_parallel: Int32s
+    position: Int32s
     indptr: Int64s
-    places: Int32s
+    positions: Int32s
     values: Floats
 
 
-def unit_columns(problem: Problem) -> Columns:
-    """The columns of a problem, made once for all classes and prices that share its matrix."""
+def unit_columns(problem: Problem) -> UnitColumns:
+    """The columns of a problem, made once for all labels and ridges that share its matrix."""
     key = "unit columns", problem.weights.tobytes()
-    return remember(problem.X_csc, key, lambda: Columns(problem))
+    return remember(problem.X_csc, key, lambda: UnitColumns(problem))
 
 
-class Columns:
+class UnitColumns:
     """The columns of X divided by their norms; those of no norm stay as they are.
 
     norms: (p,), sqrt(sum_i c_i x_ij^2) with the weights c of the documents, so that a weight of two
@@ -71,61 +71,70 @@ class Columns:
         column_dots(self.indptr, self.indices, self.data, v, features, out)
         return out
 
-    def fullest(self, count: int) -> tuple[Int32s, Floats, Floats]:
-        """The ``count`` columns with most entries, or all.
+    @property
+    def matrix(self) -> tuple[Int64s, Int32s, Floats]:
+        """The arrays as kernels take them: offsets of the columns, rows, values."""
+        return self.indptr, self.indices, self.data
 
-        Returns where a column stands among them, (p,), -1 for the others; the columns times the
-        weights of the documents, with all their zeros, (count, n); and their products with each
-        other, weighted, (count, count).
+    def dense(self, count: int) -> tuple[Int32s, Floats, Floats]:
+        """The ``count`` columns with the most nonzeros, or all, written out with their zeros.
+
+        Returns the row of every column among them, (p,), -1 for the others; the columns times the
+        weights of the documents, (count, n); and their weighted products with each other, (count,
+        count).
         """
-        full = np.argsort(np.diff(-self.indptr), kind="stable")[:count]
-        place = np.full(self.shape[1], -1, dtype=np.int32)
-        place[full] = np.arange(len(full))
-        whole = np.zeros((len(full), self.shape[0]))
-        for k, j in enumerate(full.tolist()):
+        selected = np.argsort(np.diff(-self.indptr), kind="stable")[:count]
+        row = np.full(self.shape[1], -1, dtype=np.int32)
+        row[selected] = np.arange(len(selected))
+        values = np.zeros((len(selected), self.shape[0]))
+        for k, j in enumerate(selected.tolist()):
             here = slice(self.indptr[j], self.indptr[j + 1])
-            whole[k, self.indices[here]] = self.data[here]
-        common = whole * self.weights
-        return place, common, np.asarray(common @ whole.T, dtype=np.float64)
+            values[k, self.indices[here]] = self.data[here]
+        weighted = values * self.weights
+        return row, weighted, np.asarray(weighted @ values.T, dtype=np.float64)
 
     def length(self, v: Floats) -> float:
         """The norm of v (n,), derivatives in the scores, for which |x_j . v| <= length(v)."""
         return math.sqrt(float((v * v) @ self.inverse))
 
-    def race(self, scale: Floats) -> Race:
-        """Of columns that are parallel the one with the largest ``scale`` (p,), if it is not 0.
+    def distinct(self, scale: Floats) -> DistinctColumns:
+        """Of parallel columns the one with the largest ``scale`` (p,), if that is above 0.
 
-        Made once for every order of the columns, as classes and prices share it.
+        Made once for every order of the columns, as labels and ridges share it.
         """
 
-        def make() -> Race:
+        def make() -> DistinctColumns:
             from scipy.sparse import csc_array
 
-            following = self.twins(scale)
-            first = scale > 0.0
-            first[following[following >= 0]] = False
-            columns = np.flatnonzero(first).astype(np.int32)
-            leads = np.arange(len(scale), dtype=np.int32)
-            leads[following[following >= 0]] = np.flatnonzero(following >= 0)
-            while (leads[leads] != leads).any():  # twice as far with every round
-                leads = leads[leads]
-            place = np.full(len(scale), -1, dtype=np.int32)
-            place[columns] = np.arange(len(columns))
-            whole = csc_array((self.data, self.indices, self.indptr), shape=self.shape)
-            rows = whole[:, columns].tocsr()
-            indptr, places = rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False)
-            return Race(columns, following, place[leads], indptr, places, rows.data)
+            following = self.next_parallel(scale)
+            has_next = following >= 0
+            is_first = scale > 0.0
+            is_first[following[has_next]] = False
+            columns = np.flatnonzero(is_first).astype(np.int32)
+            first = np.arange(len(scale), dtype=np.int32)
+            first[following[has_next]] = np.flatnonzero(has_next)
+            while (first[first] != first).any():  # pointer doubling: twice as far each round
+                first = first[first]
+            position = np.full(len(scale), -1, dtype=np.int32)
+            position[columns] = np.arange(len(columns))
+            X = csc_array(self.matrix[::-1], shape=self.shape)
+            rows = X[:, columns].tocsr()
+            indptr = rows.indptr.astype(np.int64)
+            positions = rows.indices.astype(np.int32, copy=False)
+            return DistinctColumns(
+                columns, following, position[first], indptr, positions, rows.data
+            )
 
-        # Only the order counts, and all have the same scale where columns of norm one are chosen.
-        return remember(self, ("race", digest(scale / (scale.max(initial=0.0) or 1.0))), make)
+        # Only the order counts, and columns of norm one all have the same scale.
+        key = "distinct columns", digest(scale / (scale.max(initial=0.0) or 1.0))
+        return remember(self, key, make)
 
-    def twins(self, scale: Floats) -> Int32s:
-        """For every column the next one that is parallel to it; -1 where there is none.
+    def next_parallel(self, scale: Floats) -> Int32s:
+        """(p,) For every column the next one that is parallel to it; -1 where there is none.
 
-        They come in the order of falling ``scale`` (p,), and of the index where that is the same.
-
-        (p,). Found by a hash of the entries, and compared; of columns that are parallel but for
-        rounding, some may be missed.
+        Parallel columns are sorted by descending ``scale`` (p,), then by index. They are found by a
+        hash of the entries, and compared; of columns that are parallel but for rounding, some may
+        be missed.
         """
         full = np.flatnonzero(np.diff(self.indptr) > 0)
         sizes = np.diff(self.indptr)[full]

@@ -19,7 +19,7 @@ def ridge_descent(
     v: Floats,
     features: Int32s,
     q: Floats,
-    bend: Floats,
+    curvature: Floats,
     w: Floats,
     b: float,
     fit_intercept: bool,
@@ -45,11 +45,11 @@ def ridge_descent(
             if g * g <= slack * q[j]:
                 continue
             if used == 0:
-                bend[j] = q[j] + (x * x) @ h[rows]
-            if bend[j] <= 0.0:
+                curvature[j] = q[j] + (x * x) @ h[rows]
+            if curvature[j] <= 0.0:
                 continue
-            w[j] -= g / bend[j]
-            v[rows] -= h[rows] * x * (g / bend[j])
+            w[j] -= g / curvature[j]
+            v[rows] -= h[rows] * x * (g / curvature[j])
             moved.append(j)
         moving = moved
         if not moved:
@@ -62,39 +62,43 @@ def best_column(
     indices: Int32s,
     data: Floats,
     r: Floats,
-    race: Int32s,
+    columns: Int32s,
     scale: Floats,
-    products: Floats,
+    dots: Floats,
     error: float,
-    reach: float,
+    lipschitz: float,
     radius: float,
     tie: float,
-    floor: float,
-    floor_reach: float,
+    rival: float,
+    rival_lipschitz: float,
     score: Floats,
-    fresh: Int32s,
+    candidates: Int32s,
 ) -> tuple[int, float, float]:
     """Twin of :func:`textreg._core.pursuit.best_column`."""
 
-    def look(k: int) -> float:
-        here = slice(indptr[race[k]], indptr[race[k] + 1])
+    def exact_score(k: int) -> float:
+        here = slice(indptr[columns[k]], indptr[columns[k] + 1])
         return float(scale[k] * abs(data[here] @ r[indices[here]]))
 
     inside = np.flatnonzero(scale > 0.0)
     if not len(inside):
-        return -1, floor, math.inf
-    likely = scale * np.abs(products)
-    top = max(floor, look(int(inside[np.argmax(likely[inside])])))
+        return -1, rival, math.inf
+    approximate = scale * np.abs(dots)
+    top = max(rival, exact_score(int(inside[np.argmax(approximate[inside])])))
     scores: dict[int, float] = {}
     for k in inside.tolist():
-        bound = scale[k] * (abs(products[k]) + error + radius) + reach * radius
+        bound = scale[k] * (abs(dots[k]) + error + radius) + lipschitz * radius
         if bound >= top * (1.0 - tie):
-            scores[k] = look(k)
+            scores[k] = exact_score(k)
             top = max(top, scores[k])
     tied = [k for k, value in scores.items() if value >= top * (1.0 - tie)]
-    best, result, lead = -1, floor, floor_reach
-    if tied and floor < top * (1.0 - tie):
-        best = min(tied, key=lambda k: int(race[k]))
-        result, lead = scores[best], float(scale[best])
-    rooms = [(top - value) / (lead + scale[k]) for k, value in scores.items() if k not in tied]
-    return best, result, min(map(float, rooms), default=math.inf)
+    best, result, lipschitz_of_best = -1, rival, rival_lipschitz
+    if tied and rival < top * (1.0 - tie):
+        best = min(tied, key=lambda k: int(columns[k]))
+        result, lipschitz_of_best = scores[best], float(scale[best])
+    margins = [
+        (top - value) / (lipschitz_of_best + scale[k])
+        for k, value in scores.items()
+        if k not in tied
+    ]
+    return best, result, min(map(float, margins), default=math.inf)
