@@ -24,6 +24,7 @@ KINDS = {
     "tokenizer": ("Tokenizers", "tokenizer"),
     "groups": ("Group builders", "groups"),
     "graph": ("Graph builders", "graph"),
+    "loss": ("Losses", "loss"),
 }
 HEAD = """% Written by docs/reference.py from the declarations in the code: `make reference`.
 

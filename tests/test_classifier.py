@@ -132,7 +132,7 @@ def test_defaults_are_those_of_the_parts() -> None:
     declared = {name: it.default for name, it in Vectorizer.declared().items()}
     assert {name: given[name] for name in declared} == declared
     default = TrainingSettings.from_options()
-    rest = given.keys() - declared.keys() - {"reg", "tokenizer", "groups"}
+    rest = given.keys() - declared.keys() - {"reg", "tokenizer", "groups", "loss"}
     known = vars(default) | vars(default.tuning)
     assert {name: given[name] for name in rest} == {name: known[name] for name in rest}
     own = set(TrainingSettings.__dataclass_fields__) | set(Tuning.__dataclass_fields__)

@@ -15,7 +15,7 @@ from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.svm import LinearSVC
 
 from textreg.errors import DataError, UsageError
-from textreg.losses import LOSSES, find_loss, intercept_at_zero
+from textreg.losses import LOSSES, find_loss
 from textreg.plugins import registry
 from textreg.records import Graph, Groups, Problem, Solution
 
@@ -156,7 +156,7 @@ def test_derivatives_conjugate_and_constant(loss: str, seed: int) -> None:
 def test_the_first_intercept_ignores_documents_without_weight() -> None:
     given = problem("squared", weights=np.r_[np.ones(N - 1), 0.0])
     given = given.replace(y=np.r_[given.y[:-1], 1e9])
-    assert intercept_at_zero(given) == pytest.approx(given.y[:-1].mean())
+    assert given.intercept_at_zero() == pytest.approx(given.y[:-1].mean())
 
 
 def test_labels_that_a_loss_cannot_take() -> None:

@@ -16,7 +16,6 @@ from scipy.sparse import csr_array
 from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
 from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer
-from textreg.losses import intercept_at_zero, largest_gradient_at_zero
 from textreg.penalties import Separable
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.newton import newton
@@ -191,13 +190,13 @@ def test_a_boundless_price_empties_the_model(reg: Regularizer) -> None:
 @given(seed=SEED, intercept=st.booleans())
 def test_the_largest_gradient_is_the_least_price_that_empties(seed: int, intercept: bool) -> None:
     given_problem = problem(seed, fit_intercept=intercept)
-    edge = largest_gradient_at_zero(given_problem)
+    edge = given_problem.largest_gradient_at_zero()
     assert Lasso(l1=edge * 1.001).solve(given_problem).nonzero == 0
     assert Lasso(l1=edge * 0.999).solve(given_problem).nonzero > 0
 
 
 def test_intercept_at_zero_without_one_of_the_labels() -> None:
-    assert intercept_at_zero(Problem(np.eye(2), np.array([1.0, 1.0]))) == 0.0
+    assert Problem(np.eye(2), np.array([1.0, 1.0])).intercept_at_zero() == 0.0
 
 
 @pytest.mark.parametrize("reg", PRICED, ids=name)

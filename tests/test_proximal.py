@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from textreg.errors import ConvergenceWarning, PluginError, UsageError
 from textreg.kinds import Penalized
-from textreg.losses import intercept_at_zero
 from textreg.params import AUTO, LogGrid, param
 from textreg.penalties import Separable
 from textreg.records import Floats, Problem, Step
@@ -111,14 +110,14 @@ def test_a_boundless_price_empties_the_model() -> None:
     given_problem = problem()
     found = proximal(given_problem, Mine(l1=1e9))
     assert found.nonzero == 0
-    assert found.b == pytest.approx(intercept_at_zero(given_problem))
+    assert found.b == pytest.approx(given_problem.intercept_at_zero())
 
 
 def test_documents_without_a_feature_need_no_step() -> None:
     empty = problem().replace(X=np.zeros((40, 12)))
     found = proximal(empty, Mine(l1=0.5))
     assert (found.nonzero, found.converged, found.iterations) == (0, True, 0)
-    assert found.b == pytest.approx(intercept_at_zero(empty))
+    assert found.b == pytest.approx(empty.intercept_at_zero())
 
 
 def test_callback_sees_every_step_and_may_stop() -> None:

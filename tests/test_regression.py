@@ -13,7 +13,7 @@ from sklearn.metrics import mean_squared_error, r2_score
 from sklearn.model_selection import GridSearchCV
 
 import textreg
-from textreg.errors import DataError, UsageError
+from textreg.errors import DataError, PluginError, UsageError
 from textreg.measure.evaluation import evaluate_numbers
 from textreg.measure.metrics import measure
 from textreg.training.search.splits import holdout
@@ -128,11 +128,10 @@ def test_a_label_that_is_no_number(tmp_path: Path, cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"task": "regression", "loss": "logistic"}, "the loss of a regression is squared"),
+        ({"task": "regression", "loss": "logistic"}, "the logistic loss is for labels"),
         ({"task": "regression", "metric": "accuracy"}, "r2, mse for regression"),
         ({"task": "regression", "class_weight": "balanced"}, "no classes to weigh"),
         ({"task": "regresion"}, "Did you mean 'regression'"),
-        ({"loss": "hinge"}, "no loss 'hinge'"),
         ({"loss": "squared-hinge", "metric": "log-loss"}, "gives no probabilities"),
         ({"metric": "r2"}, "for classification, not 'r2'"),
     ],
@@ -142,7 +141,12 @@ def test_what_does_not_go_together(options: dict[str, str], message: str) -> Non
         textreg.train(*reviews(20), **options)
 
 
-@pytest.mark.parametrize("loss", ["squared-hinge", "squared"])
+def test_a_loss_that_is_not_there() -> None:
+    with pytest.raises(PluginError, match=r"no loss 'hing'\. Did you mean 'hinge'"):
+        textreg.train(*reviews(20), loss="hing")
+
+
+@pytest.mark.parametrize("loss", ["squared-hinge", "hinge", "squared"])
 @pytest.mark.parametrize("reg", ["elastic", "sentence", "gomp"])
 def test_other_losses_classify(loss: str, reg: str, tmp_path: Path) -> None:
     texts, stars = reviews(200)

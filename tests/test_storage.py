@@ -48,6 +48,7 @@ TEXTS = ["good good film", "bad film", "", "fine film unknown", "bad bad plot"]
 SUMMARY = TrainingSummary(
     task="classification",
     loss="logistic",
+    loss_params={},
     multiclass=None,
     labels={"label 0": 2, "label 1": 3},
     reg=RegularizerSummary("sentence", {"l1": 0.1}, searched=("l1",)),

@@ -27,7 +27,13 @@ if TYPE_CHECKING:
     from textreg.measure.evaluation import Evaluation, evaluate
     from textreg.model.model import Model
     from textreg.model.storage import load_model as load
-    from textreg.plugins.parts import graph_builder, group_builder, regularizer, tokenizer
+    from textreg.plugins.parts import (
+        graph_builder,
+        group_builder,
+        loss,
+        regularizer,
+        tokenizer,
+    )
     from textreg.plugins.registry import register, register_file
     from textreg.records import Corpus, Graph, Groups, Problem, Solution, Tokens
     from textreg.training.train import train
@@ -62,6 +68,7 @@ __all__ = [
     "graph_builder",
     "group_builder",
     "load",
+    "loss",
     "register",
     "register_file",
     "regularizer",
@@ -96,6 +103,7 @@ _HOME = {
     "graph_builder": "plugins.parts",
     "group_builder": "plugins.parts",
     "load": "model.storage",
+    "loss": "plugins.parts",
     "register": "plugins.registry",
     "register_file": "plugins.registry",
     "regularizer": "plugins.parts",

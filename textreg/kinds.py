@@ -1,4 +1,4 @@
-"""What a plugin must provide: the four kinds of part that come from outside the core.
+"""What a plugin must provide: the five kinds of part that come from outside the core.
 
 A plugin subclasses one of these, gives it a ``name``, declares its parameters with
 :func:`textreg.params.param`, and writes the one method that its kind is for.
@@ -7,32 +7,34 @@ A plugin subclasses one of these, gives it a ``name``, declares its parameters w
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.params import Parametrized, check_decided
+from textreg.losses import Loss
+from textreg.params import Plugin, check_decided
 from textreg.records import Floats, Graph, Groups, Int64s, MultiSolution, Problem, Solution, Tokens
 
 if TYPE_CHECKING:
     from textreg.penalties import Penalty
 
+__all__ = [
+    "API",
+    "KINDS",
+    "GraphBuilder",
+    "GroupBuilder",
+    "Loss",
+    "Penalized",
+    "Plugin",
+    "Regularizer",
+    "Tokenizer",
+]
+
 API = 1
-"""Version of this interface. What may change without a new one: docs/promises.md."""
-
-OLDEST_API = 1
-"""The oldest that plugins may be made for; of those before :data:`API`, a warning tells."""
-
-
-class Plugin(Parametrized, ABC):
-    """Base of the four kinds."""
-
-    kind: ClassVar[str] = ""
-    api: ClassVar[int] = 1
-    """The interface it is made for; who does not say so wrote it for the first."""
+"""Version of the plugin interface. What may change without a new one: docs/promises.md."""
 
 
 class Tokenizer(Plugin):
@@ -136,9 +138,7 @@ class Regularizer(Plugin):
         Default: the largest absolute gradient of the loss at zero weights, which is the smallest l1
         price with no feature in the model.
         """
-        from textreg.losses import largest_gradient_at_zero
-
-        return largest_gradient_at_zero(problem)
+        return problem.largest_gradient_at_zero()
 
     def candidates(self, problem: Problem) -> list[Regularizer]:
         """Versions of this regularizer with every ``AUTO`` parameter decided: the search grid.
@@ -188,5 +188,5 @@ class Penalized(Regularizer):
 
 
 KINDS: dict[str, type[Any]] = {
-    part.kind: part for part in (Tokenizer, GroupBuilder, GraphBuilder, Regularizer)
+    part.kind: part for part in (Tokenizer, GroupBuilder, GraphBuilder, Regularizer, Loss)
 }

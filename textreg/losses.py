@@ -1,58 +1,136 @@
-"""Losses: what it costs to score a document wrongly.
+"""Losses: how far the scores of the documents are from their labels.
 
-A loss is a sum over documents of c_i l(y_i, z_i) at scores z = X w + b, never a mean, so that
-prices carry over from the papers (docs/maths.md, L1 to L3).
+A loss is a sum over documents, sum_i c_i l(y_i, z_i) at the scores z = X w + b, never a mean, so
+that penalty strengths carry over from the papers (docs/maths.md, L1 to L3).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 
+from textreg._core.arrays import Floats
 from textreg._core.logistic import logistic_derivatives, logistic_entropy, logistic_value
 from textreg.errors import UsageError, did_you_mean
-from textreg.records import Floats, Problem
+from textreg.params import Plugin, param
+
+WIDEST = 2.0**40
+"""Largest score at which :meth:`Loss.constant` still looks for a minimum."""
 
 
-class Loss(Protocol):
-    """What a solver may ask of a loss. Arrays are (n,), c are the weights of the documents.
+class Loss(Plugin):
+    """A convex loss with two derivatives in the score. Subclass it to add one of your own.
 
-    A certificate asks for dual variables alpha_i = -c_i l'(y_i, z_i), and whatever is done to them
-    must leave them where the conjugate is finite. Shrinking any of them toward zero always does.
+    In all methods ``z`` (n,) holds the scores of the documents, ``y`` (n,) their labels and ``c``
+    (n,) their weights, 0 or more. None of these may be changed.
+
+    Attributes
+    ----------
+    binary : bool, default True
+        Whether ``y`` holds -1 and +1. False for losses of any numbers, which serve a regression.
+    log_odds : bool, default False
+        Whether a score is the logarithm of the odds of +1, so that 1 / (1 + exp(-z)) is its
+        probability. Only such models give probabilities.
+    third_derivative_bound : float, default inf
+        Bound on the absolute third derivative of l in the score. It limits how far a solver may
+        trust second derivatives; infinite where they jump.
+
+    Notes
+    -----
+    A duality gap needs :meth:`dual_value` at dual variables alpha_i = -c_i l'(y_i, z_i), which the
+    solvers change by scaling some of them towards zero and by :meth:`balance`. The conjugate must
+    be finite wherever that leads.
     """
 
-    name: str
-    binary: bool
-    """Whether y is -1 or +1; else it is any number."""
-    third_derivative_bound: float
-    """Most that second derivatives change a unit of the score, for a weight of one."""
+    kind: ClassVar[str] = "loss"
+    binary: ClassVar[bool] = True
+    log_odds: ClassVar[bool] = False
+    third_derivative_bound: ClassVar[float] = math.inf
 
+    @abstractmethod
     def value(self, z: Floats, y: Floats, c: Floats) -> float:
-        """The loss at scores ``z``."""
+        """The loss, sum_i c_i l(y_i, z_i)."""
 
+    @abstractmethod
     def derivatives(self, z: Floats, y: Floats, c: Floats, r: Floats, h: Floats) -> float:
-        """Write first (``r``) and second (``h``) derivatives in ``z``; return the value."""
+        """Write c_i l' into ``r`` (n,) and c_i l'' into ``h`` (n,); return the value."""
 
+    @abstractmethod
     def curvature_bound(self, c: Floats) -> Floats:
-        """The largest that second derivatives in ``z`` can be anywhere."""
+        """Upper bound (n,) on c_i l'' over all scores."""
 
-    def constant(self, y: Floats, c: Floats) -> float:
-        """The one score for all documents that costs least; 0 where there is none."""
-
+    @abstractmethod
     def dual_value(self, alpha: Floats, y: Floats, c: Floats) -> float:
-        """Minus the conjugate at ``-alpha``: with any dual feasible alpha, a lower bound."""
+        """Minus the conjugate of the loss at ``-alpha`` (n,).
+
+        By Fenchel and Young it is at most value(z) + alpha.z for every z, with equality at
+        alpha = -r. It is finite for every alpha between that and zero.
+        """
 
     def balance(self, alpha: Floats, c: Floats) -> None:
-        """Make ``alpha`` sum to zero in place, as an intercept asks."""
+        """Make ``alpha`` sum to zero in place, as dual feasibility with an intercept demands.
+
+        The default scales the sign with the larger sum towards zero, which keeps the conjugate
+        finite.
+        """
+        positive = alpha > 0.0
+        above, below = float(alpha[positive].sum()), -float(alpha[~positive].sum())
+        if above > below:
+            alpha[positive] *= below / above
+        elif below > 0.0:
+            alpha[~positive] *= above / below
+
+    def constant(self, y: Floats, c: Floats) -> float:
+        """The best score that is the same for all documents; 0 where there is no minimum.
+
+        The default finds where the derivatives sum to zero, by bisection.
+        """
+
+        def slope(b: float) -> float:
+            r, h = np.empty(len(y)), np.empty(len(y))
+            self.derivatives(np.full(len(y), b), y, c, r, h)
+            return float(r.sum())
+
+        # The derivative of a convex function never falls, so a change of sign encloses a minimum.
+        low, high = -1.0, 1.0
+        while slope(low) > 0.0 and low > -WIDEST:
+            low *= 2.0
+        while slope(high) < 0.0 and high < WIDEST:
+            high *= 2.0
+        if not slope(low) <= 0.0 <= slope(high):
+            return 0.0
+        while low < (middle := 0.5 * (low + high)) < high:
+            at_middle = slope(middle)
+            if at_middle == 0.0:
+                return middle
+            low, high = (middle, high) if at_middle < 0.0 else (low, middle)
+        return middle
+
+    def unsmoothed_value(self, z: Floats, y: Floats, c: Floats) -> float:
+        """The loss that this one is a smooth lower bound of; by default, its own value."""
+        return self.value(z, y, c)
+
+    @property
+    def smoothed(self) -> bool:
+        """Whether it stands for another loss: see :meth:`unsmoothed_value`."""
+        return type(self).unsmoothed_value is not Loss.unsmoothed_value
+
+    def largest_curvature(self) -> float:
+        """The largest second derivative in the score that a document of weight 1 can have."""
+        return float(self.curvature_bound(np.ones(1))[0])
 
 
-class Logistic:
-    """Logistic loss, log(1 + exp(-y z)); y is -1 or +1."""
+class Logistic(Loss):
+    """Logistic loss, log(1 + exp(-y z)), for labels of -1 and +1.
+
+    Its scores are log odds, so that models give probabilities.
+    """
 
     name = "logistic"
-    binary = True
+    log_odds = True
     third_derivative_bound = 1.0 / (6.0 * math.sqrt(3.0))
 
     def value(self, z: Floats, y: Floats, c: Floats) -> float:
@@ -60,51 +138,45 @@ class Logistic:
         return float(logistic_value(z, y, c))
 
     def derivatives(self, z: Floats, y: Floats, c: Floats, r: Floats, h: Floats) -> float:
-        """r_i = -c_i y_i s_i, h_i = c_i s_i (1 - s_i), s_i the chance given to the wrong label."""
+        """r_i = -c_i y_i s_i, h_i = c_i s_i (1 - s_i), s_i the probability of the wrong label."""
         return float(logistic_derivatives(z, y, c, r, h))
 
     def curvature_bound(self, c: Floats) -> Floats:
-        """c_i / 4, at a score of zero."""
+        """c_i / 4, reached at a score of zero."""
         return 0.25 * c
 
     def constant(self, y: Floats, c: Floats) -> float:
-        """The logarithm of the odds."""
-        up, down = float(c[y > 0].sum()), float(c[y < 0].sum())
-        return float(np.log(up / down)) if up > 0.0 and down > 0.0 else 0.0
+        """The log odds of +1; 0 where one of the labels is missing."""
+        positive, negative = float(c[y > 0].sum()), float(c[y < 0].sum())
+        return float(np.log(positive / negative)) if positive > 0.0 and negative > 0.0 else 0.0
 
     def dual_value(self, alpha: Floats, y: Floats, c: Floats) -> float:
         """The entropy of s_i = alpha_i y_i / c_i, weighted by c."""
         return float(logistic_entropy(alpha, y, c))
 
-    def balance(self, alpha: Floats, c: Floats) -> None:
-        """By scaling the heavier sign down."""
-        _lighten(alpha)
 
+class SquaredHinge(Loss):
+    """Squared hinge loss, max(0, 1 - y z)^2, for labels of -1 and +1.
 
-class SquaredHinge:
-    """Squared hinge loss, max(0, 1 - y z)^2; y is -1 or +1.
-
-    Documents on the right side of the margin cost nothing, and have no part in the fit.
+    Documents beyond the margin have no loss, and no part in the fit.
     """
 
     name = "squared-hinge"
-    binary = True
-    third_derivative_bound = math.inf
 
     def value(self, z: Floats, y: Floats, c: Floats) -> float:
         """Sum of c_i max(0, 1 - y_i z_i)^2."""
-        short = np.maximum(1.0 - y * z, 0.0)
-        return float(c @ (short * short))
+        slack = np.maximum(1.0 - y * z, 0.0)
+        return float(c @ (slack * slack))
 
     def derivatives(self, z: Floats, y: Floats, c: Floats, r: Floats, h: Floats) -> float:
         """r_i = -2 c_i y_i max(0, 1 - y_i z_i), h_i = 2 c_i inside the margin, else 0."""
-        short = np.maximum(1.0 - y * z, 0.0)
-        np.multiply(2.0 * c, short > 0.0, out=h)
-        np.multiply(-2.0 * c * y, short, out=r)
-        return float(c @ (short * short))
+        slack = np.maximum(1.0 - y * z, 0.0)
+        np.multiply(2.0 * c, slack > 0.0, out=h)
+        np.multiply(-2.0 * c * y, slack, out=r)
+        return float(c @ (slack * slack))
 
     def curvature_bound(self, c: Floats) -> Floats:
-        """2 c_i, inside the margin."""
+        """2 c_i, reached inside the margin."""
         return 2.0 * c
 
     def constant(self, y: Floats, c: Floats) -> float:
@@ -117,13 +189,78 @@ class SquaredHinge:
         s = np.maximum(alpha[some] * y[some] / c[some], 0.0)
         return float(c[some] @ (s - 0.25 * s * s))
 
-    def balance(self, alpha: Floats, c: Floats) -> None:
-        """By scaling the heavier sign down, as signs must stay."""
-        _lighten(alpha)
+
+class SmoothedHinge(Loss):
+    """Hinge loss, max(0, 1 - y z), with a quadratic in place of the kink; labels of -1 and +1.
+
+    With the margin m = y z and the smoothing g it is
+
+        0                    where m >= 1
+        (1 - m)^2 / (2 g)    between
+        1 - m - g / 2        where m <= 1 - g
+
+    so that smoothed <= hinge <= smoothed + g / 2 for every document of weight 1.
+
+    Notes
+    -----
+    A fit converges by the duality gap of the smoothed problem. Its solution also states what that
+    implies for the hinge itself (``Solution.unsmoothed_gap``): every lower bound on the smoothed
+    minimum is one on the minimum with the hinge, and the objective with the hinge is measured.
+
+    References
+    ----------
+    J. D. M. Rennie and N. Srebro (2005), "Loss functions for preference levels", section 3.1, for
+    g = 1; S. Shalev-Shwartz and T. Zhang (2013), "Stochastic dual coordinate ascent methods for
+    regularized loss minimization", JMLR 14, section 1, for any g.
+    """
+
+    name = "hinge"
+    smoothing: float = param(
+        default=0.1,
+        min=1e-6,
+        max=1.0,
+        help="width of the quadratic that replaces the hinge's kink",
+    )
+
+    def value(self, z: Floats, y: Floats, c: Floats) -> float:
+        """Sum of c_i s_i (1 - m_i - g s_i / 2), s_i = min(1, max(0, (1 - m_i) / g))."""
+        slack = 1.0 - y * z
+        s = np.clip(slack / self.smoothing, 0.0, 1.0)
+        return float(c @ (s * (slack - 0.5 * self.smoothing * s)))
+
+    def derivatives(self, z: Floats, y: Floats, c: Floats, r: Floats, h: Floats) -> float:
+        """r_i = -c_i y_i s_i, h_i = c_i / g where 0 < s_i < 1, else 0."""
+        slack = 1.0 - y * z
+        s = np.clip(slack / self.smoothing, 0.0, 1.0)
+        np.multiply(c / self.smoothing, (s > 0.0) & (s < 1.0), out=h)
+        np.multiply(-c * y, s, out=r)
+        return float(c @ (s * (slack - 0.5 * self.smoothing * s)))
+
+    def curvature_bound(self, c: Floats) -> Floats:
+        """c_i / g, reached between."""
+        return c / self.smoothing
+
+    def constant(self, y: Floats, c: Floats) -> float:
+        """1 - g q on the side of the heavier label, q the weight of the other label beside it."""
+        positive, negative = float(c[y > 0].sum()), float(c[y < 0].sum())
+        if positive == negative:
+            return 0.0
+        side = 1.0 if positive > negative else -1.0
+        return side * (1.0 - self.smoothing * min(positive, negative) / max(positive, negative))
+
+    def dual_value(self, alpha: Floats, y: Floats, c: Floats) -> float:
+        """Sum of c_i (s_i - g s_i^2 / 2), s_i = alpha_i y_i / c_i in [0, 1]."""
+        some = c > 0.0
+        s = np.clip(alpha[some] * y[some] / c[some], 0.0, 1.0)
+        return float(c[some] @ (s - 0.5 * self.smoothing * s * s))
+
+    def unsmoothed_value(self, z: Floats, y: Floats, c: Floats) -> float:
+        """Sum of c_i max(0, 1 - m_i)."""
+        return float(c @ np.maximum(1.0 - y * z, 0.0))
 
 
-class Squared:
-    """Half the squared error, (z - y)^2 / 2; y is any number."""
+class Squared(Loss):
+    """Half the squared error, (z - y)^2 / 2, for any numbers."""
 
     name = "squared"
     binary = False
@@ -131,15 +268,15 @@ class Squared:
 
     def value(self, z: Floats, y: Floats, c: Floats) -> float:
         """Sum of c_i (z_i - y_i)^2 / 2."""
-        off = z - y
-        return 0.5 * float(c @ (off * off))
+        error = z - y
+        return 0.5 * float(c @ (error * error))
 
     def derivatives(self, z: Floats, y: Floats, c: Floats, r: Floats, h: Floats) -> float:
         """r_i = c_i (z_i - y_i), h_i = c_i."""
-        off = z - y
-        np.multiply(c, off, out=r)
+        error = z - y
+        np.multiply(c, error, out=r)
         h[:] = c
-        return 0.5 * float(r @ off)
+        return 0.5 * float(r @ error)
 
     def curvature_bound(self, c: Floats) -> Floats:
         """c_i, everywhere."""
@@ -155,7 +292,7 @@ class Squared:
         return float(alpha[some] @ (y[some] - 0.5 * alpha[some] / c[some]))
 
     def balance(self, alpha: Floats, c: Floats) -> None:
-        """By moving the intercept to its best: alpha_i falls by c_i times the mean."""
+        """Subtract c_i times the mean of alpha, as the best intercept does."""
         total = float(c.sum())
         if total > 0.0:
             alpha -= c * (float(alpha.sum()) / total)
@@ -166,54 +303,30 @@ def _mean(y: Floats, c: Floats) -> float:
     return float(c @ y) / total if total > 0.0 else 0.0
 
 
-def _lighten(alpha: Floats) -> None:
-    """Scale the heavier sign of ``alpha`` down in place, so that it sums to zero."""
-    up = alpha > 0.0
-    rise, drop = float(alpha[up].sum()), -float(alpha[~up].sum())
-    if rise > drop:
-        alpha[up] *= drop / rise
-    elif drop > 0.0:
-        alpha[~up] *= rise / drop
-
-
-LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Logistic(), SquaredHinge(), Squared())}
-
+LOSSES: dict[str, type[Loss]] = {
+    loss.name: loss for loss in (Logistic, SquaredHinge, SmoothedHinge, Squared)
+}
+"""The losses that come with textreg, by name."""
 
 PROBABLE = {"logistic", "softmax"}
 """Losses whose scores stand for probabilities; softmax is the logistic one over several classes."""
 
 
-def find_loss(name: str) -> Loss:
-    """The loss called ``name``; UsageError if there is none."""
-    if name not in LOSSES:
+def find_loss(loss: str | Loss) -> Loss:
+    """A loss itself, or the one of :data:`LOSSES` that is called so, with default parameters.
+
+    Raises
+    ------
+    UsageError
+        For any other name: losses of plugins are given as objects.
+    """
+    if isinstance(loss, Loss):
+        return loss
+    if not isinstance(loss, str):
+        raise UsageError(f"loss must be a name or a Loss, not {loss!r}.")
+    if loss not in LOSSES:
         raise UsageError(
-            f"no loss '{name}'.{did_you_mean(name, LOSSES)} Known: {', '.join(LOSSES)}."
+            f"no loss '{loss}'.{did_you_mean(loss, LOSSES)} By name there are: "
+            f"{', '.join(LOSSES)}. Give that of a plugin as an object: textreg.loss('{loss}')."
         )
-    return LOSSES[name]
-
-
-def largest_curvature(loss: Loss) -> float:
-    """The largest second derivative in the score that a document of weight one can have."""
-    return float(loss.curvature_bound(np.ones(1))[0])
-
-
-def intercept_at_zero(problem: Problem) -> float:
-    """The best intercept when every weight is zero."""
-    if not problem.fit_intercept:
-        return 0.0
-    return find_loss(problem.loss).constant(problem.y, problem.weights)
-
-
-def gradient_at_zero(problem: Problem) -> Floats:
-    """d loss / d w at w = 0 and the best intercept, (p,)."""
-    loss = find_loss(problem.loss)
-    n = len(problem.y)
-    r, h = np.empty(n), np.empty(n)
-    loss.derivatives(np.full(n, intercept_at_zero(problem)), problem.y, problem.weights, r, h)
-    return np.asarray(problem.X.T @ r)
-
-
-def largest_gradient_at_zero(problem: Problem) -> float:
-    """max_j |d loss / d w_j| there: the smallest l1 price that empties the model."""
-    gradient = gradient_at_zero(problem)
-    return float(np.abs(gradient).max()) if len(gradient) else 0.0
+    return LOSSES[loss]()

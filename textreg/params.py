@@ -13,6 +13,7 @@ textreg.errors.UsageError: shrink: l2 must be at least 0, not -1.
 from __future__ import annotations
 
 import math
+from abc import ABC
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_type_hints
@@ -272,6 +273,14 @@ class Parametrized:
             if value is AUTO or value != declared[key].default
         )
         return f"{type(self).__name__}({changed})"
+
+
+class Plugin(Parametrized, ABC):
+    """Base of the five kinds of plugin."""
+
+    kind: ClassVar[str] = ""
+    api: ClassVar[int] = 1
+    """Version of the plugin interface that the class is made for."""
 
 
 def check_decided(name: str, **prices: object) -> None:

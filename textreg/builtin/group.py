@@ -10,7 +10,6 @@ import numpy as np
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
-from textreg.losses import gradient_at_zero
 from textreg.params import AUTO, LogGrid, Parametrized, check_decided, param
 from textreg.penalties import GroupNorms
 from textreg.records import Problem, Solution
@@ -77,7 +76,7 @@ class Group(Regularizer):
             return super().scale(problem, parameter)
         member_of = np.repeat(np.arange(len(groups)), np.diff(groups.indptr))
         prices = np.bincount(groups.indices, groups.weights[member_of], groups.n_features)
-        shares = gradient_at_zero(problem) / np.where(prices > 0, prices, np.inf)
+        shares = problem.gradient_at_zero() / np.where(prices > 0, prices, np.inf)
         squares = np.bincount(member_of, shares[groups.indices] ** 2, len(groups))
         return float(np.sqrt(squares.max()))
 

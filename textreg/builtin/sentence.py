@@ -5,7 +5,6 @@ from __future__ import annotations
 from textreg.builtin.group import Group
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
-from textreg.losses import largest_gradient_at_zero
 from textreg.params import AUTO, LogGrid, param
 from textreg.records import Problem
 
@@ -29,7 +28,7 @@ class Sentence(Group):
 
     def scale(self, problem: Problem, parameter: str) -> float:
         """The smallest l1 price that empties the model, for all prices: the grid goes by that."""
-        return largest_gradient_at_zero(problem)
+        return problem.largest_gradient_at_zero()
 
 
 @hookimpl

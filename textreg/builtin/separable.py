@@ -10,7 +10,6 @@ import numpy as np
 
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Penalized, Regularizer
-from textreg.losses import largest_gradient_at_zero
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
@@ -73,7 +72,7 @@ class NoRegularizer(Priced):
 
     def solve(self, problem: Problem) -> Solution:
         """Minimize the loss; the gap is not known."""
-        whole, iterations, start, stopped = largest_gradient_at_zero(problem), 0, None, False
+        whole, iterations, start, stopped = problem.largest_gradient_at_zero(), 0, None, False
 
         def watch(step: Step) -> bool:
             nonlocal stopped

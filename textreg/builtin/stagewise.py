@@ -12,7 +12,7 @@ import numpy as np
 from textreg.errors import DataError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
-from textreg.losses import find_loss, largest_curvature
+from textreg.losses import Logistic, Squared
 from textreg.params import AUTO, Choices, check_decided, param
 from textreg.records import Int64s, Problem, Solution
 from textreg.solvers.stagewise import stagewise, stagewise_path
@@ -140,8 +140,8 @@ class Stagewise(Regularizer):
     def _rules(self, problem: Problem) -> StepRules:
         """The parameters as rules, with a size of steps that suits the loss."""
         # An exponential family has no largest curvature: steps are as under the logistic loss.
-        climbed = {"loss": problem.loss, "linear": "squared", "exponential": "logistic"}
-        usual = STEP / largest_curvature(find_loss(climbed[self.likelihood]))
+        climbed = {"loss": problem.loss, "linear": Squared(), "exponential": Logistic()}
+        usual = STEP / climbed[self.likelihood].largest_curvature()
         return StepRules(**{**self.params(), "epsilon": self.epsilon or usual})
 
 

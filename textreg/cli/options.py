@@ -17,6 +17,7 @@ _TITLES = {
     "groups": "Builder of groups:",
     "graph": "Builder of graph:",
     "tokenizer": "Tokenizer",
+    "loss": "Loss",
 }
 """Of the sections, by the prefixes of their options; a regularizer says which others it needs."""
 

@@ -18,7 +18,6 @@ from textreg.cli.output import check_target, print_json, progress_bar
 from textreg.cli.searching import searching
 from textreg.cli.trained import print_summary
 from textreg.errors import UsageError
-from textreg.losses import LOSSES
 from textreg.measure.calibration import METHODS
 from textreg.measure.metrics import METRICS
 from textreg.model.container import is_container
@@ -75,8 +74,9 @@ from textreg.training.train import train_corpus
 )
 @click.option(
     "--loss",
-    type=click.Choice(list(LOSSES)),
-    help="What it costs to be wrong.  [default: logistic, or squared in a regression]",
+    metavar="NAME",
+    help="Loss; textreg plugins lists all there are. "
+    " [default: logistic, or squared in a regression]",
 )
 @click.option(
     "--multiclass",

@@ -32,7 +32,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         params: dict[str, Any] = super().get_params(deep=deep)
         if deep:
             for prefix in PREFIXES:
-                if isinstance(part := params[prefix], Parametrized):
+                if isinstance(part := params.get(prefix), Parametrized):
                     params |= {f"{prefix}__{key}": it for key, it in part.params().items()}
         return params
 

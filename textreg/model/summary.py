@@ -249,6 +249,8 @@ class TrainingSummary:
         "classification" or "regression".
     loss : str
         Name of the loss.
+    loss_params : dict of str to Any
+        Parameters of the loss.
     multiclass : str or None
         "ovr" or "softmax" with three labels or more, else None.
     labels : dict of str to float
@@ -301,7 +303,7 @@ class TrainingSummary:
     thresholds : dict of str to ThresholdSummary
         Decision thresholds by label.
     plugins : tuple of PartOrigin
-        Origin of the tokenizer, the regularizer, and the builders of groups and graphs.
+        Origin of the tokenizer, the regularizer, the loss, and the builders of groups and graphs.
     seconds : dict of str to float
         Seconds of each stage: "read", "features", "search", "fit", "path".
     path : PathSummary or None
@@ -319,6 +321,7 @@ class TrainingSummary:
 
     task: str
     loss: str
+    loss_params: dict[str, Any]
     multiclass: str | None
     labels: dict[str, int | float]
     reg: RegularizerSummary

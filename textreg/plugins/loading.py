@@ -193,17 +193,10 @@ def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
 
 
 def _check_api(cls: Any, provider: str) -> None:
-    """BrokenPluginError unless this textreg has the interface that a class is made for."""
-    from textreg.kinds import API, OLDEST_API
+    """BrokenPluginError unless a class is made for the interface that this textreg has."""
+    from textreg.kinds import API
 
-    if cls.api in range(OLDEST_API, API + 1):
-        if cls.api < API:
-            warnings.warn(
-                f"{provider}: {cls.__name__} is made for version {cls.api} of textreg's plugin "
-                f"interface, which is now {API}. It still works; update it before it does not.",
-                PluginWarning,
-                stacklevel=2,
-            )
+    if cls.api == API:
         return
     newer = isinstance(cls.api, int) and cls.api > API
     cause = (

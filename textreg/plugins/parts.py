@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from textreg.plugins import registry
 
 if TYPE_CHECKING:
-    from textreg.kinds import GraphBuilder, GroupBuilder, Regularizer, Tokenizer
+    from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Regularizer, Tokenizer
 
 
 def regularizer(name: str, /, **params: Any) -> Regularizer:
@@ -39,3 +39,12 @@ def group_builder(name: str, /, **params: Any) -> GroupBuilder:
 def graph_builder(name: str, /, **params: Any) -> GraphBuilder:
     """The graph builder called ``name``, with parameters."""
     return cast("GraphBuilder", registry.create("graph", name, **params))
+
+
+def loss(name: str, /, **params: Any) -> Loss:
+    """The loss called ``name``, with parameters.
+
+    >>> loss("hinge", smoothing=0.5)
+    SmoothedHinge(smoothing=0.5)
+    """
+    return cast("Loss", registry.create("loss", name, **params))

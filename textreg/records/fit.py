@@ -10,6 +10,7 @@ import numpy as np
 
 from textreg._core.arrays import Floats
 from textreg.errors import RecordError, UsageError
+from textreg.losses import Loss, find_loss
 from textreg.records.design import Design
 from textreg.records.report import SolverReport
 from textreg.records.structure import Graph, Groups
@@ -32,8 +33,9 @@ class Problem:
 
     X: (n, p) sparse or dense, documents by features, or a :class:`Design`; kept as CSR float64.
     design: the same matrix with its products and what is derived from it, shared by
-    :meth:`replace`. y: (n,) of -1 and +1, or of any numbers where the loss is "squared".
-    weights: (n,) importance of every document, default 1. groups, graph: structure of the features.
+    :meth:`replace`. y: (n,) of -1 and +1, or of any numbers where the loss is for numbers.
+    weights: (n,) importance of every document, default 1. loss: a Loss, or the name of one of
+    textreg's own; kept as a Loss. groups, graph: structure of the features.
     tol: relative duality gap at which to stop. start: (w, b) to begin from.
     validation: (X, y) held out, for procedures that stop by it; X is kept as a Design. callback:
     called with a Step; when it returns True the solver stops and gives the best it has.
@@ -42,7 +44,7 @@ class Problem:
     X: csr_array
     y: Floats
     weights: Floats = None  # type: ignore[assignment]  # ones, once it is made
-    loss: str = "logistic"
+    loss: Loss = "logistic"  # type: ignore[assignment]  # the object, once it is made
     groups: Groups | None = None
     graph: Graph | None = None
     fit_intercept: bool = True
@@ -62,8 +64,12 @@ class Problem:
             raise RecordError(f"X has {n} rows but y has the shape {y.shape}.")
         if not np.isfinite(y).all():
             raise RecordError("y must hold finite numbers only.")
-        if self.loss != "squared" and not np.isin(y, (-1.0, 1.0)).all():
-            raise RecordError("y must hold -1 and +1 only, but for the loss 'squared'.")
+        loss = find_loss(self.loss)
+        if loss.binary and not np.isin(y, (-1.0, 1.0)).all():
+            raise RecordError(
+                f"y must hold -1 and +1 only for the loss '{loss.label()}'; for any numbers take "
+                "a loss such as 'squared'."
+            )
         c = np.ones(n) if self.weights is None else np.array(self.weights, dtype=np.float64)
         if c.shape != (n,) or not np.isfinite(c).all() or (c < 0).any():
             raise RecordError(f"weights must be {n} finite numbers, 0 or more.")
@@ -78,7 +84,8 @@ class Problem:
         if self.graph is not None and self.graph.n_features != p:
             raise RecordError(f"X has {p} features, but the graph is over {self.graph.n_features}.")
         validation = self.validation and _checked_validation(*self.validation, p)
-        values = {"X": design.X, "design": design, "y": y, "weights": c, "validation": validation}
+        values = {"X": design.X, "design": design, "y": y, "weights": c, "loss": loss}
+        values["validation"] = validation
         for name, value in values.items():
             object.__setattr__(self, name, value)
         self._check_start()
@@ -87,7 +94,7 @@ class Problem:
         n, p = self.X.shape
         structure = [part for part in (self.groups, self.graph) if part is not None]
         more = "".join(f"; {part!r}" for part in structure)
-        return f"<Problem: {n:,} documents, {p:,} features, {self.loss} loss{more}>"
+        return f"<Problem: {n:,} documents, {p:,} features, {self.loss.label()} loss{more}>"
 
     def _check_start(self) -> None:
         if self.start is not None and np.shape(self.start[0]) != self.X.shape[1:]:
@@ -99,6 +106,22 @@ class Problem:
     def X_csc(self) -> csc_array:
         """X by columns, made once and shared by all problems with this matrix."""
         return self.design.X_csc
+
+    def intercept_at_zero(self) -> float:
+        """The best intercept when every weight is zero."""
+        return self.loss.constant(self.y, self.weights) if self.fit_intercept else 0.0
+
+    def gradient_at_zero(self) -> Floats:
+        """d loss / d w at w = 0 and the best intercept, (p,)."""
+        n = len(self.y)
+        r, h = np.empty(n), np.empty(n)
+        self.loss.derivatives(np.full(n, self.intercept_at_zero()), self.y, self.weights, r, h)
+        return np.asarray(self.X.T @ r)
+
+    def largest_gradient_at_zero(self) -> float:
+        """max_j |d loss / d w_j| there: the smallest l1 strength that leaves no weight."""
+        gradient = self.gradient_at_zero()
+        return float(np.abs(gradient).max()) if len(gradient) else 0.0
 
     def replace(self, **changes: Any) -> Problem:
         """A copy with some fields changed; what was derived from X is kept when X is."""

@@ -41,6 +41,7 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
             key: registry.resolve(PREFIXES[key], part.name, part.params)
             for key, part in _parts(summary).items()
         }
+        parts["loss"] = registry.resolve("loss", summary.loss, summary.loss_params)
     except (PluginError, UsageError) as error:
         raise ModelError(f"the model's training cannot be repeated: {error}") from error
     split = summary.split
@@ -51,7 +52,6 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
         cv=split.parts if split is not None and split.kind == "cv" else None,
         metric=summary.metric or ("r2" if model.task == "regression" else "accuracy"),
         task=model.task,
-        loss=summary.loss,
         multiclass=summary.multiclass or "ovr",
         class_weight=summary.class_weight,
         seed=0 if split is None else split.seed,
@@ -112,7 +112,11 @@ def fit_command(model: Model) -> list[str] | None:
         words += ["--tokenizer", tokenizer.name]
     words += _flags("tokenizer", changed_of(tokenizer)) + _flags("", changed_of(vectorizer))
     usual = TrainingSettings.__dataclass_fields__
-    for key in ("task", "loss", "multiclass", "tol"):
+    usual_loss = "squared" if summary.task == "regression" else "logistic"
+    if summary.loss != usual_loss:
+        words += ["--loss", summary.loss]
+    words += _flags("loss", changed("loss", summary.loss, summary.loss_params))
+    for key in ("task", "multiclass", "tol"):
         value = getattr(summary, key)
         if value is not None and value != usual[key].default:
             words += [f"--{key}", _value(value)]

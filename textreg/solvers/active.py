@@ -16,7 +16,6 @@ import numpy as np
 
 from textreg._core.columns import column_dots, column_sums
 from textreg._core.pursuit import ridge_descent
-from textreg.losses import find_loss, intercept_at_zero, largest_curvature
 from textreg.records import Floats, Int32s, Problem
 from textreg.solvers.unit_columns import UnitColumns
 
@@ -58,12 +57,12 @@ class ActiveFit:
     def __init__(self, problem: Problem, columns: UnitColumns, q: Floats) -> None:
         """q: (p,), price of every feature's halved squared weight."""
         self.problem, self.columns, self._q_of = problem, columns, q
-        self.loss = find_loss(problem.loss)
-        self._bend = largest_curvature(self.loss)
+        self.loss = problem.loss
+        self._bend = self.loss.largest_curvature()
         n = columns.shape[0]
         self._root_n = math.sqrt(float(problem.weights.sum()))
         self.z, self.r, self.h = np.empty(n), np.empty(n), np.empty(n)
-        self.b = intercept_at_zero(problem)
+        self.b = problem.intercept_at_zero()
         self.z[:] = self.b
         self.features: list[int] = []
         self._added = 0

@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 
 from textreg._core.descent import coordinate_descent, drawn
-from textreg.losses import find_loss
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem
 from textreg.solvers.conjugate import Direction, conjugate_gradients
@@ -40,7 +39,7 @@ class Engine:
     """Weights w (p,), intercept b, scores z = Xw + b (n,) and the loss's derivatives r, h there."""
 
     def __init__(self, problem: Problem) -> None:
-        self.loss = find_loss(problem.loss)
+        self.loss = problem.loss
         self.design = problem.design
         self.y, self.c, self.fit_intercept = problem.y, problem.weights, problem.fit_intercept
         n, p = self.design.shape

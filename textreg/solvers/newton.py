@@ -14,7 +14,6 @@ import math
 
 import numpy as np
 
-from textreg.losses import intercept_at_zero, largest_gradient_at_zero
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import relative_gap, separable_bound
@@ -42,13 +41,13 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
     """
     engine = Engine(problem)
     if problem.start is None:
-        engine.restart(engine.w, intercept_at_zero(problem))
+        engine.restart(engine.w, problem.intercept_at_zero())
     smooth = not penalty.lam.any()
     free = bool((penalty.lam + penalty.q == 0.0).any())
     passes, polish = (SMOOTH_PASSES, SMOOTH_POLISH) if smooth else (PASSES, POLISH)
     history: list[Step] = []
     bound, gap, fall = -np.inf, math.inf, math.inf
-    scale = largest_gradient_at_zero(problem) if free else 0.0
+    scale = problem.largest_gradient_at_zero() if free else 0.0
     iteration, idle, effort = 0, 0, 1
 
     while True:

@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 
 from textreg.errors import PluginError
-from textreg.losses import intercept_at_zero, largest_gradient_at_zero
 from textreg.penalties import Penalty
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import conjugate_bound, relative_gap
@@ -58,9 +57,9 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
     """
     engine = Engine(problem)
     if problem.start is None:
-        engine.restart(engine.w, intercept_at_zero(problem))
+        engine.restart(engine.w, problem.intercept_at_zero())
     conjugate = getattr(penalty, "conjugate", None)
-    limit = problem.tol * largest_gradient_at_zero(problem)
+    limit = problem.tol * problem.largest_gradient_at_zero()
     here = ahead = _settled(engine, engine.w, engine.b, engine.z)
     price = _value(penalty, here.w)
     length, momentum = _first_length(engine), 1.0

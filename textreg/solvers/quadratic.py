@@ -20,7 +20,6 @@ import math
 
 import numpy as np
 
-from textreg.losses import intercept_at_zero
 from textreg.penalties import Quadratic
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import dual_scores, dual_value, relative_gap
@@ -101,7 +100,7 @@ class NewtonSteps:
         engine = self.engine = Engine(problem)
         self.penalty = penalty
         self.triangle = penalty.links.cache.get("triangle", lambda: Triangle(penalty.links))
-        b = intercept_at_zero(problem)
+        b = problem.intercept_at_zero()
         nothing = engine.loss.value(np.full_like(engine.z, b), problem.y, problem.weights)
         if not engine.value + penalty.value(engine.w) < nothing:  # also where the start is poor
             engine.restart(np.zeros_like(engine.w), b)

@@ -24,6 +24,7 @@ import numpy as np
 from scipy.special import logsumexp, softmax, xlogy
 
 from textreg.errors import UsageError
+from textreg.losses import Logistic
 from textreg.penalties import Quadratic, Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Step
 from textreg.solvers.certificate import relative_gap
@@ -164,8 +165,10 @@ def multinomial(
 
     UsageError for another loss than the logistic one, which softmax extends.
     """
-    if problem.loss != "logistic":
-        raise UsageError(f"softmax extends the logistic loss: it cannot go with {problem.loss}.")
+    if not isinstance(problem.loss, Logistic):
+        raise UsageError(
+            f"softmax extends the logistic loss: it cannot go with {problem.loss.label()}."
+        )
     fit = _Classes(problem, codes, turn, start)
     history: list[Step] = []
     bound, gap, before, idle, iteration = -np.inf, math.inf, math.inf, 0, 0

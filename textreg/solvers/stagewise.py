@@ -20,6 +20,7 @@ import numpy as np
 
 from textreg._core.columns import column_sums
 from textreg.errors import DataError, UsageError
+from textreg.losses import Squared
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.stagewise_likelihood import Exponential, General, Likelihood, Linear
 from textreg.solvers.stagewise_lookup import Columns, Scaling
@@ -254,7 +255,7 @@ def _likelihood(
                 "likelihood 'exponential' is for labels of -1 and +1, not for numbers."
             )
         return Exponential(problem, columns, scaling)
-    if rules.likelihood == "linear" or problem.loss == "squared":
+    if rules.likelihood == "linear" or isinstance(problem.loss, Squared):
         limit = MEGABYTE * rules.cache
         return Linear(problem, columns, scaling, problem.fit_intercept, limit)
     return General(problem, columns, scaling)

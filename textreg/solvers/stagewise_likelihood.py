@@ -8,7 +8,6 @@ import numpy as np
 
 from textreg._core.columns import column_sums
 from textreg.errors import DataError
-from textreg.losses import find_loss, intercept_at_zero
 from textreg.records import Floats, Int32s, Problem
 from textreg.solvers.engine import Engine
 from textreg.solvers.stagewise_lookup import Columns, Gram, Lookup, Scaled, Scaling
@@ -122,13 +121,13 @@ class General:
 
     def __init__(self, problem: Problem, columns: Columns, scaling: Scaling) -> None:
         self._engine = Engine(problem.replace(start=None))
-        self._loss, self._y, self._c = find_loss(problem.loss), problem.y, problem.weights
+        self._loss, self._y, self._c = problem.loss, problem.y, problem.weights
         self._total = float(self._c.sum()) or 1.0
         self._columns = columns
         self.lookup = Lookup(scaling.factor * scaling.mean)
         self._scaled = Scaled(problem.X, scaling.factor, self.lookup)
         w = np.zeros(problem.X.shape[1])
-        self._engine.restart(w, intercept_at_zero(problem))
+        self._engine.restart(w, problem.intercept_at_zero())
         self.noise = ROUNDING * self._total * self._residual()
         self.refresh(w)
 

@@ -12,7 +12,6 @@ from scipy.sparse import csr_array, random_array
 
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Regularizer
-from textreg.losses import find_loss, intercept_at_zero
 from textreg.plugins import registry
 from textreg.records import Graph, Groups, MultiSolution, Problem, Solution
 from textreg.testing.checks import require
@@ -131,11 +130,11 @@ def decided(part: Regularizer, problem: Problem) -> Regularizer:
 
 def null_loss(problem: Problem) -> float:
     """The loss at the best intercept and no weights."""
-    return loss_at(problem, np.zeros(problem.X.shape[1]), intercept_at_zero(problem))[0]
+    return loss_at(problem, np.zeros(problem.X.shape[1]), problem.intercept_at_zero())[0]
 
 
 def loss_at(problem: Problem, w: Floats, b: float) -> tuple[float, Floats]:
     """The loss at weights w (p,) and intercept b, and its gradient in w."""
     r, h = np.empty(len(problem.y)), np.empty(len(problem.y))
-    value = find_loss(problem.loss).derivatives(problem.X @ w + b, problem.y, problem.weights, r, h)
+    value = problem.loss.derivatives(problem.X @ w + b, problem.y, problem.weights, r, h)
     return value, np.asarray(problem.X.T @ r)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from textreg.errors import ConvergenceWarning, PluginError
-from textreg.losses import LOSSES, find_loss
+from textreg.losses import LOSSES
 from textreg.plugins import registry
 from textreg.records import Problem, Solution
 from textreg.testing.checks import Checks, fail, near, require
@@ -86,9 +86,9 @@ def _losses(part: Any) -> None:
 def _beats_nothing(name: str, part: Any, problem: Problem) -> None:
     found = solved(prepared(part, problem), problem)
     z = problem.X @ found.w + found.b
-    loss = find_loss(problem.loss).value(z, problem.y, problem.weights)
+    loss = problem.loss.value(z, problem.y, problem.weights)
     most = null_loss(problem)
-    expected = f"a {problem.loss} loss of {most:g} at most, that of no feature"
+    expected = f"a {problem.loss.label()} loss of {most:g} at most, that of no feature"
     require(name, loss <= most * (1 + 1e-9), expected, loss)
 
 

@@ -13,7 +13,6 @@ from scipy.sparse import csr_array
 
 from textreg.errors import ConvergenceWarning, TextregError
 from textreg.kinds import Regularizer
-from textreg.losses import largest_gradient_at_zero
 from textreg.params import LogGrid
 from textreg.records import Graph, Groups, Problem, Step
 from textreg.testing.checks import Checks, near, require
@@ -76,7 +75,7 @@ def _optimality(part: Any) -> None:
     if hasattr(penalty, "prox"):
         step = 0.1 / max(float(abs(problem.X).sum()), 1e-9)
         moved = found.w - penalty.prox(found.w - step * gradient, step)
-        off = float(np.abs(moved).max()) / step / largest_gradient_at_zero(problem)
+        off = float(np.abs(moved).max()) / step / problem.largest_gradient_at_zero()
         require("optimality", off <= 1e-3, "a proximal gradient of 1e-3 at most", f"{off:.2g}")
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from textreg.errors import UsageError, did_you_mean
 from textreg.features.vectorize import Vectorizer
-from textreg.kinds import GraphBuilder, GroupBuilder, Plugin, Regularizer, Tokenizer
-from textreg.losses import find_loss
+from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Plugin, Regularizer, Tokenizer
+from textreg.losses import Logistic
 from textreg.measure.calibration import check_method
 from textreg.measure.metrics import METRICS
 from textreg.measure.thresholds import parse_rule
@@ -22,7 +22,13 @@ from textreg.training.search.spaces import Dimension, dimensions
 from textreg.training.search.splits import check_fraction
 from textreg.training.search.tuning import Tuning
 
-PREFIXES = {"reg": "regularizer", "tokenizer": "tokenizer", "groups": "groups", "graph": "graph"}
+PREFIXES = {
+    "reg": "regularizer",
+    "tokenizer": "tokenizer",
+    "groups": "groups",
+    "graph": "graph",
+    "loss": "loss",
+}
 """The kind of part that each keyword, and prefix of its parameters' keywords, stands for."""
 
 
@@ -34,20 +40,19 @@ MULTICLASS = ("ovr", "softmax")
 class TrainingSettings:
     """How to train; made most easily by :meth:`from_options`.
 
-    reg, tokenizer, groups, graph, vectorizer: the parts. unlabeled: documents whose words become
-    features and which the graph is built from as well. dev: documents to choose the prices by.
-    holdout: share of the training documents to hold out for that instead (default 0.1 when there
-    are prices to choose, else none). cv: number of parts of a cross-validation instead. metric:
-    what the winner is chosen by. task: "classification", or "regression" where labels are numbers.
-    loss: what it costs to be wrong; the squared loss for a regression. multiclass: of three labels
-    and more, "ovr" fits each against the rest, "softmax" all together. refit: fit the winner once
-    more on all documents, those held out and ``dev`` included. class_weight: "balanced", or a
-    factor for the documents of each label. calibrate: "temperature" or "isotonic", to make
-    probabilities come true on documents that are held out. threshold: by label, the rule by which
-    these choose where it wins: see :func:`textreg.measure.thresholds.parse_rule`.
-    path: follow the chosen regularizer along its whole path, and keep that in the model.
-    tuning: how the search goes, and who wins it.
-    jobs: pieces of work side by side, -1 for one a core; results do not depend on it. seed: of the
+    reg, tokenizer, groups, graph, loss, vectorizer: the parts. unlabeled: documents whose words
+    become features and which the graph is built from as well. dev: documents to choose the prices
+    by. holdout: share of the training documents to hold out for that instead (default 0.1 when
+    there are prices to choose, else none). cv: number of parts of a cross-validation instead.
+    metric: what the winner is chosen by. task: "classification", or "regression" where labels are
+    numbers. multiclass: of three labels and more, "ovr" fits each against the rest, "softmax" all
+    together. refit: fit the winner once more on all documents, those held out and ``dev`` included.
+    class_weight: "balanced", or a factor for the documents of each label. calibrate: "temperature"
+    or "isotonic", to make probabilities come true on documents that are held out. threshold: by
+    label, the rule by which these choose where it wins: see
+    :func:`textreg.measure.thresholds.parse_rule`. path: follow the chosen regularizer along its
+    whole path, and keep that in the model. tuning: how the search goes, and who wins it. jobs:
+    pieces of work side by side, -1 for one a core; results do not depend on it. seed: of the
     splits. tol: relative duality gap at which a fit is done. max_iter: iterations after which it
     stops without.
     """
@@ -63,7 +68,7 @@ class TrainingSettings:
     cv: int | None = None
     metric: str = "accuracy"
     task: str = "classification"
-    loss: str = "logistic"
+    loss: Loss = field(default_factory=Logistic)
     multiclass: str = "ovr"
     refit: bool = True
     class_weight: str | Mapping[str, float] | None = None
@@ -146,10 +151,10 @@ class TrainingSettings:
         """Refuse what scores cannot be calibrated by."""
         if self.calibrate is not None:
             check_method(self.calibrate)
-            if self.loss != "logistic" or self.task == "regression":
+            if not self.loss.log_odds or self.task == "regression":
                 raise UsageError(
-                    "only models of the logistic loss have probabilities to calibrate: leave out "
-                    "calibrate, or take that loss."
+                    f"the {self.loss.label()} loss gives no probabilities to calibrate: leave out "
+                    "calibrate, or take the logistic loss."
                 )
         if self.threshold and self.task == "regression":
             raise UsageError("a regression has no labels to choose: leave out threshold.")
@@ -163,14 +168,14 @@ class TrainingSettings:
                 f"task must be one of {', '.join(METRICS)}, not '{self.task}'."
                 f"{did_you_mean(self.task, METRICS)}"
             )
-        find_loss(self.loss)
         if self.multiclass not in MULTICLASS:
             raise UsageError(
                 f"multiclass must be one of {', '.join(MULTICLASS)}, not '{self.multiclass}'."
                 f"{did_you_mean(self.multiclass, MULTICLASS)}"
             )
-        if self.multiclass == "softmax" and (self.loss != "logistic" or not self.reg.softmax):
-            what = f"the {self.loss} loss" if self.loss != "logistic" else self.reg.label()
+        extends = isinstance(self.loss, Logistic)  # whose form for several classes softmax is
+        if self.multiclass == "softmax" and not (extends and self.reg.softmax):
+            what = self.reg.label() if extends else f"the {self.loss.label()} loss"
             raise UsageError(
                 f"{what} cannot go with softmax: leave out multiclass, or take the logistic loss "
                 "and one of ridge, lasso, elastic, network or laplacian."
@@ -182,21 +187,22 @@ class TrainingSettings:
                 f"{did_you_mean(self.metric, metrics)}"
             )
         if self.task == "regression":
-            if self.loss != "squared":
+            if self.loss.binary:
                 raise UsageError(
-                    f"the loss of a regression is squared, not {self.loss}: leave it out."
+                    f"the {self.loss.label()} loss is for labels, not for the numbers of a "
+                    "regression: leave it out, or take one for numbers, such as squared."
                 )
             if self.class_weight is not None:
                 raise UsageError("a regression has no classes to weigh: leave out class_weight.")
-        elif self.metric == "log-loss" and self.loss != "logistic":
+        elif self.metric == "log-loss" and not self.loss.log_odds:
             raise UsageError(
-                f"the loss '{self.loss}' gives no probabilities, so there is no log-loss to choose "
-                "by: take another metric, or the logistic loss."
+                f"the loss '{self.loss.label()}' gives no probabilities, so there is no log-loss "
+                "to choose by: take another metric, or the logistic loss."
             )
 
     def plugins(self) -> list[dict[str, Any]]:
         """Kind, name and origin of every part, as JSON-able values."""
-        used: list[Plugin] = [self.tokenizer, self.reg]
+        used: list[Plugin] = [self.tokenizer, self.reg, self.loss]
         if self.groups is not None:
             used += self.groups.parts if isinstance(self.groups, JoinedBuilder) else [self.groups]
         if self.graph is not None:
@@ -207,11 +213,11 @@ class TrainingSettings:
     def from_options(cls, **options: Any) -> TrainingSettings:
         """Settings from flat keywords, named like the options of ``textreg train``.
 
-        ``reg``, ``tokenizer``, ``groups`` and ``graph`` take a name, a class or an instance; their
-        parameters follow as ``reg_l1=0.1`` or ``tokenizer_min_length=2``; those of the
-        :class:`Vectorizer` stand without prefix (``ngrams=2``); the rest are fields of this record
-        and of :class:`~textreg.training.search.tuning.Tuning`.
-        Raises UsageError for a keyword that none of them knows.
+        ``reg``, ``tokenizer``, ``groups``, ``graph`` and ``loss`` take a name, a class or an
+        instance; their parameters follow as ``reg_l1=0.1`` or ``tokenizer_min_length=2``; those of
+        the :class:`Vectorizer` stand without prefix (``ngrams=2``); the rest are fields of this
+        record and of :class:`~textreg.training.search.tuning.Tuning`. Raises UsageError for a
+        keyword that none of them knows.
         """
         values: dict[str, Any] = {}
         parts: dict[str, dict[str, Any]] = {prefix: {} for prefix in PREFIXES}
@@ -240,6 +246,8 @@ class TrainingSettings:
         reg = registry.resolve("regularizer", values.pop("reg", "sentence"), parts.pop("reg"))
         tokenizer = values.pop("tokenizer", "words")
         values["tokenizer"] = registry.resolve("tokenizer", tokenizer, parts.pop("tokenizer"))
+        loss = values.pop("loss", "logistic")
+        values["loss"] = registry.resolve("loss", loss, parts.pop("loss"))
         for kind, params in parts.items():
             builder = values.pop(kind, None)
             if builder is None and reg.needs == kind:

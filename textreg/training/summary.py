@@ -52,7 +52,8 @@ def training_summary(
     weight = settings.class_weight
     return TrainingSummary(
         task=settings.task,
-        loss=settings.loss,
+        loss=problem.loss.label(),
+        loss_params=problem.loss.params(),
         multiclass=None if len(labels) < 3 else settings.multiclass,
         labels=_of_labels(labels, fit.data.y_true[fit.rows]),
         reg=RegularizerSummary(fit.part.label(), fit.part.params(), _searched(settings)),

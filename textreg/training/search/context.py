@@ -36,7 +36,7 @@ KEPT = 4
 """Settings of features, groups and graph whose documents are kept in memory as numbers, 2 or more.
 """
 
-ABOUT = ("holdout", "cv", "seed", "task", "loss", "multiclass", "class_weight", "tol", "max_iter")
+ABOUT = ("holdout", "cv", "seed", "task", "multiclass", "class_weight", "tol", "max_iter")
 """Settings, beside the parts, that a search which is gone on with has in common."""
 
 Chosen = tuple[Any, ...]

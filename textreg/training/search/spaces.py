@@ -71,7 +71,7 @@ def dimensions(
         if part == "reg" and declared.type is float:
             checked = tuple(sorted(checked, reverse=True))  # from the emptiest model down
         found.append(Dimension(key, part, name, checked))
-    order = ("tokenizer", "vectorizer", "groups", "graph", "reg")
+    order = ("tokenizer", "vectorizer", "groups", "graph", "loss", "reg")
     return sorted(found, key=lambda one: order.index(one.part))
 
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from textreg.kinds import Regularizer
-from textreg.losses import largest_gradient_at_zero
 from textreg.plugins import calls
 from textreg.records import Problem, Step
 
@@ -45,7 +44,7 @@ class Problems:
     @property
     def loss(self) -> str:
         """What the scores mean: see :func:`measure`."""
-        return self.problem.loss if self.codes is None else "softmax"
+        return self.problem.loss.name if self.codes is None else "softmax"
 
     @property
     def rows(self) -> list[int | None]:
@@ -59,7 +58,7 @@ class Problems:
     def hardest(self) -> Problem:
         """The problem of the weight vector that takes the largest price to empty."""
         problems = (self.problem.replace(y=y) for y in self.targets)
-        return max(problems, key=largest_gradient_at_zero)
+        return max(problems, key=Problem.largest_gradient_at_zero)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +76,8 @@ class Fold(Problems):
     def digest(self) -> str:
         """A digest of everything that fits and scores depend on."""
         problem, found = self.problem, hashlib.sha256()
-        plain = (problem.loss, problem.tol, problem.max_iter, problem.fit_intercept)
+        loss = problem.loss.label(), problem.loss.params()
+        plain = (loss, problem.tol, problem.max_iter, problem.fit_intercept)
         found.update(repr((*plain, problem.X.shape)).encode())
         parts: list[Any] = [problem.X, problem.weights, self.targets, self.codes]
         parts += [self.X_held, self.y_held]
