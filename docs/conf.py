@@ -16,7 +16,9 @@ release = version = installed_version("textreg")
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
+    "sphinxcontrib.bibtex",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "programs"]
@@ -31,6 +33,13 @@ sphinx_gallery_conf = {
 }
 html_theme = "furo"
 html_title = f"textreg {release}"
+
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_param = napoleon_use_rtype = False  # "shape (documents, features)" has no links
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = "plain"
+bibtex_reference_style = "author_year"
 
 myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
@@ -47,11 +56,17 @@ autodoc_preserve_defaults = True
 python_use_unqualified_type_names = True
 
 
-def escape_bars(app, what, name, obj, options, lines):
-    """Docstrings write formulas as plain text: |w| is no substitution of reStructuredText."""
+BIBLIOGRAPHY = Path(__file__).with_name("references.bib").read_text(encoding="utf-8")
+KEYS = re.findall(r"^@\w+{(\w+),$", BIBLIOGRAPHY, re.MULTILINE)
+CITED = re.compile(rf"\b({'|'.join(KEYS)})\b")
+
+
+def to_restructured_text(app, what, name, obj, options, lines):
+    """Docstrings are plain text: |w| is not a substitution, and hooker2004 is a citation."""
     for number, line in enumerate(lines):
         parts = line.split("``")
         parts[::2] = [re.sub(r"\|(?=\S)|(?<=\S)\|", r"\|", part) for part in parts[::2]]
+        parts[::2] = [CITED.sub(r":cite:t:`\1`", part) for part in parts[::2]]
         lines[number] = "``".join(parts)
 
 
@@ -63,5 +78,5 @@ def write_gallery(app, exception):
 
 def setup(app):
     """Connect the hooks above."""
-    app.connect("autodoc-process-docstring", escape_bars)
+    app.connect("autodoc-process-docstring", to_restructured_text)
     app.connect("build-finished", write_gallery)

@@ -7,6 +7,7 @@ With --check nothing is written; the program fails when a page is not as it woul
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -46,6 +47,11 @@ document, is read as well.
 def cell(text: str) -> str:
     """Text for a cell of a Markdown table."""
     return " ".join(text.split()).replace("|", "\\|")
+
+
+def description(cls: type[Any]) -> str:
+    """The docstring of a class without its sections, such as Parameters, which tables show."""
+    return re.split(r"\n\n\w+\n---", inspect.getdoc(cls) or "")[0]
 
 
 def values(param: Param) -> str:
@@ -106,7 +112,7 @@ def file_formats() -> list[str]:
     lines = [FORMATS_HEAD]
     for known in FORMATS:
         endings = " ".join(f"`{ending}`" for ending in known.endings)
-        contents = cell(inspect.getdoc(type(known)) or "")
+        contents = cell(description(type(known)))
         lines.append(f"| `{known.name}` | {known.title} | {endings} | {contents} |")
     return lines
 
@@ -122,10 +128,10 @@ def page() -> str:
             lines += [f"## {heading}", ""]
         for row in own:
             cls = registry.find(kind, f"textreg:{row.name}")
-            lines += [f"### {row.name}", "", f"`--{prefix} {row.name}`. {inspect.getdoc(cls)}", ""]
+            lines += [f"### {row.name}", "", f"`--{prefix} {row.name}`. {description(cls)}", ""]
             lines += table(prefix, cls)
     lines += ["## File formats", "", *file_formats(), ""]
-    lines += ["## Features", "", inspect.getdoc(Vectorizer) or "", "", *table("", Vectorizer)]
+    lines += ["## Features", "", description(Vectorizer), "", *table("", Vectorizer)]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -1,1 +1,1 @@
-"""Structure of the features: groups and graphs, from plugins or from files."""
+"""Groups and graphs of features: what their builders share."""

@@ -1,4 +1,4 @@
-"""What builders of groups share: prices, names, segments of text, and sets of words."""
+"""What group builders share: weights, names, segments of text, and sets of words."""
 
 from __future__ import annotations
 
@@ -21,22 +21,43 @@ if TYPE_CHECKING:
     from textreg.records import Int32s, Int64s
 
 NGRAMS = ("all", "any", "none")
-"""When an n-gram belongs to a set of words: with all its words in it, with any of them, never."""
+"""When a set of words contains an n-gram: if it has all its words, if it has any, never."""
 
 
 class WeightedBuilder(GroupBuilder):
-    """A builder whose groups have the same price, or one that grows with their size."""
+    """A group builder whose groups weigh the same, or more the larger they are.
+
+    Parameters
+    ----------
+    weight : {"one", "sqrt"}, default "one"
+        Weight of a group in the penalty: 1, or the square root of its number of features, which
+        keeps large groups from being selected first (Yuan and Lin 2006, section 2).
+    """
 
     weight: str = param(
         default="one",
         choices=("one", "sqrt"),
-        help="price of a group: the same for all, or the square root of its size",
+        help="weight of a group in the penalty: 1, or the square root of its size",
     )
 
     def weighted(
         self, indptr: Int64s, indices: Int32s, n_features: int, names: Sequence[str]
     ) -> Groups:
-        """Groups ``indices[indptr[g]:indptr[g + 1]]`` with the prices that ``weight`` asks for."""
+        """Groups with the weights that ``weight`` asks for.
+
+        Parameters
+        ----------
+        indptr : ndarray of int64, shape (groups + 1,)
+        indices : ndarray of int32
+            Group g has the features ``indices[indptr[g]:indptr[g + 1]]``, sorted and distinct.
+        n_features : int
+        names : sequence of str
+            One for each group.
+
+        Returns
+        -------
+        Groups
+        """
         sizes = np.diff(indptr)
         return Groups(
             indptr=indptr,
@@ -48,22 +69,35 @@ class WeightedBuilder(GroupBuilder):
 
 
 class SegmentBuilder(WeightedBuilder):
-    """A builder of one group for every segment of the text; write :meth:`segments`.
+    """Base of builders with one group for every segment of the text; write :meth:`segments`.
 
-    A group holds the distinct features of its segment, an n-gram being where it begins. A segment
-    that lost all its features gives an empty group, so that segments and groups have the same
-    numbers.
+    A group has the distinct features of its segment; an n-gram belongs to the segment where it
+    begins. A segment without features gives an empty group, so that group g is segment g.
+
+    Attributes
+    ----------
+    segment : str
+        The word for a segment in the groups' names; empty if a segment is a whole document.
     """
 
     segment: ClassVar[str] = ""
-    """What to call one in its name; empty where a document is one."""
 
     @abstractmethod
     def segments(self, tokens: Tokens) -> tuple[Int32s, Int64s, Int64s]:
-        """Feature ids, where they are cut into segments, and where segments into documents.
+        """The segments of all documents.
 
-        Segment s is ``ids[ptr[s]:ptr[s + 1]]``, and document d has the segments ``document_ptr[d]``
-        to ``document_ptr[d + 1]``. Without overlap the ids are those of ``tokens``.
+        Parameters
+        ----------
+        tokens : Tokens
+
+        Returns
+        -------
+        ids : ndarray of int32
+            Feature ids; those of ``tokens`` unless segments overlap.
+        ptr : ndarray of int64
+            Segment s is ``ids[ptr[s]:ptr[s + 1]]``.
+        document_ptr : ndarray of int64
+            Document d has the segments ``document_ptr[d]`` to ``document_ptr[d + 1]``.
         """
 
     def build(self, tokens: Tokens) -> Groups:
@@ -75,11 +109,11 @@ class SegmentBuilder(WeightedBuilder):
 
 
 class LazyNames(Sequence[str]):
-    """Names of groups, each made when it is asked for; write :meth:`name` and ``__len__``."""
+    """A sequence of names that makes each on demand; write :meth:`name` and ``__len__``."""
 
     @abstractmethod
     def name(self, group: int) -> str:
-        """That of a group, which is numbered from 0."""
+        """The name of group number ``group``, from 0."""
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -92,9 +126,14 @@ class LazyNames(Sequence[str]):
 
 
 class SegmentNames(LazyNames):
-    """``document 12, sentence 3`` for every segment, counted from one.
+    """Names such as ``document 12, sentence 3``, or ``document 12`` if ``segment`` is empty.
 
-    With no word for a segment it is ``document 12``.
+    Parameters
+    ----------
+    document_ptr : ndarray of int64
+        Document d has the segments ``document_ptr[d]`` to ``document_ptr[d + 1]``.
+    segment : str
+        The word for a segment.
     """
 
     def __init__(self, document_ptr: Int64s, segment: str) -> None:
@@ -113,9 +152,28 @@ class SegmentNames(LazyNames):
 
 
 class WordGroupBuilder(WeightedBuilder):
-    """A builder whose groups are sets of words; write :meth:`sets`.
+    """Base of builders whose groups are sets of words; write :meth:`sets`.
 
-    Features that are in no group have no price but the regularizer's own for single weights.
+    Features outside all groups are penalized as single features only.
+
+    Parameters
+    ----------
+    weight : {"one", "sqrt"}, default "one"
+        Weight of a group in the penalty: 1, or the square root of its size.
+    ngrams : {"all", "any", "none"}, default "all"
+        The n-grams in a group: those with all their words in it, those with any, or none.
+
+    Examples
+    --------
+    >>> from textreg.structure.grouping import WordGroupBuilder
+    >>> class Colors(WordGroupBuilder):
+    ...     name = "colors"
+    ...     def sets(self, tokens):
+    ...         return {"warm": ["red", "orange"], "cold": ["blue", "green"]}
+    >>> from textreg.text import scan_words
+    >>> groups = Colors(weight="sqrt").build(scan_words(["a red box", "a blue or red lid"]))
+    >>> groups.names, groups.weights
+    (['warm', 'cold'], array([1., 1.]))
     """
 
     ngrams: str = param(
@@ -126,23 +184,34 @@ class WordGroupBuilder(WeightedBuilder):
 
     @abstractmethod
     def sets(self, tokens: Tokens) -> Mapping[str, Collection[str]]:
-        """The words of every group by its name. ``tokens`` is without n-grams.
+        """The words of every group.
 
-        A word that is no feature is passed over, but for n-grams that it is part of; a name with
-        spaces means that n-gram.
+        Parameters
+        ----------
+        tokens : Tokens
+            The training texts, without n-grams.
+
+        Returns
+        -------
+        mapping of str to collection of str
+            The words of each group by the name of the group. A word with spaces is an n-gram.
+            Words that are not features are ignored, except as parts of n-grams.
         """
 
     def build(self, tokens: Tokens) -> Groups:
-        """One group for every set of words, with n-grams as ``ngrams`` says.
+        """One group for every set of words.
 
-        DataError where no feature is in any of them.
+        Raises
+        ------
+        DataError
+            If no feature is in any set.
         """
         sets = self.sets(only_words(tokens))
         indptr, indices = features_of(list(sets.values()), tokens.vocabulary, self.ngrams)
         if not len(indices):
             raise DataError(
-                f"{self.label()}: there is no group with a word of these texts in it. Take other "
-                "parameters, or other groups."
+                f"{self.label()}: no group has a word of these texts. Choose other parameters or "
+                "other groups."
             )
         return self.weighted(indptr, indices, len(tokens.vocabulary), list(sets))
 
@@ -150,9 +219,22 @@ class WordGroupBuilder(WeightedBuilder):
 def features_of(
     sets: Sequence[Collection[str]], vocabulary: Sequence[str], ngrams: str = "all"
 ) -> tuple[Int64s, Int32s]:
-    """Sets of names as sorted sets of features: ``indptr`` and ``indices`` as in CSR.
+    """Sets of names as sets of features.
 
-    ngrams: one of :data:`NGRAMS`. A name that is a feature is in its set whatever that says.
+    Parameters
+    ----------
+    sets : sequence of collections of str
+        A name that is a feature is in its set, whatever ``ngrams`` is.
+    vocabulary : sequence of str
+        The names of all features.
+    ngrams : {"all", "any", "none"}, default "all"
+        The n-grams to add: those with all their words in the set, those with any, or none.
+
+    Returns
+    -------
+    indptr : ndarray of int64
+    indices : ndarray of int32
+        Set s has the features ``indices[indptr[s]:indptr[s + 1]]``, sorted.
     """
     from scipy.sparse import csr_array
 
@@ -164,10 +246,11 @@ def features_of(
         groups = _rows([[wanted[name] for name in names] for names in sets], len(wanted))
         grams = [(feature, set(name.split(" "))) for name, feature in number.items() if " " in name]
         parts: list[list[int]] = [[] for _ in vocabulary]
-        sizes = np.zeros(len(vocabulary))
+        sizes = np.zeros(len(vocabulary))  # number of words of every n-gram
         for feature, words in grams:
             parts[feature] = [wanted[word] for word in words if word in wanted]
             sizes[feature] = len(words)
+        # (sets, features): how many words of an n-gram are in a set
         hits = csr_array(groups @ _rows(parts, len(wanted)).T)
         if ngrams == "all":
             hits.data[hits.data < sizes[hits.indices]] = 0

@@ -1,4 +1,4 @@
-"""What builders of graphs share: which documents hold a feature, its nearest others, word lists."""
+"""What graph builders share: which documents contain a feature, nearest features, word lists."""
 
 from __future__ import annotations
 
@@ -19,13 +19,22 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 BLOCK = 1 << 24
-"""Most entries of a table between features that is held at once."""
+"""Maximum number of entries of a dense table between features that is in memory at once."""
 
 
 def presence(tokens: Tokens, min_df: int = 1) -> csr_array:
-    """1 where a document holds a feature: float64 (documents, features).
+    """Which documents contain which features.
 
-    Columns of features in fewer than ``min_df`` documents are empty.
+    Parameters
+    ----------
+    tokens : Tokens
+    min_df : int, default 1
+        Columns of features in fewer documents are empty.
+
+    Returns
+    -------
+    csr_array of float64, shape (documents, features)
+        1 where a document contains a feature.
     """
     B = count(tokens)
     B.data[:] = 1.0
@@ -37,10 +46,22 @@ def presence(tokens: Tokens, min_df: int = 1) -> csr_array:
 
 
 def nearest_by_cosine(B: csr_array, neighbors: int, threshold: float) -> csr_array:
-    """Each feature's nearest others by the cosine of their columns in B, if above ``threshold``.
+    """The nearest neighbors of every feature by the cosine of the columns of B.
 
-    B: (documents, p), binary. Returns CSR (p, p), row j with the cosines of at most ``neighbors``
-    features; of equally near ones those of the lowest number.
+    Parameters
+    ----------
+    B : csr_array, shape (documents, features)
+        Binary, as from :func:`presence`.
+    neighbors : int
+        Maximum number of neighbors of a feature. Of features that are equally near, those with
+        the lowest numbers are chosen.
+    threshold : float
+        Neighbors have a cosine above it.
+
+    Returns
+    -------
+    csr_array of float64, shape (features, features)
+        The cosines; row j has the neighbors of feature j.
     """
     from scipy.sparse import csr_array
 
@@ -49,48 +70,79 @@ def nearest_by_cosine(B: csr_array, neighbors: int, threshold: float) -> csr_arr
     m = len(linked)
     R = B[:, linked]
     C = R.T.tocsr()
-    found = np.empty(m * neighbors, dtype=np.int32)
+    nearest = np.empty(m * neighbors, dtype=np.int32)
     cosines, counts = np.empty(m * neighbors), np.empty(m, dtype=np.int32)
     nearest_cosines(
         C.indptr.astype(np.int64), C.indices.astype(np.int32), R.indptr.astype(np.int64),
         R.indices.astype(np.int32), np.sqrt(frequency[linked]), threshold, neighbors,
-        np.zeros(m, dtype=np.int32), np.empty(m, dtype=np.int32), found, cosines, counts,
+        np.zeros(m, dtype=np.int32), np.empty(m, dtype=np.int32), nearest, cosines, counts,
     )  # fmt: skip
-    kept = (np.arange(neighbors) < counts[:, None]).ravel()
-    pairs = np.repeat(linked, counts), linked[found[kept]]
-    return csr_array((cosines[kept], pairs), shape=(B.shape[1], B.shape[1]))
+    filled = (np.arange(neighbors) < counts[:, None]).ravel()
+    pairs = np.repeat(linked, counts), linked[nearest[filled]]
+    return csr_array((cosines[filled], pairs), shape=(B.shape[1], B.shape[1]))
 
 
 def correlations(B: csr_array, seeds: NDArray[np.intp]) -> Floats:
-    """Pearson's correlation of every column of B with those of ``seeds``; (p, seeds).
+    """Pearson's correlation of every column of B with the columns ``seeds``.
 
-    B: (documents, p), binary. A column without variance correlates with nothing.
+    Parameters
+    ----------
+    B : csr_array, shape (documents, features)
+        Binary, as from :func:`presence`.
+    seeds : ndarray of int, shape (seeds,)
+
+    Returns
+    -------
+    ndarray of float64, shape (features, seeds)
+        0 for a column without variance.
     """
     n = B.shape[0]
-    share = np.asarray(B.sum(axis=0)).ravel() / n
-    spread = np.sqrt(share * (1.0 - share))
-    together = (B.T @ B[:, seeds]).toarray() / n
-    covariance = together - np.outer(share, share[seeds])
-    scale = np.outer(spread, spread[seeds])
+    mean = np.asarray(B.sum(axis=0)).ravel() / n
+    deviation = np.sqrt(mean * (1.0 - mean))  # of a binary column
+    covariance = (B.T @ B[:, seeds]).toarray() / n - np.outer(mean, mean[seeds])
+    scale = np.outer(deviation, deviation[seeds])
     result: Floats = np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0.0)
     return result
 
 
 def nearest_by_distance(V: Floats, neighbors: int) -> NDArray[np.intp]:
-    """The numbers of each row's ``neighbors`` nearest other rows in V (m, d); (m, neighbors)."""
+    """The nearest other rows of every row by Euclidean distance.
+
+    Parameters
+    ----------
+    V : ndarray of float64, shape (m, d)
+    neighbors : int
+
+    Returns
+    -------
+    ndarray of int, shape (m, min(neighbors, m - 1))
+        Numbers of rows, in no particular order.
+    """
     m = len(V)
     neighbors = min(neighbors, m - 1)
     squares = np.einsum("ij,ij->i", V, V)
-    found = np.empty((m, neighbors), dtype=np.intp)
+    nearest = np.empty((m, neighbors), dtype=np.intp)
     for low, high in _blocks(np.full(m, float(m))):
+        # |v|^2 - 2 u'v is the squared distance but for |u|^2, which is the same for a whole row.
         distance = squares - 2.0 * (V[low:high] @ V.T)
         distance[np.arange(high - low), np.arange(low, high)] = np.inf  # not its own neighbor
-        found[low:high] = np.argpartition(distance, neighbors - 1, axis=1)[:, :neighbors]
-    return found
+        nearest[low:high] = np.argpartition(distance, neighbors - 1, axis=1)[:, :neighbors]
+    return nearest
 
 
 def mutual(nearest: NDArray[np.intp]) -> csr_array:
-    """1 between rows that are among each other's ``nearest`` (m, neighbors); CSR (m, m)."""
+    """Links between rows that are among each other's nearest.
+
+    Parameters
+    ----------
+    nearest : ndarray of int, shape (m, neighbors)
+        As from :func:`nearest_by_distance`.
+
+    Returns
+    -------
+    csr_array of float64, shape (m, m)
+        1 for a link.
+    """
     from scipy.sparse import csr_array
 
     m, neighbors = nearest.shape
@@ -100,7 +152,17 @@ def mutual(nearest: NDArray[np.intp]) -> csr_array:
 
 
 def scaled_rows(links: csr_array) -> csr_array:
-    """Each row divided by its sum: P of section 2."""
+    """Every row divided by its sum: the matrix P of Sandler et al. (2008), section 2.
+
+    Parameters
+    ----------
+    links : csr_array, shape (p, p)
+
+    Returns
+    -------
+    csr_array, shape (p, p)
+        Rows without links stay empty.
+    """
     from scipy.sparse import diags
 
     sums = np.asarray(links.sum(axis=1)).ravel()

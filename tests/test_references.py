@@ -1,0 +1,55 @@
+"""docs/references.bib has every work that the documentation and the code cite, and no other."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from test_layers import ROOT
+
+CHECKOUT = ROOT.parent
+ENTRIES = (CHECKOUT / "docs" / "references.bib").read_text(encoding="utf-8")
+KEYS = re.findall(r"^@\w+\{(\w+),$", ENTRIES, re.MULTILINE)
+
+KEY = re.compile(r"\b[a-z]{2,}(?:19|20)\d\d\b")  # hooker2004
+# Hooker & Weng (2004), Skianis et al. 2018, Efron 1979: the first author's name, and the year.
+AUTHORS = re.compile(
+    r"\b([A-Z][\w'-]+)(?:(?:, [A-Z][\w'-]+)*,? (?:&|and) [A-Z][\w'-]+| et al\.)?,?"
+    r" \(?((?:19|20)\d\d)\b"
+)
+NOT_AUTHORS = {"NIPS", "RFC", "SemEval", "January", "March"}
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Name and text of everything that may cite, with line breaks as spaces."""
+    for folder, pattern in (
+        ("docs", "*.md"),
+        ("docs", "*.py"),
+        ("textreg", "*.p*"),
+        ("plugins", "*"),
+    ):
+        for path in sorted((CHECKOUT / folder).rglob(pattern)):
+            if path.suffix in {".md", ".py", ".pyx", ".pxd"} and "_build" not in path.parts:
+                text = path.read_text(encoding="utf-8")
+                yield str(path.relative_to(CHECKOUT)), re.sub(r"\s+(?:#\s)?\s*", " ", text)
+
+
+def cited(text: str) -> set[str]:
+    """The keys of the works that a text cites, by key or by authors and year."""
+    authors = {
+        re.sub(r"[^a-z]", "", unicodedata.normalize("NFKD", name.lower())) + year
+        for name, year in AUTHORS.findall(text)
+        if name not in NOT_AUTHORS
+    }
+    return authors | set(KEY.findall(text))
+
+
+def test_every_work_cited_is_in_the_bibliography() -> None:
+    missing = {name: cited(text) - set(KEYS) for name, text in pages()}
+    assert not {name: keys for name, keys in missing.items() if keys}
+
+
+def test_every_work_in_the_bibliography_is_cited() -> None:
+    assert len(KEYS) == len(set(KEYS)) == ENTRIES.count("\n@")
+    assert set(KEYS) == set(KEYS) & set().union(*(cited(text) for _, text in pages()))
