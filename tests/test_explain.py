@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import textreg
 from textreg.errors import UsageError
 from textreg.explain import Explanation, explain
-from textreg.explain.show import pieces
+from textreg.explain.show import text_parts
 from textreg.features.encoder import Encoder
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Tokenizer
@@ -174,7 +174,7 @@ def test_a_tokenizer_without_offsets_is_refused() -> None:
 
 def test_pieces_cover_the_text_once() -> None:
     found = trained("count", 2).explain(TEXTS[0])
-    parts = list(pieces(found))
+    parts = list(text_parts(found))
     assert [part.start for part in parts[1:]] == [part.end for part in parts[:-1]]
     assert (parts[0].start, parts[-1].end) == (0, len(TEXTS[0]))
     for part in parts:

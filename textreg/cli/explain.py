@@ -13,11 +13,11 @@ import click
 
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, reading
-from textreg.cli.kept import tell_kept
 from textreg.cli.output import print_json
+from textreg.cli.selection import print_selection
 from textreg.errors import UsageError
-from textreg.explain import Explanation, explain, kept_in
-from textreg.explain.show import headline, pieces, strongest
+from textreg.explain import Explanation, explain, find_selection
+from textreg.explain.show import headline, strongest, text_parts
 from textreg.model.storage import load_model
 from textreg.terminal import printable
 
@@ -87,11 +87,11 @@ def command(
                 "--train explains the training and no text: leave out the text, --of and --format."
             )
         more = how.unlabeled(unlabeled) if unlabeled else None
-        found = kept_in(loaded, how.labeled(corpus), top, unlabeled=more)
+        selection = find_selection(loaded, how.labeled(corpus), top, unlabeled=more)
         if as_json:
-            print_json({"model": model, **found.to_dict()})
+            print_json({"model": model, **selection.to_dict()})
         else:
-            tell_kept(found)
+            print_selection(selection)
         return
     if source == "":
         raise UsageError("the text is empty: give one, or a file, or - for standard input.")
@@ -162,7 +162,7 @@ def _colored(explanation: Explanation) -> Any:
     from rich.text import Text
 
     text = Text(printable(explanation.text))
-    parts = list(pieces(explanation))
+    parts = list(text_parts(explanation))
     most = max((abs(part.value) for part in parts), default=0.0)
     for start, end, value in parts:
         if abs(value) > most / 10:  # all else would only be noise in color

@@ -1,22 +1,30 @@
-"""Why a model says what it says: exact accounts of scores, by word and by sentence."""
+"""Explanations of a model: contributions of words and sentences, and what training selected."""
 
-from textreg.explain.account import explain, gives_offsets
-from textreg.explain.kept import kept_in
-from textreg.explain.kept_records import Along, Came, Kept, KeptGroup, Neighbor, Profile, Pulled
+from textreg.explain.contributions import explain, gives_offsets
 from textreg.explain.records import Explanation, SentenceScore, Word
+from textreg.explain.selection import find_selection
+from textreg.explain.selection_records import (
+    EntryStep,
+    LinkedFeature,
+    Neighbor,
+    PathProfiles,
+    Profile,
+    SelectedGroup,
+    Selection,
+)
 
 __all__ = [
-    "Along",
-    "Came",
+    "EntryStep",
     "Explanation",
-    "Kept",
-    "KeptGroup",
+    "LinkedFeature",
     "Neighbor",
+    "PathProfiles",
     "Profile",
-    "Pulled",
+    "SelectedGroup",
+    "Selection",
     "SentenceScore",
     "Word",
     "explain",
+    "find_selection",
     "gives_offsets",
-    "kept_in",
 ]

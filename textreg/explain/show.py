@@ -10,7 +10,7 @@ from textreg.explain.records import Explanation
 from textreg.terminal import printable, single_line
 
 
-class Piece(NamedTuple):
+class TextPart(NamedTuple):
     """A part of a text and the sum of the values of the words that cover it; 0 of none."""
 
     start: int
@@ -18,7 +18,7 @@ class Piece(NamedTuple):
     value: float
 
 
-def pieces(explanation: Explanation) -> Iterator[Piece]:
+def text_parts(explanation: Explanation) -> Iterator[TextPart]:
     """The whole text in consecutive parts, cut wherever a word begins or ends.
 
     Where n-grams overlap, each counts in full for every part that it covers.
@@ -32,7 +32,7 @@ def pieces(explanation: Explanation) -> Iterator[Piece]:
     value, n_open, before = 0.0, 0, 0
     for place in sorted(change):
         if place > before:
-            yield Piece(before, place, value if n_open else 0.0)
+            yield TextPart(before, place, value if n_open else 0.0)
         value, n_open, before = value + change[place], n_open + open_at.get(place, 0), place
 
 
@@ -59,7 +59,7 @@ def headline(explanation: Explanation) -> str:
 
 def as_html(explanation: Explanation) -> str:
     """One self-contained element: no script, no style sheet, everything from the text escaped."""
-    parts = list(pieces(explanation))
+    parts = list(text_parts(explanation))
     most = max((abs(part.value) for part in parts), default=0.0) or 1.0
     shown = []
     for start, end, value in parts:

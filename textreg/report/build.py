@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg.errors import UsageError, first_few
-from textreg.explain import Kept, gives_offsets, kept_in
+from textreg.explain import Selection, find_selection, gives_offsets
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg.report.again import decided, fingerprint, fit_command, settings_of, versions
@@ -179,8 +179,8 @@ def _report(
     )
 
 
-def _kept(model: Model, again: Study) -> Kept:
-    return kept_in(
+def _kept(model: Model, again: Study) -> Selection:
+    return find_selection(
         model,
         again.corpus,
         unlabeled=again.data.settings.unlabeled,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from textreg.explain import Kept
-from textreg.explain.kept_records import Profile
+from textreg.explain import Profile, Selection
 from textreg.measure.evaluation import Evaluation, Fit
 from textreg.measure.reliability import Reliability, ThresholdLine
 from textreg.records import Int64s
@@ -245,7 +244,7 @@ class Report(Page):
     traced: Traced | None
     words: tuple[LabelWords, ...]
     words_left_out: int
-    kept: Kept | None
+    kept: Selection | None
     selected: tuple[Selected, ...]
     dropped: Dropped
     stability: Stability | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textreg.explain.trajectory import path_of
+from textreg.explain.trajectory import path_profiles
 from textreg.report.facts import prices
 from textreg.report.records import Searched, Traced, Tried
 
@@ -63,7 +63,7 @@ def traced_of(model: Model) -> Traced | None:
         ),
         chosen=path.chosen,
     )
-    along = path_of(model, PROFILES)
+    along = path_profiles(model, PROFILES)
     assert along is not None
     whole = all(isinstance(value, int) for value in path.values)
     return Traced(curve, path.parameter, along.values, whole, along.profiles)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg.explain import explain, gives_offsets
-from textreg.explain.account import sentence_of
+from textreg.explain.contributions import sentence_of
 from textreg.report.document_records import Selected, SelectedSentence
 
 if TYPE_CHECKING:

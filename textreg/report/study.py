@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from textreg.errors import DataError, first_few
-from textreg.explain.kept import places
+from textreg.explain.selection import places
 from textreg.plugins import registry
 from textreg.records import Corpus, MultiSolution
 from textreg.records.ragged import row_of, sums

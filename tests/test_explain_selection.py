@@ -12,7 +12,7 @@ from conftest import Cli
 
 import textreg
 from textreg.errors import DataError, ModelError
-from textreg.explain import kept_in
+from textreg.explain import find_selection
 from textreg.model.summary import GroupsSummary
 from textreg.records import Corpus
 
@@ -32,10 +32,10 @@ def test_sentences_and_their_norms() -> None:
     model = textreg.train(TEXTS, LABELS, reg="sentence", reg_group=0.02, reg_l1=0.2, ngrams=1)
     weight = dict(zip(model.encoder.names, model.weights[0].tolist(), strict=True))
     assert set(weight) == {"superb", "awful"}
-    found = kept_in(model, CORPUS)
+    found = find_selection(model, CORPUS)
     assert (found.regularizer, found.builder, found.by_group) == ("sentence", "sentences", True)
     assert (found.documents, found.trained_on, found.missing) == (6, 6, 0)
-    assert (found.groups, found.kept, found.empty) == (12, 6, 0)
+    assert (found.groups, found.selected, found.empty) == (12, 6, 0)
     assert found.shares == (0.5,) * 6
     sentences = {group.name: group for group in found.strongest}
     assert len(sentences) == 6
@@ -57,17 +57,17 @@ def test_sentences_and_their_norms() -> None:
 
 def test_a_sentence_that_is_repeated_is_shown_once() -> None:
     model = textreg.train(TEXTS * 3, LABELS * 3, reg="ridge", reg_l2=0.1, ngrams=1)
-    found = kept_in(model, Corpus(texts=TEXTS * 3, labels=LABELS * 3), top=50)
+    found = find_selection(model, Corpus(texts=TEXTS * 3, labels=LABELS * 3), top=50)
     texts = [group.text for group in found.strongest]
     assert len(set(texts)) == len(texts) == 9
     assert not found.by_group
-    assert len(kept_in(model, CORPUS, top=2).strongest) == 2
+    assert len(find_selection(model, CORPUS, top=2).strongest) == 2
 
 
 def test_every_row_counts_with_more_labels() -> None:
     labels = ["p", "p", "q", "n", "n", "q"]
     model = textreg.train(TEXTS, labels, reg="ridge", reg_l2=0.1, ngrams=1)
-    found = kept_in(model, Corpus(texts=TEXTS, labels=labels), top=50)
+    found = find_selection(model, Corpus(texts=TEXTS, labels=labels), top=50)
     assert found.typical.keys() == {"n", "p", "q"}
     place = {name: j for j, name in enumerate(model.encoder.names)}
     for group in found.strongest:
@@ -86,7 +86,7 @@ def test_groups_of_a_file(tmp_path: Path) -> None:
     model = textreg.train(
         TEXTS, LABELS, reg="group", groups="file", groups_path=str(path), reg_group=0.1, reg_l1=0.3
     )
-    found = kept_in(model, CORPUS)
+    found = find_selection(model, CORPUS)
     assert found.builder == "file"
     assert found.groups == 3
     assert [group.name for group in found.strongest] == ["praise"]
@@ -94,12 +94,12 @@ def test_groups_of_a_file(tmp_path: Path) -> None:
     assert (found.typical, found.shares) == ({}, ())
     path.unlink()
     with pytest.raises((ModelError, DataError, textreg.errors.UsageError), match="groups"):
-        kept_in(model, CORPUS)
+        find_selection(model, CORPUS)
 
 
 def test_the_order_of_a_pursuit() -> None:
     model = textreg.train(TEXTS, LABELS, reg="omp", reg_budget=2)
-    found = kept_in(model, CORPUS)
+    found = find_selection(model, CORPUS)
     assert [set(order) for order in found.order] == [set(model.encoder.names)]
     assert found.order[0] == model.summary.order[0]
 
@@ -108,7 +108,7 @@ def test_the_order_of_a_pursuit_of_groups() -> None:
     model = textreg.train(
         TEXTS, LABELS, reg="gomp", reg_budget=5, reg_l2=0.1, reg_singletons=False, ngrams=1
     )
-    found = kept_in(model, CORPUS)
+    found = find_selection(model, CORPUS)
     (steps,) = found.order_groups
     assert len(steps) > 1
     assert [name for step in steps for name in step.features] == list(model.summary.order[0])
@@ -118,8 +118,8 @@ def test_the_order_of_a_pursuit_of_groups() -> None:
         number = int(step.group.split()[1].rstrip(",")) - 1
         assert step.text in TEXTS[number]
         assert set(step.features) <= set(_words(model, [step.text]))
-    assert len(kept_in(model, CORPUS, top=1).order_groups[0]) == 1
-    other = kept_in(model, Corpus(texts=TEXTS[:2], labels=LABELS[:2]))
+    assert len(find_selection(model, CORPUS, top=1).order_groups[0]) == 1
+    other = find_selection(model, Corpus(texts=TEXTS[:2], labels=LABELS[:2]))
     assert [step.group for step in other.order_groups[0]] == [step.group for step in steps]
 
 
@@ -127,14 +127,14 @@ def test_single_features_in_a_pursuit_of_groups() -> None:
     model = textreg.train(
         TEXTS, LABELS, reg="gomp", reg_budget=2, reg_l2=0.1, reg_score="mean", ngrams=1
     )
-    (steps,) = kept_in(model, CORPUS).order_groups
+    (steps,) = find_selection(model, CORPUS).order_groups
     assert [(step.group, step.text) for step in steps] == [(None, None)] * 2
     assert all(len(step.features) == 1 for step in steps)
 
 
 def test_weights_along_a_path() -> None:
     model = textreg.train(TEXTS * 2, LABELS * 2, reg="lasso", reg_l1=0.2, ngrams=1, path=True)
-    found = kept_in(model, Corpus(texts=TEXTS * 2, labels=LABELS * 2))
+    found = find_selection(model, Corpus(texts=TEXTS * 2, labels=LABELS * 2))
     assert model.path is not None
     assert found.path is not None
     assert (found.path.parameter, found.path.values) == ("l1", tuple(model.path.values))
@@ -160,14 +160,14 @@ def test_neighbors_pull_by_their_share_and_weight() -> None:
         graph_neighbors=3,
     )
     weight = dict(zip(model.encoder.names, model.weights[0].tolist(), strict=True))
-    found = kept_in(model, CORPUS, top=50)
-    assert found.pulled
-    for pulled in found.pulled:
-        sign = 1.0 if pulled.label == "p" else -1.0
-        assert pulled.weight == pytest.approx(sign * weight[pulled.feature])
-        assert pulled.weight > 0
-        assert sum(one.share for one in pulled.neighbors) == pytest.approx(1.0)
-        for one in pulled.neighbors:
+    found = find_selection(model, CORPUS, top=50)
+    assert found.linked
+    for feature in found.linked:
+        sign = 1.0 if feature.label == "p" else -1.0
+        assert feature.weight == pytest.approx(sign * weight[feature.feature])
+        assert feature.weight > 0
+        assert sum(one.share for one in feature.neighbors) == pytest.approx(1.0)
+        for one in feature.neighbors:
             assert one.pull == pytest.approx(one.share * sign * weight.get(one.feature, 0.0))
     assert any("links" in note for note in found.notes)
 
@@ -177,17 +177,20 @@ def test_links_of_documents_without_labels(cli: Cli, tmp_path: Path) -> None:
     more = Corpus(texts=["Superb acting by superb actors.", "An awful awful bus."] * 3)
     options = {"reg": "network", "graph": "cooccurrence", "graph_min_df": 1, "ngrams": 1}
     model = textreg.train(TEXTS, LABELS, unlabeled=more, reg_alpha=0.1, reg_beta=0.1, **options)
-    whole, part = kept_in(model, CORPUS, 50, unlabeled=more), kept_in(model, CORPUS, 50)
+    whole, part = (
+        find_selection(model, CORPUS, 50, unlabeled=more),
+        find_selection(model, CORPUS, 50),
+    )
     assert whole.documents == part.documents == 6
     assert not any("links" in note for note in whole.notes)
     assert any("links" in note for note in part.notes)
     weight = dict(zip(model.encoder.names, model.weights[0].tolist(), strict=True))
-    (superb,) = (one for one in whole.pulled if one.feature == "superb")
+    (superb,) = (one for one in whole.linked if one.feature == "superb")
     neighbors = {one.feature: one for one in superb.neighbors}
     assert "acting" in neighbors
     assert neighbors["acting"].pull == pytest.approx(neighbors["acting"].share * weight["acting"])
     assert "acting" not in {
-        name for one in part.pulled for name in (n.feature for n in one.neighbors)
+        name for one in part.linked for name in (n.feature for n in one.neighbors)
     }
 
     path, corpus, texts = tmp_path / "m.textreg", tmp_path / "c.tsv", tmp_path / "more.txt"
@@ -204,21 +207,21 @@ def test_links_of_documents_without_labels(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_stagewise_says_what_the_file_does_not_hold() -> None:
-    found = kept_in(textreg.train(TEXTS, LABELS, reg="stagewise"), CORPUS)
-    assert any("neither the order" in note for note in found.notes)
+    found = find_selection(textreg.train(TEXTS, LABELS, reg="stagewise"), CORPUS)
+    assert any("the order of its steps" in note for note in found.notes)
     assert found.order == ()
 
 
 def test_other_texts_are_told_or_refused() -> None:
     model = textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.1, ngrams=1)
-    found = kept_in(model, Corpus(texts=TEXTS[:2], labels=LABELS[:2]))
+    found = find_selection(model, Corpus(texts=TEXTS[:2], labels=LABELS[:2]))
     assert (found.documents, found.trained_on) == (2, 6)
     assert found.missing == len(set(model.encoder.names) - {*_words(model, TEXTS[:2])}) == 6
     with pytest.raises(DataError, match="None of the"):
-        kept_in(model, Corpus(texts=["nothing known"], labels=["p"]))
+        find_selection(model, Corpus(texts=["nothing known"], labels=["p"]))
     model.summary = None
     with pytest.raises(ModelError, match="how it was trained"):
-        kept_in(model, CORPUS)
+        find_selection(model, CORPUS)
 
 
 def _words(model: textreg.Model, texts: list[str]) -> list[str]:
@@ -230,7 +233,7 @@ def test_a_builder_that_is_not_there() -> None:
     gone = GroupsSummary("gone", params={}, before=1, after=1)
     model.summary = replace(model.summary, groups=gone)
     with pytest.raises(ModelError, match="groups of 'gone'"):
-        kept_in(model, CORPUS)
+        find_selection(model, CORPUS)
 
 
 def test_the_command(cli: Cli, tmp_path: Path) -> None:
@@ -241,14 +244,14 @@ def test_the_command(cli: Cli, tmp_path: Path) -> None:
 
     code, out, err = cli("explain", path, "--train", corpus)
     assert (code, err) == (0, "")
-    assert "kept: 6 of 12 sentences (50 %); 0 are without a feature" in out
-    assert "share kept in a document: 50 to 50 %, median 50 %" in out
+    assert "selected: 6 of 12 sentences (50 %); 0 have no feature" in out
+    assert "share selected in a document: 50 to 50 %, median 50 %" in out
     assert "Superb actors!" in out
     assert "typical of n" in out
 
     code, out, err = cli("explain", path, "--train", corpus, "--json")
     assert (code, err) == (0, "")
-    found = kept_in(textreg.load(path), CORPUS)
+    found = find_selection(textreg.load(path), CORPUS)
     expected = json.loads(json.dumps(found.to_dict()))
     assert json.loads(out) == {"model": str(path), **expected}
     assert expected["strongest"][0]["text"] == found.strongest[0].text

@@ -1,0 +1,329 @@
+"""What training selected in its corpus: groups with a weight, order of entry, linked features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from textreg.errors import DataError, ModelError, PluginError, UsageError
+from textreg.explain.contributions import gives_offsets, sentence_of
+from textreg.explain.selection_records import LinkedFeature, Neighbor, SelectedGroup, Selection
+from textreg.explain.trajectory import entry_steps, path_profiles
+from textreg.model.model import Model
+from textreg.plugins import calls, registry
+from textreg.records import Corpus, Floats, Groups, Int64s, Tokens
+from textreg.records.ragged import row_of, sums
+from textreg.structure.grouping import SegmentNames
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from textreg.model.summary import TrainingSummary
+    from textreg.records import Graph
+
+    Bools = NDArray[np.bool_]
+
+DEFAULT_GROUPS = "sentences"
+"""The groups that are shown of a model whose regularizer has none."""
+
+
+def find_selection(
+    model: Model,
+    corpus: Corpus,
+    top: int = 10,
+    *,
+    unlabeled: Corpus | None = None,
+    tokens: Tokens | None = None,
+) -> Selection:
+    """Find what training selected in its corpus.
+
+    Features, groups and graph are built again from ``corpus`` with the settings that the model
+    holds. If it is not the corpus of the training, the groups and links are those of ``corpus``;
+    :class:`Selection` describes how to tell.
+
+    Parameters
+    ----------
+    model : Model
+        A trained model.
+    corpus : Corpus
+        The labeled documents that it was trained on.
+    top : int, default 10
+        Number of groups and features of each kind in the result.
+    unlabeled : Corpus, optional
+        Further documents that training learned links from.
+    tokens : Tokens, optional
+        Tokens of all documents, those without labels at the end, if they are at hand.
+
+    Returns
+    -------
+    Selection
+
+    Raises
+    ------
+    ModelError
+        If the model has no summary of its training, or a builder that it names is not installed.
+    DataError
+        If the corpus has none of the features of the model.
+    """
+    summary = model.summary
+    if summary is None:
+        raise ModelError(
+            "the model does not say how it was trained, so its selection cannot be found: train it "
+            "again with textreg train."
+        )
+    if tokens is None:
+        texts = [*corpus.texts, *(unlabeled.texts if unlabeled is not None else ())]
+        tokens = model.encoder.vectorizer.fit(model.encoder.tokenizer, texts).tokens
+    all_tokens = tokens
+    if len(corpus) < tokens.n_documents:
+        tokens = tokens.select(np.arange(len(corpus)))
+    weights, missing = _spread(model, tokens.vocabulary)
+    builder = _group_builder(summary)
+    groups = calls.build_groups(builder, tokens)
+    group_weights = _GroupWeights.of(model, corpus, tokens, groups, weights)
+    selected = group_weights.norms > 0
+    filled = np.diff(groups.indptr) > 0
+    document_of = _document_of(groups)
+    return Selection(
+        regularizer=summary.reg.name,
+        documents=len(corpus),
+        trained_on=summary.documents,
+        features=len(tokens.vocabulary),
+        missing=missing,
+        builder=builder.label(),
+        by_group=summary.groups is not None,
+        groups=len(groups),
+        empty=int((~filled).sum()),
+        selected=int(selected.sum()),
+        strongest=group_weights.strongest(top),
+        typical={} if document_of is None else group_weights.typical(document_of, top),
+        shares=() if document_of is None else _shares(document_of, filled, selected),
+        order=tuple(order[:top] for order in summary.order),
+        order_groups=entry_steps(summary, groups, group_weights.text, top),
+        linked=_linked_features(model, summary, all_tokens, groups, weights, top),
+        path=path_profiles(model, top),
+        notes=_notes(model, summary, unlabeled is not None),
+    )
+
+
+def _spread(model: Model, vocabulary: Sequence[str]) -> tuple[Floats, int]:
+    """Weights (k, p) over the features of the corpus; and how many of the model's it lacks."""
+    columns = places(model.encoder.names, vocabulary)
+    present = columns >= 0
+    if len(columns) and not present.any():
+        raise DataError(
+            f"None of the {len(columns):,} features of the model is one of these texts: give the "
+            "corpus that it was trained on."
+        )
+    weights = np.zeros((len(model.weights), len(vocabulary)))
+    weights[:, columns[present]] = model.weights[:, present]
+    return weights, int((~present).sum())
+
+
+def places(names: Sequence[str], vocabulary: Sequence[str]) -> Int64s:
+    """The place of each name in a vocabulary, which may be much longer; -1 of those not in it."""
+    wanted = {name: number for number, name in enumerate(names)}
+    columns = np.full(len(names), -1, dtype=np.int64)
+    for place, name in enumerate(vocabulary):
+        if name in wanted:
+            columns[wanted[name]] = place
+    return columns
+
+
+def _group_builder(summary: TrainingSummary) -> Any:
+    """The group builder of the training, or the default for regularizers without groups."""
+    if summary.groups is None:
+        return _builder("groups", DEFAULT_GROUPS, {})
+    return _builder("groups", summary.groups.name, summary.groups.params)
+
+
+def _builder(kind: str, name: str, params: dict[str, Any]) -> Any:
+    try:
+        return registry.resolve(kind, name, params)
+    except (PluginError, UsageError) as error:
+        raise ModelError(
+            f"the model was trained with {kind} of '{name}', which cannot be built again: {error}"
+        ) from error
+
+
+def _over_groups(groups: Groups, values: Floats) -> Floats:
+    """The sum over the features of every group."""
+    return sums(row_of(groups.indptr), values[groups.indices], len(groups))
+
+
+def _document_of(groups: Groups) -> Int64s | None:
+    """The document of every group; None unless each is a part of one document."""
+    return row_of(groups.names.document_ptr) if isinstance(groups.names, SegmentNames) else None
+
+
+def _shares(document_of: Int64s, filled: Bools, selected: Bools) -> tuple[float, ...]:
+    """For every document with a filled group, the share of its filled groups that is selected."""
+    size = int(document_of.max(initial=-1)) + 1
+    n_filled = np.bincount(document_of[filled], minlength=size)
+    n_selected = np.bincount(document_of[selected], minlength=size)
+    return tuple((n_selected[n_filled > 0] / n_filled[n_filled > 0]).tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class _GroupWeights:
+    """The groups of a corpus, and what a model weighs them with.
+
+    labels, weights: what the weights support, and a row of weights for each (``Model.sides``).
+    norms: Euclidean norm of each group over the weight vectors of the model. values: sums of each
+    row of ``weights`` over each group.
+    """
+
+    model: Model
+    corpus: Corpus
+    tokens: Tokens
+    groups: Groups
+    labels: tuple[str, ...]
+    weights: Floats
+    norms: Floats
+    values: Floats
+    has_offsets: bool
+
+    @classmethod
+    def of(
+        cls, model: Model, corpus: Corpus, tokens: Tokens, groups: Groups, weights: Floats
+    ) -> _GroupWeights:
+        """``weights``: (k, p) over the features of the corpus."""
+        labels, sides = model.sides(weights)
+        sums_of_rows = np.stack([_over_groups(groups, row) for row in weights])
+        return cls(
+            model=model,
+            corpus=corpus,
+            tokens=tokens,
+            groups=groups,
+            labels=labels,
+            weights=sides,
+            norms=np.sqrt(_over_groups(groups, (weights * weights).sum(axis=0))),
+            values=model.sides(sums_of_rows)[1],
+            has_offsets=gives_offsets(model),
+        )
+
+    def strongest(self, top: int) -> tuple[SelectedGroup, ...]:
+        """The selected groups with the largest norms."""
+        order = np.argsort(-self.norms, kind="stable")[: int((self.norms > 0).sum())]
+        return tuple(self.record(g) for g in self.distinct(order, top))
+
+    def typical(self, document_of: Int64s, top: int) -> dict[str, tuple[SelectedGroup, ...]]:
+        """By label, the selected groups in its documents that support it most."""
+        y_true = np.array(self.corpus.labels or [], dtype=object)
+        groups = {}
+        for row, label in enumerate(self.labels):
+            eligible = (self.norms > 0) & (self.values[row] > 0)
+            if self.model.labels and len(y_true):
+                eligible &= y_true[document_of] == label
+            order = np.argsort(-self.values[row], kind="stable")
+            best = self.distinct(order[eligible[order]], top)
+            groups[label] = tuple(self.record(g, row) for g in best)
+        return groups
+
+    def record(self, g: int, row: int | None = None) -> SelectedGroup:
+        """A group for one label, by default the one that it supports most."""
+        row = int(np.argmax(self.values[:, g])) if row is None else row
+        members = self.groups.members(g)
+        weights = self.weights[row, members]
+        order = np.argsort(-np.abs(weights), kind="stable")
+        return SelectedGroup(
+            name=self.groups.label(g),
+            norm=float(self.norms[g]),
+            label=self.labels[row],
+            value=float(self.values[row, g]),
+            words=tuple(
+                (self.tokens.vocabulary[members[at]], float(weights[at]))
+                for at in order
+                if weights[at]
+            ),
+            text=self.text(g),
+        )
+
+    def distinct(self, order: Iterable[int], top: int) -> list[int]:
+        """The first ``top`` groups whose features differ, so a repeated sentence is shown once."""
+        first_of: dict[bytes, int] = {}
+        for g in order:
+            first_of.setdefault(self.groups.members(g).tobytes(), int(g))
+            if len(first_of) == top:
+                break
+        return list(first_of.values())
+
+    def text(self, g: int) -> str | None:
+        """The text of a sentence; None of other groups, and without character offsets."""
+        names = self.groups.names
+        if not isinstance(names, SegmentNames) or names.segment != "sentence":
+            return None
+        if not self.has_offsets:
+            return None
+        return sentence_of(self.model, self.corpus.texts, names.document_ptr, g)
+
+
+def _linked_features(
+    model: Model,
+    summary: TrainingSummary,
+    tokens: Tokens,
+    groups: Groups,
+    weights: Floats,
+    top: int,
+) -> tuple[LinkedFeature, ...]:
+    """The features with the largest weights and their neighbors; nothing without a graph.
+
+    tokens: those of all documents. groups: those of the labeled ones.
+    """
+    if summary.graph is None:
+        return ()
+    builder = _builder("graph", summary.graph.name, summary.graph.params)
+    graph = calls.build_graph(builder, tokens, None if summary.groups is None else groups)
+    labels, rows = model.sides(weights)
+    best = rows.argmax(axis=0)
+    size = rows.max(axis=0, initial=0.0)
+    strongest = [int(j) for j in np.argsort(-size, kind="stable")[:top] if size[j] > 0]
+    return tuple(
+        LinkedFeature(
+            feature=tokens.vocabulary[j],
+            label=labels[best[j]],
+            weight=float(size[j]),
+            neighbors=_neighbors(graph, tokens, rows[best[j]], j, top),
+        )
+        for j in strongest
+    )
+
+
+def _neighbors(
+    graph: Graph, tokens: Tokens, weights: Floats, j: int, top: int
+) -> tuple[Neighbor, ...]:
+    """The ``top`` linked features of feature ``j`` by absolute pull, the largest first."""
+    neighbors = []
+    for links, sign in ((graph.similar, 1.0), (graph.dissimilar, -1.0)):
+        if links is None:
+            continue
+        row = slice(int(links.indptr[j]), int(links.indptr[j + 1]))
+        others, strength = links.indices[row], links.data[row]
+        total = strength.sum()
+        for other, link in zip(others.tolist(), strength.tolist(), strict=True):
+            if other < graph.n_features:  # virtual features have no weight in the model
+                # The penalty of a network draws w_j to the mean of its neighbors, weighted by
+                # the links normalized to a sum of one (Sandler et al. 2008, section 2).
+                share, weight = link / total, float(weights[other])
+                name = tokens.vocabulary[other]
+                neighbors.append(Neighbor(name, share, weight, sign * share * weight))
+    return tuple(sorted(neighbors, key=lambda one: (-abs(one.pull), one.feature))[:top])
+
+
+def _notes(model: Model, summary: TrainingSummary, unlabeled: bool) -> tuple[str, ...]:
+    """What the model file does not hold."""
+    notes = []
+    if summary.reg.name == "stagewise" and model.path is None:
+        notes.append(
+            "the model file holds the final weights of stagewise, but neither its path nor "
+            "the order of its steps: textreg train --path keeps the path."
+        )
+    if summary.graph is not None and not unlabeled:
+        notes.append(
+            "the links are those of this corpus; unlabeled documents of the training may have "
+            "added others."
+        )
+    return tuple(notes)
