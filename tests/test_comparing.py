@@ -19,7 +19,7 @@ from textreg import Benchmark, Corpus, Lasso
 from textreg.comparing import compare as comparing
 from textreg.comparing.candidates import parse_candidate
 from textreg.comparing.compare import compare
-from textreg.comparing.comparison import Comparison, Contrast, Measured
+from textreg.comparing.comparison import Comparison, Contrast, Measurement
 from textreg.demo.corpus import write_demo
 from textreg.errors import DataError, TextregError, UsageError
 from textreg.measure.significance import Interval, sign_test
@@ -38,14 +38,16 @@ def found(demo: Path) -> Comparison:
 
 
 def test_each_is_what_its_own_training_gives(demo: Path, found: Comparison) -> None:
-    task = Benchmark.read(str(demo))
-    assert isinstance(task.train, Corpus)
-    assert isinstance(task.test, Corpus)
-    assert (found.tasks, found.candidates) == (("demo",), ("lasso", "elastic", "none"))
+    benchmark = Benchmark.read(str(demo))
+    assert isinstance(benchmark.train, Corpus)
+    assert isinstance(benchmark.test, Corpus)
+    assert (found.benchmarks, found.candidates) == (("demo",), ("lasso", "elastic", "none"))
     for name in found.candidates:
-        model = textreg.train(task.train.texts, task.train.labels or (), reg=name, ngrams=1)
-        answers = model.predict(task.test.texts)
-        expected = textreg.evaluate(task.test.labels or (), answers, model.labels)  # type: ignore
+        model = textreg.train(
+            benchmark.train.texts, benchmark.train.labels or (), reg=name, ngrams=1
+        )
+        answers = model.predict(benchmark.test.texts)
+        expected = textreg.evaluate(benchmark.test.labels or (), answers, model.labels)  # type: ignore
         cell = found.cell("demo", name)
         assert (cell.accuracy, cell.macro_f1) == (expected.accuracy, expected.macro_f1)
         assert (cell.features, cell.of) == (model.n_features, model.summary.features)
@@ -70,14 +72,14 @@ def test_features_are_made_once_where_they_agree(
 
 
 def test_models_are_measured_on_all_of_a_corpus(demo: Path, found: Comparison) -> None:
-    task = Benchmark.read(str(demo))
-    assert isinstance(task.train, Corpus)
-    assert isinstance(task.test, Corpus)
+    benchmark = Benchmark.read(str(demo))
+    assert isinstance(benchmark.train, Corpus)
+    assert isinstance(benchmark.test, Corpus)
     models = {
-        name: textreg.train(task.train.texts, task.train.labels or (), reg=name, ngrams=1)
+        name: textreg.train(benchmark.train.texts, benchmark.train.labels or (), reg=name, ngrams=1)
         for name in ("lasso", "elastic")
     }
-    again = compare(models, Benchmark("demo", test=task.test))
+    again = compare(models, Benchmark("demo", test=benchmark.test))
     for name in models:
         mine, before = again.cell("demo", name), found.cell("demo", name)
         assert (mine.accuracy, mine.features, mine.gap) == (
@@ -87,9 +89,9 @@ def test_models_are_measured_on_all_of_a_corpus(demo: Path, found: Comparison) -
         )
     assert again.contrast("lasso")[3:] == found.contrast("lasso")[3:]
     # a single corpus is all to measure on
-    assert compare(models, Benchmark("t", train=task.test)).cell("t", "lasso").documents == len(
-        task.test
-    )
+    assert compare(models, Benchmark("t", train=benchmark.test)).cell(
+        "t", "lasso"
+    ).documents == len(benchmark.test)
 
 
 def test_a_part_is_held_out_where_there_is_no_test(demo: Path) -> None:
@@ -126,13 +128,13 @@ def test_groups_are_not_torn_apart(demo: Path, monkeypatch: pytest.MonkeyPatch) 
     assert len(seen[0]) == 20 * len(fitted) < len(corpus)
 
 
-def cell(candidate: str, task: str, right: list[int], features: int) -> Measured:
+def cell(candidate: str, benchmark: str, right: list[int], features: int) -> Measurement:
     accuracy = float(np.mean(right))
     whole = Interval(0.0, 1.0)
     answers = np.array(right)
-    return Measured(
-        candidate, task, len(right), accuracy, whole, accuracy, features, 1000, 1.0, None, True,
-        None, {}, answers,
+    return Measurement(
+        candidate, benchmark, len(right), accuracy, whole, accuracy, features, 1000, 1.0, None,
+        True, None, {}, answers,
     )  # fmt: skip
 
 
@@ -165,25 +167,25 @@ def test_verdicts(figures: tuple[float, float, float], features: int, words: str
     assert one.verdicts() == [words]
 
 
-def test_several_tasks_are_pooled(demo: Path) -> None:
+def test_several_benchmarks_are_pooled(demo: Path) -> None:
     corpus = Benchmark.read(str(demo)).train
     assert isinstance(corpus, Corpus)
     half = len(corpus) // 2
-    tasks = [
+    benchmarks = [
         Benchmark("one", corpus.select(np.arange(half))),
         Benchmark("two", corpus.select(np.arange(half, len(corpus)))),
     ]
-    both = compare(["ridge reg_l2=1", "lasso reg_l1=3"], tasks, ngrams=1)
+    both = compare(["ridge reg_l2=1", "lasso reg_l1=3"], benchmarks, ngrams=1)
     assert both.baseline == "ridge reg_l2=1"
     name = "lasso reg_l1=3"
-    apart = [both.contrast(name, task) for task in both.tasks]
+    apart = [both.contrast(name, benchmark) for benchmark in both.benchmarks]
     pooled = both.contrast(name)
     assert pooled.accuracy == pytest.approx(np.mean([one.accuracy for one in apart]))
     assert pooled.won == sum(one.won for one in apart)
     assert pooled.lost == sum(one.lost for one in apart)
     assert pooled.p == sign_test(pooled.won, pooled.lost)
-    assert pooled.tasks_won == sum(one.accuracy > 0 for one in apart)
-    assert pooled.tasks_p == sign_test(pooled.tasks_won, pooled.tasks_lost)
+    assert pooled.benchmarks_won == sum(one.accuracy > 0 for one in apart)
+    assert pooled.benchmarks_p == sign_test(pooled.benchmarks_won, pooled.benchmarks_lost)
     assert "in the mean of 2 corpora" in both.verdicts()[0]
     assert [title for title, _ in both.tables()] == ["one", "two", "mean of 2 corpora"]
 
@@ -217,17 +219,19 @@ def test_forms(found: Comparison) -> None:
     ],
 )
 def test_wrong_candidates_are_found_before_anything_is_read(candidates: Any, words: str) -> None:
-    def tasks() -> Iterator[Benchmark]:
+    def benchmarks() -> Iterator[Benchmark]:
         raise AssertionError("read too early")
         yield
 
     with pytest.raises(TextregError) as error:
-        compare(candidates, tasks())
+        compare(candidates, benchmarks())
     assert error.value.exit_code == 2
     assert words in str(error.value)
 
 
-def test_wrong_tasks_are_found_before_training(monkeypatch: pytest.MonkeyPatch, demo: Path) -> None:
+def test_wrong_benchmarks_are_found_before_training(
+    monkeypatch: pytest.MonkeyPatch, demo: Path
+) -> None:
     monkeypatch.setattr(comparing, "train_corpus", lambda *_: pytest.fail("trained too early"))
     good = Benchmark("good", (["a b", "c d"] * 4, ["x", "y"] * 4))
     for wrong, words in [
@@ -248,19 +252,19 @@ def test_wrong_tasks_are_found_before_training(monkeypatch: pytest.MonkeyPatch, 
         assert words in str(error.value)
     with pytest.raises(UsageError, match="the baseline 'ridge' is no candidate"):
         compare(["elastic", "lasso"], good, baseline="ridge")
-    with pytest.raises(UsageError, match="name of its own"):
+    with pytest.raises(UsageError, match="different names"):
         compare(["elastic", "lasso"], [good, good])
 
 
 def test_a_failing_candidate_is_named() -> None:
-    task = Benchmark("t", (["a b", "c d"] * 4, ["x", "y"] * 4))
+    benchmark = Benchmark("t", (["a b", "c d"] * 4, ["x", "y"] * 4))
     with pytest.raises(DataError, match=r"^ridge min_df=99: no feature is left"):
-        compare(["lasso reg_l1=1", "ridge min_df=99"], task)
+        compare(["lasso reg_l1=1", "ridge min_df=99"], benchmark)
 
 
 def test_candidates_may_be_instances_classes_and_options(demo: Path) -> None:
-    task = Benchmark.read(str(demo))
-    one = compare([Lasso(l1=1.0), {"reg": "ridge", "reg_l2": 1.0}], task, ngrams=1)
+    benchmark = Benchmark.read(str(demo))
+    one = compare([Lasso(l1=1.0), {"reg": "ridge", "reg_l2": 1.0}], benchmark, ngrams=1)
     assert one.candidates == ("lasso", "ridge")
     assert parse_candidate("group groups=lda,lsi reg-l1=0.1 groups-ngrams=all") == {
         "reg": "group",
@@ -288,7 +292,7 @@ def test_command(cli: Cli, demo: Path, found: Comparison, tmp_path: Path) -> Non
     target = tmp_path / "table.csv"
     run = cli("compare", demo, "--reg", "lasso,none", "--format", "csv", "-o", target)
     assert (run.code, run.out) == (0, "")
-    assert target.read_text().startswith("candidate,task,documents,accuracy")
+    assert target.read_text().startswith("candidate,benchmark,documents,accuracy")
 
 
 def test_command_says_who_wins_the_search(cli: Cli, demo: Path) -> None:
@@ -334,8 +338,8 @@ def test_command_with_models_and_files(cli: Cli, demo: Path, tmp_path: Path) -> 
         (("DEMO", "--reg", "lasso cv=x"), "cv must be a whole number, not 'x'"),
         (("DEMO", "--reg", "lasso tol=x"), "tol must be a number, not 'x'"),
         (("DEMO", "--reg", "lasso refit=x"), "refit must be true or false, not 'x'"),
-        (("DEMO", "--reg", "lasso threshold=pos=f1"), "threshold cannot be written here"),
-        (("DEMO", "--reg", "lasso dev=x.csv"), "dev cannot be written here"),
+        (("DEMO", "--reg", "lasso threshold=pos=f1"), "threshold cannot be given as text"),
+        (("DEMO", "--reg", "lasso dev=x.csv"), "dev cannot be given as text"),
         (("DEMO", "--reg", "lasso,"), "--reg 'lasso,' has an empty name"),
         (("DEMO", "--reg", "lasso,none", "--select", "1se"), "none: all parameters of none are"),
         (("DEMO", "--reg", "lasso,none", "--budget", "soon"), "lasso: the budget must be a time"),

@@ -14,8 +14,8 @@ from textreg.demo.corpus import make_reviews
 
 labels, texts = zip(*make_reviews(600), strict=True)
 test_labels, test_texts = zip(*make_reviews(400, seed=1), strict=True)
-task = Benchmark("reviews", train=(texts, labels), test=(test_texts, test_labels))
-result = textreg.compare(["lasso", "elastic", "sentence", "omp"], [task], ngrams=1)
+benchmark = Benchmark("reviews", train=(texts, labels), test=(test_texts, test_labels))
+result = textreg.compare(["lasso", "elastic", "sentence", "omp"], [benchmark], ngrams=1)
 print("\n".join(result.verdicts()))
 
 figure, axis = plt.subplots(figsize=(6, 3.4), layout="constrained")

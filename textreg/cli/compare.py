@@ -170,21 +170,21 @@ def command(
         check_picture(plot)
     candidates = _candidates(reg, models)
     chosen = {key: value for key, value in options.items() if value is not None}
-    tasks: Iterable[Benchmark] = (
+    benchmarks: Iterable[Benchmark] = (
         Benchmark.read(path, *parts, **how._asdict())
         for path, *parts in zip(
             corpora, test or [None] * len(corpora), dev or [None] * len(corpora), strict=True
         )
     )
     if report is not None:
-        tasks = list(tasks)  # they are read once, and needed twice
+        benchmarks = list(benchmarks)  # they are read once, and needed twice
     with progress_bar(quiet=False) as progress:
-        found = compare(candidates, tasks, progress=progress, refit=not no_refit, **chosen)
+        found = compare(candidates, benchmarks, progress=progress, refit=not no_refit, **chosen)
     if plot is not None:
         found.plot(plot)
         click.echo(f"drawn: {plot}", err=True)
     if report is not None:
-        _write_report(candidates, next(iter(tasks)), report)
+        _write_report(candidates, next(iter(benchmarks)), report)
     form = "json" if as_json else form
     if output is not None:
         write_atomically(Path(output), _document(found, form).encode())
@@ -194,12 +194,12 @@ def command(
         click.echo(_document(found, form), nl=False)
 
 
-def _write_report(candidates: Mapping[str, Candidate], task: Benchmark, path: str) -> None:
+def _write_report(candidates: Mapping[str, Candidate], benchmark: Benchmark, path: str) -> None:
     """The page on two models, measured on the documents that they were compared on."""
     from textreg.report import report_pair
 
     (first, one), (second, two) = candidates.items()
-    corpus = task.train if task.test is None else task.test
+    corpus = benchmark.train if benchmark.test is None else benchmark.test
     assert isinstance(one, Model)
     assert isinstance(two, Model)
     assert isinstance(corpus, Corpus)

@@ -1,4 +1,4 @@
-"""What regularizers and models are compared on: corpora, read, split if need be, and checked."""
+"""Corpora that regularizers and models are compared on."""
 
 from __future__ import annotations
 
@@ -25,12 +25,19 @@ Texts: TypeAlias = Corpus | tuple[Sequence[str], Sequence[str]]
 
 @dataclass(frozen=True)
 class Benchmark:
-    """One corpus to compare on.
+    """A corpus to compare regularizers or models on.
 
-    train: documents to learn from; None where only saved models are measured. test: documents to
-    measure on; None: a share of ``train`` is held out for that, by its groups or times if it has
-    some. dev: documents to choose the prices by; None: as in a training without. Each a Corpus, or
-    texts and labels.
+    Parameters
+    ----------
+    name : str
+        Name in tables and errors.
+    train : Corpus or (texts, labels), optional
+        Documents to train on; not needed if only saved models are compared.
+    test : Corpus or (texts, labels), optional
+        Documents to measure on. By default a share of ``train`` is held out, respecting its groups
+        or times if it has some.
+    dev : Corpus or (texts, labels), optional
+        Documents to choose hyperparameters on. By default as in training without them.
     """
 
     name: str
@@ -42,10 +49,22 @@ class Benchmark:
     def read(
         cls, path: str, test: str | None = None, dev: str | None = None, **reading: Any
     ) -> Benchmark:
-        """A task from files, by :func:`textreg.reading.corpus.read_corpus`.
+        """Read a benchmark from files; it is named after the file or folder.
 
-        path: the training documents; or a folder that holds files ``train.*``, ``test.*`` and, as
-        it may be, ``dev.*``. The task is called like the file or folder, without its endings.
+        Parameters
+        ----------
+        path : str
+            The training documents, or a folder with files ``train.*``, ``test.*`` and possibly
+            ``dev.*``.
+        test, dev : str, optional
+            Files of test and development documents.
+        **reading
+            Options of :func:`textreg.reading.corpus.read_corpus`.
+
+        Raises
+        ------
+        UsageError, DataError
+            If a file cannot be read, or a folder has two files of one kind.
         """
         name = Path(os.path.abspath(path)).name.partition(".")[0] or path
         found = {"train": path, "test": test, "dev": dev}
@@ -69,7 +88,7 @@ class Benchmark:
 
 @dataclass(frozen=True)
 class Checked:
-    """A task that can be measured on: its test documents are there, and have labels."""
+    """A benchmark with labeled test documents."""
 
     name: str
     train: Corpus | None
@@ -77,23 +96,23 @@ class Checked:
     dev: Corpus | None
 
     def codes(self, labels: Sequence[str]) -> Int64s:
-        """Labels as numbers, by which predictions and true labels are compared."""
+        """Labels as numbers, to compare predictions with true labels."""
         known = sorted(
             {*(self.test.labels or ()), *(self.train.labels or () if self.train else ())}
         )
         code_of = {label: code for code, label in enumerate(known)}
-        # A model may have labels that no document here has; what it answers is then wrong anyhow.
+        # A model may predict a label that no document here has; that is an error in any case.
         return np.array([code_of.get(label, len(known)) for label in labels], dtype=np.int64)
 
 
-def check_benchmark(task: Benchmark, trains: bool, test_share: float, seed: int) -> Checked:
-    """The task's documents, split if need be; DataError where they are not what is needed.
+def check_benchmark(benchmark: Benchmark, trains: bool, test_share: float, seed: int) -> Checked:
+    """The benchmark with test documents, held out if need be; DataError if it cannot be used.
 
-    trains: whether any candidate is to be trained on it.
+    trains: whether any candidate will be trained on it.
     """
-    train, test, dev = _corpus(task.train), _corpus(task.test), _corpus(task.dev)
+    train, test, dev = _corpus(benchmark.train), _corpus(benchmark.test), _corpus(benchmark.dev)
     if not trains and test is None:
-        test, train = train, None  # nothing is learned: all of it is to measure on
+        test, train = train, None  # nothing is trained: measure on all documents
     if trains and train is None:
         raise DataError(
             "there are no documents to train on: give some, or compare saved models only."
@@ -117,7 +136,7 @@ def check_benchmark(task: Benchmark, trains: bool, test_share: float, seed: int)
                 target.more(more)
     if test is None or not len(test) or test.labels is None:
         raise DataError("there are no labeled documents to measure on: give some (--test FILE).")
-    return Checked(task.name, train, test, dev)
+    return Checked(benchmark.name, train, test, dev)
 
 
 def _corpus(texts: Texts | None) -> Corpus | None:

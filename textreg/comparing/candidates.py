@@ -1,4 +1,4 @@
-"""What is compared: regularizers with their options, and models; in the forms users give them."""
+"""Candidates of a comparison: regularizers with options, and models, in the forms users give."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textreg.training.settings import TrainingSettings
 _TYPES = {
     one.name: str(one.type) for record in (TrainingSettings, Tuning) for one in fields(record)
 }
-"""Of the options that are no parameters of a part, as they are declared."""
+"""Declared types of the options that are not parameters of a part."""
 
 _WANTED = {"bool": "true or false", "int": "a whole number", "float": "a number"}
 _WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
@@ -24,34 +24,34 @@ Candidate: TypeAlias = str | type[Regularizer] | Regularizer | Mapping[str, Any]
 
 
 def parse_candidate(text: str) -> dict[str, Any]:
-    """Options from a text such as ``group groups=lda reg_l1=0.1``; UsageError where it is none."""
-    name, *options = text.split()
-    found: dict[str, Any] = {"reg": name}
-    for option in options:
+    """Options from a text such as ``group groups=lda reg_l1=0.1``; UsageError if malformed."""
+    name, *words = text.split()
+    options: dict[str, Any] = {"reg": name}
+    for option in words:
         key, equals, value = option.partition("=")
         key = key.replace("-", "_")
-        if not equals or not key or key in found:
+        if not equals or not key or key in options:
             raise UsageError(
-                "after the name come options such as groups=lda or reg_l1=0.1, each once, not "
+                "write options such as groups=lda or reg_l1=0.1 after the name, each once, not "
                 f"'{option}'."
             )
-        found[key] = _read(key, value)
-    return found
+        options[key] = _read(key, value)
+    return options
 
 
 def _read(key: str, value: str) -> Any:
-    """The value of an option as one of its type; parameters of parts read theirs themselves."""
+    """The value of an option in its type; parts convert their own parameters."""
     kind = _TYPES.get(key, "")
     if "Corpus" in kind or kind.startswith("Mapping"):
         raise UsageError(
-            f"{key} cannot be written here. Leave it out, or compare from Python, where candidates "
-            "may be mappings."
+            f"{key} cannot be given as text. Leave it out, or use Python, where candidates may be "
+            "mappings."
         )
-    found = _WORDS.get(value.lower(), value)
-    kinds = kind.split(" | ")
-    wanted = next((one for one in _WANTED if one in kinds), "")
-    if found is not value or "str" in kinds or not wanted:
-        return found
+    constant = _WORDS.get(value.lower(), value)
+    types = kind.split(" | ")
+    wanted = next((name for name in _WANTED if name in types), "")
+    if constant is not value or "str" in types or not wanted:
+        return constant
     try:
         return {"int": int, "float": float}[wanted](value)
     except (KeyError, ValueError):
@@ -62,7 +62,7 @@ def _read(key: str, value: str) -> Any:
 def with_names(
     candidates: Sequence[Candidate] | Mapping[str, Candidate],
 ) -> Iterator[tuple[str, Candidate]]:
-    """Every candidate with its name; UsageError where two have the same."""
+    """Every candidate with its name; UsageError if two have the same name."""
     if isinstance(candidates, Mapping):
         yield from candidates.items()
         return
@@ -86,9 +86,9 @@ def with_names(
 
 
 def make_ready(one: Candidate, shared: Mapping[str, Any]) -> TrainingSettings | Model:
-    """Settings of a candidate, all checked, or a model; UsageError where it cannot be compared.
+    """Checked settings of a candidate, or a model; UsageError if it cannot be compared.
 
-    shared: options of all candidates; where both have one, its own holds.
+    shared: options of all candidates; a candidate's own options take precedence.
     """
     if isinstance(one, Model):
         if one.task == "regression":

@@ -1,4 +1,4 @@
-"""What a comparison found: a record, in words, and as a table for people and programs."""
+"""The result of a comparison: a record, verdicts in words, and tables."""
 
 from __future__ import annotations
 
@@ -16,24 +16,45 @@ if TYPE_CHECKING:
     from textreg.records import Int64s
 
 MUCH_SMALLER = 0.5
-"""Share of the baseline's features up to which a model that is as good is worth naming."""
+"""A model with at most this share of the baseline's features is recommended if it is as good."""
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
-    """One candidate on the test documents of one task.
+class Measurement:
+    """One candidate on the test documents of one benchmark.
 
-    documents: how many. accuracy: share of right answers, with its 95 % Wilson interval. macro_f1:
-    mean F1 of the labels. features: number with a weight. of: number there were to choose from,
-    None where a saved model does not say. seconds: wall time of features, search and fit; for a
-    saved model, of its own training. gap: relative duality gap of the fit, None where there is no
-    bound. converged: whether that is within the tolerance. held_out: accuracy on the documents that
-    the prices were chosen by, None where there are none. params: of the regularizer, as chosen.
-    answers: (documents,) code of each answer, for paired tests.
+    Attributes
+    ----------
+    candidate, benchmark : str
+        Their names.
+    documents : int
+        Number of test documents.
+    accuracy : float
+        Share of documents with the right label.
+    accuracy_interval : Interval
+        95 % Wilson interval of the accuracy.
+    macro_f1 : float
+        Unweighted mean of the labels' F1.
+    features : int
+        Number of features with a weight.
+    of : int or None
+        Number of features in training; None where a saved model does not say.
+    seconds : float or None
+        Wall time of feature extraction, search and fit. Of a saved model: of its training.
+    gap : float or None
+        Relative duality gap of the fit; None where there is no bound.
+    converged : bool or None
+        Whether the gap is within the tolerance.
+    held_out : float or None
+        Accuracy on the documents that hyperparameters were chosen on; None where there are none.
+    params : mapping
+        Parameters of the regularizer, as chosen.
+    answers : ndarray of int, shape (documents,)
+        Code of each predicted label, for paired tests.
     """
 
     candidate: str
-    task: str
+    benchmark: str
     documents: int
     accuracy: float
     accuracy_interval: Interval
@@ -54,18 +75,33 @@ class Measured:
 
 
 class Contrast(NamedTuple):
-    """A candidate beside the baseline: its figure less that of the baseline.
+    """A candidate compared with the baseline; differences are candidate minus baseline.
 
-    task: None for the mean over all tasks, each counting the same. accuracy, macro_f1: differences,
-    with 95 % bootstrap intervals. won, lost: documents that only the candidate, or only the
-    baseline, has right. p: two-sided, of the exact McNemar test; over all tasks that is the micro
-    sign test. tasks_won, tasks_lost, tasks_p: the sign test over tasks by their accuracy; 0, 0 and
-    1 for one task.
+    Attributes
+    ----------
+    candidate, baseline : str
+        Their names.
+    benchmark : str or None
+        Name of the benchmark; None for the mean over all, each with the same weight.
+    accuracy, macro_f1 : float
+        Differences.
+    accuracy_interval, macro_f1_interval : Interval
+        Their 95 % bootstrap intervals.
+    won, lost : int
+        Number of documents that only the candidate, or only the baseline, labels right.
+    p : float
+        Two-sided p-value of the exact McNemar test. Over all benchmarks the documents are pooled,
+        which is the micro sign test of Yang & Liu (1999).
+    benchmarks_won, benchmarks_lost : int
+        Number of benchmarks on which the candidate has the higher, or the lower, accuracy; 0 for a
+        single benchmark.
+    benchmarks_p : float
+        Two-sided p-value of the sign test over benchmarks; 1 for a single benchmark.
     """
 
     candidate: str
     baseline: str
-    task: str | None
+    benchmark: str | None
     accuracy: float
     accuracy_interval: Interval
     macro_f1: float
@@ -73,13 +109,13 @@ class Contrast(NamedTuple):
     won: int
     lost: int
     p: float
-    tasks_won: int = 0
-    tasks_lost: int = 0
-    tasks_p: float = 1.0
+    benchmarks_won: int = 0
+    benchmarks_lost: int = 0
+    benchmarks_p: float = 1.0
 
 
 class Mean(NamedTuple):
-    """A candidate over all tasks; ``None`` where a task has no such figure."""
+    """Means of a candidate over all benchmarks; None where one of them has no such value."""
 
     accuracy: float
     macro_f1: float
@@ -92,37 +128,49 @@ class Mean(NamedTuple):
 class Comparison:
     """Several candidates measured on the same documents.
 
-    tasks, candidates: names, in the order they were given. baseline: the candidate that the others
-    are held against. measured: one for each task and candidate, task by task. contrasts: one for
-    each other candidate and task, and with several tasks one more over all of them. seed: of the
-    splits and the bootstrap.
+    Attributes
+    ----------
+    benchmarks, candidates : tuple of str
+        Names, in the order they were given.
+    baseline : str
+        The candidate that the others are compared with.
+    measured : tuple of Measurement
+        One for each benchmark and candidate, benchmark by benchmark.
+    contrasts : tuple of Contrast
+        One for each other candidate and benchmark, and with several benchmarks one more over all.
+    seed : int
+        Seed of the splits and of the bootstrap.
     """
 
-    tasks: tuple[str, ...]
+    benchmarks: tuple[str, ...]
     candidates: tuple[str, ...]
     baseline: str
-    measured: tuple[Measured, ...]
+    measured: tuple[Measurement, ...]
     contrasts: tuple[Contrast, ...]
     seed: int
 
-    def cell(self, task: str, candidate: str) -> Measured:
-        """One candidate on one task; KeyError where there is none."""
+    def cell(self, benchmark: str, candidate: str) -> Measurement:
+        """The measurement of a candidate on a benchmark; KeyError if there is none."""
         for one in self.measured:
-            if (one.task, one.candidate) == (task, candidate):
+            if (one.benchmark, one.candidate) == (benchmark, candidate):
                 return one
-        raise KeyError((task, candidate))
+        raise KeyError((benchmark, candidate))
 
-    def contrast(self, candidate: str, task: str | None = None) -> Contrast:
-        """A candidate beside the baseline, on one task or, with None, on all; KeyError if none."""
-        task = self.tasks[0] if task is None and len(self.tasks) == 1 else task
+    def contrast(self, candidate: str, benchmark: str | None = None) -> Contrast:
+        """A candidate compared with the baseline on one benchmark, or on all with None.
+
+        Raises KeyError if there is none.
+        """
+        if benchmark is None and len(self.benchmarks) == 1:
+            benchmark = self.benchmarks[0]
         for one in self.contrasts:
-            if (one.candidate, one.task) == (candidate, task):
+            if (one.candidate, one.benchmark) == (candidate, benchmark):
                 return one
-        raise KeyError((candidate, task))
+        raise KeyError((candidate, benchmark))
 
     def mean(self, candidate: str) -> Mean:
-        """A candidate over all tasks."""
-        cells = [self.cell(task, candidate) for task in self.tasks]
+        """Means of a candidate over all benchmarks."""
+        cells = [self.cell(benchmark, candidate) for benchmark in self.benchmarks]
         count = len(cells)
         shares = [cell.share for cell in cells if cell.share is not None]
         seconds = [cell.seconds for cell in cells if cell.seconds is not None]
@@ -135,34 +183,36 @@ class Comparison:
         )
 
     def verdicts(self) -> list[str]:
-        """The answer in words, one line for each candidate beside the baseline."""
+        """The result in words: a line for each candidate other than the baseline."""
         return [self._verdict(name) for name in self.candidates if name != self.baseline]
 
     def _verdict(self, name: str) -> str:
-        found, base = self.contrast(name), self.baseline
-        low, high = (100 * end for end in found.accuracy_interval)
-        points = 100 * found.accuracy
-        over = f" in the mean of {len(self.tasks)} corpora" if len(self.tasks) > 1 else ""
+        contrast, base = self.contrast(name), self.baseline
+        low, high = (100 * end for end in contrast.accuracy_interval)
+        points = 100 * contrast.accuracy
+        over = f" in the mean of {len(self.benchmarks)} corpora" if len(self.benchmarks) > 1 else ""
         interval = f"(95 % CI {low:.1f} to {high:.1f})"
         if low > 0:
             return f"{name} gains {points:+.1f} points over {base}{over} {interval}"
         if high < 0:
             interval = f"(95 % CI {-high:.1f} to {-low:.1f})"
             return f"{name} loses {-points:.1f} points to {base}{over} {interval}: use {base}"
-        say = f"no measurable gain of {name} over {base}{over}: {points:+.1f} points {interval}"
+        verdict = f"no measurable gain of {name} over {base}{over}: {points:+.1f} points {interval}"
         size, usual = self.mean(name).features, self.mean(base).features
         if size <= MUCH_SMALLER * usual:
-            return f"{say}; {name} for the smaller model ({size:,.0f} features, not {usual:,.0f})"
-        return f"{say}: use {base}"
+            return (
+                f"{verdict}; {name} for the smaller model ({size:,.0f} features, not {usual:,.0f})"
+            )
+        return f"{verdict}: use {base}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain values, ready for JSON."""
+        """The same as plain values that JSON can hold."""
         measured = []
         for one in self.measured:
             values = {key: value for key, value in vars(one).items() if key != "answers"}
             measured.append({**values, "share": one.share})
         return {
-            "tasks": list(self.tasks),
+            "benchmarks": list(self.benchmarks),
             "candidates": list(self.candidates),
             "baseline": self.baseline,
             "seed": self.seed,
@@ -173,7 +223,7 @@ class Comparison:
         }
 
     def to_markdown(self) -> str:
-        """A table for each task, one of the means where there are several, and the verdicts."""
+        """A table for each benchmark, one of means if there are several, and the verdicts."""
         parts = []
         for title, rows in self.tables():
             head, *body = rows
@@ -183,12 +233,12 @@ class Comparison:
         return "\n\n".join(parts) + "\n"
 
     def to_csv(self) -> str:
-        """One row for each task and candidate, with the difference from the baseline."""
+        """A row for each benchmark and candidate, with its difference from the baseline."""
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
         keys = [
             item.name
-            for item in fields(Measured)
+            for item in fields(Measurement)
             if item.name not in ("accuracy_interval", "params", "answers")
         ]
         more = ("difference", "difference_low", "difference_high", "won", "lost", "p")
@@ -196,27 +246,27 @@ class Comparison:
         for one in self.measured:
             row = [getattr(one, key) for key in keys] + list(one.accuracy_interval)
             if one.candidate != self.baseline:
-                found = self.contrast(one.candidate, one.task)
-                row += [found.accuracy, *found.accuracy_interval, found.won, found.lost, found.p]
+                other = self.contrast(one.candidate, one.benchmark)
+                row += [other.accuracy, *other.accuracy_interval, other.won, other.lost, other.p]
             else:
                 row += [None] * len(more)
             writer.writerow(row)
         return file.getvalue()
 
     def tables(self) -> list[tuple[str, list[list[str]]]]:
-        """Titles and rows of texts: a table for each task, and of the means over several."""
-        found = [(task, self._task_table(task)) for task in self.tasks]
-        if len(self.tasks) > 1:
-            found.append((f"mean of {len(self.tasks)} corpora", self._mean_table()))
-        return found
+        """Titles and cells of the tables: one for each benchmark, and one of means over several."""
+        tables = [(benchmark, self._benchmark_table(benchmark)) for benchmark in self.benchmarks]
+        if len(self.benchmarks) > 1:
+            tables.append((f"mean of {len(self.benchmarks)} corpora", self._mean_table()))
+        return tables
 
-    def _task_table(self, task: str) -> list[list[str]]:
+    def _benchmark_table(self, benchmark: str) -> list[list[str]]:
         rows = [["", "accuracy", "macro-F1", "features", "share", "seconds", "gap", *self._heads()]]
         for name in self.candidates:
-            one = self.cell(task, name)
+            one = self.cell(benchmark, name)
             gap = "none" if one.gap is None else f"{one.gap:.0e}"
             figures = _figures(one.accuracy, one.macro_f1, one.features, one.share, one.seconds)
-            rows.append([name, *figures, gap, *self._beside(name, task)])
+            rows.append([name, *figures, gap, *self._beside(name, benchmark)])
         return rows
 
     def _mean_table(self) -> list[list[str]]:
@@ -225,34 +275,47 @@ class Comparison:
         for name in self.candidates:
             row = [name, *_figures(*self.mean(name)), *self._beside(name, None), ""]
             if name != self.baseline:
-                found = self.contrast(name)
-                row[-1] = f"{found.tasks_won} : {found.tasks_lost} (p {found.tasks_p:.2g})"
+                other = self.contrast(name)
+                row[-1] = (
+                    f"{other.benchmarks_won} : {other.benchmarks_lost} (p {other.benchmarks_p:.2g})"
+                )
             rows.append(row)
         return rows
 
     def _heads(self) -> list[str]:
         return [f"points over {self.baseline}", "p"]
 
-    def _beside(self, name: str, task: str | None) -> list[str]:
-        """The difference from the baseline with its interval, and the p-value."""
+    def _beside(self, name: str, benchmark: str | None) -> list[str]:
+        """Cells: difference from the baseline with its interval, and the p-value."""
         if name == self.baseline:
             return ["", ""]
-        found = self.contrast(name, task)
-        low, high = (100 * end for end in found.accuracy_interval)
-        return [f"{100 * found.accuracy:+.1f} ({low:.1f} to {high:.1f})", f"{found.p:.2g}"]
+        contrast = self.contrast(name, benchmark)
+        low, high = (100 * end for end in contrast.accuracy_interval)
+        return [f"{100 * contrast.accuracy:+.1f} ({low:.1f} to {high:.1f})", f"{contrast.p:.2g}"]
 
     def plot(self, path: str | os.PathLike[str]) -> None:
-        """Draw accuracy against features as SVG or PNG, by the ending of ``path``."""
+        """Draw accuracy against the number of features.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write; its ending, ``.svg`` or ``.png``, gives the format.
+
+        Raises
+        ------
+        UsageError
+            If the ending is another one, matplotlib is missing or the file cannot be written.
+        """
         from textreg.plotting.charts import ModelPoint, accuracy_by_size
 
         accuracy_by_size(
             {
-                task: [
+                benchmark: [
                     ModelPoint(name, one.features, one.accuracy, one.accuracy_interval)
                     for name in self.candidates
-                    for one in [self.cell(task, name)]
+                    for one in [self.cell(benchmark, name)]
                 ]
-                for task in self.tasks
+                for benchmark in self.benchmarks
             },
             path,
         )
