@@ -24,37 +24,38 @@ def blocks(rng: np.random.Generator, p: int) -> Arguments:
 
 def gram_column(rng: np.random.Generator, n: int, p: int) -> Arguments:
     p += 1  # there is always a column to ask for
-    row_ptr, places = ragged(rng, n, p)
+    row_indptr, positions = ragged(rng, n, p)
     return {
-        **columns(rng, n, p), "row_ptr": row_ptr, "places": places,
-        "values": rng.normal(size=len(places)), "c": rng.random(n), "gamma": rng.random(p),
+        **columns(rng, n, p), "row_indptr": row_indptr, "positions": positions,
+        "values": rng.normal(size=len(positions)), "c": rng.random(n), "gamma": rng.random(p),
         "j": int(rng.integers(p)), "sums": np.zeros(p), "seen": np.zeros(p, dtype=np.uint8),
-        "out_places": np.full(p, -1, dtype=np.int32), "out_values": np.full(p, np.nan),
+        "out_positions": np.full(p, -1, dtype=np.int32), "out_values": np.full(p, np.nan),
     }  # fmt: skip
 
 
 def add_entries(rng: np.random.Generator, n: int, p: int) -> Arguments:
-    _, places = ragged(rng, n, p)
+    _, positions = ragged(rng, n, p)
     return {
-        **blocks(rng, p), "places": places, "values": some(rng, len(places)), "t": rng.normal()
+        **blocks(rng, p), "positions": positions, "values": some(rng, len(positions)),
+        "t": rng.normal(),
     }  # fmt: skip
 
 
 def add_rows(rng: np.random.Generator, n: int, p: int) -> Arguments:
-    row_ptr, places = ragged(rng, n, p)
+    row_indptr, positions = ragged(rng, n, p)
     rows = rng.permutation(n)[: rng.integers(0, n + 1)].astype(np.int32)
     return {
-        **blocks(rng, p), "row_ptr": row_ptr, "places": places,
-        "values": rng.normal(size=len(places)), "rows": rows, "change": some(rng, len(rows)),
+        **blocks(rng, p), "row_indptr": row_indptr, "positions": positions,
+        "values": rng.normal(size=len(positions)), "rows": rows, "change": some(rng, len(rows)),
     }  # fmt: skip
 
 
-def settle_offset(rng: np.random.Generator, n: int, p: int) -> Arguments:
+def apply_offset(rng: np.random.Generator, n: int, p: int) -> Arguments:
     return {**blocks(rng, p), "B": np.sort(some(rng, p)), "offset": rng.normal()}
 
 
-def strongest(rng: np.random.Generator, n: int, p: int) -> Arguments:
-    given = settle_offset(rng, n, p)
+def largest_derivative(rng: np.random.Generator, n: int, p: int) -> Arguments:
+    given = apply_offset(rng, n, p)
     pieces = [given["B"][start : start + 2**SHIFT] for start in range(0, p, 2**SHIFT)]
     return {
         **given, "low": np.array([piece.min() for piece in pieces]),
@@ -65,10 +66,14 @@ def strongest(rng: np.random.Generator, n: int, p: int) -> Arguments:
 
 KERNELS = {
     "stagewise.gram_column": Kernel(
-        gram_column, "sums seen out_places out_values", "c gamma sums seen out_places out_values"
+        gram_column,
+        "sums seen out_positions out_values",
+        "c gamma sums seen out_positions out_values",
     ),
-    "stagewise.add_entries": Kernel(add_entries, "A top bottom", "places top bottom"),
+    "stagewise.add_entries": Kernel(add_entries, "A top bottom", "positions top bottom"),
     "stagewise.add_rows": Kernel(add_rows, "A top bottom", "rows top bottom"),
-    "stagewise.settle_offset": Kernel(settle_offset, "A top bottom", "B top bottom"),
-    "stagewise.strongest": Kernel(strongest, "top bottom", "B order top bottom low high"),
+    "stagewise.apply_offset": Kernel(apply_offset, "A top bottom", "B top bottom"),
+    "stagewise.largest_derivative": Kernel(
+        largest_derivative, "top bottom", "B order top bottom low high"
+    ),
 }

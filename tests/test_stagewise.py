@@ -21,7 +21,7 @@ from textreg.plugins import registry
 from textreg.reading.corpus import read_corpus
 from textreg.records import Problem, Step
 from textreg.solvers.stagewise import stagewise, stagewise_path
-from textreg.solvers.stagewise_lookup import SHIFT, TIE, Lookup
+from textreg.solvers.stagewise_lookup import SHIFT, TIE, DerivativeLookup
 from textreg.solvers.stagewise_rules import StepRules
 
 
@@ -116,21 +116,21 @@ def test_squared_error_on_labels() -> None:
 @given(st.data(), st.integers(1, 400), st.integers(0, 2**32 - 1))
 def test_the_lookup_finds_the_largest(data: st.DataObject, p: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    lookup = Lookup(rng.exponential(size=p) ** 3 * data.draw(st.sampled_from([0.0, 1.0])))
+    lookup = DerivativeLookup(rng.exponential(size=p) ** 3 * data.draw(st.sampled_from([0.0, 1.0])))
     lookup.A[:] = rng.normal(size=p)
     lookup.reset(rng.normal())
     for _ in range(20):
         action = rng.integers(3)
         if action == 0:
-            places = rng.permutation(p)[: rng.integers(1, p + 1)].astype(np.int32)
-            lookup.add_entries(places, rng.normal(size=len(places)), rng.normal())
+            positions = rng.permutation(p)[: rng.integers(1, p + 1)].astype(np.int32)
+            lookup.add_entries(positions, rng.normal(size=len(positions)), rng.normal())
         elif action == 1:
             lookup.offset += rng.normal()
         else:
-            lookup.settle()
+            lookup.apply_offset()
         size = np.abs(lookup.A + lookup.offset * lookup.B)
         near = np.flatnonzero(size >= size.max() * (1 - TIE))
-        assert lookup.strongest() == near[np.argmin(lookup.order[near])]
+        assert lookup.largest() == near[np.argmin(lookup.order[near])]
     assert len(lookup.top) == -(-p // 2**SHIFT)
 
 

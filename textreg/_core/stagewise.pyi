@@ -7,23 +7,23 @@ def gram_column(
     indptr: Int64s,
     indices: Int32s,
     data: Floats,
-    row_ptr: Int64s,
-    places: Int32s,
+    row_indptr: Int64s,
+    positions: Int32s,
     values: Floats,
     c: Floats,
     gamma: Floats,
     j: int,
     sums: Floats,
     seen: NDArray[np.uint8],
-    out_places: Int32s,
+    out_positions: Int32s,
     out_values: Floats,
 ) -> int: ...
 def add_entries(
-    places: Int32s, values: Floats, t: float, A: Floats, top: Floats, bottom: Floats, shift: int
+    positions: Int32s, values: Floats, t: float, A: Floats, top: Floats, bottom: Floats, shift: int
 ) -> None: ...
 def add_rows(
-    row_ptr: Int64s,
-    places: Int32s,
+    row_indptr: Int64s,
+    positions: Int32s,
     values: Floats,
     rows: Int32s,
     change: Floats,
@@ -32,10 +32,10 @@ def add_rows(
     bottom: Floats,
     shift: int,
 ) -> None: ...
-def settle_offset(
+def apply_offset(
     A: Floats, B: Floats, offset: float, top: Floats, bottom: Floats, shift: int
 ) -> None: ...
-def strongest(
+def largest_derivative(
     A: Floats,
     B: Floats,
     offset: float,

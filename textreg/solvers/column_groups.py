@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from textreg._core.group_scores import GroupArrays, projection_bounds
 from textreg.records import Floats, Groups, Int32s
+from textreg.records.cache import Cache
 from textreg.records.ragged import distinct_rows, row_of, sums, take_rows
-from textreg.solvers.memo import remember
 from textreg.solvers.unit_columns import UnitColumns, digest
 
 MOST_BOUNDED = 128
@@ -22,7 +22,7 @@ def column_groups(groups: Groups, columns: UnitColumns, size: Floats) -> ColumnG
     """The groups of a problem, prepared once for all labels and ridges that share them."""
     # The value holds the groups, so that their id stays theirs.
     key = "column groups", id(groups), digest(size)
-    return remember(columns, key, lambda: ColumnGroups(groups, columns, size))
+    return columns.cache.get(key, lambda: ColumnGroups(groups, columns, size))
 
 
 class ColumnGroups:
@@ -40,6 +40,7 @@ class ColumnGroups:
 
     def __init__(self, groups: Groups, columns: UnitColumns, size: Floats) -> None:
         """size: (p,), norm of every column as it is scored, 0 for those that cannot be selected."""
+        self.cache = Cache()
         self.groups, self.distinct, self._size = groups, columns.distinct(size), size
         nonempty = np.flatnonzero(np.diff(groups.indptr))
         self.first = nonempty[distinct_rows(groups.indptr, groups.indices, nonempty)[0]]
@@ -94,7 +95,7 @@ class ColumnGroups:
             projection_bounds(arrays, selected, self.squares, smoothing, out)
             return out
 
-        return remember(self, ("projection bounds", smoothing), make)
+        return self.cache.get(("projection bounds", smoothing), make)
 
     def arrays(self, columns: UnitColumns, width: int, gram_width: int) -> GroupArrays:
         """What kernels take, for groups of at most ``width`` columns.
@@ -103,8 +104,8 @@ class ColumnGroups:
         columns with the most nonzeros are computed once.
         """
         count = min(MOST_DENSE, DENSE_ENTRIES // max(columns.shape[0], 1)) if gram_width else 0
-        row, values, products = remember(
-            columns, ("dense columns", count), lambda: columns.dense(count)
+        row, values, products = columns.cache.get(
+            ("dense columns", count), lambda: columns.dense(count)
         )
         dense = row[self.distinct.columns], values, products
         return GroupArrays(

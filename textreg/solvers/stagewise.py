@@ -22,8 +22,9 @@ from textreg._core.columns import column_sums
 from textreg.errors import DataError, UsageError
 from textreg.losses import Squared
 from textreg.records import Floats, Int32s, Problem, Solution, Step
+from textreg.records.design import Design
 from textreg.solvers.stagewise_likelihood import Exponential, General, Likelihood, Linear
-from textreg.solvers.stagewise_lookup import Columns, Scaling
+from textreg.solvers.stagewise_lookup import Scaling
 from textreg.solvers.stagewise_rules import StagewisePath, StagewiseReport, StepRules
 
 MEGABYTE = 1e6
@@ -65,10 +66,9 @@ class Walk:
     def __init__(self, problem: Problem, rules: StepRules) -> None:
         self._problem, self._rules = problem, rules
         self._p = problem.X.shape[1]
-        columns = Columns.of(problem.X_csc)
         center = problem.fit_intercept or rules.likelihood == "exponential"
-        self._scaling = Scaling.of(problem, columns, center=center, scale=rules.standardize)
-        self._state = _likelihood(problem, rules, columns, self._scaling)
+        self._scaling = Scaling.of(problem, center=center, scale=rules.standardize)
+        self._state = _likelihood(problem, rules, self._scaling)
         self._held = _HeldOut.of(problem, rules)
         self._draws = np.random.default_rng(rules.seed)
         self.w, self._units = np.zeros(self._p), np.zeros(self._p)
@@ -77,7 +77,7 @@ class Walk:
         self._sizes: list[float] = []
         self._before: dict[int, float] = {}  # weights at the last check, of what moved since
         self.stopped = ""
-        start = self._state.lookup.strongest()
+        start = self._state.lookup.largest()
         self._first = self._largest = self._pull(start) if start >= 0 else 0.0
         self._points: list[_Point] = []
         self._best = 0  # of the points, by the error on held-out documents
@@ -139,9 +139,9 @@ class Walk:
         """The place of the next step; or why there is none, after a look at all of them."""
         lookup, rules = self._state.lookup, self._rules
         partial = rules.sample is not None and rules.sample < self._p
-        place = self._sampled() if partial else lookup.strongest()
+        place = self._sampled() if partial else lookup.largest()
         if partial and self._reason(place):
-            place = lookup.strongest()
+            place = lookup.largest()
         self.stopped = self._reason(place)
         if place >= 0:
             self._largest = self._pull(place)
@@ -152,7 +152,7 @@ class Walk:
         features = self._draws.choice(self._p, self._rules.sample, replace=False, shuffle=False)
         if self._rules.keep_best and self._place >= 0:
             features = np.append(features, self._features[-1])
-        return self._state.lookup.among(features)
+        return self._state.lookup.largest_among(features)
 
     def _reason(self, place: int) -> str:
         """Why a step at this place would not be worth it, or an empty text."""
@@ -160,20 +160,22 @@ class Walk:
             return "threshold"
         if self._pull(place) <= max(self._rules.threshold * self._first, self._state.noise):
             return "threshold"
-        sign = np.sign(self._state.lookup.pull(place))
+        sign = np.sign(self._state.lookup.derivative(place))
         if place == self._place and sign != np.sign(self._sizes[-1]):
             return "loop"
         return ""
 
     def _pull(self, place: int) -> float:
         """Size of the derivative there."""
-        return abs(self._state.lookup.pull(place)) * self._state.factor
+        return abs(self._state.lookup.derivative(place)) * self._state.factor
 
     def _step(self, place: int) -> None:
         """lambda_j += epsilon sign(c_j)."""
         lookup, rules = self._state.lookup, self._rules
         feature = int(lookup.order[place])
-        size = math.copysign(self._state.spread() if rules.scaled else 1.0, lookup.pull(place))
+        size = math.copysign(
+            self._state.spread() if rules.scaled else 1.0, lookup.derivative(place)
+        )
         old = float(self.w[feature])
         # Whole multiples, so that as many steps back lead to zero itself.
         self._units[feature] += size
@@ -223,8 +225,8 @@ class Walk:
 class _HeldOut:
     """Documents to measure on, and their scores z without the intercept."""
 
-    def __init__(self, columns: Columns, y: Floats) -> None:
-        self._columns, self.y, self.z = columns, y, np.zeros(len(y))
+    def __init__(self, design: Design, y: Floats) -> None:
+        self._design, self.y, self.z = design, y, np.zeros(len(y))
 
     @classmethod
     def of(cls, problem: Problem, rules: StepRules) -> _HeldOut | None:
@@ -236,26 +238,24 @@ class _HeldOut:
                     "out."
                 )
             return None
-        X, y = problem.validation
+        design, y = problem.validation
         if not len(y):
             raise DataError("validation has no documents to measure on: give at least one.")
-        return cls(Columns.of(X.X_csc), y)
+        return cls(design, y)
 
     def follow(self, features: Int32s, changes: Floats) -> None:
         """z += X change."""
-        column_sums(*self._columns, changes, features, self.z)
+        column_sums(*self._design.columns, changes, features, self.z)
 
 
-def _likelihood(
-    problem: Problem, rules: StepRules, columns: Columns, scaling: Scaling
-) -> Likelihood:
+def _likelihood(problem: Problem, rules: StepRules, scaling: Scaling) -> Likelihood:
     if rules.likelihood == "exponential":
         if not np.isin(problem.y, (-1.0, 1.0)).all():
             raise UsageError(
                 "likelihood 'exponential' is for labels of -1 and +1, not for numbers."
             )
-        return Exponential(problem, columns, scaling)
+        return Exponential(problem, scaling)
     if rules.likelihood == "linear" or isinstance(problem.loss, Squared):
         limit = MEGABYTE * rules.cache
-        return Linear(problem, columns, scaling, problem.fit_intercept, limit)
-    return General(problem, columns, scaling)
+        return Linear(problem, scaling, problem.fit_intercept, limit)
+    return General(problem, scaling)

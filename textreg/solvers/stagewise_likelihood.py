@@ -10,7 +10,7 @@ from textreg._core.columns import column_sums
 from textreg.errors import DataError
 from textreg.records import Floats, Int32s, Problem
 from textreg.solvers.engine import Engine
-from textreg.solvers.stagewise_lookup import Columns, Gram, Lookup, Scaled, Scaling
+from textreg.solvers.stagewise_lookup import DerivativeLookup, GramCache, ScaledMatrix, Scaling
 
 ROUNDING = 1e-13
 """Derivatives below this share of what they are sums of are zero but for rounding."""
@@ -26,7 +26,7 @@ class Likelihood(Protocol):
     below it is rounding.
     """
 
-    lookup: Lookup
+    lookup: DerivativeLookup
     noise: float
 
     @property
@@ -63,18 +63,18 @@ class Linear:
 
     factor = 1.0
 
-    def __init__(
-        self, problem: Problem, columns: Columns, scaling: Scaling, center: bool, cache: float
-    ) -> None:
+    def __init__(self, problem: Problem, scaling: Scaling, center: bool, cache: float) -> None:
         y, self._c = problem.y, problem.weights
         self._total = float(self._c.sum()) or 1.0
         self._y_mean = float(self._c @ y) / self._total if center else 0.0
-        self._columns, self._center, self._residual = columns, center, y - self._y_mean
+        self._design, self._center, self._residual = problem.design, center, y - self._y_mean
         self._scaling = scaling
-        self.lookup = lookup = Lookup(scaling.factor * scaling.mean)
+        self.lookup = lookup = DerivativeLookup(scaling.factor * scaling.mean)
         gamma = scaling.factor[lookup.order]
-        lookup.A[:] = gamma * columns.dots(self._c * self._residual)[lookup.order]
-        self.gram = Gram(problem, columns, lookup.rank, gamma, cache)
+        lookup.A[:] = gamma * self._design.transposed_product(
+            self._c * self._residual, lookup.order
+        )
+        self.gram = GramCache(problem, lookup, gamma, cache)
         self.noise = ROUNDING * self._total * float(np.sqrt(self._c @ y**2 / self._total))
         self.refresh(np.empty(0))
 
@@ -86,11 +86,11 @@ class Linear:
 
     def follow(self, features: Int32s, changes: Floats) -> None:
         """residual -= X change, the running update of section 5."""
-        column_sums(*self._columns, -changes, features, self._residual)
+        column_sums(*self._design.columns, -changes, features, self._residual)
 
     def refresh(self, w: Floats) -> None:
         """The running residual, and the offset put into all correlations."""
-        self.lookup.settle()
+        self.lookup.apply_offset()
         self._spread = float(np.sqrt(self.reached(w)[2]))
 
     def reached(self, w: Floats) -> tuple[float, float, float]:
@@ -119,13 +119,13 @@ class General:
 
     factor = 1.0
 
-    def __init__(self, problem: Problem, columns: Columns, scaling: Scaling) -> None:
+    def __init__(self, problem: Problem, scaling: Scaling) -> None:
         self._engine = Engine(problem.replace(start=None))
         self._loss, self._y, self._c = problem.loss, problem.y, problem.weights
         self._total = float(self._c.sum()) or 1.0
-        self._columns = columns
-        self.lookup = Lookup(scaling.factor * scaling.mean)
-        self._scaled = Scaled(problem.X, scaling.factor, self.lookup)
+        self._columns = problem.design.columns
+        self.lookup = DerivativeLookup(scaling.factor * scaling.mean)
+        self._scaled = ScaledMatrix(problem.design, scaling.factor, self.lookup)
         w = np.zeros(problem.X.shape[1])
         self._engine.restart(w, problem.intercept_at_zero())
         self.noise = ROUNDING * self._total * self._residual()
@@ -191,9 +191,9 @@ class Exponential:
     not where several in one row do.
     """
 
-    def __init__(self, problem: Problem, columns: Columns, scaling: Scaling) -> None:
+    def __init__(self, problem: Problem, scaling: Scaling) -> None:
         self._engine = Engine(problem.replace(start=None))
-        self._columns, self._W = columns, problem.weights
+        self._columns, self._W = problem.design.columns, problem.weights
         self._observed = np.where(problem.y > 0.0, problem.weights, 0.0)
         self._count = float(self._observed.sum())
         if not self._count > 0.0:
@@ -201,8 +201,10 @@ class Exponential:
                 "the exponential family models the documents with y > 0, and none has a weight: "
                 "give some, or use another likelihood."
             )
-        self.lookup = Lookup(scaling.factor * columns.dots(self._observed))
-        self._scaled = Scaled(problem.X, scaling.factor, self.lookup)
+        self.lookup = DerivativeLookup(
+            scaling.factor * problem.design.transposed_product(self._observed)
+        )
+        self._scaled = ScaledMatrix(problem.design, scaling.factor, self.lookup)
         self._z = np.zeros(problem.X.shape[0])
         self._log_total = float(np.log(self._W.sum()))
         self.noise = ROUNDING * self._count

@@ -1,4 +1,4 @@
-"""Where forward stagewise looks for its next feature, and the columns that it steps along.
+"""How forward stagewise finds its next feature, and the columns that it steps along.
 
 All columns are centered and scaled, G = (X - 1 mu') D(gamma), but no centered matrix is ever made.
 Derivatives are of one form, for feature k and up to a common factor
@@ -6,14 +6,14 @@ Derivatives are of one form, for feature k and up to a common factor
     c_k = A_k + offset B_k,
 
 in which a step along feature j changes A_k only where k shares a row with j, B never, and the one
-number ``offset`` stands for what centering does to all the others (Hooker & Weng 2004, section 5:
-"a constant offset to all the correlations").
+number ``offset`` stands for what centering does to all the others (hooker2004, section 5: "a
+constant offset to all the correlations").
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,63 +22,40 @@ from textreg._core.columns import column_dots
 from textreg._core.stagewise import (
     add_entries,
     add_rows,
+    apply_offset,
     gram_column,
-    settle_offset,
-    strongest,
+    largest_derivative,
 )
 from textreg.records import Floats, Int32s, Int64s, Problem
+from textreg.records.ragged import row_of
 from textreg.solvers.stagewise_rules import GramCacheUse
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from textreg.records.design import Design
+
 SHIFT = 7
-"""Features are looked at in blocks of 2^SHIFT."""
+"""Features lie in blocks of 2^SHIFT, each with bounds on its derivatives."""
 
 TIE = 1e-10
-"""Derivatives within this share of the largest are one; the first feature of them is taken."""
+"""Derivatives within this share of the largest count as equal; the first such feature is taken."""
 
 CONSTANT = 1e-12
-"""A column whose variance is below this share of its mean square is constant: never chosen."""
+"""A column whose variance is below this share of its mean square is constant: never selected."""
 
 
-class Columns(NamedTuple):
-    """The columns of a matrix, as the kernels take them."""
+class RowsByPosition(NamedTuple):
+    """A matrix by rows, its features as positions; see :class:`DerivativeLookup`."""
 
     indptr: Int64s
-    indices: Int32s
+    positions: Int32s
     data: Floats
 
     @classmethod
-    def of(cls, X: Any) -> Columns:
-        """Of any sparse or dense matrix."""
-        from scipy.sparse import csc_array
-
-        X = csc_array(X, dtype=np.float64)
-        return cls(
-            np.ascontiguousarray(X.indptr, dtype=np.int64),
-            np.ascontiguousarray(X.indices, dtype=np.int32),
-            np.ascontiguousarray(X.data),
-        )
-
-    def dots(self, v: Floats, out: Floats | None = None) -> Floats:
-        """X'v, in ``out`` where that is given."""
-        out = np.empty(len(self.indptr) - 1) if out is None else out
-        column_dots(*self, v, np.arange(len(out), dtype=np.int32), out)
-        return out
-
-
-class Rows(NamedTuple):
-    """A matrix by rows, its columns as places; see :class:`Lookup`."""
-
-    indptr: Int64s
-    places: Int32s
-    data: Floats
-
-    @classmethod
-    def of(cls, X: csr_array, rank: Int32s) -> Rows:
-        """The rows of X, with ``rank`` the place of every feature."""
-        return cls(X.indptr.astype(np.int64), rank[X.indices], X.data)
+    def of(cls, X: csr_array, position: Int32s) -> RowsByPosition:
+        """The rows of X, with ``position`` (p,) that of every feature."""
+        return cls(X.indptr.astype(np.int64), position[X.indices], X.data)
 
 
 class Scaling(NamedTuple):
@@ -88,12 +65,12 @@ class Scaling(NamedTuple):
     factor: Floats
 
     @classmethod
-    def of(cls, problem: Problem, columns: Columns, *, center: bool, scale: bool) -> Scaling:
+    def of(cls, problem: Problem, *, center: bool, scale: bool) -> Scaling:
         """The scaling of the problem's columns; ``mean`` is zero unless they are to be centered."""
-        p = problem.X.shape[1]
+        design, p = problem.design, problem.design.shape[1]
         total = float(problem.weights.sum()) or 1.0
-        mean = columns.dots(problem.weights) / total
-        squares = columns._replace(data=columns.data**2).dots(problem.weights) / total
+        mean = design.transposed_product(problem.weights) / total
+        squares = design.curvature(problem.weights) / total
         variance = squares - mean**2 if center else squares
         varies = variance > CONSTANT * squares
         factor = np.zeros(p)
@@ -104,17 +81,18 @@ class Scaling(NamedTuple):
         return cls(mean if center else np.zeros(p), factor)
 
 
-class Lookup:
-    """Finds the feature of the largest |A_k + offset B_k| without looking at all of them.
+class DerivativeLookup:
+    """Finds the feature of the largest |A_k + offset B_k| without computing all of them.
 
-    Features stand in ``places`` sorted by B. ``order``: the feature of every place; ``rank``: the
-    place of every feature. A, B: (p,) by place.
+    Features have positions in the order of B. ``order``: the feature at every position;
+    ``position``: that of every feature. A, B: (p,) by position. Features of similar B lie in one
+    block, so that the bounds of a block hold for any offset.
     """
 
     def __init__(self, B: Floats) -> None:
         self.order = np.argsort(B, kind="stable").astype(np.int32)
-        self.rank = np.empty_like(self.order)
-        self.rank[self.order] = np.arange(len(B), dtype=np.int32)
+        self.position = np.empty_like(self.order)
+        self.position[self.order] = np.arange(len(B), dtype=np.int32)
         self.A, self.B, self.offset = np.zeros(len(B)), B[self.order], 0.0
         blocks = -(-len(B) // 2**SHIFT)
         self.top, self.bottom = np.zeros(blocks), np.zeros(blocks)
@@ -122,53 +100,52 @@ class Lookup:
         self._low = self.B[:: 2**SHIFT].copy()
         self._high = self.B[np.minimum(ends, len(B) - 1)]
 
-    def add_entries(self, places: Int32s, values: Floats, t: float) -> None:
-        """A += t values at the given places."""
-        add_entries(places, values, t, self.A, self.top, self.bottom, SHIFT)
+    def add_entries(self, positions: Int32s, values: Floats, t: float) -> None:
+        """A += t values at the given positions."""
+        add_entries(positions, values, t, self.A, self.top, self.bottom, SHIFT)
 
-    def add_rows(self, matrix: Rows, rows: Int32s, change: Floats) -> None:
+    def add_rows(self, matrix: RowsByPosition, rows: Int32s, change: Floats) -> None:
         """A += the given rows of the matrix, each times its ``change``."""
         add_rows(*matrix, rows, change, self.A, self.top, self.bottom, SHIFT)
 
     def reset(self, offset: float) -> None:
-        """Go on from an A that was written anew."""
+        """Continue from an A that was computed anew."""
         self.offset = offset
-        settle_offset(self.A, self.B, 0.0, self.top, self.bottom, SHIFT)
+        apply_offset(self.A, self.B, 0.0, self.top, self.bottom, SHIFT)
 
-    def settle(self) -> None:
-        """Add the offset to all of A, so that it starts from zero."""
-        settle_offset(self.A, self.B, self.offset, self.top, self.bottom, SHIFT)
+    def apply_offset(self) -> None:
+        """Add the offset to all of A, and start again from the offset zero."""
+        apply_offset(self.A, self.B, self.offset, self.top, self.bottom, SHIFT)
         self.offset = 0.0
 
-    def strongest(self) -> int:
-        """The place of the largest derivative, of the first feature among equals; -1 if none."""
-        return strongest(
+    def largest(self) -> int:
+        """Position of the largest derivative, of the first feature among equals; -1 if none."""
+        return largest_derivative(
             self.A, self.B, self.offset, self._low, self._high, self.top, self.bottom, self.order,
             SHIFT, TIE,
         )  # fmt: skip
 
-    def among(self, features: NDArray[np.int64]) -> int:
+    def largest_among(self, features: NDArray[np.int64]) -> int:
         """The same among the given features."""
-        places = self.rank[features]
-        size = np.abs(self.A[places] + self.offset * self.B[places])
+        positions = self.position[features]
+        size = np.abs(self.A[positions] + self.offset * self.B[positions])
         largest = float(size.max())
         near = np.flatnonzero(size >= largest - TIE * largest)
-        return int(places[near[np.argmin(features[near])]])
+        return int(positions[near[np.argmin(features[near])]])
 
-    def pull(self, place: int) -> float:
-        """The derivative there."""
-        return float(self.A[place] + self.offset * self.B[place])
+    def derivative(self, position: int) -> float:
+        """The derivative at a position."""
+        return float(self.A[position] + self.offset * self.B[position])
 
 
-class Scaled:
-    """X D(gamma), its columns as places: what a change in some rows or in all does to A."""
+class ScaledMatrix:
+    """X D(gamma): what a change of the residuals, in some rows or in all, does to A."""
 
-    def __init__(self, X: csr_array, factor: Floats, lookup: Lookup) -> None:
-        from scipy.sparse import csr_array
-
-        rows = Rows.of(X, lookup.rank)
-        self._rows = rows._replace(data=factor[X.indices] * X.data)
-        self._columns = Columns.of(csr_array((self._rows.data, rows.places, X.indptr), X.shape))
+    def __init__(self, design: Design, factor: Floats, lookup: DerivativeLookup) -> None:
+        rows = RowsByPosition.of(design.X, lookup.position)
+        self._rows = rows._replace(data=factor[design.X.indices] * design.X.data)
+        indptr, indices, data = design.columns
+        self._columns = indptr, indices, factor[row_of(indptr)] * data
         self._lookup = lookup
 
     def add(self, rows: Int32s, change: Floats, offset: float) -> None:
@@ -178,49 +155,47 @@ class Scaled:
 
     def reset(self, v: Floats, offset: float) -> None:
         """A = D(gamma) X'v."""
-        self._columns.dots(v, self._lookup.A)
+        column_dots(*self._columns, v, self._lookup.order, self._lookup.A)
         self._lookup.reset(offset)
 
 
-class Gram:
-    """Columns of gamma X'CX, made when first asked for; the least recently used are dropped.
+class GramCache:
+    """Columns of gamma X'CX, computed when first needed; the least recently used are dropped.
 
-    limit: bytes that all columns kept may take together.
+    limit: bytes that all stored columns may take together.
     """
 
-    def __init__(
-        self, problem: Problem, columns: Columns, rank: Int32s, gamma: Floats, limit: float
-    ) -> None:
-        p = len(rank)
-        self._rows = Rows.of(problem.X, rank)
-        self._columns, self._weights, self._gamma, self._limit = (
-            columns, problem.weights, gamma, limit,
-        )  # fmt: skip
+    def __init__(self, problem: Problem, lookup: DerivativeLookup, gamma: Floats, limit: float):
+        """gamma: (p,) by position."""
+        p = len(gamma)
+        self._rows = RowsByPosition.of(problem.X, lookup.position)
+        self._columns, self._weights = problem.design.columns, problem.weights
+        self._gamma, self._limit = gamma, limit
         self._sums, self._seen = np.zeros(p), np.zeros(p, dtype=np.uint8)
-        self._places, self._values = np.empty(p, dtype=np.int32), np.empty(p)
-        self._kept: OrderedDict[int, tuple[Int32s, Floats]] = OrderedDict()
-        self._computed = self._size = 0
+        self._positions, self._values = np.empty(p, dtype=np.int32), np.empty(p)
+        self._stored: OrderedDict[int, tuple[Int32s, Floats]] = OrderedDict()
+        self._computed = self._bytes = 0
 
     @property
     def use(self) -> GramCacheUse:
         """How much of it was used."""
-        return GramCacheUse(len(self._kept), self._computed, self._size)
+        return GramCacheUse(len(self._stored), self._computed, self._bytes)
 
     def column(self, feature: int) -> tuple[Int32s, Floats]:
-        """Places that share a row with the feature, and gamma_k x_k'C x_j there."""
-        column = self._kept.get(feature)
+        """Positions that share a row with the feature, and gamma_k x_k'C x_j there."""
+        column = self._stored.get(feature)
         if column is not None:
-            self._kept.move_to_end(feature)
+            self._stored.move_to_end(feature)
             return column
         count = gram_column(
             *self._columns, *self._rows, self._weights, self._gamma, feature, self._sums,
-            self._seen, self._places, self._values,
+            self._seen, self._positions, self._values,
         )  # fmt: skip
-        column = self._places[:count].copy(), self._values[:count].copy()
+        column = self._positions[:count].copy(), self._values[:count].copy()
         self._computed += 1
-        self._kept[feature] = column
-        self._size += column[0].nbytes + column[1].nbytes
-        while self._size > self._limit and len(self._kept) > 1:
-            _, (places, values) = self._kept.popitem(last=False)
-            self._size -= places.nbytes + values.nbytes
+        self._stored[feature] = column
+        self._bytes += column[0].nbytes + column[1].nbytes
+        while self._bytes > self._limit and len(self._stored) > 1:
+            _, (positions, values) = self._stored.popitem(last=False)
+            self._bytes -= positions.nbytes + values.nbytes
         return column

@@ -10,7 +10,8 @@ import numpy as np
 
 from textreg._core.columns import column_dots
 from textreg.records import Floats, Int32s, Int64s, Problem
-from textreg.solvers.memo import remember
+from textreg.records.cache import Cache
+from textreg.records.ragged import row_of
 
 SAME = 2.0**-40
 """Entries of two columns of norm one that differ by no more are equal, up to rounding."""
@@ -40,8 +41,8 @@ class DistinctColumns(NamedTuple):
 
 def unit_columns(problem: Problem) -> UnitColumns:
     """The columns of a problem, made once for all labels and ridges that share its matrix."""
-    key = "unit columns", problem.weights.tobytes()
-    return remember(problem.X_csc, key, lambda: UnitColumns(problem))
+    key = "unit columns", digest(problem.weights)
+    return problem.design.cache.get(key, lambda: UnitColumns(problem))
 
 
 class UnitColumns:
@@ -52,15 +53,14 @@ class UnitColumns:
     """
 
     def __init__(self, problem: Problem) -> None:
-        X, c = problem.X_csc, problem.weights
-        self.shape: tuple[int, int] = X.shape
-        self.indptr = np.ascontiguousarray(X.indptr, dtype=np.int64)
-        self.indices = np.ascontiguousarray(X.indices, dtype=np.int32)
-        sizes = np.diff(self.indptr)
-        of = np.repeat(np.arange(X.shape[1]), sizes)
-        squares = c[self.indices] * X.data * X.data
-        self.norms = np.sqrt(np.bincount(of, weights=squares, minlength=X.shape[1]))
-        self.data = X.data / np.where(self.norms > 0.0, self.norms, 1.0)[of]
+        # The arrays and not the Design itself, whose cache holds this: no reference cycle.
+        (self.indptr, self.indices, data), c = problem.design.columns, problem.weights
+        self.shape = problem.design.shape
+        self.cache = Cache()
+        column = row_of(self.indptr)
+        squares = c[self.indices] * data * data
+        self.norms = np.sqrt(np.bincount(column, weights=squares, minlength=self.shape[1]))
+        self.data = data / np.where(self.norms > 0.0, self.norms, 1.0)[column]
         self.weights = c
         with np.errstate(divide="ignore"):
             self.inverse = np.where(c > 0.0, 1.0 / c, 0.0)
@@ -127,7 +127,7 @@ class UnitColumns:
 
         # Only the order counts, and columns of norm one all have the same scale.
         key = "distinct columns", digest(scale / (scale.max(initial=0.0) or 1.0))
-        return remember(self, key, make)
+        return self.cache.get(key, make)
 
     def next_parallel(self, scale: Floats) -> Int32s:
         """(p,) For every column the next one that is parallel to it; -1 where there is none.

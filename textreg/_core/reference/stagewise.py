@@ -16,42 +16,42 @@ def gram_column(
     indptr: Int64s,
     indices: Int32s,
     data: Floats,
-    row_ptr: Int64s,
-    places: Int32s,
+    row_indptr: Int64s,
+    positions: Int32s,
     values: Floats,
     c: Floats,
     gamma: Floats,
     j: int,
     sums: Floats,
     seen: NDArray[np.uint8],
-    out_places: Int32s,
+    out_positions: Int32s,
     out_values: Floats,
 ) -> int:
     """Twin of :func:`textreg._core.stagewise.gram_column`."""
     column: dict[int, float] = {}
     for e in range(indptr[j], indptr[j + 1]):
-        row = slice(row_ptr[indices[e]], row_ptr[indices[e] + 1])
-        for k, value in zip(places[row], values[row], strict=True):
+        row = slice(row_indptr[indices[e]], row_indptr[indices[e] + 1])
+        for k, value in zip(positions[row], values[row], strict=True):
             column[int(k)] = column.get(int(k), 0.0) + c[indices[e]] * data[e] * value
     found = sorted(column) if 16 * len(column) > len(gamma) else list(column)
     for t, k in enumerate(found):
-        out_places[t], out_values[t] = k, gamma[k] * column[k]
+        out_positions[t], out_values[t] = k, gamma[k] * column[k]
     return len(found)
 
 
 def add_entries(
-    places: Int32s, values: Floats, t: float, A: Floats, top: Floats, bottom: Floats, shift: int
+    positions: Int32s, values: Floats, t: float, A: Floats, top: Floats, bottom: Floats, shift: int
 ) -> None:
     """Twin of :func:`textreg._core.stagewise.add_entries`."""
-    for k, value in zip(places, values, strict=True):
+    for k, value in zip(positions, values, strict=True):
         A[k] += t * value
         top[k >> shift] = max(top[k >> shift], A[k])
         bottom[k >> shift] = max(bottom[k >> shift], -A[k])
 
 
 def add_rows(
-    row_ptr: Int64s,
-    places: Int32s,
+    row_indptr: Int64s,
+    positions: Int32s,
     values: Floats,
     rows: Int32s,
     change: Floats,
@@ -62,20 +62,20 @@ def add_rows(
 ) -> None:
     """Twin of :func:`textreg._core.stagewise.add_rows`."""
     for i, t in zip(rows, change, strict=True):
-        here = slice(row_ptr[i], row_ptr[i + 1])
-        add_entries(places[here], values[here], t, A, top, bottom, shift)
+        here = slice(row_indptr[i], row_indptr[i + 1])
+        add_entries(positions[here], values[here], t, A, top, bottom, shift)
 
 
-def settle_offset(
+def apply_offset(
     A: Floats, B: Floats, offset: float, top: Floats, bottom: Floats, shift: int
 ) -> None:
-    """Twin of :func:`textreg._core.stagewise.settle_offset`."""
+    """Twin of :func:`textreg._core.stagewise.apply_offset`."""
     A += offset * B
     for b in range(len(top)):
-        _look(A, B, 0.0, top, bottom, shift, b)
+        _bound_block(A, B, 0.0, top, bottom, shift, b)
 
 
-def _look(
+def _bound_block(
     A: Floats, B: Floats, offset: float, top: Floats, bottom: Floats, shift: int, b: int
 ) -> float:
     here = slice(b << shift, (b + 1) << shift)
@@ -83,7 +83,7 @@ def _look(
     return float(np.abs(A[here] + offset * B[here]).max())
 
 
-def strongest(
+def largest_derivative(
     A: Floats,
     B: Floats,
     offset: float,
@@ -95,7 +95,7 @@ def strongest(
     shift: int,
     tie: float,
 ) -> int:
-    """Twin of :func:`textreg._core.stagewise.strongest`."""
+    """Twin of :func:`textreg._core.stagewise.largest_derivative`."""
     if not len(A):
         return -1
     ranges = offset * np.stack([low, high])
@@ -104,10 +104,10 @@ def strongest(
         return np.asarray(np.maximum(top + ranges.max(axis=0), bottom - ranges.min(axis=0)))
 
     first = int(bounds().argmax())
-    best = _look(A, B, offset, top, bottom, shift, first)
+    best = _bound_block(A, B, offset, top, bottom, shift, first)
     for b in range(len(top)):
         if b != first and bounds()[b] > best:
-            best = max(best, _look(A, B, offset, top, bottom, shift, b))
+            best = max(best, _bound_block(A, B, offset, top, bottom, shift, b))
     near = np.flatnonzero(np.abs(A + offset * B) >= best - tie * best)
     return int(near[order[near].argmin()])
 
