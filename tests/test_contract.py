@@ -71,7 +71,7 @@ class Use(Wrong):
 
 class Losses(Wrong):
     def spoil(self, found: Solution, problem: Problem) -> Solution:
-        return found if problem.loss == "logistic" else replace(found, w=-found.w)
+        return found if problem.loss.name == "logistic" else replace(found, w=-found.w)
 
 
 class Optimality(Wrong):

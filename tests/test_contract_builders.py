@@ -248,7 +248,7 @@ def test_from_the_shell(cli: Cli) -> None:
     assert "7 of 7 checks passed" in done.out
     with pytest.raises(UsageError, match="no check 'nonsense'"):
         check_tokenizer(Plain, skip={"nonsense": ""})
-    assert set(CHECKS) == {"regularizer", "tokenizer", "groups", "graph"}
+    assert set(CHECKS) == {"regularizer", "tokenizer", "groups", "graph", "loss"}
 
 
 def test_a_name_that_one_kind_has_needs_no_kind(cli: Cli) -> None:

@@ -22,6 +22,7 @@ NAMES = {
     "tokenizer": "my-tokenizer",
     "groups": "my-groups",
     "graph": "my-graph",
+    "loss": "my-loss",
 }
 
 

@@ -26,6 +26,7 @@ _TRIALS: dict[str, dict[str, Any]] = {
     "tokenizer": {"tokenizer": None, "reg": "ridge", "reg_l2": 1.0},
     "groups": {"groups": None, "reg": "group", "reg_group": 0.1, "reg_l1": 0.1},
     "graph": {"graph": None, "reg": "network"},
+    "loss": {"loss": None, "reg": "ridge", "reg_l2": 1.0},
 }
 
 _BUILDERS = {"groups": "sentences", "graph": "cooccurrence"}

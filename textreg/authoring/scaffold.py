@@ -22,6 +22,7 @@ _USE = {
     "groups": "--reg group --groups $name",
     "graph": "--reg network --graph $name",
     "regularizer": "--reg $name",
+    "loss": "--task regression --loss $name",
 }
 """What makes ``textreg train`` use a plugin of each kind."""
 

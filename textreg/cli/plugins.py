@@ -14,7 +14,7 @@ from textreg.cli.plugins_new import new_plugin
 @click.group(name="plugins", cls=NamingGroup, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """List, check or begin plugins: tokenizers, builders of groups and graphs, regularizers."""
+    """List, check or write plugins: tokenizers, group and graph builders, regularizers, losses."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_plugins)
 

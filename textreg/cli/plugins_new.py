@@ -22,8 +22,8 @@ from textreg.plugins.entries import KIND_NAMES
 def new_plugin(kind: str, name: str, into: str, as_json: bool) -> None:
     """Write the distribution textreg-NAME, which can be installed, tested and changed at once.
 
-    KIND is tokenizer, groups (a group builder), graph (a graph builder) or regularizer. The folder
-    textreg-NAME gets a small working example with its tests.
+    KIND is tokenizer, groups (a group builder), graph (a graph builder), regularizer or loss. The
+    folder textreg-NAME gets a small working example with its tests.
     """
     from textreg.authoring.scaffold import write_plugin
 

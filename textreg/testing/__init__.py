@@ -22,6 +22,7 @@ from textreg.testing.builders import (
     tokenizer_checks,
 )
 from textreg.testing.checks import Check, ContractError
+from textreg.testing.loss import check_loss, loss_checks
 from textreg.testing.penalty import check_penalty, penalty_checks
 from textreg.testing.regularizer import check_regularizer, regularizer_checks
 
@@ -31,11 +32,13 @@ __all__ = [
     "ContractError",
     "check_graph_builder",
     "check_group_builder",
+    "check_loss",
     "check_penalty",
     "check_regularizer",
     "check_tokenizer",
     "graph_builder_checks",
     "group_builder_checks",
+    "loss_checks",
     "penalty_checks",
     "regularizer_checks",
     "tokenizer_checks",
@@ -46,5 +49,6 @@ CHECKS = {
     "tokenizer": tokenizer_checks,
     "groups": group_builder_checks,
     "graph": graph_builder_checks,
+    "loss": loss_checks,
 }
 """The checks of each kind of plugin."""
