@@ -323,7 +323,7 @@ def test_a_bad_file_is_told_with_its_line(text: str, message: str, tmp_path: Pat
 def test_bytes_that_are_no_text_are_told_with_their_line(tmp_path: Path) -> None:
     path = tmp_path / "groups.txt"
     path.write_bytes(b"one\ntw\xff\n")
-    with pytest.raises(DataError, match=r"groups\.txt:2: byte 3 of the line is no UTF-8"):
+    with pytest.raises(DataError, match=r"groups\.txt:2: byte 3 of the line is not valid UTF-8"):
         read_groups(str(path))
     cut = tmp_path / "groups.gz"
     cut.write_bytes(gzip.compress(b"one\n" * 1000)[:-12])

@@ -110,7 +110,7 @@ def test_merging_nothing() -> None:
     [
         ({"indptr": [0, 2, 5]}, r"groups\.indptr must run from 0 to 4"),
         ({"indptr": [0, 5, 4]}, r"groups\.indptr must never decrease; entry 1 does"),
-        ({"weights": [1.0]}, r"2 groups but 1 weights: give one a group"),
+        ({"weights": [1.0]}, r"2 groups but 1 weights: give one for each group"),
         ({"weights": [1.0, -1.0]}, r"group 1 has the weight -1\.0: weights are finite, 0 or more"),
         ({"weights": [np.nan, 1.0]}, r"group 0 has the weight nan"),
         ({"names": ["a"]}, r"2 groups but 1 names"),

@@ -1,4 +1,4 @@
-"""The errors a user may meet; every message says what is wrong, where, and what to do next."""
+"""Errors and warnings. Every message says what is wrong, where, and what to do next."""
 
 from __future__ import annotations
 
@@ -9,24 +9,27 @@ from difflib import get_close_matches
 class TextregError(Exception):
     """Base of all errors that textreg raises on purpose.
 
-    ``exit_code`` is what the command line returns: 2 for wrong use, 1 for a failure.
+    Attributes
+    ----------
+    exit_code : int
+        What the command line returns: 2 for wrong use, 1 for a failure.
     """
 
     exit_code = 1
 
 
 class UsageError(TextregError, ValueError):
-    """The call itself is wrong: an unknown name, a value out of range, options that contradict."""
+    """The call is wrong: an unknown name, a value out of range, contradictory options."""
 
     exit_code = 2
 
 
 class DataError(TextregError, ValueError):
-    """The data cannot be used as it is: an unreadable row, one class only, no feature left."""
+    """The data cannot be used: an unreadable row, a single class, no feature left."""
 
 
 class RecordError(DataError):
-    """The fields of a record contradict each other: whoever made it must mend that."""
+    """The fields of a record contradict each other; the code that made it must be fixed."""
 
 
 class ModelError(TextregError, ValueError):
@@ -34,16 +37,24 @@ class ModelError(TextregError, ValueError):
 
 
 class PluginError(TextregError):
-    """A plugin is missing, broken, blocked, or two of them claim one name."""
+    """A plugin is missing, broken or blocked, or two of them have the same name."""
 
     exit_code = 2
 
 
 class BrokenPluginError(PluginError):
-    """A plugin cannot be loaded, fails, or does something else than its kind promises.
+    """A plugin cannot be loaded, fails, or breaks the contract of its kind.
 
-    cause: what is wrong, on one line. remedy: the command that may mend it, empty where none is
-    known. The plugin's own traceback is that of ``__cause__``, where it raised something.
+    The plugin's own traceback, if it raised an exception, is that of ``__cause__``.
+
+    Parameters
+    ----------
+    message : str
+        The whole message.
+    cause : str, default ""
+        What is wrong, on one line; the message if empty.
+    remedy : str, default ""
+        The command that may fix it; empty if none is known.
     """
 
     exit_code = 1
@@ -55,23 +66,39 @@ class BrokenPluginError(PluginError):
 
 
 class PluginWarning(UserWarning):
-    """A plugin works, but not for long, or not as before; the message names it."""
+    """A plugin works, but uses something deprecated or changed; the message names it."""
 
 
 class ConvergenceWarning(UserWarning):
-    """A solver stopped before it reached its tolerance; the solution says by how much."""
+    """A solver stopped before it reached its tolerance; see ``Solution.gap``."""
 
 
 class DataWarning(UserWarning):
-    """Something in the data is left out, or is hardly what was meant; the message says what."""
+    """A part of the data is ignored, or is probably not what was meant; the message says what."""
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
-    """Return `` Did you mean 'x'?`` for the closest known name, or an empty string."""
+    """A hint for a misspelled name.
+
+    Parameters
+    ----------
+    wrong : str
+    known : iterable of str
+
+    Returns
+    -------
+    str
+        `` Did you mean 'x'?`` for the most similar known name, or an empty string.
+
+    Examples
+    --------
+    >>> did_you_mean("laso", ["lasso", "ridge"])
+    " Did you mean 'lasso'?"
+    """
     close = get_close_matches(wrong, list(known), n=1, cutoff=0.6)
     return f" Did you mean '{close[0]}'?" if close else ""
 
 
 def first_few(items: Sequence[str], most: int, between: str = ", ") -> str:
-    """The items as one text; of more than ``most`` the first so many, and ``...``."""
+    """The items as one text, at most ``most`` of them, with ``...`` in place of the others."""
     return between.join([*items[:most], *(["..."] if len(items) > most else [])])

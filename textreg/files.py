@@ -1,4 +1,4 @@
-"""Files: the lines of those that plugins read, and writing whole files or none."""
+"""Reading lines of files, and writing files atomically."""
 
 from __future__ import annotations
 
@@ -15,7 +15,22 @@ from textreg.errors import DataError, ModelError, UsageError
 
 
 def open_binary(path: str) -> IO[bytes]:
-    """Open a file, through gzip where its name ends in ``.gz``. UsageError if it cannot be."""
+    """Open a file for reading, unpacked if its name ends in ``.gz``.
+
+    Parameters
+    ----------
+    path : str
+
+    Returns
+    -------
+    file object
+        Binary.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be opened.
+    """
     try:
         if path.endswith(".gz"):
             return cast(IO[bytes], gzip.open(path))
@@ -27,10 +42,25 @@ def open_binary(path: str) -> IO[bytes]:
 
 
 def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
-    """Lines of a UTF-8 file, ``.gz`` or not, without their ends, and their numbers from 1.
+    """The lines of a UTF-8 file, unpacked if its name ends in ``.gz``.
 
-    Raises UsageError where the file cannot be opened and DataError with file and line where it is
-    no UTF-8 text or damaged.
+    Parameters
+    ----------
+    path : str
+
+    Yields
+    ------
+    number : int
+        The line number, from 1.
+    line : str
+        The line without its line end.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be opened.
+    DataError
+        If the file is damaged or not in UTF-8; the message names file and line.
     """
     number = 0
     with open_binary(path) as file:
@@ -40,8 +70,8 @@ def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
                 yield number, text.rstrip("\r\n")
         except UnicodeDecodeError as error:
             raise DataError(
-                f"{path}:{number}: byte {error.start + 1} of the line is no UTF-8. Save the file "
-                "as UTF-8 text."
+                f"{path}:{number}: byte {error.start + 1} of the line is not valid UTF-8. Save the "
+                "file as UTF-8 text."
             ) from None
         except (OSError, EOFError, zlib.error) as error:
             raise DataError(
@@ -50,13 +80,23 @@ def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file by way of a temporary one beside it, so that it is never seen half-written.
+    """Write a file so that nobody ever sees a part of it: all of ``data``, or what was there.
 
-    Raises UsageError if the folder is missing or the path is not that of a regular file,
-    ModelError if the system refuses. Whatever happens, no temporary file stays behind.
+    Parameters
+    ----------
+    path : Path
+        The data goes to a temporary file beside it first, which never stays behind.
+    data : bytes
+
+    Raises
+    ------
+    UsageError
+        If the folder is missing, or the path is not that of a regular file.
+    ModelError
+        If the system refuses to write.
     """
-    path = Path(os.path.realpath(path))  # through a link, not in its place
-    # os.path, for pathlib raises where a name is too long or a folder may not be looked into
+    path = Path(os.path.realpath(path))  # writes the target of a link
+    # os.path, because pathlib raises where a name is too long or a folder is not readable
     if os.path.exists(path) and not os.path.isfile(path):
         what = "a folder" if os.path.isdir(path) else "not a regular file"
         raise UsageError(f"{path} is {what}: give the name of a file to write.")
@@ -73,11 +113,11 @@ def write_atomically(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        kept = " The file that was there is unchanged." if os.path.exists(path) else ""
+        unchanged = " The file that was there is unchanged." if os.path.exists(path) else ""
         raise ModelError(
-            f"{path} cannot be written: {error.strerror or error}.{kept} Make room, get the right "
-            "to write there, or choose another place."
+            f"{path} cannot be written: {error.strerror or error}.{unchanged} Free some "
+            "space, get permission to write there, or choose another place."
         ) from error
     finally:
-        with suppress(OSError):  # it is gone if all went well
+        with suppress(OSError):  # already moved if all went well
             temporary.unlink()

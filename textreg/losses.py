@@ -209,9 +209,7 @@ class SmoothedHinge(Loss):
 
     References
     ----------
-    J. D. M. Rennie and N. Srebro (2005), "Loss functions for preference levels", section 3.1, for
-    g = 1; S. Shalev-Shwartz and T. Zhang (2013), "Stochastic dual coordinate ascent methods for
-    regularized loss minimization", JMLR 14, section 1, for any g.
+    rennie2005, section 3.1, for g = 1; shalev2013, section 1, for any g.
     """
 
     name = "hinge"

@@ -1,8 +1,8 @@
-"""One declaration per parameter: from it come the constructor, the check, the CLI option, the docs.
+"""Declared parameters: one declaration gives constructor, check, command line option and docs.
 
 >>> class Shrink(Parametrized):
 ...     name = "shrink"
-...     l2: float = param(default=1.0, min=0, help="price of the squared weights")
+...     l2: float = param(default=1.0, min=0, help="l2 penalty strength")
 >>> Shrink(l2=0.5)
 Shrink(l2=0.5)
 >>> Shrink(l2=-1)
@@ -31,7 +31,7 @@ else:
 
 
 class _Auto:
-    """The one value ``AUTO``: to be chosen from the data."""
+    """The type of ``AUTO``, the value of a parameter that is to be chosen from the data."""
 
     _instance: ClassVar[_Auto | None] = None
 
@@ -52,10 +52,22 @@ AUTO: Any = _Auto()
 
 @dataclass(frozen=True)
 class LogGrid:
-    """Candidate prices, evenly spaced in logarithm, relative to the data.
+    """Candidate penalty strengths on a logarithmic grid, relative to the data.
 
-    ``low`` and ``high`` are fractions of the smallest price that empties the model (see
-    ``Regularizer.scale``), so one grid serves corpora of any size.
+    The ends are fractions of a scale: the smallest strength at which all weights are zero (see
+    ``Regularizer.scale``). So one grid suits corpora of any size.
+
+    Parameters
+    ----------
+    low, high : float
+        The ends of the grid, as fractions of the scale.
+    points : int, default 5
+        Number of candidates.
+
+    Examples
+    --------
+    >>> LogGrid(0.01, 1.0, points=3).values(scale=0.5)
+    [0.5, 0.05, 0.005]
     """
 
     low: float
@@ -63,26 +75,43 @@ class LogGrid:
     points: int = 5
 
     def values(self, scale: float) -> list[float]:
-        """The candidates for data of this ``scale``, the largest (emptiest model) first."""
+        """The candidates for data of this ``scale``, from the strongest to the weakest penalty."""
         grid = scale * np.geomspace(self.high, self.low, self.points)
-        # Four digits: what is reported and typed again is exactly what was tried.
+        # Four digits, so that typing in a reported value repeats exactly what was tried.
         return [float(f"{value:.4g}") for value in grid]
 
 
 @dataclass(frozen=True)
 class Choices:
-    """Candidate values of the search, as they are."""
+    """Candidate values that do not depend on the data.
+
+    Parameters
+    ----------
+    candidates : sequence
+    """
 
     candidates: Sequence[Any]
 
     def values(self, scale: float) -> list[Any]:
-        """The candidates; ``scale`` has no part in them."""
+        """The candidates; ``scale`` is ignored."""
         return list(self.candidates)
 
 
 @dataclass
 class Param:
-    """One declared parameter; made by :func:`param`."""
+    """One declared parameter; made by :func:`param`.
+
+    Attributes
+    ----------
+    default, help, min, max, choices, search, options
+        As given to :func:`param`.
+    name : str
+        The name of the class attribute.
+    type : type
+        ``float``, ``int``, ``str`` or ``bool``.
+    optional : bool
+        Whether None is a value.
+    """
 
     default: Any
     help: str
@@ -96,7 +125,23 @@ class Param:
     optional: bool = False
 
     def check(self, value: Any, owner: str) -> Any:
-        """Return ``value`` in the declared type, or raise UsageError naming ``owner``."""
+        """Convert ``value`` to the declared type, and check it.
+
+        Parameters
+        ----------
+        value : object
+        owner : str
+            The name of the part that has the parameter, for messages.
+
+        Returns
+        -------
+        object
+
+        Raises
+        ------
+        UsageError
+            If the value has another type or is out of range.
+        """
         if value is AUTO and self.default is AUTO:
             return value
         if value is None and self.optional:
@@ -150,9 +195,26 @@ def param(
 ) -> Any:
     """Declare a parameter in the body of a :class:`Parametrized` class.
 
-    The annotation gives its type: ``float``, ``int``, ``str`` or ``bool``, or one of them or None.
-    ``default=AUTO`` means: chosen from the data, over ``search``. ``options`` gives the choices
-    and, for each, a class with the further parameters that it brings.
+    The annotation is its type: ``float``, ``int``, ``str`` or ``bool``, or one of them or None.
+
+    Parameters
+    ----------
+    default : object
+        The default; ``AUTO`` for a parameter that is chosen from the data, over ``search``.
+    help : str
+        Its meaning, for the command line and the documentation.
+    min, max : float, optional
+        Range of a number, both ends included.
+    choices : sequence, optional
+        The allowed values.
+    search : LogGrid or Choices, optional
+        The candidates to search over.
+    options : mapping of str to Parametrized class, optional
+        In place of ``choices``: for every choice a class with further parameters that it brings.
+
+    Returns
+    -------
+    Param
     """
     if options is not None:
         choices = tuple(options)
@@ -169,7 +231,20 @@ def param(
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(param,))
 class Parametrized:
-    """Base of everything with declared parameters. Instances never change; see :meth:`replace`."""
+    """Base of all classes with declared parameters.
+
+    Instances are immutable, hashable, and equal if their parameters are; see :meth:`replace`.
+
+    Attributes
+    ----------
+    name : str
+        The name in messages and on the command line.
+
+    Raises
+    ------
+    UsageError
+        By the constructor, for an unknown parameter or a wrong value.
+    """
 
     name: ClassVar[str] = ""
     _declared: ClassVar[dict[str, Param]] = {}
@@ -211,7 +286,14 @@ class Parametrized:
     def declared(cls, **given: Any) -> dict[str, Param]:
         """The declared parameters by name, in order, each followed by those that its value brings.
 
-        given: values of some of them; the others have their defaults.
+        Parameters
+        ----------
+        **given
+            Values of some parameters; the others have their defaults.
+
+        Returns
+        -------
+        dict of str to Param
         """
         declared: dict[str, Param] = {}
         for key, declaration in cls._declared.items():
@@ -232,7 +314,16 @@ class Parametrized:
         return {name: self.__dict__[name] for name in options[self.__dict__[key]].declared()}
 
     def replace(self, **values: Any) -> Self:
-        """A copy with some parameters changed; those that another choice brought are left out."""
+        """A copy with some parameters changed.
+
+        Parameters that only the previous value of another one brought are left out.
+
+        Examples
+        --------
+        >>> from textreg.builtin.separable import Elastic
+        >>> Elastic(l1=0.1, l2=0.2).replace(l1=0.5)
+        Elastic(l1=0.5, l2=0.2)
+        """
         params = {**self.params(), **values}
         declared = self.declared(**params)
         return type(self)(**{k: v for k, v in params.items() if k in declared or k in values})
@@ -243,7 +334,7 @@ class Parametrized:
 
     @classmethod
     def _unknown(cls, key: str, known: Mapping[str, Param]) -> UsageError:
-        """The error for a parameter that is not there; it names the choice that would bring it."""
+        """The error for an unknown parameter; it names the choice that would bring it."""
         for name, declaration in cls._declared.items():
             for choice, options in (declaration.options or {}).items():
                 if key in options.declared():
@@ -283,12 +374,25 @@ class Plugin(Parametrized, ABC):
     """Version of the plugin interface that the class is made for."""
 
 
-def check_decided(name: str, **prices: object) -> None:
-    """Refuse prices that are still to be chosen; UsageError says how to choose them."""
-    open_ones = [key for key, value in prices.items() if value is AUTO]
-    if open_ones:
-        example = ", ".join(f"{key}=..." for key in open_ones)
+def check_decided(name: str, **values: object) -> None:
+    """Check that no parameter is ``AUTO`` any more.
+
+    Parameters
+    ----------
+    name : str
+        The name of the part, for the message.
+    **values
+        Parameters and their values.
+
+    Raises
+    ------
+    UsageError
+        If a value is ``AUTO``; the message says how to choose it.
+    """
+    undecided = [key for key, value in values.items() if value is AUTO]
+    if undecided:
+        example = ", ".join(f"{key}=..." for key in undecided)
         raise UsageError(
-            f"{name}: {' and '.join(open_ones)} not chosen yet. Give a value ({example}), or let "
+            f"{name}: {' and '.join(undecided)} not chosen yet. Give a value ({example}), or let "
             f"training search for it."
         )

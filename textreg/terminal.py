@@ -1,18 +1,18 @@
-"""Text from files, as it may be shown on a screen."""
+"""Text from files, made safe to print on a terminal."""
 
 from __future__ import annotations
 
 import re
 
-# What moves a cursor, colors a terminal or turns the direction of writing.
+# Characters that move a cursor, set colors or change the direction of writing.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def printable(text: str) -> str:
-    """The same length, with control characters that could act on a screen shown as U+FFFD."""
+    """Replace control characters that could act on a terminal by U+FFFD, one by one."""
     return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def single_line(name: str) -> str:
-    """The same of a name, such as a label, with blanks for what would break its line."""
+    """Make a name, such as a label, printable, with blanks for tabs and line ends."""
     return printable(name).replace("\t", " ").replace("\n", " ")

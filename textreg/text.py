@@ -1,4 +1,4 @@
-"""Words and sentences of texts: what tokenizers and group builders may build on."""
+"""Words, sentences and counts of texts, for tokenizers and builders of groups and graphs."""
 
 from __future__ import annotations
 
@@ -17,20 +17,37 @@ if TYPE_CHECKING:
     from textreg.records import Floats, Int32s, Int64s
 
 SENTENCES = ("punct", "lines", "paragraphs", "none")
-"""Ways to cut a text into sentences: after end marks (and at blank lines), at the ends of lines, at
-lines without a word, not at all."""
+"""Where sentences end: after punctuation (and at blank lines), at the ends of lines, at lines
+without a word, or only at the end of the text."""
 
 
 def check_texts(texts: Sequence[str]) -> Sequence[str]:
-    """Return ``texts`` if it is a sequence of str, else raise UsageError or DataError."""
+    """Check that ``texts`` is a sequence of str.
+
+    Parameters
+    ----------
+    texts : iterable of str
+
+    Returns
+    -------
+    sequence of str
+        ``texts`` itself if it has a length, else a list of its items.
+
+    Raises
+    ------
+    UsageError
+        If it is a single text.
+    DataError
+        If an item is not a str.
+    """
     if isinstance(texts, (str, bytes)):
-        raise UsageError("this is one text where a list of texts is wanted; put it in a list.")
+        raise UsageError("expected a list of texts, got a single text: put it in a list.")
     if not hasattr(texts, "__len__"):
         texts = list(texts)
     for number, text in enumerate(texts, 1):
         if not isinstance(text, str):
             raise DataError(
-                f"document {number} is no text but {text!r:.40} ({type(text).__name__}). Leave "
+                f"document {number} is not a text but {text!r:.40} ({type(text).__name__}). Leave "
                 "such documents out, or replace them by an empty text."
             )
     return texts
@@ -44,13 +61,41 @@ def scan_words(
     sentences: str = "punct",
     spans: bool = False,
 ) -> Tokens:
-    """The words of all texts: the matches of ``\\w+``, after :meth:`str.lower` if ``lowercase``.
+    """Split texts into words and sentences, in one compiled pass.
 
-    min_length: shorter words, in characters, are left out. sentences: one of ``SENTENCES``;
-    sentences without a word are left out. A paragraph is a run of whole sentences between lines
-    without a word. The vocabulary is sorted by name, in code point order.
-    With ``spans``, a sentence's span runs from its first word to its last and the punctuation
-    attached to that. Raises DataError for what is no text.
+    Words are the matches of ``\\w+``. A paragraph is a run of whole sentences between lines
+    without a word.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    lowercase : bool, default True
+        Convert the texts by :meth:`str.lower` first.
+    min_length : int, default 1
+        Drop words with fewer characters.
+    sentences : {"punct", "lines", "paragraphs", "none"}, default "punct"
+        Where sentences end; see ``SENTENCES``. Sentences without a word are dropped.
+    spans : bool, default False
+        Whether to return character offsets. The span of a sentence runs from its first word to
+        its last, with the punctuation attached to that.
+
+    Returns
+    -------
+    Tokens
+        The vocabulary is sorted by name, in code point order.
+
+    Raises
+    ------
+    UsageError, DataError
+        If ``texts`` is not a sequence of str.
+
+    Examples
+    --------
+    >>> tokens = scan_words(["It broke. I am sad.", "It works."])
+    >>> tokens.vocabulary
+    ['am', 'broke', 'i', 'it', 'sad', 'works']
+    >>> tokens.ids, tokens.sentence_ptr, tokens.document_ptr
+    (array([3, 1, 2, 0, 4, 3, 5], dtype=int32), array([0, 2, 5, 7]), array([0, 2, 3]))
     """
     from textreg._core.text import encode
 
@@ -74,14 +119,45 @@ def scan_words(
 def split_words(
     text: str, *, lowercase: bool = True, min_length: int = 1, sentences: str = "punct"
 ) -> list[list[str]]:
-    """The same for one text in plain Python, as lists of words: the definition of the above."""
+    """Split one text as :func:`scan_words` does, in plain Python.
+
+    Parameters
+    ----------
+    text : str
+    lowercase, min_length, sentences
+        As for :func:`scan_words`.
+
+    Returns
+    -------
+    list of list of str
+        The words of every sentence.
+
+    Examples
+    --------
+    >>> split_words("It broke. I am sad.")
+    [['it', 'broke'], ['i', 'am', 'sad']]
+    """
     from textreg._core.reference.text import split
 
     return split(text, lowercase, min_length, sentences)
 
 
 def renumber(tokens: Tokens, new: Int32s, vocabulary: Sequence[str]) -> Tokens:
-    """Replace every id by ``new[id]``, an index into ``vocabulary``; drop it if that is below 0."""
+    """Change the vocabulary of tokens, and drop the tokens that are not in the new one.
+
+    Parameters
+    ----------
+    tokens : Tokens
+    new : ndarray of int32, shape (features,)
+        For every old feature its index in ``vocabulary``, or a negative number to drop it.
+    vocabulary : sequence of str
+        The new names.
+
+    Returns
+    -------
+    Tokens
+        With the same sentences and documents, which may be empty.
+    """
     from textreg._core import text_counts
 
     ids, sentence_ptr = text_counts.renumber(tokens.ids, tokens.sentence_ptr, new)
@@ -97,33 +173,58 @@ def renumber(tokens: Tokens, new: Int32s, vocabulary: Sequence[str]) -> Tokens:
 
 
 class CsrArrays(NamedTuple):
-    """The arrays of a CSR matrix with sorted columns: prediction does without scipy's import."""
+    """The arrays of a CSR matrix with sorted columns; predicting needs no import of SciPy.
+
+    Attributes
+    ----------
+    indptr : ndarray of int64, shape (rows + 1,)
+    indices : ndarray of int32
+    data : ndarray of float64
+    """
 
     indptr: Int64s
     indices: Int32s
     data: Floats
 
     def matrix(self, n_columns: int) -> csr_array:
-        """The same as (rows, ``n_columns``)."""
+        """The matrix, of shape (rows, ``n_columns``)."""
         from scipy.sparse import csr_array
 
-        # Both index arrays must have one type.
+        # SciPy wants both index arrays in one type.
         index = np.int32 if len(self.indices) < 2**31 else np.int64
         X = csr_array(
             (self.data, self.indices.astype(index, copy=False), self.indptr.astype(index)),
             shape=(len(self.indptr) - 1, n_columns),
         )
-        X.has_canonical_format = True  # saves looking again
+        X.has_canonical_format = True  # spares SciPy a check
         return X
 
 
 def count(tokens: Tokens) -> csr_array:
-    """How often every feature occurs in every document: float64 (documents, features)."""
+    """Count the features of every document.
+
+    Parameters
+    ----------
+    tokens : Tokens
+
+    Returns
+    -------
+    csr_array of float64, shape (documents, features)
+    """
     return count_rows(tokens).matrix(len(tokens.vocabulary))
 
 
 def count_rows(tokens: Tokens) -> CsrArrays:
-    """The arrays of :func:`count`."""
+    """Count the features of every document; the arrays of :func:`count`.
+
+    Parameters
+    ----------
+    tokens : Tokens
+
+    Returns
+    -------
+    CsrArrays
+    """
     from textreg._core import text_counts
 
     return CsrArrays(
@@ -132,7 +233,17 @@ def count_rows(tokens: Tokens) -> CsrArrays:
 
 
 def only_words(tokens: Tokens) -> Tokens:
-    """The same without n-grams, which are the features with a space in their names."""
+    """Drop n-grams, which are the features with a space in their names.
+
+    Parameters
+    ----------
+    tokens : Tokens
+
+    Returns
+    -------
+    Tokens
+        ``tokens`` itself if it has no n-grams.
+    """
     words = [name for name in tokens.vocabulary if " " not in name]
     if len(words) == len(tokens.vocabulary):
         return tokens
@@ -142,9 +253,21 @@ def only_words(tokens: Tokens) -> Tokens:
 
 
 def feature_sets(ids: Int32s, ptr: Int64s, n_features: int) -> tuple[Int64s, Int32s]:
-    """The distinct features of every piece of ``ids``, sorted: ``indptr`` and ``indices`` of CSR.
+    """The distinct features of every segment, sorted.
 
-    ptr: piece k is ``ids[ptr[k]:ptr[k + 1]]``, as ``Tokens.sentence_ptr`` has it.
+    Parameters
+    ----------
+    ids : ndarray of int32
+        Feature ids.
+    ptr : ndarray of int64
+        Segment k is ``ids[ptr[k]:ptr[k + 1]]``, as in ``Tokens.sentence_ptr``.
+    n_features : int
+
+    Returns
+    -------
+    indptr : ndarray of int64
+    indices : ndarray of int32
+        Segment k has the features ``indices[indptr[k]:indptr[k + 1]]``.
     """
     from textreg._core import text_counts
 
@@ -152,10 +275,19 @@ def feature_sets(ids: Int32s, ptr: Int64s, n_features: int) -> tuple[Int64s, Int
 
 
 def cooccurrences(tokens: Tokens, window: int) -> csr_array:
-    """How often two features stand in one window: float64 (features, features), symmetric.
+    """Count how often two features occur within one window.
 
-    window: the number of occurrences in it; windows slide over whole documents, and a pair counts
-    once, however many windows hold it. A feature beside itself does not count.
+    Parameters
+    ----------
+    tokens : Tokens
+    window : int
+        Number of occurrences in a window. Windows slide over whole documents. A pair of
+        occurrences counts once, in however many windows it is; a feature and itself do not count.
+
+    Returns
+    -------
+    csr_array of float64, shape (features, features)
+        Symmetric.
     """
     from scipy.sparse import csr_array
 
@@ -166,6 +298,6 @@ def cooccurrences(tokens: Tokens, window: int) -> csr_array:
         one, other = tokens.ids[:-distance], tokens.ids[distance:]
         counts = (document[:-distance] == document[distance:]) & (one != other)
         pairs = one[counts], other[counts]
-        # Sums duplicates: of one distance at a time, so that never all pairs are held at once.
+        # One distance at a time, so that not all pairs are in memory at once.
         X = X + csr_array((np.ones(len(pairs[0])), pairs), shape=(p, p))
     return (X + X.T).tocsr()

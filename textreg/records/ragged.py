@@ -1,4 +1,4 @@
-"""Ragged data: a flat array and the offsets into it, so item i is ``flat[ptr[i]:ptr[i + 1]]``."""
+"""Ragged arrays: a flat array and offsets into it, so that row i is ``flat[ptr[i]:ptr[i + 1]]``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def offsets(name: str, ptr: Int64s, total: int) -> None:
 
 
 def row_of(ptr: NDArray[np.integer[Any]]) -> Int64s:
-    """(entries,) the number of the row that every entry of the flat array is in."""
+    """The row of every entry of the flat array; shape (entries,)."""
     return np.repeat(np.arange(len(ptr) - 1, dtype=np.int64), np.diff(ptr))
 
 

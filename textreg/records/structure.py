@@ -1,4 +1,4 @@
-"""What is known of features beforehand: groups of them, and links between them."""
+"""Prior knowledge about features: groups of them, and links between them."""
 
 from __future__ import annotations
 
@@ -27,11 +27,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Groups:
-    """Overlapping sets of features, each with a price.
+    """Sets of features, which may overlap, each with a weight in the penalty.
 
-    indptr: int64, indices: int32, group g is ``indices[indptr[g]:indptr[g + 1]]``, sorted and
-    distinct. weights: float64, the relative price of each group (the regularizer multiplies it by
-    its own). names: one a group, or None. n_features: columns of X.
+    Parameters
+    ----------
+    indptr : ndarray of int64, shape (groups + 1,)
+    indices : ndarray of int32
+        Group g has the features ``indices[indptr[g]:indptr[g + 1]]``, sorted and distinct.
+    weights : ndarray of float64, shape (groups,)
+        The weight of every group, 0 or more; the regularizer multiplies its group penalty
+        strength by it.
+    n_features : int
+        Number of features, the columns of X.
+    names : sequence of str, length groups, optional
+
+    Raises
+    ------
+    RecordError
+        If the offsets do not cut the indices, a feature is out of range, or a weight is negative
+        or not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> groups = Groups(np.array([0, 2, 4]), np.array([0, 1, 1, 2], dtype=np.int32), np.ones(2), 3)
+    >>> groups, groups.members(1)
+    (<Groups: 2 over 3 features, 4 entries>, array([1, 2], dtype=int32))
     """
 
     indptr: Int64s
@@ -44,10 +65,12 @@ class Groups:
         offsets("groups.indptr", self.indptr, len(self.indices))
         if len(self.weights) != len(self):
             raise RecordError(
-                f"{len(self)} groups but {len(self.weights)} weights: give one a group."
+                f"{len(self)} groups but {len(self.weights)} weights: give one for each group."
             )
         if self.names is not None and len(self.names) != len(self):
-            raise RecordError(f"{len(self)} groups but {len(self.names)} names: give one a group.")
+            raise RecordError(
+                f"{len(self)} groups but {len(self.names)} names: give one for each group."
+            )
         bad = np.flatnonzero(~(np.isfinite(self.weights) & (self.weights >= 0)))
         if len(bad):
             raise RecordError(
@@ -84,11 +107,11 @@ class Groups:
         return int(np.searchsorted(self.indptr, entry, side="right")) - 1
 
     def name(self, group: int) -> str:
-        """What to call a group in an error, by its index where it has no name."""
+        """The name of a group in an error message, with its index if it has no name."""
         return f"group {group}" if self.names is None else f"group '{self.names[group]}'"
 
     def label(self, group: int) -> str:
-        """What to call a group where it is shown: its name, or ``group 3`` of the third."""
+        """The name of a group in output; ``group 3`` for the third if it has no name."""
         return f"group {group + 1}" if self.names is None else self.names[group]
 
     def members(self, group: int) -> Int32s:
@@ -97,7 +120,7 @@ class Groups:
 
     @cached_property
     def merged(self) -> MergedGroups:
-        """The same penalty with fewer groups: see :class:`MergedGroups`."""
+        """Groups with the same penalty, without duplicates: see :class:`MergedGroups`."""
         sizes = np.diff(self.indptr)
         origin = np.full(len(self), -1, dtype=np.int64)
         single = np.flatnonzero(sizes == 1)
@@ -117,12 +140,20 @@ class Groups:
 
 @dataclass(frozen=True)
 class MergedGroups:
-    """Groups after the two exact simplifications.
+    """Groups after two simplifications that leave the penalty as it is.
 
-    Identical groups become one with the sum of their weights; a group of one feature becomes an l1
-    price on it. groups: what remains, sizes 2 and up. l1: float64, one a feature, the weights of
-    its groups of one. origin: int64, one an original group: its index in ``groups``, -1 if it was
-    empty, or -2 - j if it was the single feature j.
+    Identical groups are merged into one, with the sum of their weights. A group of one feature
+    becomes an l1 penalty on it.
+
+    Attributes
+    ----------
+    groups : Groups
+        The distinct groups of two features or more.
+    l1 : ndarray of float64, shape (features,)
+        The sum of the weights of the groups that consist of this feature only.
+    origin : ndarray of int64, shape (original groups,)
+        The index in ``groups`` of every original group; -1 if it was empty, -2 - j if it consisted
+        of feature j only.
     """
 
     groups: Groups
@@ -132,12 +163,22 @@ class MergedGroups:
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Weighted links between features (Sandler et al. 2008).
+    """Weighted links between features (sandler2008).
 
-    similar: CSR (p + classes, p + classes), the weight, 0 or more, of the link from row to column,
-    section 2. dissimilar: the same between features that should have opposite weights, section 3.2,
-    or None. classes: number of virtual features after the p real ones, section 3.1. A link from a
-    feature to itself says nothing and is refused.
+    Parameters
+    ----------
+    similar : csr_array of float64, shape (p + classes, p + classes)
+        The weight, 0 or more, of the link from row to column, between features that should have
+        similar weights (section 2). Links from a feature to itself are not allowed.
+    dissimilar : csr_array of the same shape, optional
+        Links between features that should have opposite weights (section 3.2).
+    classes : int, default 0
+        Number of virtual features after the p real ones (section 3.1).
+
+    Raises
+    ------
+    RecordError
+        If a shape or a weight is wrong, or a feature is linked to itself.
     """
 
     similar: csr_array
@@ -181,7 +222,7 @@ class Graph:
 
     @property
     def n_links(self) -> int:
-        """Number of directed links of both sorts."""
+        """Number of directed links, similar and dissimilar."""
         return int(self.similar.nnz) + (0 if self.dissimilar is None else int(self.dissimilar.nnz))
 
     def __repr__(self) -> str:

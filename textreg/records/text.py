@@ -1,4 +1,4 @@
-"""Documents as they were read, and as a tokenizer cut them."""
+"""Documents: as read, and as tokens."""
 
 from __future__ import annotations
 
@@ -19,12 +19,36 @@ from textreg.records.ragged import offsets, take_rows
 class Corpus:
     """Documents as they were read.
 
-    texts: the documents. labels: one a document, or None. weights: one a document, or None.
-    group_of: the group of every document, such as its author, for splits that keep groups whole;
-    time_of: when it was written, a number or an ISO date, for splits in order of time; or None.
-    sources: names of the files; source_of: int32, the file of every document; line_of: int64, its
-    line there (1-based), 0 where the file is the document. skipped: rows left out on request.
-    columns: what was read from where, for people.
+    Parameters
+    ----------
+    texts : sequence of str, length n
+    labels : sequence of str, length n, optional
+    weights : ndarray of float64, shape (n,), optional
+        Weights of the documents in the loss.
+    group_of : sequence of str, length n, optional
+        The group of every document, such as its author, for splits that keep groups whole.
+    time_of : sequence, length n, optional
+        When every document was written, a number or an ISO date, for splits in order of time.
+    sources : sequence of str, default ()
+        Names of the files.
+    source_of : ndarray of int32, shape (n,), optional
+        The index in ``sources`` of every document.
+    line_of : ndarray of int64, shape (n,), optional
+        The line where every document begins, from 1; 0 for a file of its own.
+    skipped : int, default 0
+        Number of unusable rows that were skipped.
+    columns : dict of str to str
+        The format and the columns that were read, for people.
+
+    Raises
+    ------
+    DataError
+        If the lengths differ.
+
+    Examples
+    --------
+    >>> Corpus(["It broke.", "It works."], labels=["neg", "pos"])
+    <Corpus: 2 documents; labels 'neg', 'pos'>
     """
 
     texts: Sequence[str]
@@ -55,7 +79,7 @@ class Corpus:
         return f"<Corpus: {len(self):,} documents; labels {shown or 'none'}>"
 
     def where(self, document: int) -> str:
-        """``file:line`` of a document, for messages."""
+        """``file:line`` of a document, for messages; ``document 3`` if it is not from a file."""
         if self.source_of is None:
             return f"document {document + 1}"
         source = self.sources[int(self.source_of[document])]
@@ -63,7 +87,17 @@ class Corpus:
         return f"{source}:{line}" if line else source
 
     def select(self, rows: NDArray[np.intp]) -> Corpus:
-        """The documents ``rows``, in that order."""
+        """The corpus of some documents.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Their indices, in the order wanted.
+
+        Returns
+        -------
+        Corpus
+        """
         return Corpus(
             texts=[self.texts[row] for row in rows],
             labels=None if self.labels is None else [self.labels[row] for row in rows],
@@ -81,13 +115,28 @@ class Corpus:
 class Tokens:
     """Every occurrence of a feature in reading order, cut into sentences and documents.
 
-    ids: int32, one an occurrence, index into vocabulary. sentence_ptr: int64, sentence s is
-    ``ids[sentence_ptr[s]:sentence_ptr[s + 1]]``. document_ptr: int64, document d is the sentences
-    ``document_ptr[d]`` to ``document_ptr[d + 1]``. spans: int32 (occurrences, 2), start and end of
-    every occurrence in its document's text, in characters, where somebody asked for them.
-    sentence_spans: int32 (sentences, 2), likewise. paragraph_ptr: int64, paragraph g is the
-    sentences ``paragraph_ptr[g]`` to ``paragraph_ptr[g + 1]``, at least one and all of one
-    document; None where the tokenizer does not tell.
+    Parameters
+    ----------
+    ids : ndarray of int32, shape (occurrences,)
+        The feature of every occurrence: an index into ``vocabulary``.
+    sentence_ptr : ndarray of int64, shape (sentences + 1,)
+        Sentence s is ``ids[sentence_ptr[s]:sentence_ptr[s + 1]]``.
+    document_ptr : ndarray of int64, shape (documents + 1,)
+        Document d has the sentences ``document_ptr[d]`` to ``document_ptr[d + 1]``.
+    vocabulary : sequence of str
+        The names of all features.
+    spans : ndarray of int32, shape (occurrences, 2), optional
+        Start and end of every occurrence in its document's text, in characters.
+    sentence_spans : ndarray of int32, shape (sentences, 2), optional
+        Start and end of every sentence.
+    paragraph_ptr : ndarray of int64, shape (paragraphs + 1,), optional
+        Paragraph g has the sentences ``paragraph_ptr[g]`` to ``paragraph_ptr[g + 1]``, at least
+        one, all of one document. None if the tokenizer does not find paragraphs.
+
+    Raises
+    ------
+    RecordError
+        If the offsets do not cut the arrays, or an id is out of range.
     """
 
     ids: Int32s
@@ -104,11 +153,9 @@ class Tokens:
         if self.paragraph_ptr is not None:
             offsets("paragraph_ptr", self.paragraph_ptr, len(self.sentence_ptr) - 1)
             if np.setdiff1d(self.document_ptr, self.paragraph_ptr).size:
-                raise RecordError(
-                    "a paragraph must end where its document ends: see paragraph_ptr."
-                )
+                raise RecordError("paragraph_ptr: a paragraph must end where its document ends.")
             if not (np.diff(self.paragraph_ptr) > 0).all():
-                raise RecordError("every paragraph must have a sentence: see paragraph_ptr.")
+                raise RecordError("paragraph_ptr: every paragraph must have a sentence.")
         if len(self.ids):
             low, high = int(self.ids.min()), int(self.ids.max())
             if low < 0 or high >= len(self.vocabulary):
@@ -135,11 +182,21 @@ class Tokens:
 
     @cached_property
     def token_document_ptr(self) -> Int64s:
-        """Offsets of the documents in ``ids``."""
+        """Document d is ``ids[token_document_ptr[d]:token_document_ptr[d + 1]]``; int64."""
         return self.sentence_ptr[self.document_ptr]
 
     def select(self, documents: NDArray[np.intp]) -> Tokens:
-        """The given documents, in that order, over the same vocabulary."""
+        """The tokens of some documents, over the same vocabulary.
+
+        Parameters
+        ----------
+        documents : ndarray of int
+            Their indices, in the order wanted.
+
+        Returns
+        -------
+        Tokens
+        """
         sentences = np.arange(self.n_sentences, dtype=np.int64)
         document_ptr, rows = take_rows(self.document_ptr, sentences, documents)
         sentence_ptr, ids = take_rows(self.sentence_ptr, self.ids, rows)

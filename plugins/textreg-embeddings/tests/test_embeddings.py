@@ -80,7 +80,7 @@ def test_a_word_with_spaces_and_a_word_twice(tmp_path: Path) -> None:
         (b"good 1 2\ngreat 3 x\n", r"v:2: one of the 2 numbers of 'great' is none"),
         (b"good 1 2\ngreat\n", r"v:2: 'great' is no word with 2 numbers"),
         (b"good 1 2\ngreat 1 nan\n", r"v:2: the vector of 'great' has a value that is not finite"),
-        (b"good 1 2\n\xff 1 2\n", r"v:2: byte 1 of the line is no UTF-8"),
+        (b"good 1 2\n\xff 1 2\n", r"v:2: byte 1 of the line is not valid UTF-8"),
         (binary_form(VECTORS)[:-6], r"v, word 4 of 4: the file ends too early"),
         (binary_form(VECTORS)[:-12], r"v, word 4 of 4: there is no word"),
     ],
