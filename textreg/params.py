@@ -320,9 +320,9 @@ class Parametrized:
 
         Examples
         --------
-        >>> from textreg.builtin.separable import Elastic
+        >>> from textreg import Elastic
         >>> Elastic(l1=0.1, l2=0.2).replace(l1=0.5)
-        Elastic(l1=0.5, l2=0.2)
+        Elastic(l2=0.2, l1=0.5)
         """
         params = {**self.params(), **values}
         declared = self.declared(**params)
