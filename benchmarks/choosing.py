@@ -35,10 +35,10 @@ import textreg
 from textreg.measure.significance import Answers, bootstrap, sign_test
 from textreg.plugins import registry
 from textreg.records import Corpus
+from textreg.tasks import read_target
 from textreg.training.prepare import make_features
 from textreg.training.search.splits import folds, holdout
 from textreg.training.settings import TrainingSettings
-from textreg.training.target import Target
 from textreg.training.train import train_corpus
 
 TASKS = ("science", "sports", "religion", "computer", "movie", "amazon-books", "amazon-electronics")
@@ -80,7 +80,8 @@ def supervised(texts: Texts, labels: Labels, held: Texts) -> Answer:
     """The default on columns that are scaled by how well each tells the labels apart."""
     corpus = Corpus(texts=list(texts), labels=list(labels))
     settings = TrainingSettings.from_options(holdout=0.1)
-    codes, names = Target.of(corpus, "classification").strata()
+    task, y = read_target(corpus)
+    codes, names = task.strata(y)
     made = make_features(corpus, settings)
     seen = holdout(codes, names, 0.1, settings.seed).train
     X = csr_array(made.X[seen] > 0, dtype=float)

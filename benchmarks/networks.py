@@ -40,6 +40,7 @@ from textreg.features.vectorize import Features, Vectorizer
 from textreg.kinds import Regularizer
 from textreg.plugins import registry
 from textreg.records import Problem, Tokens
+from textreg.tasks import classification
 from textreg.training.running import Work
 from textreg.training.search.choice import choose
 from textreg.training.search.selection import search
@@ -68,8 +69,8 @@ class Task:
     def __init__(self, X: Any, labels: Sequence[str], graph: Any) -> None:
         self.X, self.graph = X, graph
         self.labels, self.codes = np.unique(labels, return_inverse=True)
-        positives = [1] if len(self.labels) == 2 else range(len(self.labels))
-        self.signs = np.array([np.where(self.codes == code, 1.0, -1.0) for code in positives])
+        self.task = classification([str(label) for label in self.labels])
+        self.signs = self.task.rows(self.codes)
 
     def problem(self, rows: Any, tol: float) -> Problem:
         problem = Problem(self.X[rows], self.signs[0][rows], graph=self.graph, tol=tol)
@@ -97,7 +98,8 @@ class Task:
             cut.append(
                 Fold(
                     self.problem(train, 3e-3),
-                    self.signs[:, train],
+                    self.task,
+                    self.codes[train],
                     self.X[held],
                     self.codes[held],
                 )

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg.errors import DataError, ModelError, UsageError
-from textreg.measure.calibration import Calibration, calibrate
-from textreg.measure.metrics import measure
-from textreg.measure.thresholds import check_thresholds, choose_thresholds, codes, parse_rule
+from textreg.measure.calibration import Calibration
+from textreg.measure.thresholds import parse_rule
+from textreg.tasks import classification
 
 RANDOM = np.random.default_rng(7)
 WORDS = ["superb", "awful", "lamp", "box", "film", "row", "bus", "hall", "plot", "odd"]
@@ -36,12 +36,18 @@ def noisy(n: int, labels: str) -> tuple[list[str], list[str]]:
 def test_temperature_finds_the_true_scale() -> None:
     scores = RANDOM.normal(size=(4000, 1)) * 2
     y_true = (RANDOM.random(4000) < 1 / (1 + np.exp(-scores[:, 0]))).astype(np.int64)
-    found = calibrate("temperature", scores * 5, y_true, "logistic")
+    task = classification("ab")
+    found = task.calibrate("temperature", scores * 5, y_true)
     assert found.temperature == pytest.approx(5, rel=0.1)
-    best = measure(found.apply(scores * 5, "logistic"), y_true)["log-loss"]
+
+    def log_loss(calibration: Calibration) -> float:
+        proba = task.log_probabilities(scores * 5, calibration)
+        return float(-proba[np.arange(len(y_true)), y_true].mean())
+
+    best = log_loss(found)
     for factor in (0.9, 1.1):
         other = Calibration("temperature", found.temperature * factor)
-        assert best < measure(other.apply(scores * 5, "logistic"), y_true)["log-loss"]
+        assert best < log_loss(other)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "softmax"])
@@ -50,25 +56,26 @@ def test_isotonic_chances_are_shares_that_came_true(loss: str) -> None:
         scores, y_true = np.repeat([-2.0, 0.0, 1.0], 10)[:, None], np.zeros(30, dtype=np.int64)
         y_true[[0, 10, 11, 12, 13]] = 1
         y_true[20:28] = 1
-        found = calibrate("isotonic", scores, y_true, loss)
-        chance = 1 / (1 + np.exp(-found.apply(scores[::10, 0], loss)))
-        assert chance == pytest.approx([0.1, 0.4, 0.8])
+        binary = classification("ab")
+        found = binary.calibrate("isotonic", scores, y_true)
+        proba = binary.probabilities(scores[::10, 0], found)[:, 1]
+        assert proba == pytest.approx([0.1, 0.4, 0.8])
         return
     scores = np.repeat(np.eye(3), 10, axis=0)
     y_true = np.repeat([0, 1, 2], 10)
     y_true[::10] = [1, 2, 0]
-    found = calibrate("isotonic", scores, y_true, loss)
-    chance = np.exp(found.apply(np.eye(3), loss))
-    assert np.diag(chance / chance.sum(axis=1, keepdims=True)) == pytest.approx(
-        0.9 / (0.9 + 2 * 0.05)
-    )
+    softmax = classification("abc", multiclass="softmax")
+    found = softmax.calibrate("isotonic", scores, y_true)
+    proba = softmax.probabilities(np.eye(3), found)
+    assert np.diag(proba) == pytest.approx(0.9 / (0.9 + 2 * 0.05))
 
 
 def test_isotonic_is_never_certain() -> None:
     scores, y_true = np.array([[-1.0], [-0.5], [0.5], [1.0]]), np.array([0, 0, 1, 1])
-    found = calibrate("isotonic", scores, y_true, "logistic")
-    chance = 1 / (1 + np.exp(-found.apply(np.array([-9.0, 9.0]), "logistic")))
-    assert chance == pytest.approx([1 / 6, 5 / 6])
+    task = classification("ab")
+    found = task.calibrate("isotonic", scores, y_true)
+    proba = task.probabilities(np.array([-9.0, 9.0]), found)[:, 1]
+    assert proba == pytest.approx([1 / 6, 5 / 6])
 
 
 @given(
@@ -88,9 +95,10 @@ def test_no_other_threshold_is_better(
         scores = np.column_stack([[row[2] for row in rows], own, np.zeros(len(rows))])
     else:
         scores = own[:, None]
+    task = classification(labels)
 
     def worth(threshold: float) -> float:
-        given_b = codes(scores if three else own, {"b": threshold}, labels) == 1
+        given_b = task.decide(scores, {"b": threshold}) == 1
         right, given, all_true = (given_b & true).sum(), given_b.sum(), true.sum()
         if rule == "f1":
             return float(2 * right / max(1, given + all_true))
@@ -98,7 +106,7 @@ def test_no_other_threshold_is_better(
         return float(-(int(wrong) * (given - right) + int(missed) * (all_true - right)))
 
     y_true = true.astype(np.int64)
-    chosen = choose_thresholds({"b": rule}, scores, y_true, labels)["b"]
+    chosen = task.choose_thresholds({"b": rule}, scores, y_true)["b"]
     every = np.arange(-8.9, 9, 0.25)  # ties fall to either side by the order of labels
     assert worth(chosen.value) == pytest.approx(max(worth(value) for value in every))
 
@@ -106,23 +114,24 @@ def test_no_other_threshold_is_better(
 def test_precision_is_kept_with_the_most_found() -> None:
     scores = np.array([[3.0], [2.0], [1.0], [0.0], [-1.0], [-2.0]])
     y_true = np.array([1, 1, 0, 1, 0, 0])
-    found = choose_thresholds({"b": "precision:0.75"}, scores, y_true, ("a", "b"))["b"]
+    task = classification("ab")
+    found = task.choose_thresholds({"b": "precision:0.75"}, scores, y_true)["b"]
     assert (found.value, found.precision, found.recall) == (-0.5, 0.75, 1.0)
-    found = choose_thresholds({"b": "precision:1"}, scores, y_true, ("a", "b"))["b"]
+    found = task.choose_thresholds({"b": "precision:1"}, scores, y_true)["b"]
     assert (found.value, found.precision, found.recall) == (1.5, 1.0, 2 / 3)
     with pytest.raises(DataError, match=r"no threshold gives 'b' a precision of 0\.75.*0\.667"):
-        choose_thresholds(
-            {"b": "precision:0.75"}, np.array([[3.0], [2.0], [1.0]]), np.array([0, 1, 1]), "ab"
+        task.choose_thresholds(
+            {"b": "precision:0.75"}, np.array([[3.0], [2.0], [1.0]]), np.array([0, 1, 1])
         )
 
 
 def test_the_first_of_two_labels_has_one_too() -> None:
-    scores = np.array([-2.0, -1.0, 0.5])
-    assert codes(scores, {}, ("a", "b")).tolist() == [0, 0, 1]
-    assert codes(scores, {"a": 1.5}, ("a", "b")).tolist() == [0, 1, 1]
-    assert codes(scores, {"b": -1.5}, ("a", "b")).tolist() == [0, 1, 1]
-    found = choose_thresholds({"a": "f1"}, scores[:, None], np.array([0, 1, 1]), ("a", "b"))
-    assert codes(scores, {"a": found["a"].value}, ("a", "b")).tolist() == [0, 1, 1]
+    scores, task = np.array([-2.0, -1.0, 0.5]), classification("ab")
+    assert task.decide(scores).tolist() == [0, 0, 1]
+    assert task.decide(scores, {"a": 1.5}).tolist() == [0, 1, 1]
+    assert task.decide(scores, {"b": -1.5}).tolist() == [0, 1, 1]
+    found = task.choose_thresholds({"a": "f1"}, scores[:, None], np.array([0, 1, 1]))
+    assert task.decide(scores, {"a": found["a"].value}).tolist() == [0, 1, 1]
 
 
 @pytest.mark.parametrize("method", ["temperature", "isotonic"])
@@ -244,7 +253,7 @@ def test_rules() -> None:
     assert parse_rule("f1") == ("f1", ())
     assert parse_rule("precision:0.9") == ("precision", (0.9,))
     assert parse_rule("costs:1:5") == ("costs", (1.0, 5.0))
-    check_thresholds({"a": 1.0, "b": 1.0}, ("a", "b", "c"))
+    classification("abc").check_thresholds({"a": 1.0, "b": 1.0})
 
 
 def test_the_command_line(cli: Cli, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from textreg.demo.corpus import write_demo
 from textreg.errors import BrokenPluginError, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Problem, Solution
+from textreg.tasks import classification
 from textreg.training.search import cluster
 from textreg.training.search.trials import Fold
 
@@ -126,7 +127,9 @@ def test_it_goes_on_from_a_journal_made_here(address: str, tmp_path: Path) -> No
 def test_time_that_is_up() -> None:
     """By the clock of the worker: nothing more is begun, and what was under way does not count."""
     y = np.array([1.0, -1.0, 1.0, -1.0])
-    fold = Fold(Problem(X=np.eye(4), y=y), y[None], csr_array(np.eye(4)), np.array([1, 0, 1, 0]))
+    codes = np.array([1, 0, 1, 0])
+    task = classification(("a", "b"))
+    fold = Fold(Problem(X=np.eye(4), y=y), task, codes, csr_array(np.eye(4)), codes)
     work = (fold, 0, [], [Lasso(l1=0.1)], None)
     assert cluster._solve(*work, ends=0.0) == []
     assert len(cluster._solve(*work, ends=float("inf"))) == 1

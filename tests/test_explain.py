@@ -21,6 +21,7 @@ from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Tokenizer
 from textreg.model.model import Model
 from textreg.plugins.registry import create
+from textreg.tasks import Regression, classification
 
 TEXTS = [
     "Good film. Bad plot; good actors! Never bad.",
@@ -83,7 +84,9 @@ def test_removals_are_true_for_any_text(text: str, weighting: str) -> None:
         ["a", "a b", "b", "b b"],
         np.array([1.0, 1.5, 2.0, 2.5]) if weighting == "tfidf" else None,
     )
-    model = Model(("n", "p"), encoder, np.array([[1.0, 0.0, -2.0, 0.5]]), np.array([0.25]))
+    model = Model(
+        classification(("n", "p")), encoder, np.array([[1.0, 0.0, -2.0, 0.5]]), np.array([0.25])
+    )
     found = model.explain(text, of="p")
     check_account(model, [text], [found])
     # Sentences as texts of their own, for cutting one out may join its neighbors.
@@ -125,7 +128,7 @@ def test_without_known_words_there_is_the_intercept_only() -> None:
 
 def test_a_model_without_features() -> None:
     model = Model(
-        ("n", "p"),
+        classification(("n", "p")),
         Encoder(create("tokenizer", "words"), Vectorizer(weighting="count"), []),
         np.zeros((1, 0)),
         np.array([0.5]),
@@ -135,11 +138,10 @@ def test_a_model_without_features() -> None:
 
 def test_a_regression_has_no_label_to_explain() -> None:
     model = Model(
-        (),
+        Regression(),
         Encoder(create("tokenizer", "words"), Vectorizer(weighting="count"), ["good"]),
         np.array([[2.0]]),
         np.array([0.5]),
-        loss="squared",
     )
     found = model.explain("Good. Good! Other.")
     assert (found.of, found.probabilities, found.score) == ("", {}, 4.5)
@@ -167,7 +169,7 @@ class Blank(Tokenizer):
 
 def test_a_tokenizer_without_offsets_is_refused() -> None:
     encoder = Encoder(Blank(), Vectorizer(weighting="count"), ["good"])
-    model = Model(("n", "p"), encoder, np.array([[1.0]]), np.zeros(1))
+    model = Model(classification(("n", "p")), encoder, np.array([[1.0]]), np.zeros(1))
     with pytest.raises(UsageError, match="'test-explain-blank' does not give character offsets"):
         model.explain("good")
 

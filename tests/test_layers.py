@@ -27,6 +27,7 @@ ROWS = [
     ["hookspecs", "structure"],
     ["builtin", "plugins", "reading"],
     ["features", "measure"],
+    ["tasks"],
     ["model"],
     ["training"],
     ["comparing", "estimators", "explain"],

@@ -20,6 +20,7 @@ from textreg.kinds import Tokenizer
 from textreg.model.model import Model
 from textreg.model.storage import load_model
 from textreg.plugins import registry
+from textreg.tasks import classification
 
 TEXTS = ["good good film", "bad film", "fine good plot", "bad bad plot", "fine fine film", "good"]
 
@@ -39,7 +40,7 @@ def encoder(*names: str) -> Encoder:
 
 def binary() -> Model:
     return Model(
-        ("neg", "pos"),
+        classification(("neg", "pos")),
         encoder("bad", "film", "good"),
         np.array([[-2.0, 0.0, 1.5]]),
         np.array([0.25]),
@@ -49,7 +50,10 @@ def binary() -> Model:
 def several() -> Model:
     weights = np.array([[1.0, 0.0, -1.0], [0.0, 0.0, 2.0], [-0.5, 0.0, 0.5]])
     return Model(
-        ("a", "b", "c"), encoder("bad", "film", "good"), weights, np.array([0.0, 0.1, 0.2])
+        classification(("a", "b", "c")),
+        encoder("bad", "film", "good"),
+        weights,
+        np.array([0.0, 0.1, 0.2]),
     )
 
 
@@ -68,8 +72,8 @@ def test_several_labels_by_hand() -> None:
 
 
 def test_ties_go_to_the_first_label() -> None:
-    two = Model(("x", "y"), encoder("w"), np.array([[1.0]]), np.zeros(1))
-    three = Model(("x", "y", "z"), encoder("w"), np.ones((3, 1)), np.zeros(3))
+    two = Model(classification(("x", "y")), encoder("w"), np.array([[1.0]]), np.zeros(1))
+    three = Model(classification(("x", "y", "z")), encoder("w"), np.ones((3, 1)), np.zeros(3))
     assert two.predict([""]) == three.predict(["w"]) == ["x"]
 
 
@@ -81,7 +85,7 @@ def test_only_features_with_a_weight_are_kept() -> None:
 
 
 def test_a_model_without_features_gives_its_intercept() -> None:
-    model = Model(("x", "y"), encoder("w"), np.zeros((1, 1)), np.array([-1.0]))
+    model = Model(classification(("x", "y")), encoder("w"), np.zeros((1, 1)), np.array([-1.0]))
     assert model.n_features == 0
     assert model.decision_function(["w w", ""]).tolist() == [-1.0, -1.0]
     assert model.top_features() == {"x": [], "y": []}
@@ -105,7 +109,7 @@ def test_scores_do_not_depend_on_the_batch(texts: list[list[int]], cut: int, row
     weights = rng.normal(size=(rows, 50)) * 10.0 ** rng.integers(-8, 8, size=50)
     labels = [f"label{i}" for i in range(max(rows, 2))]
     names = encoder(*(f"w{i:02}" for i in range(50)))
-    model = Model(labels, names, weights, rng.normal(size=rows))
+    model = Model(classification(labels), names, weights, rng.normal(size=rows))
     lines = [" ".join(f"w{i:02}" for i in text) for text in texts]
     whole = model.decision_function(lines)
     parts = [model.decision_function(lines[:cut]), model.decision_function(lines[cut:])]
@@ -121,7 +125,7 @@ def test_probabilities_are_those_of_scikit_learn(y: list[int]) -> None:
     peer = OneVsRestClassifier(LogisticRegression()).fit(X, y)
     labels = [f"label{code}" for code in sorted(set(y))]
     model = Model(
-        labels,
+        classification(labels),
         encode,
         np.vstack([each.coef_ for each in peer.estimators_]),
         np.concatenate([each.intercept_ for each in peer.estimators_]),
@@ -153,7 +157,9 @@ def test_top_features_speak_for_their_label() -> None:
         "b": [("good", 2.0)],
         "c": [("good", 0.5)],
     }
-    flat = Model(("x", "y"), encoder("c", "b", "a", "d"), np.ones((1, 4)), np.zeros(1))
+    flat = Model(
+        classification(("x", "y")), encoder("c", "b", "a", "d"), np.ones((1, 4)), np.zeros(1)
+    )
     assert [name for name, _ in flat.top_features(3)["y"]] == ["a", "b", "c"]
 
 
@@ -161,7 +167,7 @@ def test_tfidf_rows_are_normed_over_all_words() -> None:
     features = Vectorizer(weighting="tfidf").fit(Blank(), TEXTS)
     weights = np.zeros((1, len(features.encoder.names)))
     weights[0, list(features.encoder.names).index("good")] = 3.0
-    model = Model(("neg", "pos"), features.encoder, weights, np.array([0.5]))
+    model = Model(classification(("neg", "pos")), features.encoder, weights, np.array([0.5]))
     assert model.n_features == 1
     expected = features.encoder.transform(TEXTS) @ weights[0] + 0.5
     assert model.decision_function(TEXTS) == pytest.approx(expected, rel=1e-12)
@@ -183,7 +189,7 @@ def test_scores_are_the_same_to_the_last_bit(weighting: str, labels: int, tmp_pa
     intercepts = rng.normal(size=rows)
     terms = features.X.toarray()[:, None, :] * weights
     expected = np.squeeze(terms.cumsum(axis=2)[:, :, -1] + intercepts)  # one after the other
-    model = Model("abc"[:labels], features.encoder, weights, intercepts)
+    model = Model(classification("abc"[:labels]), features.encoder, weights, intercepts)
     assert model.n_features < 0.3 * features.X.shape[1]
     if weighting != "tfidf":
         assert len(model.encoder.vocabulary) == model.n_features
@@ -210,7 +216,7 @@ def test_parts_that_do_not_fit(
     labels: tuple[str, ...], weights: np.ndarray, intercepts: np.ndarray, message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
-        Model(labels, encoder("w"), weights, intercepts)
+        Model(classification(labels), encoder("w"), weights, intercepts)
 
 
 def test_one_text_is_not_a_list() -> None:
@@ -220,7 +226,9 @@ def test_one_text_is_not_a_list() -> None:
 
 def test_repr_is_short() -> None:
     assert repr(binary()) == "<Model: labels 'neg', 'pos'; 2 features>"
-    many = Model([f"l{i}" for i in range(9)], encoder("w"), np.ones((9, 1)), np.zeros(9))
+    many = Model(
+        classification([f"l{i}" for i in range(9)]), encoder("w"), np.ones((9, 1)), np.zeros(9)
+    )
     assert repr(many) == "<Model: labels 'l0', 'l1', 'l2', 'l3', ...; 1 features>"
 
 
@@ -238,7 +246,7 @@ def test_prediction_needs_no_regularizer(tmp_path: Path) -> None:
     path = tmp_path / "model.textreg"
     words = registry.create("tokenizer", "words")
     encode = Encoder(words, Vectorizer(weighting="log"), ["bad", "good"])
-    Model(("neg", "pos"), encode, np.array([[-1.0, 1.0]]), np.zeros(1)).save(path)
+    Model(classification(("neg", "pos")), encode, np.array([[-1.0, 1.0]]), np.zeros(1)).save(path)
     run = subprocess.run(
         [sys.executable, "-c", PREDICT_ALONE, str(path)],
         capture_output=True,

@@ -23,6 +23,7 @@ from textreg.solvers.column_scores import ColumnDots
 from textreg.solvers.group_scores import SCORES
 from textreg.solvers.pursuit import Pursuit
 from textreg.solvers.unit_columns import UnitColumns
+from textreg.tasks import classification
 from textreg.training.running import Work
 from textreg.training.search.selection import search
 from textreg.training.search.trials import Fold
@@ -476,7 +477,8 @@ def test_a_search_runs_once_for_all_budgets(monkeypatch: pytest.MonkeyPatch) -> 
     problem = small(12)
     X, codes = problem.X[30:], (problem.y[30:] > 0).astype(np.int64)
     part = Problem(problem.X[:30], problem.y[:30])
-    fold = Fold(problem=part, targets=part.y[None], X_held=X, y_held=codes)
+    y = (part.y > 0).astype(np.int64)
+    fold = Fold(problem=part, task=classification("ab"), y=y, X_held=X, y_held=codes)
     points = search(Omp(), [fold])
     assert [point.part for point in points] == Omp().candidates(part)
     assert len(runs) == 2  # one for every ridge

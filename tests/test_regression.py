@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 import textreg
 from textreg.errors import DataError, PluginError, UsageError
 from textreg.measure.evaluation import evaluate_numbers
-from textreg.measure.metrics import measure
+from textreg.tasks import Regression
 from textreg.training.search.splits import holdout
 
 STARS = {"awful": -2.0, "poor": -1.0, "decent": 1.0, "superb": 2.0}
@@ -54,7 +54,7 @@ def test_the_words_and_their_stars_are_found(reg: str, tmp_path: Path) -> None:
     fit = evaluate_numbers([float(y) for y in y_true], model.decision_function(more))
     assert fit.r2 > 0.97
     assert fit.mse < 0.2
-    assert model.task == "regression"
+    assert model.task == Regression()
     assert model.labels == ()
     top = model.top_features(2)
     assert {name for name, _ in top["higher"]} == {"decent", "superb"}
@@ -165,10 +165,10 @@ def test_other_losses_classify(loss: str, reg: str, tmp_path: Path) -> None:
 def test_numbers_are_measured_as_by_scikit_learn() -> None:
     rng = np.random.default_rng(0)
     y_true, predicted = rng.standard_normal(50), rng.standard_normal(50)
-    got = measure(predicted[:, None], y_true)
+    got = Regression().measure(predicted[:, None], y_true)
     assert got["r2"] == pytest.approx(r2_score(y_true, predicted))
     assert got["mse"] == pytest.approx(mean_squared_error(y_true, predicted))
-    assert measure(np.ones((3, 1)), np.ones(3)) == {"r2": 0.0, "mse": 0.0}
+    assert Regression().measure(np.ones((3, 1)), np.ones(3)) == {"r2": 0.0, "mse": 0.0}
     with pytest.raises(DataError, match="no documents"):
         evaluate_numbers([], [])
     with pytest.raises(UsageError, match="one prediction for each"):

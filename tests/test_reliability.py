@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from textreg.measure.metrics import wilson
-from textreg.measure.reliability import reliability, threshold_table
+from textreg.measure.reliability import reliability
+from textreg.tasks.classification import Softmax, classification
 
 
 def test_bins_count_every_document_once_and_by_hand() -> None:
     chance = np.array([0.05, 0.1, 0.1000001, 0.95, 0.97, 0.99, 0.0, 1.0])
     y_true = np.array([0, 1, 0, 1, 1, 0, 0, 1])
-    found = reliability(np.column_stack([1 - chance, chance]), y_true, ("no", "yes"))
+    found = reliability(chance, y_true == 1, "yes")
     assert found.of == "yes"
     assert [(one.low, one.high, one.documents) for one in found.bins] == [
         (0.0, 0.1, 3),
@@ -35,7 +36,10 @@ def test_bins_count_every_document_once_and_by_hand() -> None:
 
 def test_several_labels_are_judged_by_the_predicted_one() -> None:
     proba = np.array([[0.5, 0.3, 0.2], [0.1, 0.45, 0.45], [0.0, 0.1, 0.9]])
-    found = reliability(proba, np.array([0, 2, 2]), ("a", "b", "c"))
+    with np.errstate(divide="ignore"):
+        scores = np.log(proba)  # whose softmax is proba
+    found = Softmax(("a", "b", "c")).reliability(scores, np.array([0, 2, 2]))
+    assert found is not None
     assert found.of == ""
     # The first of equal ones is the prediction, as it is in Model.predict.
     assert [(one.documents, one.share) for one in found.bins] == [(2, 0.5), (1, 1.0)]
@@ -49,7 +53,7 @@ def test_thresholds_give_what_their_line_says(k: int) -> None:
     scores = rng.normal(size=(n, k)) + 1.5 * (y_true[:, None] == np.arange(k))
     shown = scores[:, 1] - scores[:, 0] if k == 2 else scores
     thresholds = {labels[1]: 0.25}
-    table = threshold_table(shown, y_true, labels, thresholds)
+    table = classification(labels).threshold_table(shown, y_true, thresholds)
     assert list(table) == labels
     offsets = np.zeros(k)
     offsets[1] = 0.25
@@ -75,10 +79,11 @@ def test_thresholds_give_what_their_line_says(k: int) -> None:
 
 def test_a_precision_out_of_reach_has_no_threshold() -> None:
     scores = np.array([1.0, 1.0, -1.0])
-    lines = threshold_table(scores, np.array([0, 1, 0]), ("a", "b"), {})["b"]
+    task = classification(("a", "b"))
+    lines = task.threshold_table(scores, np.array([0, 1, 0]), {})["b"]
     assert [line.threshold for line in lines if line.rule == "precision:0.8"] == [None]
     # A label that nobody has: nothing divides by zero.
-    assert threshold_table(scores, np.array([0, 0, 0]), ("a", "b"), {})["b"][0].recall == 0.0
+    assert task.threshold_table(scores, np.array([0, 0, 0]), {})["b"][0].recall == 0.0
 
 
 @pytest.fixture(scope="module")

@@ -437,7 +437,7 @@ def test_refusals(model: Model, train: Corpus) -> None:
     with pytest.raises(DataError, match="labels x, y, the model neg, pos"):
         report(model, train=other)
     bare = Model(
-        labels=model.labels,
+        model.task,
         encoder=model.encoder,
         weights=model.weights,
         intercepts=model.intercepts,

@@ -16,9 +16,10 @@ from sklearn import metrics
 import textreg
 from textreg.errors import DataError, UsageError
 from textreg.kinds import Regularizer
-from textreg.measure.metrics import measure, wilson
+from textreg.measure.metrics import wilson
 from textreg.params import AUTO, Choices, LogGrid, param
 from textreg.records import Problem, Solution
+from textreg.tasks import classification
 from textreg.training.running import Work
 from textreg.training.search.choice import choose
 from textreg.training.search.selection import Point, search
@@ -112,7 +113,7 @@ def test_metrics_are_scikit_learns(n_classes: int, n: int, seed: int) -> None:
     else:
         proba = expit(scores) / expit(scores).sum(axis=1, keepdims=True)
     predicted = proba.argmax(axis=1)
-    got = measure(scores, codes)
+    got = classification([str(c) for c in range(n_classes)]).measure(scores, codes)
     assert got["accuracy"] == pytest.approx(metrics.accuracy_score(codes, predicted))
     assert got["macro-f1"] == pytest.approx(
         metrics.f1_score(codes, predicted, average="macro", zero_division=0.0)
@@ -123,10 +124,11 @@ def test_metrics_are_scikit_learns(n_classes: int, n: int, seed: int) -> None:
 
 
 def test_log_loss_survives_certain_scores() -> None:
-    got = measure(np.array([[800.0], [-800.0]]), np.array([1, 1]))
+    got = classification("ab").measure(np.array([[800.0], [-800.0]]), np.array([1, 1]))
     assert got["log-loss"] == pytest.approx(400.0)
     sure = np.array([[-900.0, -800.0, -1000.0]])
-    assert measure(sure, np.array([1]))["log-loss"] == pytest.approx(0.0, abs=1e-12)
+    got = classification("abc").measure(sure, np.array([1]))
+    assert got["log-loss"] == pytest.approx(0.0, abs=1e-12)
 
 
 def test_wilson_agrees_with_scipy() -> None:
@@ -139,10 +141,9 @@ def fold(seed: int, n_classes: int = 1) -> Fold:
     random = np.random.default_rng(seed)
     X = csr_array(random.poisson(0.4, size=(30, 12)).astype(float))
     codes = random.integers(max(2, n_classes), size=30)
-    positives = [1] if n_classes == 1 else range(n_classes)
-    signs = np.array([np.where(codes == c, 1.0, -1.0) for c in positives])
-    problem = Problem(X=X[:20], y=signs[0, :20])
-    return Fold(problem=problem, targets=signs[:, :20], X_held=X[20:], y_held=codes[20:])
+    task = classification([str(c) for c in range(max(2, n_classes))])
+    problem = Problem(X=X[:20], y=task.rows(codes[:20])[0])
+    return Fold(problem=problem, task=task, y=codes[:20], X_held=X[20:], y_held=codes[20:])
 
 
 def as_tuple(points: list[Point]) -> list[object]:
@@ -173,7 +174,7 @@ def test_search_measures_what_solve_finds() -> None:
     at = points[4]
     w, b = at.starts[0].dense(12)
     assert np.array_equal(w, at.part.solve(cut.problem).w)
-    assert at.metrics == measure((cut.X_held @ w + b)[:, None], cut.y_held)
+    assert at.metrics == cut.task.measure((cut.X_held @ w + b)[:, None], cut.y_held)
     assert at.nonzero == np.count_nonzero(w)
 
 

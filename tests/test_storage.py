@@ -43,6 +43,7 @@ from textreg.model.summary import (
 )
 from textreg.params import param
 from textreg.plugins import registry
+from textreg.tasks import classification
 
 TEXTS = ["good good film", "bad film", "", "fine film unknown", "bad bad plot"]
 SUMMARY = TrainingSummary(
@@ -109,7 +110,7 @@ def make(weighting: str = "count", labels: int = 2, tokenizer: Tokenizer | None 
     weights[:, 1] = 0.0
     weights[-1, 0] = 0.0
     names = [f"label {i}" for i in range(labels)]
-    return Model(names, encoder, weights, np.linspace(-0.1, 0.3, rows), SUMMARY)
+    return Model(classification(names), encoder, weights, np.linspace(-0.1, 0.3, rows), SUMMARY)
 
 
 def same(one: Model, other: Model) -> bool:
@@ -159,7 +160,9 @@ def test_round_trip_is_exact(tmp_path: Path, weighting: str, labels: int) -> Non
 
 def test_parameters_come_back(tmp_path: Path) -> None:
     encoder = Encoder(Cut(at=";"), Vectorizer(ngrams=2, min_df=3, weighting="binary"), ["a", "a b"])
-    save_model(Model(("x", "y"), encoder, np.ones((1, 2)), np.zeros(1)), tmp_path / "m")
+    save_model(
+        Model(classification(("x", "y")), encoder, np.ones((1, 2)), np.zeros(1)), tmp_path / "m"
+    )
     loaded = load_model(tmp_path / "m").encoder
     assert loaded.tokenizer == Cut(at=";")
     assert loaded.vectorizer == Vectorizer(ngrams=2, min_df=3, weighting="binary")
@@ -170,7 +173,10 @@ def test_names_of_any_characters(tmp_path: Path) -> None:
     names = sorted(["", "\ud83d", "a", "é", "日本", "\U0001f600", "\x00", "a b"])
     labels = ("ja \U0001f44d", "nein\n", "\udc4d")
     model = Model(
-        labels, Encoder(Cut(), Vectorizer(weighting="count"), names), np.ones((3, 8)), np.zeros(3)
+        classification(labels),
+        Encoder(Cut(), Vectorizer(weighting="count"), names),
+        np.ones((3, 8)),
+        np.zeros(3),
     )
     save_model(model, tmp_path / "m")
     assert same(model, load_model(tmp_path / "m"))
@@ -178,7 +184,7 @@ def test_names_of_any_characters(tmp_path: Path) -> None:
 
 def test_a_model_without_features(tmp_path: Path) -> None:
     model = Model(
-        ("x", "y"),
+        classification(("x", "y")),
         Encoder(Cut(), Vectorizer(weighting="count"), ["a"]),
         np.zeros((1, 1)),
         np.ones(1),
@@ -202,7 +208,7 @@ def test_header_says_how_it_was_made(tmp_path: Path) -> None:
 def test_300_features_take_tens_of_kilobytes(tmp_path: Path) -> None:
     names = sorted(f"feature number {i}" for i in range(300))
     model = Model(
-        ("x", "y"),
+        classification(("x", "y")),
         Encoder(Cut(), Vectorizer(weighting="count"), names),
         np.ones((1, 300)),
         np.ones(1),
@@ -216,7 +222,9 @@ def many_names() -> Model:
     names = sorted([*words, *(f"{one} {two}" for one, two in pairwise(words))])
     encoder = Encoder(Cut(), Vectorizer(), names, np.linspace(1, 9, 20).repeat(1000)[: len(names)])
     chosen = np.arange(0, len(names), 500)
-    return Model(("x", "y"), encoder.restrict(chosen), np.ones((1, len(chosen))), np.ones(1))
+    return Model(
+        classification(("x", "y")), encoder.restrict(chosen), np.ones((1, len(chosen))), np.ones(1)
+    )
 
 
 def test_what_a_row_is_measured_by_takes_little_room(tmp_path: Path) -> None:
@@ -414,7 +422,7 @@ DAMAGES = {
     "wrong type": (_array("weights", lambda a: a.astype(np.float32)), "has the type F32"),
     "wrong shape": (_array("weights", lambda a: a[:, None]), "and the shape"),
     "array missing": (lambda header, arrays: arrays.pop("intercepts"), "no array 'intercepts'"),
-    "one label": (_header("labels", ["x"]), "1 labels"),
+    "one label": (_header("labels", ["x"]), "two or more distinct labels"),
     "label is a number": (_header("labels", ["x", 3, "z"]), "distinct texts"),
     "label twice": (_header("labels", ["x", "x", "z"]), "distinct texts"),
     "labels missing": (lambda header, arrays: header.pop("labels"), "no 'labels'"),

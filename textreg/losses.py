@@ -306,9 +306,6 @@ LOSSES: dict[str, type[Loss]] = {
 }
 """The losses that come with textreg, by name."""
 
-PROBABLE = {"logistic", "softmax"}
-"""Losses whose scores stand for probabilities; softmax is the logistic one over several classes."""
-
 
 def find_loss(loss: str | Loss) -> Loss:
     """A loss itself, or the one of :data:`LOSSES` that is called so, with default parameters.

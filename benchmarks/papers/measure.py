@@ -17,9 +17,9 @@ from benchmarks.papers.protocols import CANDIDATES, PAPERS
 from benchmarks.papers.published import SECONDS
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.model.model import Model
+from textreg.tasks import read_target
 from textreg.training.prepare import prepare
 from textreg.training.settings import TrainingSettings
-from textreg.training.target import Target
 
 PEERS = "peers"
 """Where cells of what is not ours are kept, beside those of the protocols."""
@@ -168,7 +168,7 @@ def _atoms(task: Documents, jobs: int) -> list[tuple[int, float]]:
 def _fits(task: Documents, cells: Mapping[str, Any]) -> dict[str, float]:
     """CPU seconds of one fit from zero at the chosen prices, for methods timed in a paper."""
     found = {}
-    target = Target.of(task.train, "classification")
+    target = read_target(task.train)
     for name in SECONDS.get(task.name, ()):
         settings = TrainingSettings.from_options(reg=name, weighting="count", ngrams=1)
         data = prepare(task.train, target, settings)

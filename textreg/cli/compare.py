@@ -20,13 +20,12 @@ from textreg.comparing.compare import TEST_SHARE, compare
 from textreg.comparing.comparison import Comparison
 from textreg.errors import UsageError
 from textreg.files import write_atomically
-from textreg.measure.metrics import METRICS
 from textreg.model.container import is_container
 from textreg.model.model import Model
 from textreg.model.storage import load_model
 from textreg.plotting.drawing import check_picture
 from textreg.records import Corpus
-from textreg.training.settings import MULTICLASS
+from textreg.tasks import MULTICLASS, Classification
 
 
 class _CompareCommand(PartsCommand):
@@ -78,7 +77,7 @@ class _CompareCommand(PartsCommand):
 @shared.cross_validation
 @click.option(
     "--metric",
-    type=click.Choice(METRICS["classification"]),
+    type=click.Choice(Classification.metrics),
     help="What the prices are chosen by.  [default: accuracy]",
 )
 @click.option(

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, describe, reading
 from textreg.cli.output import measures, print_json, print_table
-from textreg.errors import UsageError
-from textreg.measure.evaluation import Evaluation, Fit, evaluate, evaluate_numbers, known_codes
-from textreg.measure.reliability import Reliability, ThresholdLine, reliability, threshold_table
-from textreg.model.model import Model
+from textreg.measure.evaluation import Evaluation, Fit
+from textreg.measure.reliability import Reliability, ThresholdLine
 from textreg.model.storage import load_model
-from textreg.records import Corpus
-from textreg.training.target import numbers
-
-if TYPE_CHECKING:
-    from textreg.records import Floats
 
 MAX_CONFUSION = 12
 """Labels up to which the confusion matrix fits on a screen."""
@@ -51,15 +44,16 @@ def command(
     """
     loaded = load_model(model)
     if reliable:
-        loaded.require_probabilities()
-    if thresholds and loaded.task == "regression":
-        raise UsageError(
-            "a regression has no labels, and so no thresholds: leave out --thresholds."
-        )
+        loaded.task.require_probabilities()
+    if thresholds:
+        loaded.task.require_thresholds()
     corpus = how.labeled(files)
     scores = loaded.decision_function(corpus.texts)
-    result = _measure(loaded, corpus, scores)
-    bins, table = _tables(loaded, corpus, scores)
+    task = loaded.task
+    result = task.evaluate(corpus, scores, loaded.thresholds, loaded.calibration)
+    y_true = task.targets(corpus)
+    bins = task.reliability(scores, y_true, loaded.calibration)
+    table = task.threshold_table(scores, y_true, loaded.thresholds)
     if as_json:
         print_json(
             {
@@ -80,32 +74,6 @@ def command(
     if thresholds:
         for label, lines in table.items():
             _tell_thresholds(label, lines)
-
-
-def _measure(model: Model, corpus: Corpus, scores: Floats) -> Evaluation | Fit:
-    """Compare the model's predictions with the true labels."""
-    if model.task == "regression":
-        return evaluate_numbers(numbers(corpus), scores)
-    return evaluate(
-        corpus.labels or [None] * len(corpus),
-        [str(label) for label in model.choose(scores)],
-        model.labels,
-        model.probabilities(scores) if model.has_probabilities else None,
-        where=corpus.where,
-    )
-
-
-def _tables(
-    model: Model, corpus: Corpus, scores: Floats
-) -> tuple[Reliability | None, dict[str, tuple[ThresholdLine, ...]]]:
-    """Of probabilities and of thresholds, as far as the model has some."""
-    if model.task == "regression":
-        return None, {}
-    y_true = known_codes(corpus.labels or (), model.labels, corpus.where)
-    bins = None
-    if model.has_probabilities:
-        bins = reliability(model.probabilities(scores), y_true, model.labels)
-    return bins, threshold_table(scores, y_true, model.labels, model.thresholds)
 
 
 def _tell_reliability(found: Reliability) -> None:

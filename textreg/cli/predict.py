@@ -48,7 +48,7 @@ def command(
     """
     loaded = load_model(model)
     if proba:
-        loaded.require_probabilities()
+        loaded.task.require_probabilities()
     predictions = (_predict(loaded, batch, proba) for batch in how.stream(files or ["-"]))
     if as_json:
         rows = list(itertools.chain.from_iterable(predictions))

@@ -90,7 +90,7 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "model": path,
         "bytes": os.path.getsize(path),
-        "task": model.task,
+        "task": model.task.name,
         "loss": model.loss,
         "labels": list(model.labels),
         "features": model.n_features,

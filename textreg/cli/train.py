@@ -19,11 +19,11 @@ from textreg.cli.searching import searching
 from textreg.cli.trained import print_summary
 from textreg.errors import UsageError
 from textreg.measure.calibration import METHODS
-from textreg.measure.metrics import METRICS
 from textreg.model.container import is_container
+from textreg.tasks import MULTICLASS, TASKS
 from textreg.terminal import single_line
 from textreg.training.search.spaces import parse_space
-from textreg.training.settings import MULTICLASS, TrainingSettings
+from textreg.training.settings import TrainingSettings
 from textreg.training.train import train_corpus
 
 
@@ -61,13 +61,13 @@ from textreg.training.train import train_corpus
 @shared.cross_validation
 @click.option(
     "--metric",
-    type=click.Choice([metric for metrics in METRICS.values() for metric in metrics]),
+    type=click.Choice([metric for task in TASKS.values() for metric in task.metrics]),
     help="What the prices are chosen by; among equals the smaller model wins. "
     " [default: accuracy, or r2 in a regression]",
 )
 @click.option(
     "--task",
-    type=click.Choice(list(METRICS)),
+    type=click.Choice(list(TASKS)),
     default="classification",
     show_default=True,
     help="What the labels are: names of classes, or numbers.",
@@ -196,7 +196,7 @@ def command(
     if as_json:
         print_json(result)
     elif talk:
-        print_summary(summary, target, report)
+        print_summary(summary, model.task, target, report)
     if not model.n_features:
         (answer,) = model.predict([""])
         click.echo(

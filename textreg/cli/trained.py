@@ -19,6 +19,7 @@ from textreg.model.summary import (
     SplitSummary,
     TrainingSummary,
 )
+from textreg.tasks import Task
 from textreg.terminal import single_line
 from textreg.training.search.choice import WITHIN
 
@@ -28,9 +29,9 @@ MAX_LABELS = 8
 SPLIT_TITLES = {"dev": "--dev", "holdout": "documents held out", "cv": "cross-validation"}
 
 
-def print_summary(summary: TrainingSummary, model: Path, report: str | None) -> None:
+def print_summary(summary: TrainingSummary, task: Task, model: Path, report: str | None) -> None:
     """Print how a model was trained, and which files were written."""
-    for line in (*_data_lines(summary), *_search_lines(summary), *_fit_lines(summary, model)):
+    for line in (*_data_lines(summary, task), *_search_lines(summary), *_fit_lines(summary, model)):
         click.echo(line)
     click.echo(f"saved {model} ({size(os.path.getsize(model))})")
     if report is not None:
@@ -38,11 +39,9 @@ def print_summary(summary: TrainingSummary, model: Path, report: str | None) -> 
     click.echo(f"next: textreg evaluate {model} TEST_FILE, or textreg show {model}")
 
 
-def _data_lines(summary: TrainingSummary) -> Iterator[str]:
-    title = "labels"
-    labels = [f"{single_line(label)} {_number(count)}" for label, count in summary.labels.items()]
-    if summary.task == "regression":
-        title, labels = "numbers", [label.replace("_", " ") for label in labels]
+def _data_lines(summary: TrainingSummary, task: Task) -> Iterator[str]:
+    title, told = task.told(summary.labels)
+    labels = [single_line(label) for label in told]
     more = f" and {len(labels) - MAX_LABELS} more" if len(labels) > MAX_LABELS else ""
     yield f"{title}: {', '.join(labels[:MAX_LABELS])}{more}"
     yield f"features: {summary.features:,} ({summary.seconds['features']:.1f} s)"
@@ -114,10 +113,6 @@ def _choice_line(
         f"select {choice.rule}: {metric} {dev.metrics[metric]:.3f} where "
         f"{best.nonzero:,.0f} features reach {best.metrics[metric]:.3f}; within {slack}"
     )
-
-
-def _number(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
 def _setting(value: Any) -> str:

@@ -13,9 +13,9 @@ import numpy as np
 from textreg.errors import DataError, UsageError
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
+from textreg.tasks import read_target
 from textreg.training.search.splitting import splits_of
 from textreg.training.settings import TrainingSettings
-from textreg.training.target import Target
 
 if TYPE_CHECKING:
     from textreg.records import Int64s
@@ -118,13 +118,13 @@ def check_benchmark(benchmark: Benchmark, trains: bool, test_share: float, seed:
             "there are no documents to train on: give some, or compare saved models only."
         )
     if train is not None and trains:
-        target = Target.of(train, "classification")
-        codes = target.strata()[0]
+        target = read_target(train)
+        codes, labels = target.task.strata(target.y)
         if test is None:
             rare = np.flatnonzero(np.bincount(codes) < 3)
             if len(rare):
                 raise DataError(
-                    f"the label '{target.labels[rare[0]]}' has fewer than three documents, too "
+                    f"the label '{labels[rare[0]]}' has fewer than three documents, too "
                     "few to hold some out for the test. Give test documents of your own "
                     "(--test FILE), or leave that label out."
                 )
@@ -133,7 +133,7 @@ def check_benchmark(benchmark: Benchmark, trains: bool, test_share: float, seed:
             train, test = train.select(split.train), train.select(split.held)
         for more in (test, dev):
             if more is not None and len(more) and more.labels is not None:
-                target.more(more)
+                target.task.dev_targets(more)
     if test is None or not len(test) or test.labels is None:
         raise DataError("there are no labeled documents to measure on: give some (--test FILE).")
     return Checked(benchmark.name, train, test, dev)

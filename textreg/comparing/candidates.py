@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from textreg.errors import UsageError
 from textreg.kinds import Regularizer
 from textreg.model.model import Model
+from textreg.tasks import TASKS
 from textreg.training.search.tuning import Tuning
 from textreg.training.settings import TrainingSettings
 
@@ -91,8 +92,8 @@ def make_ready(one: Candidate, shared: Mapping[str, Any]) -> TrainingSettings | 
     shared: options of all candidates; a candidate's own options take precedence.
     """
     if isinstance(one, Model):
-        if one.task == "regression":
-            raise UsageError("a regression has no labels to compare: leave it out.")
+        if not one.task.discrete:
+            raise UsageError(f"a {one.task.name} has no labels to compare: leave it out.")
         return one
     if isinstance(one, str):
         if not one.strip():
@@ -100,6 +101,6 @@ def make_ready(one: Candidate, shared: Mapping[str, Any]) -> TrainingSettings | 
         one = parse_candidate(one)
     own = dict(one) if isinstance(one, Mapping) else {"reg": one}
     settings = TrainingSettings.from_options(**{**shared, **own})
-    if settings.task == "regression":
-        raise UsageError("a regression has no labels to compare: leave out task.")
+    if not TASKS[settings.task].discrete:
+        raise UsageError(f"a {settings.task} has no labels to compare: leave out task.")
     return settings

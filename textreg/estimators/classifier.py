@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from textreg.errors import DataError
 from textreg.estimators.base import TextEstimator
+from textreg.tasks import Classification, check_classes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -143,12 +144,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
                 "the labels in y are of types that have no common order: make them all texts, "
                 "[str(label) for label in y]."
             ) from error
-        heard = classes if weights is None else np.unique(labels[weights > 0])
-        if len(heard) < 2:
-            raise DataError(
-                f"y has only {len(heard)} class(es), {heard.tolist()}, with a weight above zero: "
-                "there is nothing to tell apart. Add texts with other labels."
-            )
+        check_classes((classes if weights is None else np.unique(labels[weights > 0])).tolist())
         names = [str(label) for label in classes.tolist()]
         by_name: dict[str, Any] = {
             name: {str(key): it for key, it in value.items()}
@@ -168,22 +164,22 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     def decision_function(self, X: Iterable[str]) -> Floats:
         """Scores: (n,) for two classes, positive for ``classes_[1]``; else (n, classes)."""
         check_is_fitted(self)
-        return _arranged(self.model_.decision_function(self._texts(X)), self._order)
+        return self._arranged(self.model_.decision_function(self._texts(X)), self._order)
 
     def predict(self, X: Iterable[str]) -> NDArray[Any]:
         """(n,) labels, in the type of the ``y`` that was fitted."""
         scores = self.decision_function(X)
         class_of = np.argsort(self._order)  # the class of each of the model's labels
-        return np.asarray(self.classes_[class_of[self.model_.codes(_arranged(scores, class_of))]])
+        codes = self.model_.decide(self._arranged(scores, class_of)).astype(np.int64)
+        return np.asarray(self.classes_[class_of[codes]])
 
     def predict_proba(self, X: Iterable[str]) -> Floats:
         """(n, classes) probabilities, columns in the order of ``classes_``."""
         check_is_fitted(self)
         return self.model_.predict_proba(self._texts(X))[:, self._order]
 
-
-def _arranged(scores: Floats, order: NDArray[Any]) -> Floats:
-    """Scores of the labels ``order``; with two labels their sign says which one they are for."""
-    if scores.ndim == 2:
-        return scores[:, order]
-    return scores if order[0] == 0 else -scores
+    def _arranged(self, scores: Floats, order: NDArray[Any]) -> Floats:
+        """Scores of the model's labels in another order."""
+        task = self.model_.task
+        assert isinstance(task, Classification)
+        return task.arranged(scores, order)

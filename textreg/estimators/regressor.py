@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from textreg.errors import DataError
 from textreg.estimators.base import TextEstimator
+from textreg.tasks import Regression
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -129,8 +130,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
             unlabeled,
             group_of,
             time_of,
-            task="regression",
-            loss="squared",
+            task=Regression.name,
         )
         assert self.model_.summary is not None  # it was trained
         self.n_iter_ = self.model_.summary.iterations

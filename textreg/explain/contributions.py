@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from textreg.errors import UsageError, did_you_mean
+from textreg.errors import UsageError
 from textreg.explain.records import Explanation, SentenceScore, Word
 from textreg.explain.removal import scores_without
 from textreg.model.model import Model
@@ -52,9 +52,8 @@ def explain(model: Model, texts: Iterable[str], of: str | None = None) -> Iterat
     """
     if isinstance(texts, str):
         raise UsageError("give a list of texts, such as [text], not one text.")
-    if of is not None and of not in model.labels:
-        known = f"Its labels are: {', '.join(model.labels)}." if model.labels else "It has none."
-        raise UsageError(f"the model has no label '{of}'.{did_you_mean(of, model.labels)} {known}")
+    if of is not None:
+        model.task.side(of)
     return _explain(model, iter(texts), of)
 
 
@@ -68,27 +67,28 @@ def _explain_batch(model: Model, texts: Sequence[str], of: str | None) -> Iterat
     words = model.encoder.words(texts, spans=True)
     features = model.encoder.features(words)
     scores = model.decision_function(texts)
-    labels = [str(label) for label in model.choose(scores)]
-    targets = [""] * len(texts) if not model.labels else labels if of is None else [of] * len(texts)
-    rows, signs = _rows(model, targets)
-    whole = np.atleast_2d(scores.T)
+    task, y_pred = model.task, model.decide(scores)
+    labels = [str(answer) for answer in task.answers(y_pred)]
+    sides = task.explained(y_pred) if of is None else np.full(len(texts), task.side(of))
+    rows, signs = task.row_of(sides)
+    table = task.as_table(scores)
 
     share = _shares(model, words, features, rows, signs)
-    removal = _removals(model, words, features, whole, rows, signs)
+    removal = _removals(model, words, features, table, sides)
     chances: Sequence[dict[str, float]] = [{}] * len(texts)
     if model.has_probabilities:
         found = model.probabilities(scores).tolist()
         chances = [dict(zip(model.labels, row, strict=True)) for row in found]
-    parts = zip(texts, labels, chances, targets, rows.tolist(), signs.tolist(), strict=True)
+    parts = zip(texts, labels, chances, sides.tolist(), rows.tolist(), signs.tolist(), strict=True)
     sentences, listed = _sentence_scores(features, share, removal), _words(model, features, share)
-    for d, (text, label, probabilities, target, row, sign) in enumerate(parts):
+    for d, (text, label, probabilities, side, row, sign) in enumerate(parts):
         yield Explanation(
             text=text,
             label=label,
             probabilities=probabilities,
-            of=target,
+            of=task.side_name(side),
             intercept=sign * float(model.intercepts[row]),
-            score=sign * float(whole[row, d]),
+            score=sign * float(table[d, row]),
             sentences=next(sentences),
             words=next(listed),
         )
@@ -97,7 +97,7 @@ def _explain_batch(model: Model, texts: Sequence[str], of: str | None) -> Iterat
 def _shares(model: Model, words: Tokens, features: Tokens, rows: Int64s, signs: Floats) -> Floats:
     """(occurrences,) what each adds: its feature's weight times value, shared by all of the text.
 
-    rows, signs: of every document, as of :func:`_rows`.
+    rows, signs: of every document, as of ``Task.row_of``.
     """
     encoder = model.encoder
     counts = count_rows(features)
@@ -115,13 +115,12 @@ def _shares(model: Model, words: Tokens, features: Tokens, rows: Int64s, signs: 
 
 
 def _removals(
-    model: Model, words: Tokens, features: Tokens, whole: Floats, rows: Int64s, signs: Floats
+    model: Model, words: Tokens, features: Tokens, table: Floats, sides: Int64s
 ) -> Floats:
-    """(sentences,) what leaving each out takes; whole: (k, documents) scores with all of them."""
+    """(sentences,) what leaving each out takes; table: (documents, k) scores with all of them."""
     without = scores_without(model.encoder, words, features, model.weights, model.intercepts)
     home = row_of(features.document_ptr)
-    before = _evidence(model, whole, rows, signs)
-    return before[home] - _evidence(model, without, rows[home], signs[home])
+    return _evidence(model, table, sides)[home] - _evidence(model, without.T, sides[home])
 
 
 def _sentence_scores(
@@ -154,24 +153,10 @@ def _words(model: Model, features: Tokens, share: Floats) -> Iterator[tuple[Word
         yield tuple(every[first:last])
 
 
-def _rows(model: Model, targets: Sequence[str]) -> tuple[Int64s, Floats]:
-    """Which weight vector speaks for each target, and its sign."""
-    if len(model.labels) <= 2:
-        against = model.labels[0] if model.labels else None
-        signs = [-1.0 if target == against else 1.0 for target in targets]
-        return np.zeros(len(targets), dtype=np.int64), np.array(signs)
-    code_of = {label: code for code, label in enumerate(model.labels)}
-    rows = np.array([code_of[target] for target in targets], dtype=np.int64)
-    return rows, np.ones(len(targets))
-
-
-def _evidence(model: Model, scores: Floats, rows: Int64s, signs: Floats) -> Floats:
-    """Log-probability of the target that ``rows`` and ``signs`` stand for; scores: (k, n).
-
-    Where the model has no probabilities, the score itself.
-    """
-    every = np.arange(len(rows))
+def _evidence(model: Model, table: Floats, sides: Int64s) -> Floats:
+    """Log-probability of each document's side from scores (n, k); without any, the score itself."""
+    every = np.arange(len(sides))
     if not model.has_probabilities:
-        return np.asarray(signs * scores[rows, every])
-    logs = model.log_probabilities(scores[0] if len(scores) == 1 else scores.T)
-    return np.asarray(logs[every, rows if len(scores) > 1 else (signs > 0).astype(int)])
+        rows, signs = model.task.row_of(sides)
+        return np.asarray(signs * table[every, rows])
+    return np.asarray(model.log_probabilities(table)[every, sides])

@@ -191,17 +191,17 @@ class _GroupWeights:
         cls, model: Model, corpus: Corpus, tokens: Tokens, groups: Groups, weights: Floats
     ) -> _GroupWeights:
         """``weights``: (k, p) over the features of the corpus."""
-        labels, sides = model.sides(weights)
+        task = model.task
         sums_of_rows = np.stack([_over_groups(groups, row) for row in weights])
         return cls(
             model=model,
             corpus=corpus,
             tokens=tokens,
             groups=groups,
-            labels=labels,
-            weights=sides,
+            labels=task.sides,
+            weights=task.side_rows(weights),
             norms=np.sqrt(_over_groups(groups, (weights * weights).sum(axis=0))),
-            values=model.sides(sums_of_rows)[1],
+            values=task.side_rows(sums_of_rows),
             has_offsets=gives_offsets(model),
         )
 
@@ -212,12 +212,13 @@ class _GroupWeights:
 
     def typical(self, document_of: Int64s, top: int) -> dict[str, tuple[SelectedGroup, ...]]:
         """By label, the selected groups in its documents that support it most."""
-        y_true = np.array(self.corpus.labels or [], dtype=object)
+        task, has_labels = self.model.task, self.corpus.labels is not None
+        y_true = task.known_targets(self.corpus)
         groups = {}
         for row, label in enumerate(self.labels):
             eligible = (self.norms > 0) & (self.values[row] > 0)
-            if self.model.labels and len(y_true):
-                eligible &= y_true[document_of] == label
+            if has_labels:
+                eligible &= task.documents_of(y_true, row)[document_of]
             order = np.argsort(-self.values[row], kind="stable")
             best = self.distinct(order[eligible[order]], top)
             groups[label] = tuple(self.record(g, row) for g in best)
@@ -277,7 +278,7 @@ def _linked_features(
         return ()
     builder = _builder("graph", summary.graph.name, summary.graph.params)
     graph = calls.build_graph(builder, tokens, None if summary.groups is None else groups)
-    labels, rows = model.sides(weights)
+    labels, rows = model.task.sides, model.task.side_rows(weights)
     best = rows.argmax(axis=0)
     size = rows.max(axis=0, initial=0.0)
     strongest = [int(j) for j in np.argsort(-size, kind="stable")[:top] if size[j] > 0]

@@ -45,14 +45,12 @@ def path_profiles(model: Model, top: int) -> PathProfiles | None:
     path = model.path
     if path is None:
         return None
-    labels, _ = model.sides(model.weights)
     strongest = sorted(path.at(path.chosen).items(), key=lambda item: -np.abs(item[1]).max())
     profiles = []
     for name, weights in strongest[:top]:
         row = int(np.abs(weights).argmax())
-        profile, label = path.profile(name)[:, row], labels[row]
-        if len(weights) == 1:  # it supports the second label, and its negative the first
-            sign = 1 if weights[0] > 0 else -1
-            profile, label = sign * profile + 0.0, labels[sign > 0]  # + 0.0: no negative zeros
-        profiles.append(Profile(name, label, tuple(profile.tolist())))
+        side = model.task.side_of(row, float(weights[row]))
+        # Adding 0.0 leaves no negative zeros.
+        profile = model.task.side_rows(path.profile(name).T)[side] + 0.0
+        profiles.append(Profile(name, model.task.sides[side], tuple(profile.tolist())))
     return PathProfiles(path.parameter, tuple(path.values), path.chosen, tuple(profiles))

@@ -7,17 +7,23 @@ changes no weight.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textreg.errors import UsageError, did_you_mean
-from textreg.measure.metrics import measure
 
 if TYPE_CHECKING:
-    from textreg.records import Floats, Int64s
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    from textreg.records import Floats
+
+    Bools: TypeAlias = NDArray[np.bool_]
+    Transform: TypeAlias = Callable[[Floats], Floats]
 
 METHODS = ("temperature", "isotonic")
 """Ways to calibrate: one number for all scores, or a rising curve for every weight vector."""
@@ -53,18 +59,17 @@ class Calibration:
             if not ((y > 0) & (y < 1)).all() or (np.diff(y) < 0).any():
                 raise UsageError("a calibration's chances rise, and lie between 0 and 1.")
 
-    def apply(self, scores: Floats, loss: str) -> Floats:
-        """Calibrated scores for those of ``Model.decision_function``, in the same shape."""
-        if self.method == "temperature":
+    def apply(self, scores: Floats, log_odds: Transform, scores_of: Transform) -> Floats:
+        """Calibrated scores (n, k).
+
+        log_odds: gives the log-odds (n, k) that scores stand for, by which the curves are read.
+        scores_of: gives scores (n, k) that stand for probabilities.
+        """
+        if not self.curves:
             return np.asarray(scores / self.temperature)
-        table = scores[:, None] if scores.ndim == 1 else scores
-        if table.shape[1] != len(self.curves):
-            raise UsageError(f"{table.shape[1]} scores a text, but {len(self.curves)} curves.")
-        x = _log_odds(table) if loss == "softmax" else table
-        chances = [np.interp(x[:, row], *curve) for row, curve in enumerate(self.curves)]
-        y = np.column_stack(chances)
-        bent = np.log(y) if loss == "softmax" else np.log(y) - np.log1p(-y)
-        return np.asarray(bent[:, 0] if scores.ndim == 1 else bent)
+        x = log_odds(scores)
+        rows = [np.interp(x[:, row], *curve) for row, curve in enumerate(self.curves)]
+        return scores_of(np.column_stack(rows))
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values, ready for JSON; :meth:`of_dict` reads it."""
@@ -95,36 +100,47 @@ def check_method(method: str) -> None:
         )
 
 
-def calibrate(method: str, scores: Floats, y_true: Int64s, loss: str) -> Calibration:
+def calibrate(
+    method: str, log_odds: Floats, came_true: Bools, log_loss: Callable[[float], float]
+) -> Calibration:
     """Learn from documents that the model has not seen.
 
-    scores: (n, k), k being 1 with two labels. y_true: (n,) indices of labels. loss: "logistic" or
-    "softmax". The temperature minimizes the log-loss. Isotonic chances stay between 1 / (n + 2) and
+    The temperature minimizes the log-loss. Isotonic probabilities stay between 1 / (n + 2) and
     (n + 1) / (n + 2), for n documents are no proof that something never happens.
+
+    Parameters
+    ----------
+    method : str
+        One of :data:`METHODS`.
+    log_odds : ndarray of shape (n, k)
+        What the scores of the documents stand for.
+    came_true : ndarray of bool, shape (k, n)
+        Whether each document is what the score of a row speaks for.
+    log_loss : callable
+        The log-loss of the documents at a temperature.
     """
     check_method(method)
     if method == "temperature":
         from scipy.optimize import minimize_scalar
 
-        def cost(log_temperature: float) -> float:
-            return measure(scores / math.exp(log_temperature), y_true, loss)["log-loss"]
-
-        found = minimize_scalar(cost, bounds=(-7.0, 7.0), method="bounded")
-        return Calibration(method, math.exp(found.x))
+        # Over its logarithm: halving and doubling are as far, and it stays above 0.
+        result = minimize_scalar(
+            lambda x: log_loss(math.exp(x)), bounds=(-7.0, 7.0), method="bounded"
+        )
+        return Calibration(method, math.exp(result.x))
     from sklearn.isotonic import IsotonicRegression
 
-    x = _log_odds(scores) if loss == "softmax" else scores
-    least = 1 / (len(y_true) + 2)
+    # The bounds are those of Laplace's rule of succession.
+    least = 1 / (len(log_odds) + 2)
     curves = []
-    for row in range(x.shape[1]):
-        y = y_true == (1 if x.shape[1] == 1 else row)
-        fitted = IsotonicRegression(y_min=least, y_max=1 - least).fit(x[:, row], y)
+    for x, y in zip(log_odds.T, came_true, strict=True):
+        fitted = IsotonicRegression(y_min=least, y_max=1 - least).fit(x, y)
         curves.append((tuple(fitted.X_thresholds_.tolist()), tuple(fitted.y_thresholds_.tolist())))
     return Calibration(method, curves=tuple(curves))
 
 
-def _log_odds(scores: Floats) -> Floats:
-    """Of each label's probability under softmax, (n, k)."""
+def log_odds(scores: Floats) -> Floats:
+    """(n, k) log-odds of each label's probability under softmax, from its scores (n, k)."""
     return np.column_stack(
         [
             scores[:, c] - np.logaddexp.reduce(np.delete(scores, c, axis=1), axis=1)

@@ -3,54 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg.losses import PROBABLE
-
 if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
-
-METRICS = {
-    "classification": ("accuracy", "macro-f1", "log-loss"),
-    "regression": ("r2", "mse"),
-}
-"""What the winner of a search may be chosen by, for each task; the first is the default."""
 
 SMALLER = {"log-loss", "mse"}
 """Metrics that are better when smaller."""
 
 
-def measure(scores: Floats, y_true: Int64s | Floats, loss: str = "logistic") -> dict[str, float]:
-    """Values of all METRICS for scores (n, 1) of the second of two classes or (n, classes).
+def measure_labels(y_true: Int64s, y_pred: Int64s, n_labels: int) -> dict[str, float]:
+    """Accuracy and macro-F1 of predicted labels; both arguments are (n,) indices.
 
-    y_true: (n,) indices of classes; or numbers, which make it a regression. loss: what was fitted;
-    only "logistic" and "softmax" give probabilities, and so a log-loss.
+    The macro-F1 is the mean over the labels that some document has or is predicted to have.
     """
-    if not np.issubdtype(y_true.dtype, np.integer):
-        return measure_numbers(scores[:, 0], np.asarray(y_true, dtype=np.float64))
-    codes = y_true.astype(np.int64)
-    n, columns = scores.shape
-    if columns == 1:
-        predicted = (scores[:, 0] > 0).astype(np.int64)
-        # log(1 + exp(-margin)) of the true class, without overflow
-        margins = np.where(codes == 1, scores[:, 0], -scores[:, 0])
-        losses = np.logaddexp(0.0, -margins)
-    else:
-        predicted = scores.argmax(axis=1)
-        # One-vs-rest probabilities, normalized to sum to one: sigmoid(s) = exp(-log(1 + exp(-s))).
-        logs = scores if loss == "softmax" else -np.logaddexp(0.0, -scores)
-        losses = np.logaddexp.reduce(logs, axis=1) - logs[np.arange(n), codes]
-    n_classes = max(2, columns)
-    right = np.bincount(codes[predicted == codes], minlength=n_classes)
-    seen = np.bincount(codes, minlength=n_classes) + np.bincount(predicted, minlength=n_classes)
-    values = {
-        "accuracy": float(right.sum() / n),
+    right = np.bincount(y_true[y_pred == y_true], minlength=n_labels)
+    seen = np.bincount(y_true, minlength=n_labels) + np.bincount(y_pred, minlength=n_labels)
+    return {
+        "accuracy": float(right.sum() / len(y_true)),
+        # F1 = 2 right / (documents of the label + documents predicted to have it)
         "macro-f1": float(np.mean(2 * right[seen > 0] / seen[seen > 0])),
     }
-    return {**values, "log-loss": float(losses.mean())} if loss in PROBABLE else values
 
 
 def measure_numbers(predicted: Floats, y_true: Floats) -> dict[str, float]:
@@ -67,24 +43,36 @@ RESAMPLES = 200
 
 
 def standard_error(
-    scores: Sequence[Floats], y_true: Sequence[Int64s | Floats], metric: str, loss: str = "logistic"
+    measure: Callable[[Floats, Int64s | Floats], Mapping[str, float]],
+    scores: Sequence[Floats],
+    y_true: Sequence[Int64s | Floats],
+    metric: str,
 ) -> float:
-    """Standard error of a metric: over the folds, or over the documents where there is one fold.
+    """Standard error of a metric: over the folds, or over the documents if there is one fold.
 
-    scores, y_true: for each fold, as for :func:`measure`. Over k folds it is the standard deviation
-    of their metrics over root k; over documents that of resampled documents (Efron 1979, Annals of
-    Statistics 7:1-26), from a fixed seed, or the binomial one of an accuracy.
+    Over k folds it is the standard deviation of their metrics over root k. Over documents it is the
+    binomial one of an accuracy; for any other metric that of resampled documents (Efron 1979),
+    from a fixed seed.
+
+    Parameters
+    ----------
+    measure : callable
+        Gives the values of all metrics for scores and targets, such as ``Task.measure``.
+    scores, y_true : sequences
+        One array for each fold.
+    metric : str
+        Key of what ``measure`` gives.
     """
     if len(scores) > 1:
-        values = [measure(s, t, loss)[metric] for s, t in zip(scores, y_true, strict=True)]
+        values = [measure(s, t)[metric] for s, t in zip(scores, y_true, strict=True)]
         return float(np.std(values, ddof=1) / math.sqrt(len(values)))
     (s,), (t,) = scores, y_true
     if metric == "accuracy":
-        share = measure(s, t, loss)[metric]
+        share = measure(s, t)[metric]
         return math.sqrt(share * (1 - share) / len(t))
     random = np.random.default_rng(0)
     samples = (random.integers(len(t), size=len(t)) for _ in range(RESAMPLES))
-    return float(np.std([measure(s[rows], t[rows], loss)[metric] for rows in samples]))
+    return float(np.std([measure(s[rows], t[rows])[metric] for rows in samples]))
 
 
 def wilson(right: int, total: int) -> tuple[float, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,13 @@ from textreg.measure.metrics import wilson
 from textreg.measure.thresholds import Lines, parse_rule
 
 if TYPE_CHECKING:
-    from textreg.records import Floats, Int64s
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    from textreg.records import Floats
+
+    Bools: TypeAlias = NDArray[np.bool_]
 
 BINS = 10
 """Bins of equal width from 0 to 1."""
@@ -53,27 +58,22 @@ class Reliability(NamedTuple):
         return {"of": self.of, "error": self.error, "bins": [one._asdict() for one in self.bins]}
 
 
-def reliability(proba: Floats, y_true: Int64s, labels: Sequence[str]) -> Reliability:
-    """Sort documents into bins by their probability and count how often it came true.
+def reliability(probability: Floats, came_true: Bools, of: str = "") -> Reliability:
+    """Sort documents into bins by a probability and count how often it came true.
 
-    proba: (n, labels). y_true: (n,) indices of labels; n is at least 1.
+    probability, came_true: (n,), n being at least 1. of: see :class:`Reliability`.
     """
-    if len(labels) == 2:
-        of, chance, came_true = labels[1], proba[:, 1], y_true == 1
-    else:
-        best = proba.argmax(axis=1)
-        of, chance, came_true = "", proba[np.arange(len(proba)), best], best == y_true
     edges = np.arange(1, BINS) / BINS
-    place = np.searchsorted(edges, chance, side="left")
+    place = np.searchsorted(edges, probability, side="left")
     bins = []
     for b in np.unique(place).tolist():
         here = place == b
         count, right = int(here.sum()), int(came_true[here].sum())
-        mean = float(chance[here].mean())
+        mean = float(probability[here].mean())
         interval = wilson(right, count)
         bins.append(Bin(b / BINS, (b + 1) / BINS, count, mean, right / count, *interval))
     off = sum(one.documents * abs(one.probability - one.share) for one in bins)
-    return Reliability(of, tuple(bins), off / len(proba))
+    return Reliability(of, tuple(bins), off / len(probability))
 
 
 class ThresholdLine(NamedTuple):
@@ -92,25 +92,14 @@ class ThresholdLine(NamedTuple):
     f1: float
 
 
-def threshold_table(
-    scores: Floats, y_true: Int64s, labels: Sequence[str], thresholds: Mapping[str, float]
-) -> dict[str, tuple[ThresholdLine, ...]]:
-    """For every label the threshold in use, and those that the RULES would choose here.
+def threshold_lines(lines: Lines, now: float) -> tuple[ThresholdLine, ...]:
+    """The threshold in use, ``now``, and those that the RULES would choose here.
 
-    scores: (n,) for two labels, else (n, labels). y_true: (n,) indices of labels. thresholds: those
-    of the model; the table of a label keeps those of the others. A threshold that is measured on
-    the documents it was chosen by looks a little better than it is.
+    A threshold that is measured on the documents it was chosen by looks a little better than it is.
     """
-    table = scores[:, None] if scores.ndim == 1 else scores
-    found = {}
-    for c, label in enumerate(labels):
-        # Of two labels one threshold settles both.
-        now = 0.0 - thresholds.get(labels[1 - c], 0.0) if len(labels) == 2 else 0.0
-        lines = Lines.of(label, table, y_true, labels, thresholds)
-        rows = [_line("now", thresholds.get(label, now), lines)]
-        rows += [_line(rule, lines.best(parse_rule(rule)), lines) for rule in RULES]
-        found[label] = tuple(rows)
-    return found
+    rows = [_line("now", now, lines)]
+    rows += [_line(rule, lines.best(parse_rule(rule)), lines) for rule in RULES]
+    return tuple(rows)
 
 
 def _line(rule: str, value: float | None, lines: Lines) -> ThresholdLine:

@@ -6,15 +6,20 @@ A threshold moves the line at which a label wins. It changes no weight.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from textreg.errors import DataError, UsageError, did_you_mean
+from textreg.errors import DataError, UsageError
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
     from textreg.records import Floats, Int64s
+
+    Bools: TypeAlias = NDArray[np.bool_]
 
 
 class Rule(NamedTuple):
@@ -49,33 +54,6 @@ def parse_rule(text: str) -> Rule:
     return Rule(name, values)
 
 
-def check_thresholds(thresholds: Mapping[str, object], labels: Sequence[str]) -> None:
-    """UsageError for a label that is not there, or for both of two labels."""
-    for label in thresholds:
-        if label not in labels:
-            raise UsageError(
-                f"threshold names the label '{label}', which is not there."
-                f"{did_you_mean(label, labels)} There are: {', '.join(labels)}."
-            )
-    if len(labels) == 2 and len(thresholds) == 2:
-        raise UsageError("of two labels only one can have a threshold: it settles the other's too.")
-
-
-def codes(scores: Floats, thresholds: Mapping[str, float], labels: Sequence[str]) -> Int64s:
-    """(n,) which label wins: the highest of scores less thresholds (0 by default), the first of
-    equal ones. scores: (n,) for two labels, else (n, labels).
-    """
-    if scores.ndim == 2:
-        return np.asarray((scores - _offsets(thresholds, labels)).argmax(axis=1))
-    if labels[0] in thresholds:
-        return np.asarray(-scores <= thresholds[labels[0]], dtype=np.int64)
-    return np.asarray(scores > thresholds.get(labels[1], 0.0), dtype=np.int64)
-
-
-def _offsets(thresholds: Mapping[str, float], labels: Sequence[str]) -> Floats:
-    return np.array([thresholds.get(label, 0.0) for label in labels])
-
-
 class Threshold(NamedTuple):
     """A threshold, and how its label fared with it on the documents it was chosen by."""
 
@@ -84,29 +62,18 @@ class Threshold(NamedTuple):
     recall: float
 
 
-def choose_thresholds(
-    rules: Mapping[str, str], scores: Floats, y_true: Int64s, labels: Sequence[str]
-) -> dict[str, Threshold]:
-    """The threshold of every label that has a rule, each chosen given those before it.
-
-    scores: (n, k), k being 1 with two labels. y_true: (n,) indices of labels. Raises DataError
-    where no threshold gives the precision that was asked for.
-    """
-    check_thresholds(rules, labels)
-    found: dict[str, Threshold] = {}
-    for label, text in rules.items():
-        so_far = {name: one.value for name, one in found.items()}
-        lines = Lines.of(label, scores, y_true, labels, so_far)
-        rule = parse_rule(text)
-        value = lines.best(rule)
-        if value is None:
-            raise DataError(
-                f"no threshold gives '{label}' a precision of {rule.values[0]:g} on the "
-                f"{len(y_true):,} documents held out; the highest is {lines.precision.max():.3f}. "
-                "Ask for less, or hold out more documents (--holdout, --cv)."
-            )
-        found[label] = lines.at(value)
-    return found
+def choose_threshold(rule: str, lines: Lines, label: str) -> Threshold:
+    """The threshold of a label by a rule; DataError if none gives the precision asked for."""
+    parsed = parse_rule(rule)
+    value = lines.best(parsed)
+    if value is None:
+        raise DataError(
+            f"no threshold gives '{label}' a precision of {parsed.values[0]:g} on the "
+            f"{len(lines.margins):,} documents held out; the highest is "
+            f"{lines.precision.max():.3f}. Ask for less, or hold out more documents (--holdout, "
+            "--cv)."
+        )
+    return lines.at(value)
 
 
 class Lines(NamedTuple):
@@ -122,26 +89,13 @@ class Lines(NamedTuple):
     true: Floats
 
     @classmethod
-    def of(
-        cls,
-        label: str,
-        scores: Floats,
-        y_true: Int64s,
-        labels: Sequence[str],
-        thresholds: Mapping[str, float],
-    ) -> Lines:
-        """scores: (n, k), k being 1 with two labels. thresholds: those of the other labels."""
-        c = list(labels).index(label)
-        if scores.shape[1] == 1:
-            margins = scores[:, 0] if c == 1 else -scores[:, 0]
-        else:
-            others = np.delete(scores - _offsets(thresholds, labels), c, axis=1)
-            margins = scores[:, c] - others.max(axis=1)
+    def of(cls, margins: Floats, true: Bools) -> Lines:
+        """From (n,) margins of documents, and whether each truly has the label."""
         low = np.unique(margins)
         between = low[:-1] + (low[1:] - low[:-1]) / 2
         between = np.where(between < low[1:], between, low[:-1])
         value = np.concatenate([[low[0] - 1], between, [low[-1] + 1]])
-        return cls(value, np.sort(margins), np.sort(margins[y_true == c]))
+        return cls(value, np.sort(margins), np.sort(margins[true]))
 
     def counts(self, value: Floats) -> tuple[Int64s, Int64s]:
         """How many documents would get the label, and how many of them rightly, for each value."""

@@ -10,70 +10,58 @@ import numpy as np
 
 from textreg._core.columns import column_dots
 from textreg.errors import UsageError, first_few
-from textreg.losses import PROBABLE
 from textreg.measure.calibration import Calibration
-from textreg.measure.thresholds import check_thresholds, codes
+from textreg.tasks import Task
 
 if TYPE_CHECKING:
     from textreg.explain import Explanation
     from textreg.features.encoder import Encoder
     from textreg.model.regularization_path import SolutionPath
     from textreg.model.summary import TrainingSummary
-    from textreg.records import Floats, Int64s
+    from textreg.records import Floats
+    from textreg.tasks.base import Targets
 
 
 class Model:
     """A linear text classifier over the features that have a weight.
 
-    labels: two or more, distinct; none for a regression, whose scores are its predictions.
-    encoder: texts to features. weights: (k, p) over the encoder's p features, intercepts: (k,).
-    With two labels or none k is 1, and a positive score speaks for ``labels[1]``; with more there
-    is one row for each label (one against the rest, or all together by softmax). summary: how the
-    model was trained, None of a model that was not. loss: what was minimized; only "logistic" and
-    "softmax" give probabilities. calibration: what bends scores before they become probabilities;
-    labels do not depend on it. thresholds: by label, what is taken from its score before the
-    highest wins; with two labels, of one of them, the score above which it wins. path: the path of
-    its fit, where that was asked for.
+    task: what is predicted, with its labels and loss: see :mod:`textreg.tasks`. encoder: texts to
+    features. weights: (k, p) over the encoder's p features, intercepts: (k,), with k as the task
+    has it: 1 for two labels and for a regression, else one for each label. summary: how the model
+    was trained, None of a model that was not. calibration: what bends scores before they become
+    probabilities; labels do not depend on it. thresholds: by label, what is taken from its score
+    before the highest wins; with two labels, of one of them, the score above which it wins. path:
+    the path of its fit, where that was asked for.
 
     Features without any weight are left out at once: :attr:`n_features` counts those that remain.
     """
 
     def __init__(
         self,
-        labels: Sequence[str],
+        task: Task,
         encoder: Encoder,
         weights: Floats,
         intercepts: Floats,
         summary: TrainingSummary | None = None,
         *,
-        loss: str = "logistic",
         calibration: Calibration | None = None,
         thresholds: Mapping[str, float] | None = None,
         path: SolutionPath | None = None,
     ) -> None:
         weights = np.ascontiguousarray(weights, dtype=np.float64)
         intercepts = np.ascontiguousarray(intercepts, dtype=np.float64)
-        if len(labels) == 1 or len(set(labels)) != len(labels):
-            raise UsageError(f"a model needs two or more distinct labels, not {list(labels)}.")
-        rows = len(labels) if len(labels) > 2 else 1
-        if weights.shape != (rows, len(encoder.names)) or intercepts.shape != (rows,):
-            raise UsageError(
-                f"{len(labels)} labels and {len(encoder.names)} features need weights of the shape "
-                f"({rows}, {len(encoder.names)}) and intercepts of the shape ({rows},), not "
-                f"{weights.shape} and {intercepts.shape}."
-            )
+        task.check_weights(weights, intercepts, len(encoder.names))
         if not (np.isfinite(weights).all() and np.isfinite(intercepts).all()):
             raise UsageError("the weights and intercepts of a model must be finite numbers.")
         thresholds = dict(thresholds or {})
-        check_thresholds(thresholds, labels)
+        task.check_thresholds(thresholds)
         if not all(np.isfinite(value) for value in thresholds.values()):
             raise UsageError("the thresholds of a model must be finite numbers.")
         used = np.flatnonzero(weights.any(axis=0))
         if len(used) < weights.shape[1]:
             encoder = encoder.restrict(used)
             weights = np.ascontiguousarray(weights[:, used])
-        self.labels = tuple(labels)
-        self.loss = loss
+        self.task = task
         self.calibration = calibration
         self.thresholds = thresholds
         self.encoder = encoder
@@ -83,9 +71,19 @@ class Model:
         self.summary = summary
 
     @property
-    def task(self) -> str:
-        """ "classification" or "regression"."""
-        return "classification" if self.labels else "regression"
+    def labels(self) -> tuple[str, ...]:
+        """Labels in sorted order; none for a regression."""
+        return self.task.labels
+
+    @property
+    def loss(self) -> str:
+        """Name of the loss that was minimized."""
+        return self.task.loss
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether scores stand for probabilities."""
+        return self.task.probabilistic
 
     @property
     def n_features(self) -> int:
@@ -108,7 +106,7 @@ class Model:
         for w, out in zip(self.weights, scores, strict=True):
             column_dots(*rows, w, every, out)  # X's rows are the columns of its transpose
         scores += self.intercepts[:, None]
-        return scores[0] if len(scores) == 1 else np.ascontiguousarray(scores.T)
+        return self.task.as_scores(scores.T)
 
     def predict(self, texts: Sequence[str]) -> list[str] | list[float]:
         """The label of every text, that of the highest score (less its threshold, if it has one),
@@ -122,13 +120,11 @@ class Model:
 
     def choose(self, scores: Floats) -> list[str] | list[float]:
         """The labels, or numbers, that :meth:`decision_function`'s ``scores`` stand for."""
-        if not self.labels:
-            return [float(score) for score in scores]
-        return [self.labels[code] for code in self.codes(scores).tolist()]
+        return self.task.answers(self.decide(scores))
 
-    def codes(self, scores: Floats) -> Int64s:
-        """The same as indices into :attr:`labels`."""
-        return codes(scores, self.thresholds, self.labels)
+    def decide(self, scores: Floats) -> Targets:
+        """The same as targets of the task: indices into :attr:`labels`, or numbers."""
+        return self.task.decide(scores, self.thresholds)
 
     def probabilities(self, scores: Floats) -> Floats:
         """Probabilities (n, labels) of :meth:`decision_function`'s ``scores``.
@@ -137,45 +133,13 @@ class Model:
         by the sum over the labels, as scikit-learn does for one against the rest; or the softmax of
         the scores where that was fitted. A calibration comes first.
 
-        UsageError where the loss says nothing of chances.
+        UsageError if the loss does not give probabilities.
         """
-        self.require_probabilities()
-        from scipy.special import expit, log_expit, softmax
-
-        scores = self._calibrated(scores)
-        if scores.ndim == 1:
-            return np.column_stack([expit(-scores), expit(scores)])
-        if self.loss == "softmax":
-            return np.asarray(softmax(scores, axis=1))
-        # In logarithms, for all of them may be too small for a float.
-        return np.asarray(softmax(log_expit(scores), axis=1))
+        return self.task.probabilities(scores, self.calibration)
 
     def log_probabilities(self, scores: Floats) -> Floats:
         """Natural logarithms of :meth:`probabilities`, exact where those are next to 0."""
-        self.require_probabilities()
-        from scipy.special import log_expit, log_softmax
-
-        scores = self._calibrated(scores)
-        if scores.ndim == 1:
-            return np.column_stack([log_expit(-scores), log_expit(scores)])
-        logs = scores if self.loss == "softmax" else log_expit(scores)
-        return np.asarray(log_softmax(logs, axis=1))
-
-    def _calibrated(self, scores: Floats) -> Floats:
-        return scores if self.calibration is None else self.calibration.apply(scores, self.loss)
-
-    @property
-    def has_probabilities(self) -> bool:
-        """Whether scores stand for chances."""
-        return bool(self.labels) and self.loss in PROBABLE
-
-    def require_probabilities(self) -> None:
-        """UsageError unless :attr:`has_probabilities`."""
-        if not self.has_probabilities:
-            raise UsageError(
-                f"a {self.task} with the {self.loss} loss has no probabilities: do with its "
-                "answers and scores, or train with the logistic loss."
-            )
+        return self.task.log_probabilities(scores, self.calibration)
 
     def top_features(self, n: int = 10) -> dict[str, list[tuple[str, float]]]:
         """For every label the ``n`` features that speak most for it, the strongest first.
@@ -185,19 +149,10 @@ class Model:
         In a regression, those that make the number "lower" and "higher".
         """
         top = {}
-        for label, row in zip(*self.sides(self.weights), strict=True):
+        for label, row in zip(self.task.sides, self.task.side_rows(self.weights), strict=True):
             order = np.argsort(-row, kind="stable")[:n]
             top[label] = [(self.encoder.names[j], float(row[j])) for j in order if row[j] > 0]
         return top
-
-    def sides(self, rows: Floats) -> tuple[tuple[str, ...], Floats]:
-        """What weights speak for, and a row of them for each: labels, or "lower" and "higher".
-
-        rows: (k, any) such as :attr:`weights`; where k is 1 the first side has their negatives.
-        """
-        if len(rows) == 1:
-            rows = np.concatenate([-rows, rows])
-        return self.labels or ("lower", "higher"), rows
 
     def explain(self, text: str, of: str | None = None) -> Explanation:
         """The exact account of one text's score: see :func:`textreg.explain.explain`."""

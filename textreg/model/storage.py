@@ -2,23 +2,25 @@
 
 Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 
-===============  ===================================================================================
-``format``       version of this format, a whole number; looked at before anything else
-``textreg``      version of textreg that wrote the file
-``labels``       labels of the model, in order; none for a regression
-``loss``         name of the loss
-``calibration``  of probabilities: :class:`textreg.measure.calibration.Calibration`, or null
-``thresholds``   decision thresholds by label
-``tokenizer``    name, params, and the distribution, version and API it came from; of a plugin that
-                 is one file, its path (``file``) and the digest of its content (``sha256``)
-``vectorizer``   parameters of the vectorizer
-``stop_words``   words that n-grams pass over
-``summary``      how the model was trained: :class:`textreg.model.summary.TrainingSummary`; null of
-                 models that were not trained by textreg
-``path``         the path of its fit (:mod:`textreg.model.pathfile`); or null
-``deflated``     which arrays are stored deflated (:mod:`textreg.model.container`)
-``checksum``     SHA-256, in hexadecimal digits, over all the rest of the header and all arrays
-===============  ===================================================================================
+=================  =================================================================================
+``format``         version of this format, a whole number; looked at before anything else
+``textreg``        version of textreg that wrote the file
+``task``           what is predicted: "binary", "one-vs-rest", "softmax" or "regression"
+``labels``         labels of the model, in order; none for a regression
+``loss``           name of the loss
+``probabilistic``  whether scores stand for probabilities
+``calibration``    of probabilities: :class:`textreg.measure.calibration.Calibration`, or null
+``thresholds``     decision thresholds by label
+``tokenizer``      name, params, and the distribution, version and API it came from; of a plugin
+                   that is one file, its path (``file``) and the digest of its content (``sha256``)
+``vectorizer``     parameters of the vectorizer
+``stop_words``     words that n-grams pass over
+``summary``        how the model was trained: :class:`textreg.model.summary.TrainingSummary`; null
+                   of models that were not trained by textreg
+``path``           the path of its fit (:mod:`textreg.model.pathfile`); or null
+``deflated``       which arrays are stored deflated (:mod:`textreg.model.container`)
+``checksum``       SHA-256, in hexadecimal digits, over all the rest of the header and all arrays
+=================  =================================================================================
 
 and the arrays are
 
@@ -40,7 +42,7 @@ later versions may add some.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,9 +53,7 @@ from textreg.errors import UsageError
 from textreg.features.encoder import Encoder
 from textreg.features.vectorize import Vectorizer
 from textreg.files import write_atomically
-from textreg.losses import LOSSES
 from textreg.measure.calibration import Calibration
-from textreg.measure.thresholds import check_thresholds
 from textreg.model.container import FaultError, blaming, field, optional, pack, unpack
 from textreg.model.model import Model
 from textreg.model.packing import offsets_of, pack_names, unpack_names, unpack_rows
@@ -66,6 +66,7 @@ from textreg.model.tokenizing import (
     find_tokenizer,
 )
 from textreg.records.ragged import row_of
+from textreg.tasks import Task, task_of_header
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,22 +112,21 @@ def load_model(path: str | os.PathLike[str], *, tokenizer: bool = True) -> Model
     path = Path(path)
     header, arrays = unpack(path, ARRAYS)
     with blaming(path):
-        summary = _check_header(header)
+        task, summary = _check_header(header)
         if missing := ARRAYS.keys() - _OPTIONAL - arrays.keys():
             raise FaultError(f"it has no array '{min(missing)}'")
         encoder = _encoder(header, arrays)
-        weights = _weights(arrays, len(header["labels"]), len(encoder.names))
-        calibration = _calibration(header)
+        weights = _weights(arrays, task.n_rows, len(encoder.names))
+        calibration = _calibration(header, task)
         trace = read_path(header, arrays, len(weights))
     if tokenizer:
         encoder.tokenizer = find_tokenizer(path, header["tokenizer"])
     return Model(
-        header["labels"],
+        task,
         encoder,
         weights,
         arrays["intercepts"],
         summary,
-        loss=header["loss"],
         calibration=calibration,
         thresholds=header["thresholds"],
         path=trace,
@@ -149,8 +149,7 @@ def _header_of(model: Model) -> dict[str, Any]:
     encoder = model.encoder
     return {
         "textreg": metadata.version("textreg"),
-        "labels": list(model.labels),
-        "loss": model.loss,
+        **model.task.to_header(),
         "calibration": None if model.calibration is None else model.calibration.to_dict(),
         "thresholds": model.thresholds,
         "tokenizer": describe(encoder.tokenizer),
@@ -182,28 +181,29 @@ def _arrays_of(model: Model) -> Arrays:
     return arrays
 
 
-def _check_header(header: Mapping[str, Any]) -> TrainingSummary | None:
-    """The summary in a header, all of which is checked."""
+def _check_header(header: Mapping[str, Any]) -> tuple[Task, TrainingSummary | None]:
+    """The task and the summary in a header, all of which is checked."""
     labels = field(header, "labels", list)
     if not all(isinstance(label, str) for label in labels) or len(set(labels)) != len(labels):
         raise FaultError("its labels are not distinct texts")
-    loss = field(header, "loss", str)
-    if loss not in {*LOSSES, "softmax"}:
-        raise FaultError(f"it has a loss {loss!r}, and there is none of that name")
-    if len(labels) < 2 and (labels or loss != "squared"):
-        raise FaultError(f"it has {len(labels)} labels, where two are the least")
-    _calibration(header)
-    _check_thresholds(header, labels)
+    for name, kind in (("task", str), ("loss", str), ("probabilistic", bool)):
+        field(header, name, kind)
+    try:
+        task = task_of_header(header)
+    except UsageError as error:
+        raise FaultError(str(error).rstrip(".")) from error
+    _calibration(header, task)
+    _check_thresholds(header, task)
     field(header, "textreg", str)
     field(header, "vectorizer", dict)
     if not all(isinstance(word, str) for word in field(header, "stop_words", list)):
         raise FaultError("its stop words are not texts")
     check_description(header)
     summary = optional(header, "summary")
-    return None if summary is None else TrainingSummary.from_json(summary)
+    return task, None if summary is None else TrainingSummary.from_json(summary)
 
 
-def _calibration(header: Mapping[str, Any]) -> Calibration | None:
+def _calibration(header: Mapping[str, Any], task: Task) -> Calibration | None:
     """The calibration of probabilities in a header, if there is one."""
     plain = optional(header, "calibration")
     if plain is None:
@@ -212,20 +212,19 @@ def _calibration(header: Mapping[str, Any]) -> Calibration | None:
         calibration = Calibration.of_dict(plain)
     except UsageError as error:
         raise FaultError(f"its calibration is none: {str(error).rstrip('.')}") from error
-    n_labels = len(header["labels"])
-    if calibration.curves and len(calibration.curves) != (n_labels if n_labels > 2 else 1):
+    if calibration.curves and len(calibration.curves) != task.n_rows:
         raise FaultError(f"its calibration has {len(calibration.curves)} curves")
     return calibration
 
 
-def _check_thresholds(header: Mapping[str, Any], labels: Sequence[str]) -> None:
+def _check_thresholds(header: Mapping[str, Any], task: Task) -> None:
     thresholds = field(header, "thresholds", dict)
     if not all(
         type(value) in (int, float) and abs(value) < float("inf") for value in thresholds.values()
     ):
         raise FaultError("its thresholds are not finite numbers by label")
     try:
-        check_thresholds(thresholds, labels)
+        task.check_thresholds(thresholds)
     except UsageError as error:
         raise FaultError(str(error).rstrip(".")) from error
 
@@ -257,8 +256,7 @@ def _names(arrays: Arrays, ngrams: int) -> list[str]:
     return names
 
 
-def _weights(arrays: Arrays, n_labels: int, n_features: int) -> Floats:
-    rows = n_labels if n_labels > 2 else 1
+def _weights(arrays: Arrays, rows: int, n_features: int) -> Floats:
     if len(arrays["intercepts"]) != rows:
         raise FaultError(f"it has {len(arrays['intercepts'])} intercepts, not {rows}")
     names = "weights", "weight_columns", "weight_ptr"

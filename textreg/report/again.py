@@ -50,8 +50,8 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
         vectorizer=model.encoder.vectorizer,
         unlabeled=unlabeled,
         cv=split.parts if split is not None and split.kind == "cv" else None,
-        metric=summary.metric or ("r2" if model.task == "regression" else "accuracy"),
-        task=model.task,
+        metric=summary.metric or model.task.metrics[0],
+        task=model.task.name,
         multiclass=summary.multiclass or "ovr",
         class_weight=summary.class_weight,
         seed=0 if split is None else split.seed,
@@ -112,8 +112,7 @@ def fit_command(model: Model) -> list[str] | None:
         words += ["--tokenizer", tokenizer.name]
     words += _flags("tokenizer", changed_of(tokenizer)) + _flags("", changed_of(vectorizer))
     usual = TrainingSettings.__dataclass_fields__
-    usual_loss = "squared" if summary.task == "regression" else "logistic"
-    if summary.loss != usual_loss:
+    if summary.loss != model.task.default_loss:
         words += ["--loss", summary.loss]
     words += _flags("loss", changed("loss", summary.loss, summary.loss_params))
     for key in ("task", "multiclass", "tol"):

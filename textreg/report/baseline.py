@@ -8,7 +8,6 @@ import numpy as np
 
 from textreg.measure.metrics import measure_numbers
 from textreg.measure.significance import Answers, bootstrap, sign_test
-from textreg.measure.thresholds import codes
 from textreg.report.facts import prices
 from textreg.report.measured import RESAMPLES, resampled
 from textreg.report.records import Baseline, Figure
@@ -27,12 +26,14 @@ def baseline_of(model: Model, study: Study) -> Baseline | None:
     if study.baseline is None:
         return None
     own, other, y_true = study.own, study.baseline, study.y_true
+    scores = own.scores, other.scores
     sizes = float(np.mean(own.sizes)), float(np.mean(other.sizes))
     told = ", ".join(f"{name} {value}" for name, value in prices(other.part.params()))
-    if not model.labels:
+    task = model.task
+    if not task.discrete:
         found = _numbers(np.asarray(y_true, dtype=np.float64), own.scores[:, 0], other.scores[:, 0])
         return Baseline("R²", len(y_true), told, *found, *sizes)
-    answers = Answers(y_true.astype(np.int64), *(_codes(one.scores, model) for one in (own, other)))
+    answers = Answers(*(y.astype(np.int64) for y in (y_true, *map(task.decide, scores))))
     first, second = (float(np.mean(one == answers.y_true)) for one in answers[1:])
     interval, _ = bootstrap([answers], resamples=RESAMPLES)
     gain = Figure("difference", first - second, *interval)
@@ -40,10 +41,6 @@ def baseline_of(model: Model, study: Study) -> Baseline | None:
     return Baseline(
         "accuracy", len(y_true), told, first, second, gain, *sizes, won, lost, sign_test(won, lost)
     )
-
-
-def _codes(scores: Floats, model: Model) -> Int64s:
-    return codes(scores[:, 0] if scores.shape[1] == 1 else scores, {}, model.labels)
 
 
 def _numbers(y_true: Floats, own: Floats, other: Floats) -> tuple[float, float, Figure]:

@@ -106,11 +106,10 @@ def _of_parts(model: Model, again: Study) -> Measured:
     _ = encoder.tree  # made once, for all of its parts
     models = [
         Model(
-            labels=model.labels,
+            model.task,
             encoder=encoder,
             weights=fit.w,
             intercepts=fit.b,
-            loss=model.loss,
             calibration=model.calibration,
             thresholds=model.thresholds,
         )
@@ -122,8 +121,7 @@ def _of_parts(model: Model, again: Study) -> Measured:
         f"documents, each answered by one of {len(models)} further fits with the same prices, "
         f"which has {'seen only what is earlier' if corpus.time_of is not None else 'not seen it'}"
     )
-    one_column = scores.shape[1] == 1
-    return Measured(corpus, scores[:, 0] if one_column else scores, models, again.fit_of, how)
+    return Measured(corpus, model.task.as_scores(scores), models, again.fit_of, how)
 
 
 def _report(
@@ -152,7 +150,8 @@ def _report(
         missing.append("The tokenizer gives no character offsets, so no document is explained.")
     return Report(
         title=title,
-        task=model.task,
+        task=model.task.name,
+        discrete=model.task.discrete,
         labels=model.labels,
         facts=data_facts(model),
         settings=settings_facts(model),

@@ -49,26 +49,20 @@ def certainty(measured: Measured) -> Floats:
 
     Thresholds are taken off first.
     """
-    model, scores = measured.model, measured.scores
-    if model.task == "regression":
-        return np.asarray(-np.abs(scores - measured.y_true))
-    offsets = np.array([model.thresholds.get(label, 0.0) for label in model.labels])
-    if scores.ndim == 1:
-        return np.asarray(np.abs(scores - offsets[1] + offsets[0]))
-    ranked = np.sort(scores - offsets, axis=1)
-    return np.asarray(ranked[:, -1] - ranked[:, -2])
+    model = measured.model
+    return model.task.certainty(measured.scores, measured.y_true, model.thresholds)
 
 
 def _choose(measured: Measured, sure: Floats) -> dict[int, str]:
     """Rows and their kinds, the wrong ones first."""
     by_trust = np.argsort(-sure, kind="stable")
-    if measured.model.task == "regression":
-        strata = np.zeros(len(sure), dtype=np.int64)
+    task = measured.model.task
+    strata, _ = task.strata(measured.y_true)
+    if not task.discrete:  # the furthest off, those in the middle, and the nearest
         middle = np.argsort(np.abs(sure - np.median(sure)), kind="stable")
         orders = {"wrong": by_trust[::-1], "unsure": middle, "right": by_trust}
     else:
-        strata = measured.y_true.astype(np.int64)
-        right = measured.predicted == measured.y_true
+        right = task.right(measured.y_true, measured.y_pred)
         orders = {
             "wrong": by_trust[~right[by_trust]],
             "unsure": by_trust[::-1],
@@ -115,15 +109,14 @@ def document_of(
 ) -> Document:
     """A document as a page shows it, from its ``explanation``; sure: see :func:`certainty`."""
     corpus = measured.corpus
-    predicted = explanation.label
-    if measured.model.task == "regression":
-        predicted = f"{explanation.score:.4g}"
+    task = measured.model.task
+    (answer,) = task.answers(measured.y_pred[row : row + 1])
     return Document(
         number=row + 1,
         where=os.path.basename(corpus.where(row)) if corpus.source_of is not None else "",
         kind=kind,
         y_true="" if corpus.labels is None else corpus.labels[row],
-        predicted=predicted,
+        predicted=task.text(answer),
         probability=explanation.probabilities.get(explanation.label),
         certainty=sure,
         of=explanation.of,

@@ -55,15 +55,10 @@ def data_facts(model: Model) -> tuple[Fact, ...]:
     found = []
     if summary is not None:
         found.append(Fact("trained on", f"{summary.documents:,} documents"))
-    counts = {} if summary is None else summary.labels
-    if model.labels:
-        shown = model.labels[:LABELS]
-        told = [f"{label} {number(counts[label])}" if label in counts else label for label in shown]
-        more = len(model.labels) - len(shown)
-        found.append(Fact("labels", ", ".join(told) + (f" and {more:,} more" if more else "")))
-    elif counts.keys() >= {"mean", "standard_deviation"}:
-        mean, spread = number(counts["mean"]), number(counts["standard_deviation"])
-        found.append(Fact("numbers", f"mean {mean}, standard deviation {spread}"))
+    title, told = model.task.told({} if summary is None else summary.labels)
+    if told:
+        more = f" and {len(told) - LABELS:,} more" if len(told) > LABELS else ""
+        found.append(Fact(title, ", ".join(told[:LABELS]) + more))
     if summary is not None:
         found.append(Fact("features in training", f"{summary.features:,}"))
     found.append(Fact("features with a weight", f"{model.n_features:,}"))

@@ -14,10 +14,10 @@ from textreg.report.selected import silent_sentences
 from textreg.report.study import Study
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
     from textreg.records import Int64s
+    from textreg.tasks.base import Targets
 
 TOP = 15
 """Features that are shown of each label."""
@@ -35,27 +35,22 @@ def columns_of(X: csr_array, columns: Int64s) -> csr_array:
     return X @ csr_array(choice, shape=(X.shape[1], len(columns)))
 
 
-def label_words(
-    model: Model, X: csr_array, y_true: NDArray[np.generic]
-) -> tuple[tuple[LabelWords, ...], int]:
+def label_words(model: Model, X: csr_array, y_true: Targets) -> tuple[tuple[LabelWords, ...], int]:
     """The features that speak most for every label, and the number of labels left out.
 
     X: (documents, the model's features). y_true: (documents,) as ``Measured.y_true``.
     """
-    names, rows = model.sides(model.weights)
+    task = model.task
+    names, rows = task.sides, task.side_rows(model.weights)
     whole = np.bincount(X.indices, minlength=X.shape[1])
-    sizes = np.bincount(y_true.astype(np.int64), minlength=len(names)) if model.labels else None
-    shown = np.arange(len(names))
-    if sizes is not None:
-        shown = np.sort(np.argsort(-sizes, kind="stable")[:LABELS])
+    sizes = np.array([np.count_nonzero(task.documents_of(y_true, c)) for c in range(len(names))])
+    shown = np.sort(np.argsort(-sizes, kind="stable")[:LABELS])
     found = []
     for c in shown.tolist():
         order = [j for j in np.argsort(-rows[c], kind="stable")[:TOP] if rows[c, j] > 0]
-        if sizes is None:
-            inside, size, others = whole, X.shape[0], 0
-        else:
-            inside = np.bincount(X[y_true == c].indices, minlength=X.shape[1])
-            size, others = int(sizes[c]), X.shape[0] - int(sizes[c])
+        mine = task.documents_of(y_true, c)
+        inside = np.bincount(X[mine].indices, minlength=X.shape[1])
+        size, others = int(sizes[c]), X.shape[0] - int(sizes[c])
         found.append(
             LabelWords(
                 names[c],
@@ -97,15 +92,15 @@ def dropped_in(model: Model, study: Study, skipped: int, unknown: int) -> Droppe
 
 def _telling(model: Model, study: Study) -> tuple[LeftOut, ...]:
     """Features without a weight whose share of documents differs most between labels."""
-    if not model.labels:
+    task = model.task
+    if not task.discrete:
         return ()
-    X = study.data.X
-    y_true: Int64s = study.data.y_true.astype(np.int64)
+    X, y_true = study.data.X, study.data.y
     whole = np.bincount(X.indices, minlength=X.shape[1])
     best = np.zeros(X.shape[1])
     label, inside, outside = (np.zeros(X.shape[1]) for _ in range(3))
-    for c in range(len(model.labels)):
-        mine = y_true == c
+    for c in range(len(task.sides)):
+        mine = task.documents_of(y_true, c)
         size = int(np.count_nonzero(mine))
         count = np.bincount(X[mine].indices, minlength=X.shape[1])
         share, others = count / size, (whole - count) / (len(y_true) - size)
@@ -117,7 +112,7 @@ def _telling(model: Model, study: Study) -> tuple[LeftOut, ...]:
     names = study.data.encoder.names
     order = [j for j in np.argsort(-best, kind="stable")[:LEFT_OUT] if best[j] > 0]
     return tuple(
-        LeftOut(names[j], model.labels[int(label[j])], float(inside[j]), float(outside[j]))
+        LeftOut(names[j], task.sides[int(label[j])], float(inside[j]), float(outside[j]))
         for j in order
     )
 
@@ -134,11 +129,12 @@ def stability_of(model: Model, study: Study) -> Stability:
         int((one & other).sum()) / max(1, int((one | other).sum()))
         for one, other in itertools.combinations(used, 2)
     ]
-    names, rows = model.sides(model.weights)
+    task = model.task
+    names, rows = task.sides, task.side_rows(model.weights)
     best, size = rows.argmax(axis=0), rows.max(axis=0, initial=0.0)
     there = np.zeros((len(fits), *rows.shape))
     for fit, out in zip(fits, there, strict=True):
-        out[:, known] = model.sides(fit.w[:, columns[known]])[1]
+        out[:, known] = task.side_rows(fit.w[:, columns[known]])
     order = np.argsort(-size, kind="stable")[:STEADY].tolist()
     return Stability(
         parts=len(fits),

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg.measure.evaluation import Evaluation, evaluate, evaluate_numbers, known_codes
+from textreg.measure.evaluation import Evaluation, Fit
 from textreg.measure.metrics import measure_numbers, wilson
-from textreg.measure.reliability import reliability, threshold_table
 from textreg.measure.significance import Answers, Interval, bootstrap
 from textreg.records import Corpus
 from textreg.report.records import Confused, Figure, LabelScore, Scores
-from textreg.training.target import numbers
 
 if TYPE_CHECKING:
     from textreg.model.model import Model
     from textreg.records import Floats, Int64s
+    from textreg.tasks.base import Targets
 
 LABELS = 30
 """Labels that are shown one by one; of more, those of most documents."""
@@ -58,17 +57,14 @@ class Measured:
         return self.models[0]
 
     @cached_property
-    def y_true(self) -> Int64s | Floats:
-        """(n,) index of every document's label, or its number; DataError where it has none."""
-        if self.model.task == "regression":
-            return numbers(self.corpus)
-        labels: Sequence[str | None] = self.corpus.labels or [None] * len(self.corpus)
-        return known_codes(labels, self.model.labels, self.corpus.where)
+    def y_true(self) -> Targets:
+        """(n,) the targets of the documents; DataError for a label that is not known."""
+        return self.model.task.targets(self.corpus)
 
     @cached_property
-    def predicted(self) -> Int64s | Floats:
-        """(n,) index of every predicted label, or the predicted number."""
-        return self.scores if self.model.task == "regression" else self.model.codes(self.scores)
+    def y_pred(self) -> Targets:
+        """(n,) the same as predicted."""
+        return self.model.decide(self.scores)
 
     @cached_property
     def proba(self) -> Floats | None:
@@ -78,18 +74,22 @@ class Measured:
 
 def scores_of(measured: Measured) -> Scores:
     """How good the answers are."""
-    if measured.model.task == "regression":
-        return _of_numbers(measured)
-    model, y_true = measured.model, measured.y_true.astype(np.int64)
-    predicted = measured.predicted.astype(np.int64)
-    names = model.labels
-    result = evaluate(
-        [names[code] for code in y_true], [names[code] for code in predicted], names, measured.proba
+    model = measured.model
+    result = model.task.evaluate(
+        measured.corpus, measured.scores, model.thresholds, model.calibration
     )
+    return _of_numbers(result, measured) if isinstance(result, Fit) else _of(result, measured)
+
+
+def _of(result: Evaluation, measured: Measured) -> Scores:
+    """Of labels."""
+    model, y_true = measured.model, measured.y_true.astype(np.int64)
+    predicted = measured.y_pred.astype(np.int64)
+    names = model.labels
     matrix = result.confusion
     shown = np.sort(np.argsort(-matrix.sum(axis=1), kind="stable")[:LABELS])
     in_matrix = np.sort(np.argsort(-matrix.sum(axis=1), kind="stable")[:MATRIX])
-    table = threshold_table(measured.scores, y_true, names, model.thresholds)
+    table = model.task.threshold_table(measured.scores, y_true, model.thresholds)
     return Scores(
         how=measured.how,
         documents=len(y_true),
@@ -100,7 +100,7 @@ def scores_of(measured: Measured) -> Scores:
         matrix=matrix[np.ix_(in_matrix, in_matrix)],
         matrix_labels=tuple(names[code] for code in in_matrix.tolist()),
         confused=_confused(matrix, names),
-        reliability=None if measured.proba is None else reliability(measured.proba, y_true, names),
+        reliability=model.task.reliability(measured.scores, y_true, model.calibration),
         thresholds=tuple((names[code], table[names[code]]) for code in shown.tolist()),
     )
 
@@ -153,10 +153,9 @@ def _confused(matrix: Int64s, names: Sequence[str]) -> tuple[Confused, ...]:
     return tuple(Confused(names[t], names[p], int(wrong[t, p])) for t, p in pairs if wrong[t, p])
 
 
-def _of_numbers(measured: Measured) -> Scores:
-    """Of a regression."""
-    y_true, predicted = measured.y_true.astype(np.float64), measured.predicted.astype(np.float64)
-    result = evaluate_numbers(y_true, predicted)
+def _of_numbers(result: Fit, measured: Measured) -> Scores:
+    """Of numbers."""
+    y_true, predicted = measured.y_true.astype(np.float64), measured.y_pred.astype(np.float64)
     squares = (y_true - predicted) ** 2
 
     def r2(rows: Int64s) -> float:

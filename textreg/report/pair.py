@@ -45,8 +45,9 @@ def report_pair(
     DataError where a document has no label, or one that a model does not know; UsageError for
     regressions, which have no labels that could flip.
     """
-    if "regression" in (first.task, second.task):
-        raise UsageError("a regression has no labels to compare: name two classifications.")
+    for task in (first.task, second.task):
+        if not task.discrete:
+            raise UsageError(f"a {task.name} has no labels to compare: name two classifications.")
     both = measured_on(first, corpus), measured_on(second, corpus)
     labels = tuple(sorted({*first.labels, *second.labels}))
     place = {label: code for code, label in enumerate(labels)}
@@ -88,7 +89,7 @@ def report_pair(
 def _answers(measured: Measured, place: dict[str, int]) -> Int64s:
     """(n,) answers of a model as indices into the labels of both."""
     codes = np.array([place[label] for label in measured.model.labels], dtype=np.int64)
-    return codes[measured.predicted.astype(np.int64)]
+    return codes[measured.y_pred.astype(np.int64)]
 
 
 def _side(name: str, measured: Measured) -> Side:
@@ -133,7 +134,7 @@ def _features(first: Model, second: Model) -> tuple[list[Moved], list[Moved], li
 
 def _speaks(model: Model) -> dict[str, tuple[str, float]]:
     """The label that every feature speaks for most, and its weight for that."""
-    labels, rows = model.sides(model.weights)
+    labels, rows = model.task.sides, model.task.side_rows(model.weights)
     best = rows.argmax(axis=0)
     return {
         name: (labels[best[j]], float(rows[best[j], j]))

@@ -227,12 +227,16 @@ class Reproduce:
 
 @dataclass(frozen=True, eq=False)
 class Report(Page):
-    """All that a page says of a model; ``missing`` tells what it cannot know, and why."""
+    """All that a page says of a model.
+
+    discrete: see :class:`textreg.tasks.Task`. missing: what the page cannot know, and why.
+    """
 
     template = "report.html.jinja"
 
     title: str
     task: str
+    discrete: bool
     labels: tuple[str, ...]
     facts: tuple[Fact, ...]
     settings: tuple[Fact, ...]

@@ -33,7 +33,8 @@ def selected_of(model: Model, study: Study) -> tuple[Selected, ...]:
     Yogatama & Smith (2014, tables 4 and 5) show their selection like this. Nothing of a regression,
     and where the tokenizer gives no character offsets.
     """
-    if not (model.labels and gives_offsets(model)):
+    task = model.task
+    if not (task.discrete and gives_offsets(model)):
         return ()
     found = study.sentences
     starts, ends = found.document_ptr[:-1], found.document_ptr[1:]
@@ -43,8 +44,8 @@ def selected_of(model: Model, study: Study) -> tuple[Selected, ...]:
     fits = (counts >= LENGTHS[0]) & (counts <= LENGTHS[1])
     fits &= np.array([len(text) <= LONGEST for text in study.corpus.texts])
     selected = []
-    for code, label in enumerate(model.labels[:LABELS]):
-        mine = np.flatnonzero(fits & (study.data.y_true == code))
+    for code, label in enumerate(task.sides[:LABELS]):
+        mine = np.flatnonzero(fits & task.documents_of(study.data.y, code))
         chosen = mine[np.argsort(np.abs(shares[mine] - 0.5), kind="stable")][:DOCUMENTS].tolist()
         texts = [study.corpus.texts[row] for row in chosen]
         for row, told in zip(chosen, explain(model, texts, of=label), strict=True):

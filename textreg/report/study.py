@@ -14,6 +14,7 @@ from textreg.explain.selection import places
 from textreg.plugins import registry
 from textreg.records import Corpus, MultiSolution
 from textreg.records.ragged import row_of, sums
+from textreg.tasks import read_target
 from textreg.training.fitting import fit_classes
 from textreg.training.prepare import Prepared, prepare
 from textreg.training.running import ALONE, Run, Work
@@ -23,7 +24,6 @@ from textreg.training.search.splitting import splits_of
 from textreg.training.search.trials import Fold, Start
 from textreg.training.search.tuning import Tuning
 from textreg.training.settings import TrainingSettings
-from textreg.training.target import Target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from textreg.kinds import Regularizer
     from textreg.model.model import Model
     from textreg.records import Floats, Int64s
+    from textreg.tasks.base import Targets
 
     _Piece = tuple[Regularizer, Fold, Sequence[Start | None] | None, Run]
 
@@ -103,9 +104,9 @@ class Study:
         return Sentences(tokens.document_ptr, sizes, sizes > 0, holds > 0)
 
     @property
-    def y_true(self) -> Int64s | Floats:
-        """Index of the label, or the number, of every document of ``rows``."""
-        return self.data.y_true[self.rows]
+    def y_true(self) -> Targets:
+        """The target of every document of ``rows``."""
+        return self.data.y[self.rows]
 
 
 def study(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work = ALONE) -> Study:
@@ -121,10 +122,10 @@ def study(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
     """
     if settings.dev is not None and settings.refit:
         corpus = _together(corpus, settings.dev)
-    target = Target.of(corpus, settings.task)
-    if target.labels != model.labels:
+    target = read_target(corpus, settings.task, settings.loss, settings.multiclass)
+    if target.task.labels != model.labels:
         raise DataError(
-            f"the training corpus has the labels {first_few(target.labels, NAMED)}, the model "
+            f"the training corpus has the labels {first_few(target.task.labels, NAMED)}, the model "
             f"{first_few(model.labels, NAMED)}: give the corpus that it was trained on (--train)."
         )
     plain = replace(

@@ -10,8 +10,8 @@ import numpy as np
 
 from textreg.errors import UsageError
 from textreg.kinds import Regularizer
-from textreg.measure.calibration import Calibration, calibrate
-from textreg.measure.thresholds import Threshold, choose_thresholds
+from textreg.measure.calibration import Calibration
+from textreg.measure.thresholds import Threshold
 from textreg.plugins import calls
 from textreg.records import MultiSolution, Problem, Solution
 from textreg.training.prepare import Prepared
@@ -21,7 +21,6 @@ from textreg.training.search.searching import Found
 from textreg.training.search.selection import Point
 from textreg.training.search.trials import Fold, Problems, Start, dense
 from textreg.training.settings import TrainingSettings
-from textreg.training.target import Target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,7 +76,7 @@ def _fit_one(bench: SearchContext, best: Point | None, ready: Ready, work: Work)
     """Fit one setting on all documents, or without ``refit`` on those it was searched on."""
     settings, data, cut = bench.settings, ready.data, ready.cut
     part = best.part if best else settings.reg
-    calibration, thresholds = _tune(part, cut, settings, bench.target, work)
+    calibration, thresholds = _tune(part, cut, settings, work)
     if cut and not settings.refit:
         rows = bench.splits[0].train
         problems: Problems = replace(cut[0], problem=cut[0].problem.replace(tol=settings.tol))
@@ -97,17 +96,17 @@ def _tune(
     part: Regularizer,
     cut: Sequence[Fold],
     settings: TrainingSettings,
-    target: Target,
     work: Work,
 ) -> tuple[Calibration | None, dict[str, Threshold]]:
     """The calibration and the thresholds that were asked for, learned from what is held out."""
     if not cut or (settings.calibrate is None and not settings.threshold):
         return None, {}
+    task = cut[0].task
     scores, y_true = held_out(part, cut, work)
     calibration = None
     if settings.calibrate is not None:
-        calibration = calibrate(settings.calibrate, scores, y_true, cut[0].loss)
-    return calibration, choose_thresholds(settings.threshold or {}, scores, y_true, target.labels)
+        calibration = task.calibrate(settings.calibrate, scores, y_true)
+    return calibration, task.choose_thresholds(settings.threshold or {}, scores, y_true)
 
 
 def fit_classes(
@@ -121,16 +120,17 @@ def fit_classes(
     starts: one a weight vector, to begin from, as far as they are known.
     """
     run = work.run("fit", len(problems.rows))
-    if problems.codes is not None:
+    if problems.task.joint:
         begin = None
         known = [start for start in starts or () if start is not None]
-        if len(known) == len(problems.targets):
+        if len(known) == problems.task.n_rows:
             begin = dense(known, problems.problem.X.shape[1])
-        pieces: list[tuple[Any, ...]] = [(part, problems.problem, problems.codes, begin, run)]
+        codes = problems.y.astype(np.int64)
+        pieces: list[tuple[Any, ...]] = [(part, problems.problem, codes, begin, run)]
         return run.map(_fit_together, pieces)[0], run.stopped
     pieces = [
         (part, problems.of(row), starts[row] if starts else None, run)
-        for row in range(len(problems.targets))
+        for row in range(problems.task.n_rows)
     ]
     return _join(run.map(_fit, pieces)), run.stopped
 

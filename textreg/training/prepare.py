@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg.errors import DataError, DataWarning, UsageError, did_you_mean
+from textreg.errors import DataError, DataWarning
 from textreg.plugins import calls
 from textreg.records import Corpus, Problem, Tokens
+from textreg.tasks import Target, Task
 from textreg.training.search.splits import Split
 from textreg.training.search.trials import Fold, Problems
 from textreg.training.settings import TrainingSettings
-from textreg.training.target import Target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
 
     from textreg.features.encoder import Encoder
     from textreg.features.vectorize import Features
-    from textreg.records import Floats, Int64s
+    from textreg.records import Floats
+    from textreg.tasks.base import Targets
 
 SEARCH_TOL = 3e-3
 """Relative duality gap of the fits that are only compared with each other."""
@@ -33,17 +33,16 @@ SEARCH_TOL = 3e-3
 class Prepared:
     """All documents as numbers, those of ``dev`` after those of the corpus.
 
-    y_true: index of every document's label, or its number in a regression. targets: (k, n), the y
-    of each weight vector to find. unlabeled: number of documents at the end of ``tokens`` that are
-    nowhere else.
+    task, y: what is learned, and its targets (n,). unlabeled: number of documents at the end of
+    ``tokens`` that are nowhere else.
     """
 
     encoder: Encoder
     tokens: Tokens
     X: csr_array
-    y_true: Int64s | Floats
+    task: Task
+    y: Targets
     weights: Floats
-    targets: Floats
     settings: TrainingSettings
     unlabeled: int = 0
 
@@ -67,7 +66,7 @@ class Prepared:
                 )
         problem = Problem(
             X=self.X if len(rows) == self.X.shape[0] else self.X[rows],
-            y=self.targets[0][rows],
+            y=self.task.rows(self.y[rows])[0],
             weights=self.weights[rows],
             loss=settings.loss,
             groups=groups,
@@ -81,22 +80,17 @@ class Prepared:
 
     def problems(self, rows: NDArray[np.intp], tol: float) -> Problems:
         """The fits of some documents, of all weight vectors."""
-        together = self.settings.multiclass == "softmax" and len(self.targets) > 1
-        return Problems(
-            problem=self.problem(rows, tol),
-            targets=self.targets[:, rows],
-            codes=self.y_true[rows].astype(np.int64) if together else None,
-        )
+        return Problems(self.problem(rows, tol), self.task, self.y[rows])
 
     def fold(self, split: Split) -> Fold:
         """A split made ready for the search."""
         part = self.problems(split.train, max(self.settings.tol, SEARCH_TOL))
         return Fold(
             problem=part.problem,
-            targets=part.targets,
-            codes=part.codes,
+            task=self.task,
+            y=part.y,
             X_held=self.X[split.held],
-            y_held=self.y_true[split.held],
+            y_held=self.y[split.held],
         )
 
     def _tokens(self, rows: NDArray[np.intp]) -> Tokens:
@@ -130,10 +124,10 @@ def prepare(
 
     dev = settings.dev
     weights = _weights(corpus)
-    codes, _ = target.strata()
-    factors = _class_factors(target.labels, codes, weights, settings)
+    task, y = target
+    factors = task.factors(y, weights, settings.class_weight)
     if dev is not None:
-        target = target._replace(y_true=np.concatenate([target.y_true, target.more(dev)]))
+        y = np.concatenate([y, task.dev_targets(dev)])
         weights = np.concatenate([weights, _weights(dev)])
     if features is None:
         features = make_features(corpus, settings)
@@ -145,9 +139,9 @@ def prepare(
         encoder=features.encoder,
         tokens=features.tokens,
         X=X,
-        y_true=target.y_true,
-        weights=weights * factors[target.strata()[0]],
-        targets=target.rows(),
+        task=task,
+        y=y,
+        weights=weights * factors[task.strata(y)[0]],
         settings=settings,
         unlabeled=unlabeled,
     )
@@ -169,32 +163,3 @@ def _weights(corpus: Corpus) -> Floats:
             "weight above zero, or leave the weights out."
         )
     return corpus.weights
-
-
-def _class_factors(
-    labels: Sequence[str], codes: Int64s, weights: Floats, settings: TrainingSettings
-) -> Floats:
-    """The factor on the weights of each label's documents."""
-    if not labels:
-        return np.ones(1)
-    given = settings.class_weight
-    total = np.bincount(codes, weights=weights, minlength=len(labels))
-    if not total.all():
-        label = labels[int(np.argmin(total))]
-        raise DataError(
-            f"All documents with the label '{label}' have the weight 0: give some of them more, "
-            "or leave that label out."
-        )
-    if given is None:
-        return np.ones(len(labels))
-    if isinstance(given, str):
-        return np.asarray(total.sum() / (len(labels) * total))
-    for label, factor in given.items():
-        if label not in labels:
-            raise UsageError(
-                f"class_weight names the label '{label}', which no document has."
-                f"{did_you_mean(label, labels)} There are: {', '.join(labels)}."
-            )
-        if not (np.isfinite(factor) and factor > 0):
-            raise UsageError(f"class_weight of '{label}' must be above 0, not {factor}.")
-    return np.array([float(given.get(label, 1.0)) for label in labels])

@@ -10,7 +10,6 @@ import numpy as np
 
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Regularizer
-from textreg.measure.metrics import measure
 from textreg.model.regularization_path import PathPoint, SolutionPath
 from textreg.params import AUTO, Choices, LogGrid
 from textreg.plugins import calls
@@ -126,7 +125,7 @@ def _whole_path(
             PathPoint(
                 params=version.params(),
                 nonzero=len(np.unique(w.indices)),
-                metrics=measure(np.vstack(scores), y_true, fit.cut[0].loss),
+                metrics=fit.cut[0].task.measure(np.vstack(scores), y_true),
                 gap=None if np.isnan(gap) else float(gap),
             )
         )

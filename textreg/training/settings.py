@@ -11,12 +11,12 @@ from textreg.features.vectorize import Vectorizer
 from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Plugin, Regularizer, Tokenizer
 from textreg.losses import Logistic
 from textreg.measure.calibration import check_method
-from textreg.measure.metrics import METRICS
 from textreg.measure.thresholds import parse_rule
 from textreg.params import Parametrized
 from textreg.plugins import registry
 from textreg.plugins.joining import JoinedBuilder
 from textreg.records import Corpus
+from textreg.tasks import TASKS
 from textreg.training.running import check_jobs
 from textreg.training.search.spaces import Dimension, dimensions
 from textreg.training.search.splits import check_fraction
@@ -30,10 +30,6 @@ PREFIXES = {
     "loss": "loss",
 }
 """The kind of part that each keyword, and prefix of its parameters' keywords, stands for."""
-
-
-MULTICLASS = ("ovr", "softmax")
-"""Ways to tell more than two labels apart: one against the rest, or all together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +87,6 @@ class TrainingSettings:
         if self.holdout is not None:
             check_fraction(self.holdout)
         self._check_task()
-        self._check_calibration()
         if self.unlabeled is not None and self.reg.needs != "graph":
             raise UsageError(
                 f"{self.reg.label()} makes no use of unlabeled documents; regularizers with a "
@@ -147,58 +142,18 @@ class TrainingSettings:
             if not welcome and getattr(self, kind) is not None:
                 raise UsageError(f"{self.reg.label()} makes no use of {kind}: leave out {kind}.")
 
-    def _check_calibration(self) -> None:
-        """Refuse what scores cannot be calibrated by."""
-        if self.calibrate is not None:
-            check_method(self.calibrate)
-            if not self.loss.log_odds or self.task == "regression":
-                raise UsageError(
-                    f"the {self.loss.label()} loss gives no probabilities to calibrate: leave out "
-                    "calibrate, or take the logistic loss."
-                )
-        if self.threshold and self.task == "regression":
-            raise UsageError("a regression has no labels to choose: leave out threshold.")
-        for rule in (self.threshold or {}).values():
-            parse_rule(rule)
-
     def _check_task(self) -> None:
         """Refuse what does not go together with the task."""
-        if self.task not in METRICS:
+        if self.task not in TASKS:
             raise UsageError(
-                f"task must be one of {', '.join(METRICS)}, not '{self.task}'."
-                f"{did_you_mean(self.task, METRICS)}"
+                f"task must be one of {', '.join(TASKS)}, not '{self.task}'."
+                f"{did_you_mean(self.task, TASKS)}"
             )
-        if self.multiclass not in MULTICLASS:
-            raise UsageError(
-                f"multiclass must be one of {', '.join(MULTICLASS)}, not '{self.multiclass}'."
-                f"{did_you_mean(self.multiclass, MULTICLASS)}"
-            )
-        extends = isinstance(self.loss, Logistic)  # whose form for several classes softmax is
-        if self.multiclass == "softmax" and not (extends and self.reg.softmax):
-            what = self.reg.label() if extends else f"the {self.loss.label()} loss"
-            raise UsageError(
-                f"{what} cannot go with softmax: leave out multiclass, or take the logistic loss "
-                "and one of ridge, lasso, elastic, network or laplacian."
-            )
-        metrics = METRICS[self.task]
-        if self.metric not in metrics:
-            raise UsageError(
-                f"metric must be one of {', '.join(metrics)} for {self.task}, not '{self.metric}'."
-                f"{did_you_mean(self.metric, metrics)}"
-            )
-        if self.task == "regression":
-            if self.loss.binary:
-                raise UsageError(
-                    f"the {self.loss.label()} loss is for labels, not for the numbers of a "
-                    "regression: leave it out, or take one for numbers, such as squared."
-                )
-            if self.class_weight is not None:
-                raise UsageError("a regression has no classes to weigh: leave out class_weight.")
-        elif self.metric == "log-loss" and not self.loss.log_odds:
-            raise UsageError(
-                f"the loss '{self.loss.label()}' gives no probabilities, so there is no log-loss "
-                "to choose by: take another metric, or the logistic loss."
-            )
+        if self.calibrate is not None:
+            check_method(self.calibrate)
+        TASKS[self.task].check_options(self)
+        for rule in (self.threshold or {}).values():
+            parse_rule(rule)
 
     def plugins(self) -> list[dict[str, Any]]:
         """Kind, name and origin of every part, as JSON-able values."""
@@ -241,8 +196,8 @@ class TrainingSettings:
                     f"no option '{key}'.{did_you_mean(key, known)} A parameter of a part has the "
                     "part's keyword before it, such as reg_l1."
                 )
-        if values.get("task") == "regression":
-            values = {"loss": "squared", "metric": METRICS["regression"][0], **values}
+        if (task := TASKS.get(values.get("task", cls.task))) is not None:
+            values = {"loss": task.default_loss, "metric": task.metrics[0], **values}
         reg = registry.resolve("regularizer", values.pop("reg", "sentence"), parts.pop("reg"))
         tokenizer = values.pop("tokenizer", "words")
         values["tokenizer"] = registry.resolve("tokenizer", tokenizer, parts.pop("tokenizer"))

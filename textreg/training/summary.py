@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,8 +26,6 @@ from textreg.records import SelectionReport
 from textreg.training.search.splitting import split_by
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from textreg.model.regularization_path import SolutionPath
     from textreg.training.fitting import FinalFit
     from textreg.training.search.context import SearchContext
@@ -47,15 +45,15 @@ def training_summary(
     seconds: Mapping[str, float],
 ) -> TrainingSummary:
     """The summary of a search and its final fit; ``seconds`` are those of each stage."""
-    settings, labels = context.settings, context.target.labels
+    settings, task = context.settings, context.target.task
     problem, fitted, best = fit.problems.problem, fit.fitted, fit.best
     weight = settings.class_weight
     return TrainingSummary(
-        task=settings.task,
+        task=task.name,
         loss=problem.loss.label(),
         loss_params=problem.loss.params(),
-        multiclass=None if len(labels) < 3 else settings.multiclass,
-        labels=_of_labels(labels, fit.data.y_true[fit.rows]),
+        multiclass=task.multiclass,
+        labels=task.describe(fit.data.y[fit.rows]),
         reg=RegularizerSummary(fit.part.label(), fit.part.params(), _searched(settings)),
         documents=problem.X.shape[0],
         features=problem.X.shape[1],
@@ -90,14 +88,6 @@ def training_summary(
         order=_order(fit),
         order_groups=_order_of_groups(fit),
     )
-
-
-def _of_labels(labels: Sequence[str], y_true: NDArray[Any]) -> dict[str, int | float]:
-    """Documents of each label; of the targets of a regression their mean and spread."""
-    if not labels:
-        return {"mean": float(y_true.mean()), "standard_deviation": float(y_true.std())}
-    counts = np.bincount(y_true, minlength=len(labels)).tolist()
-    return dict(zip(labels, counts, strict=True))
 
 
 def _of_groups(fit: FinalFit) -> GroupsSummary | None:

@@ -14,10 +14,10 @@ import numpy as np
 
 from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer
-from textreg.measure.thresholds import check_thresholds
 from textreg.model.model import Model
 from textreg.model.summary import TrainingSummary
 from textreg.records import Corpus
+from textreg.tasks import read_target
 from textreg.text import check_texts
 from textreg.training.fitting import fit_winner
 from textreg.training.regularization_path import path_parameter, trace
@@ -28,7 +28,6 @@ from textreg.training.search.searching import Found, find
 from textreg.training.search.splitting import group_names, splits_of
 from textreg.training.settings import TrainingSettings
 from textreg.training.summary import training_summary
-from textreg.training.target import Target
 
 if TYPE_CHECKING:
     from textreg.features.vectorize import Features
@@ -96,8 +95,8 @@ def train_corpus(
     work = Work(settings.jobs, progress, math.inf if seconds is None else begun + seconds)
     clock = [time.perf_counter()]
     report = progress or _silent
-    target = Target.of(corpus, settings.task)
-    check_thresholds(settings.threshold or {}, target.labels)
+    target = read_target(corpus, settings.task, settings.loss, settings.multiclass)
+    target.task.check_thresholds(settings.threshold or {})
     if settings.path:
         path_parameter(settings.reg)  # refused before long work
     splits = splits_of(corpus, target, settings)
@@ -121,8 +120,7 @@ def train_corpus(
     summary = training_summary(bench, found, fit, path, seconds_of)
     _warn_unless_converged(summary, settings, fit.stopped)
     return Model(
-        labels=target.labels,
-        loss=fit.problems.loss,
+        target.task,
         encoder=fit.data.encoder,
         weights=fit.fitted.w,
         intercepts=fit.fitted.b,

@@ -17,6 +17,7 @@ from textreg.features.vectorize import Features
 from textreg.kinds import Regularizer
 from textreg.plugins import registry
 from textreg.records import Corpus
+from textreg.tasks import Target
 from textreg.training.prepare import Prepared, make_features, prepare
 from textreg.training.running import Run, Work
 from textreg.training.search.choice import choose, promising
@@ -27,7 +28,6 @@ from textreg.training.search.splits import Split
 from textreg.training.search.trials import Fold
 from textreg.training.search.tuning import Tuning
 from textreg.training.settings import TrainingSettings
-from textreg.training.target import Target
 
 TIGHTER = 3.0
 """How many times longer the final fit may take, for its tolerance, than the slowest of a search."""

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from textreg.kinds import Regularizer
-from textreg.measure.metrics import measure, standard_error
 from textreg.plugins import calls
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search.journal import Journal
@@ -136,13 +135,14 @@ def _point(
     """A setting measured: its trials are given fold by fold, one a weight vector."""
     scores = [np.column_stack([trial.scores for trial in trials]) for trials in by_fold]
     unions = [np.bitwise_or.reduce([trial.used for trial in trials]) for trials in by_fold]
+    task = folds[0].task
     y_true: list[Any] = [fold.y_held for fold in folds]
     error = None
     if error_of is not None:
-        error = standard_error(scores, y_true, error_of, folds[0].loss)
+        error = task.standard_error(scores, y_true, error_of)
     return Point(
         part=part,
-        metrics=measure(np.vstack(scores), np.concatenate(y_true), folds[0].loss),
+        metrics=task.measure(np.vstack(scores), np.concatenate(y_true)),
         nonzero=float(np.mean([int(np.unpackbits(union).sum()) for union in unions])),
         starts=tuple(trial.start for trial in by_fold[0]),
         changes=changes,

@@ -10,6 +10,7 @@ import numpy as np
 from textreg.errors import DataError, UsageError
 from textreg.reading.times import moments
 from textreg.records import Corpus
+from textreg.tasks import Target
 from textreg.training.search.splits import (
     Split,
     folds,
@@ -20,7 +21,6 @@ from textreg.training.search.splits import (
     time_holdout,
 )
 from textreg.training.settings import TrainingSettings
-from textreg.training.target import Target
 
 HOLDOUT = 0.1
 """Share of the documents that is held out when a search needs some and none are given."""
@@ -32,7 +32,7 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
     Raises UsageError where the groups or the times of the documents contradict the settings,
     DataError where a split would leave a class out.
     """
-    codes, labels = target.strata()
+    codes, labels = target.task.strata(target.y)
     _check_order(corpus, settings)
     if settings.dev is not None:
         n = len(codes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -17,12 +17,14 @@ import numpy as np
 from textreg.kinds import Regularizer
 from textreg.plugins import calls
 from textreg.records import Problem, Step
+from textreg.tasks import Task
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from textreg.records import Floats, Int64s
+    from textreg.records import Floats
+    from textreg.tasks.base import Targets
 
 KEPT = 100_000
 """Most weights of a solution that is kept to start from."""
@@ -32,24 +34,22 @@ KEPT = 100_000
 class Problems:
     """The fits of all weight vectors on the same documents.
 
-    problem: that of the first weight vector. targets: (k, n), the ``y`` of each weight vector to
-    find. codes: (n,) index of every document's class where all are fitted together, by softmax;
-    else None.
+    problem: that of the first weight vector. task: what is learned. y: (n,) its targets.
     """
 
     problem: Problem
-    targets: Floats
-    codes: Int64s | None = field(default=None, kw_only=True)
+    task: Task
+    y: Targets
 
-    @property
-    def loss(self) -> str:
-        """What the scores mean: see :func:`measure`."""
-        return self.problem.loss.name if self.codes is None else "softmax"
+    @cached_property
+    def targets(self) -> Floats:
+        """(k, n) the ``Problem.y`` of each weight vector."""
+        return self.task.rows(self.y)
 
     @property
     def rows(self) -> list[int | None]:
-        """The weight vectors that are fitted by themselves; None where all are fitted together."""
-        return list(range(len(self.targets))) if self.codes is None else [None]
+        """The weight vectors that are fitted by themselves; [None] if all are fitted together."""
+        return [None] if self.task.joint else list(range(self.task.n_rows))
 
     def of(self, row: int | None) -> Problem:
         """The problem of one of :attr:`rows`; where all are fitted together, its y has no part."""
@@ -65,21 +65,20 @@ class Problems:
 class Fold(Problems):
     """One split, ready to be fitted and measured.
 
-    X_held, y_held: the documents to measure on, and the indices of their classes, or their
-    numbers in a regression.
+    X_held, y_held: the documents to measure on, and their targets.
     """
 
     X_held: csr_array
-    y_held: Int64s | Floats
+    y_held: Targets
 
     @cached_property
     def digest(self) -> str:
         """A digest of everything that fits and scores depend on."""
         problem, found = self.problem, hashlib.sha256()
         loss = problem.loss.label(), problem.loss.params()
-        plain = (loss, problem.tol, problem.max_iter, problem.fit_intercept)
+        plain = (self.task, loss, problem.tol, problem.max_iter, problem.fit_intercept)
         found.update(repr((*plain, problem.X.shape)).encode())
-        parts: list[Any] = [problem.X, problem.weights, self.targets, self.codes]
+        parts: list[Any] = [problem.X, problem.weights, self.y]
         parts += [self.X_held, self.y_held]
         if (groups := problem.groups) is not None:
             parts += [groups.indptr, groups.indices, groups.weights]
@@ -200,13 +199,13 @@ def solve_chain(
     intercepts to begin from.
     """
     problem = problems.of(row).replace(callback=watch.callback)
-    if problems.codes is None:
+    if not problems.task.joint:
         if start is not None:
             problem = problem.replace(start=(start[0][0], float(start[1][0])))
         for solution in calls.path(parts, problem, lambda: watch.stopped is not None):
             yield solution.w[None], np.array([solution.b]), solution.gap
         return
     for part in parts:
-        fitted = calls.solve_softmax(part, problem, problems.codes, start)
+        fitted = calls.solve_softmax(part, problem, problems.y.astype(np.int64), start)
         start = fitted.w, fitted.b
         yield fitted.w, fitted.b, fitted.gap

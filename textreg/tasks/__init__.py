@@ -1,0 +1,82 @@
+"""Tasks: what labels mean, and how scores become answers.
+
+Everything that depends on the number of labels, or on whether labels are numbers, is a method of a
+:class:`Task`. All other code asks the task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from textreg.errors import UsageError
+from textreg.losses import find_loss
+from textreg.tasks.base import MULTICLASS, Task
+from textreg.tasks.classification import Classification, check_classes, classification
+from textreg.tasks.regression import Regression
+
+if TYPE_CHECKING:
+    from textreg.kinds import Loss
+    from textreg.records import Corpus
+    from textreg.tasks.base import Targets
+
+__all__ = [
+    "MULTICLASS",
+    "TASKS",
+    "Classification",
+    "Regression",
+    "Target",
+    "Task",
+    "check_classes",
+    "classification",
+    "read_target",
+    "task_of_header",
+]
+
+TASKS: dict[str, type[Task]] = {task.name: task for task in (Classification, Regression)}
+"""Every task, by the user's option ``--task``. A new one is entered here, and nowhere else."""
+
+
+class Target(NamedTuple):
+    """A task and what it is to learn: y (n,), one entry for each document."""
+
+    task: Task
+    y: Targets
+
+
+def read_target(
+    corpus: Corpus,
+    name: str = Classification.name,
+    loss: str | Loss | None = None,
+    multiclass: str = "ovr",
+) -> Target:
+    """The task that a training corpus poses, and its targets.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Labeled documents.
+    name : str, default "classification"
+        Key of :data:`TASKS`.
+    loss : str or Loss, optional
+        Default that of the task.
+    multiclass : str, default "ovr"
+        One of :data:`MULTICLASS`.
+
+    Raises
+    ------
+    DataError
+        With file and line, if nothing can be learned from the labels.
+    """
+    family = TASKS[name]
+    task = family.of(corpus, find_loss(family.default_loss if loss is None else loss), multiclass)
+    return Target(task, task.targets(corpus))
+
+
+def task_of_header(header: Mapping[str, Any]) -> Task:
+    """The task that ``Task.to_header`` wrote; UsageError for any other."""
+    kinds = {kind: one for task in TASKS.values() for kind, one in task.kinds().items()}
+    kind = header["task"]
+    if kind not in kinds:
+        raise UsageError(f"it has a task {kind!r}, and there is none of that name.")
+    return kinds[kind].from_header(header)

@@ -1,0 +1,346 @@
+"""What a task is: what documents are labeled with, and what scores say about it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
+
+from textreg.errors import UsageError, did_you_mean
+from textreg.losses import Logistic
+from textreg.measure.metrics import standard_error
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    from textreg.kinds import Loss, Regularizer
+    from textreg.measure.calibration import Calibration
+    from textreg.measure.evaluation import Evaluation, Fit
+    from textreg.measure.reliability import Reliability, ThresholdLine
+    from textreg.measure.thresholds import Threshold
+    from textreg.records import Corpus, Floats, Int64s
+
+    Targets: TypeAlias = Int64s | Floats
+    Bools: TypeAlias = NDArray[np.bool_]
+
+MULTICLASS = ("ovr", "softmax")
+"""Ways to fit more than two labels: one against the rest, or all together."""
+
+
+class Options(Protocol):
+    """The settings of a training that a task may refuse."""
+
+    @property
+    def reg(self) -> Regularizer: ...
+    @property
+    def metric(self) -> str: ...
+    @property
+    def loss(self) -> Loss: ...
+    @property
+    def multiclass(self) -> str: ...
+    @property
+    def class_weight(self) -> str | Mapping[str, float] | None: ...
+    @property
+    def calibrate(self) -> str | None: ...
+    @property
+    def threshold(self) -> Mapping[str, str] | None: ...
+
+
+@dataclass(frozen=True)
+class Task(ABC):
+    """What is to be learned, and how scores become answers.
+
+    A task has k weight vectors, and a model of it gives every document k scores. Targets ``y`` are
+    what the task reads from labels: one entry for each document. Scores are accepted as a table
+    (n, k) or in the form of :meth:`as_scores`. A further task is one subclass, entered in
+    :data:`textreg.tasks.TASKS`.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Labels in sorted order; none if the task has none.
+    loss : str
+        Name of the loss that was minimized.
+    probabilistic : bool
+        Whether scores stand for probabilities.
+    name : str
+        The user's option: ``textreg train --task NAME``.
+    kind : str
+        The word for this class in model files.
+    metrics : tuple of str
+        What the winner of a search may be chosen by; the first is the default.
+    default_loss : str
+        Loss of a training that names none.
+    discrete : bool
+        Whether answers are right or wrong, and not only near or far.
+    joint : bool
+        Whether all weight vectors are fitted together, by ``Regularizer.solve_softmax``.
+    multiclass : str or None
+        One of :data:`MULTICLASS`; None if the choice makes no difference.
+    """
+
+    labels: tuple[str, ...]
+    loss: str
+    probabilistic: bool
+
+    name: ClassVar[str]
+    kind: ClassVar[str]
+    metrics: ClassVar[tuple[str, ...]]
+    default_loss: ClassVar[str]
+    discrete: ClassVar[bool] = True
+    joint: ClassVar[bool] = False
+    multiclass: ClassVar[str | None] = None
+
+    # -- before the labels are known ------------------------------------------------------------
+
+    @classmethod
+    def check_options(cls, options: Options) -> None:
+        """UsageError for settings of a training that make no sense for this task."""
+        if options.multiclass not in MULTICLASS:
+            raise UsageError(
+                f"multiclass must be one of {', '.join(MULTICLASS)}, not '{options.multiclass}'."
+                f"{did_you_mean(options.multiclass, MULTICLASS)}"
+            )
+        if options.multiclass == "softmax":
+            extends = isinstance(options.loss, Logistic)  # whose form for several classes it is
+            if not (extends and options.reg.softmax):
+                what = options.reg.label() if extends else f"the {options.loss.label()} loss"
+                raise UsageError(
+                    f"{what} cannot go with softmax: leave out multiclass, or take the logistic "
+                    "loss and one of ridge, lasso, elastic, network or laplacian."
+                )
+        if options.metric not in cls.metrics:
+            raise UsageError(
+                f"metric must be one of {', '.join(cls.metrics)} for {cls.name}, not "
+                f"'{options.metric}'.{did_you_mean(options.metric, cls.metrics)}"
+            )
+
+    @classmethod
+    def kinds(cls) -> dict[str, type[Task]]:
+        """The classes that :meth:`of` may give, by their ``kind``."""
+        return {cls.kind: cls}
+
+    @classmethod
+    @abstractmethod
+    def of(cls, corpus: Corpus, loss: Loss, multiclass: str) -> Task:
+        """The task that the labels of a training corpus pose.
+
+        Raises DataError, with file and line, if nothing can be learned from them.
+        """
+
+    # -- targets --------------------------------------------------------------------------------
+
+    @abstractmethod
+    def targets(self, corpus: Corpus) -> Targets:
+        """y (n,) of documents; DataError, with file and line, for a label that is not known."""
+
+    @abstractmethod
+    def dev_targets(self, dev: Corpus) -> Targets:
+        """The same for documents that hyperparameters are chosen by."""
+
+    @abstractmethod
+    def known_targets(self, corpus: Corpus) -> Targets:
+        """The same, with -1 for labels that are missing or not known."""
+
+    @abstractmethod
+    def rows(self, y: Targets) -> Floats:
+        """(k, n) what each weight vector is fitted to: ``Problem.y`` of each."""
+
+    @abstractmethod
+    def strata(self, y: Targets) -> tuple[Int64s, Sequence[str]]:
+        """(n,) the stratum of each document, to be spread evenly over splits; and their names."""
+
+    @abstractmethod
+    def factors(
+        self, y: Targets, weights: Floats, class_weight: str | Mapping[str, float] | None
+    ) -> Floats:
+        """(strata,) the factor on the weights of each stratum's documents.
+
+        Raises DataError if no document of a label has a weight above zero, UsageError for a
+        ``class_weight`` of an unknown label.
+        """
+
+    @abstractmethod
+    def describe(self, y: Targets) -> dict[str, float]:
+        """Statistics of the targets, for the summary of a training."""
+
+    @abstractmethod
+    def told(self, described: Mapping[str, float]) -> tuple[str, list[str]]:
+        """What :meth:`describe` gave, for people: a title and a text for each item.
+
+        Nothing is listed if nothing is known.
+        """
+
+    # -- scores ---------------------------------------------------------------------------------
+
+    @property
+    def n_rows(self) -> int:
+        """Number of weight vectors, k."""
+        return 1
+
+    def check_weights(self, weights: Floats, intercepts: Floats, n_features: int) -> None:
+        """UsageError unless weights are (k, n_features) and intercepts (k,)."""
+        shape = (self.n_rows, n_features)
+        if weights.shape != shape or intercepts.shape != shape[:1]:
+            raise UsageError(
+                f"{len(self.labels)} labels and {n_features} features need weights of the shape "
+                f"{shape} and intercepts of the shape {shape[:1]}, not {weights.shape} and "
+                f"{intercepts.shape}."
+            )
+
+    def as_scores(self, table: Floats) -> Floats:
+        """Scores as ``Model.decision_function`` gives them, from a table (n, k)."""
+        return table[:, 0]
+
+    def as_table(self, scores: Floats) -> Floats:
+        """The inverse of :meth:`as_scores`; a table (n, k) stays as it is."""
+        return scores[:, None] if scores.ndim == 1 else scores
+
+    @abstractmethod
+    def decide(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Targets:
+        """y (n,) as scores predict it."""
+
+    @abstractmethod
+    def answers(self, y: Targets) -> list[str] | list[float]:
+        """Targets as the labels, or numbers, that they stand for."""
+
+    @abstractmethod
+    def text(self, answer: str | float) -> str:
+        """One of :meth:`answers` for people."""
+
+    def right(self, y_true: Targets, y_pred: Targets) -> Bools:
+        """(n,) whether each answer is right."""
+        return np.asarray(y_true == y_pred)
+
+    @abstractmethod
+    def certainty(self, scores: Floats, y_true: Targets, thresholds: Mapping[str, float]) -> Floats:
+        """(n,) how far each score is from another answer; or minus the error of a number."""
+
+    @abstractmethod
+    def measure(self, scores: Floats, y: Targets) -> dict[str, float]:
+        """Values of all :attr:`metrics` that the loss allows, by name."""
+
+    def standard_error(self, scores: Sequence[Floats], y: Sequence[Targets], metric: str) -> float:
+        """Standard error of a metric, from the scores and targets of each fold.
+
+        See :func:`textreg.measure.metrics.standard_error`.
+        """
+        return standard_error(self.measure, scores, y, metric)
+
+    @abstractmethod
+    def evaluate(
+        self,
+        corpus: Corpus,
+        scores: Floats,
+        thresholds: Mapping[str, float],
+        calibration: Calibration | None,
+    ) -> Evaluation | Fit:
+        """Compare predictions with the labels of a corpus.
+
+        Raises DataError if there is nothing to measure, or for a label that is not known.
+        """
+
+    # -- probabilities --------------------------------------------------------------------------
+
+    def require_probabilities(self) -> None:
+        """UsageError unless :attr:`probabilistic`."""
+        if not self.probabilistic:
+            raise UsageError(
+                f"a {self.name} with the {self.loss} loss has no probabilities: use its "
+                "predictions and scores, or train with the logistic loss."
+            )
+
+    def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
+        """(n, labels) probabilities; UsageError if there are none."""
+        return np.exp(self.log_probabilities(scores, calibration))
+
+    def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
+        """(n, labels) natural logarithms of probabilities, exact if those are next to 0."""
+        self.require_probabilities()
+        raise NotImplementedError
+
+    def calibrate(self, method: str, scores: Floats, y: Targets) -> Calibration:
+        """Learn a calibration from documents that no fit has seen."""
+        raise NotImplementedError
+
+    def reliability(
+        self, scores: Floats, y: Targets, calibration: Calibration | None = None
+    ) -> Reliability | None:
+        """How often probabilities come true; None if there are none."""
+        return None
+
+    # -- thresholds -----------------------------------------------------------------------------
+
+    def check_thresholds(self, thresholds: Mapping[str, object]) -> None:
+        """UsageError for thresholds that this task cannot have."""
+        if thresholds:
+            raise UsageError(f"a {self.name} has no labels to choose: leave out threshold.")
+
+    def require_thresholds(self) -> None:
+        """UsageError unless labels can have thresholds."""
+        raise UsageError(
+            f"a {self.name} has no labels, and so no thresholds: leave out --thresholds."
+        )
+
+    def choose_thresholds(
+        self, rules: Mapping[str, str], scores: Floats, y: Targets
+    ) -> dict[str, Threshold]:
+        """The threshold of every label that has a rule, from documents that no fit has seen."""
+        return {}
+
+    def threshold_table(
+        self, scores: Floats, y: Targets, thresholds: Mapping[str, float]
+    ) -> dict[str, tuple[ThresholdLine, ...]]:
+        """For every label the threshold in use, and what others would give."""
+        return {}
+
+    # -- sides: what weights speak for ----------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def sides(self) -> tuple[str, ...]:
+        """What a weight may speak for: labels, or both directions of a number."""
+
+    def side_rows(self, rows: Floats) -> Floats:
+        """(sides, p) weights for each side, from the (k, p) rows of a model."""
+        return np.concatenate([-rows, rows])
+
+    def row_of(self, sides: Int64s) -> tuple[Int64s, Floats]:
+        """For indices of sides: the row of weights that speaks for each, and its sign."""
+        return np.zeros(len(sides), dtype=np.int64), np.where(sides == 0, -1.0, 1.0)
+
+    def side_of(self, row: int, weight: float) -> int:
+        """The side that a weight in a row speaks for, or against."""
+        return int(weight > 0)
+
+    @abstractmethod
+    def side(self, label: str) -> int:
+        """The index of a label among :attr:`sides`; UsageError for one that is not there."""
+
+    @abstractmethod
+    def explained(self, y_pred: Targets) -> Int64s:
+        """(n,) the side of each answer, whose score is explained."""
+
+    @abstractmethod
+    def side_name(self, side: int) -> str:
+        """The label of a side that is explained; empty if scores are answers themselves."""
+
+    def documents_of(self, y: Targets, side: int) -> Bools:
+        """(n,) which documents belong to a side; all of them if none belongs to one only."""
+        return np.ones(len(y), dtype=bool)
+
+    # -- model files ----------------------------------------------------------------------------
+
+    def to_header(self) -> dict[str, Any]:
+        """The fields as members of a model file's header, and ``kind`` as its ``task``."""
+        return {"task": self.kind, **asdict(self), "labels": list(self.labels)}
+
+    @classmethod
+    def from_header(cls, header: Mapping[str, Any]) -> Task:
+        """The inverse; UsageError for labels or a loss that this task cannot have."""
+        return cls(tuple(header["labels"]), header["loss"], header["probabilistic"])

@@ -1,0 +1,508 @@
+"""Classification: each document has one of two or more labels."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textreg.errors import DataError, UsageError, did_you_mean
+from textreg.losses import find_loss
+from textreg.measure.calibration import Calibration, calibrate, log_odds
+from textreg.measure.evaluation import Evaluation, evaluate, known_codes
+from textreg.measure.metrics import measure_labels
+from textreg.measure.reliability import Reliability, ThresholdLine, reliability, threshold_lines
+from textreg.measure.thresholds import Lines, Threshold, choose_threshold
+from textreg.tasks.base import Options, Task
+
+if TYPE_CHECKING:
+    from textreg.kinds import Loss
+    from textreg.records import Corpus, Floats, Int64s
+    from textreg.tasks.base import Bools, Targets
+
+
+@dataclass(frozen=True)
+class Classification(Task):
+    """One of several labels for each document; ``y`` holds indices into :attr:`labels`.
+
+    A score above 0 speaks for a label. Probabilities are those of the logistic model.
+    """
+
+    loss: str = "logistic"
+    probabilistic: bool = True
+
+    name = "classification"
+    metrics = ("accuracy", "macro-f1", "log-loss")
+    default_loss = "logistic"
+
+    def __post_init__(self) -> None:
+        if len(self.labels) < 2 or len(set(self.labels)) != len(self.labels):
+            raise UsageError(f"a model needs two or more distinct labels, not {list(self.labels)}.")
+
+    @classmethod
+    def check_options(cls, options: Options) -> None:
+        super().check_options(options)
+        if options.metric == "log-loss" and not options.loss.log_odds:
+            raise UsageError(
+                f"the loss '{options.loss.label()}' gives no probabilities, so there is no "
+                "log-loss to choose by: take another metric, or the logistic loss."
+            )
+        if options.calibrate is not None and not options.loss.log_odds:
+            raise UsageError(
+                f"the {options.loss.label()} loss gives no probabilities to calibrate: leave out "
+                "calibrate, or take the logistic loss."
+            )
+
+    @classmethod
+    def kinds(cls) -> dict[str, type[Task]]:
+        return {one.kind: one for one in (Binary, OneVsRest, Softmax)}
+
+    @classmethod
+    def of(cls, corpus: Corpus, loss: Loss, multiclass: str) -> Task:
+        return classification(labels_of(corpus), loss, multiclass)
+
+    # -- targets --------------------------------------------------------------------------------
+
+    def targets(self, corpus: Corpus) -> Int64s:
+        labels: Sequence[str | None] = corpus.labels or [None] * len(corpus)
+        return known_codes(labels, self.labels, corpus.where)
+
+    def dev_targets(self, dev: Corpus) -> Int64s:
+        if not len(dev) or dev.labels is None:
+            raise DataError(
+                "There are no labeled documents in dev: give some to choose the hyperparameters by "
+                "(--dev)."
+            )
+        y = self.known_targets(dev)
+        if (y < 0).any():
+            row = int(np.argmin(y))
+            label = dev.labels[row]
+            raise DataError(
+                f"{dev.where(row)}: no training document has the label '{label}'."
+                f"{did_you_mean(str(label), self.labels)} Those that have one are: "
+                f"{', '.join(self.labels)}. Correct it, or add such documents to the training data."
+            )
+        return y
+
+    def known_targets(self, corpus: Corpus) -> Int64s:
+        code_of = {label: code for code, label in enumerate(self.labels)}
+        labels: Sequence[str | None] = corpus.labels or [None] * len(corpus)
+        codes = [-1 if label is None else code_of.get(label, -1) for label in labels]
+        return np.array(codes, dtype=np.int64)
+
+    def strata(self, y: Targets) -> tuple[Int64s, Sequence[str]]:
+        return y.astype(np.int64), self.labels
+
+    def factors(
+        self, y: Targets, weights: Floats, class_weight: str | Mapping[str, float] | None
+    ) -> Floats:
+        labels = self.labels
+        total = np.bincount(y.astype(np.int64), weights=weights, minlength=len(labels))
+        if not total.all():
+            label = labels[int(np.argmin(total))]
+            raise DataError(
+                f"All documents with the label '{label}' have the weight 0: give some of them "
+                "more, or leave that label out."
+            )
+        if class_weight is None:
+            return np.ones(len(labels))
+        if isinstance(class_weight, str):
+            return np.asarray(total.sum() / (len(labels) * total))
+        for label, factor in class_weight.items():
+            if label not in labels:
+                raise UsageError(
+                    f"class_weight names the label '{label}', which no document has."
+                    f"{did_you_mean(label, labels)} There are: {', '.join(labels)}."
+                )
+            if not (np.isfinite(factor) and factor > 0):
+                raise UsageError(f"class_weight of '{label}' must be above 0, not {factor}.")
+        return np.array([float(class_weight.get(label, 1.0)) for label in labels])
+
+    def describe(self, y: Targets) -> dict[str, float]:
+        counts = np.bincount(y.astype(np.int64), minlength=len(self.labels)).tolist()
+        return dict(zip(self.labels, counts, strict=True))
+
+    def told(self, described: Mapping[str, float]) -> tuple[str, list[str]]:
+        listed = [
+            f"{label} {described[label]:,}" if label in described else label
+            for label in self.labels
+        ]
+        return "labels", listed
+
+    # -- scores ---------------------------------------------------------------------------------
+
+    def answers(self, y: Targets) -> list[str] | list[float]:
+        return [self.labels[code] for code in y.tolist()]
+
+    def text(self, answer: str | float) -> str:
+        return str(answer)
+
+    def measure(self, scores: Floats, y: Targets) -> dict[str, float]:
+        scores, codes = self.as_table(scores), y.astype(np.int64)
+        values = measure_labels(codes, np.asarray(self.decide(scores), np.int64), len(self.labels))
+        if self.probabilistic:
+            values["log-loss"] = float(self._log_losses(scores, codes).mean())
+        return values
+
+    def evaluate(
+        self,
+        corpus: Corpus,
+        scores: Floats,
+        thresholds: Mapping[str, float],
+        calibration: Calibration | None,
+    ) -> Evaluation:
+        return evaluate(
+            corpus.labels or [None] * len(corpus),
+            [self.labels[code] for code in self.decide(scores, thresholds).tolist()],
+            self.labels,
+            self.probabilities(scores, calibration) if self.probabilistic else None,
+            where=corpus.where,
+        )
+
+    @abstractmethod
+    def arranged(self, scores: Floats, order: Int64s) -> Floats:
+        """Scores of the same labels in another order: ``labels[i] for i in order``."""
+
+    # -- probabilities --------------------------------------------------------------------------
+
+    def calibrate(self, method: str, scores: Floats, y: Targets) -> Calibration:
+        """Learn a calibration; see :func:`textreg.measure.calibration.calibrate`."""
+        table = self.as_table(scores)
+        return calibrate(
+            method,
+            self._log_odds(table),
+            self.rows(y) > 0,
+            lambda temperature: self.measure(table / temperature, y)["log-loss"],
+        )
+
+    @abstractmethod
+    def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
+        """(n,) minus the log-probability of each document's label, not calibrated."""
+
+    def _calibrated(self, scores: Floats, calibration: Calibration | None) -> Floats:
+        """Calibrated scores, in the same shape."""
+        if calibration is None:
+            return scores
+        if calibration.curves and len(calibration.curves) != self.n_rows:
+            raise UsageError(f"{self.n_rows} scores a text, but {len(calibration.curves)} curves.")
+        return self.as_scores(calibration.apply(self.as_table(scores), self._log_odds, self._logit))
+
+    def _log_odds(self, table: Floats) -> Floats:
+        """(n, k) the log-odds that each score stands for."""
+        return table
+
+    def _logit(self, probabilities: Floats) -> Floats:
+        """(n, k) scores that stand for these probabilities."""
+        return np.asarray(np.log(probabilities) - np.log1p(-probabilities))
+
+    # -- thresholds -----------------------------------------------------------------------------
+
+    def check_thresholds(self, thresholds: Mapping[str, object]) -> None:
+        for label in thresholds:
+            if label not in self.labels:
+                raise UsageError(
+                    f"threshold names the label '{label}', which is not there."
+                    f"{did_you_mean(label, self.labels)} There are: {', '.join(self.labels)}."
+                )
+
+    def require_thresholds(self) -> None:
+        pass
+
+    def choose_thresholds(
+        self, rules: Mapping[str, str], scores: Floats, y: Targets
+    ) -> dict[str, Threshold]:
+        """Each threshold is chosen given those before it.
+
+        Raises DataError if no threshold gives the precision that was asked for.
+        """
+        self.check_thresholds(rules)
+        chosen: dict[str, Threshold] = {}
+        for label, rule in rules.items():
+            so_far = {name: one.value for name, one in chosen.items()}
+            chosen[label] = choose_threshold(rule, self._lines(label, scores, y, so_far), label)
+        return chosen
+
+    def threshold_table(
+        self, scores: Floats, y: Targets, thresholds: Mapping[str, float]
+    ) -> dict[str, tuple[ThresholdLine, ...]]:
+        """See :func:`textreg.measure.reliability.threshold_lines`; others keep theirs."""
+        return {
+            label: threshold_lines(
+                self._lines(label, scores, y, thresholds), self._in_use(label, thresholds)
+            )
+            for label in self.labels
+        }
+
+    def _lines(
+        self, label: str, scores: Floats, y: Targets, thresholds: Mapping[str, float]
+    ) -> Lines:
+        """Every threshold that a label could have, the others having theirs."""
+        c = self.labels.index(label)
+        return Lines.of(self._margins(c, self.as_table(scores), thresholds), y == c)
+
+    @abstractmethod
+    def _margins(self, c: int, table: Floats, thresholds: Mapping[str, float]) -> Floats:
+        """(n,) by how much each score speaks for label ``c``, before its own threshold."""
+
+    def _in_use(self, label: str, thresholds: Mapping[str, float]) -> float:
+        """The threshold that a label has in effect."""
+        return thresholds.get(label, 0.0)
+
+    def _offsets(self, thresholds: Mapping[str, float]) -> Floats:
+        return np.array([thresholds.get(label, 0.0) for label in self.labels])
+
+    # -- sides ----------------------------------------------------------------------------------
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        return self.labels
+
+    def side(self, label: str) -> int:
+        if label not in self.labels:
+            raise UsageError(
+                f"the model has no label '{label}'.{did_you_mean(label, self.labels)} Its labels "
+                f"are: {', '.join(self.labels)}."
+            )
+        return self.labels.index(label)
+
+    def explained(self, y_pred: Targets) -> Int64s:
+        return y_pred.astype(np.int64)
+
+    def side_name(self, side: int) -> str:
+        return self.labels[side]
+
+    def documents_of(self, y: Targets, side: int) -> Bools:
+        return np.asarray(y == side)
+
+
+@dataclass(frozen=True)
+class Binary(Classification):
+    """Two labels and one weight vector: a score above 0 speaks for the second label."""
+
+    kind = "binary"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.labels) != 2:
+            raise UsageError(f"a binary model has two labels, not {list(self.labels)}.")
+
+    def rows(self, y: Targets) -> Floats:
+        return np.where(y == 1, 1.0, -1.0)[None]
+
+    def decide(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Int64s:
+        """The second label above its threshold, or up to minus that of the first."""
+        table, thresholds = self.as_table(scores)[:, 0], thresholds or {}
+        first, second = self.labels
+        if first in thresholds:
+            return np.asarray(-table <= thresholds[first], dtype=np.int64)
+        return np.asarray(table > thresholds.get(second, 0.0), dtype=np.int64)
+
+    def certainty(self, scores: Floats, y_true: Targets, thresholds: Mapping[str, float]) -> Floats:
+        first, second = self._offsets(thresholds)
+        return np.asarray(np.abs(self.as_table(scores)[:, 0] - second + first))
+
+    def arranged(self, scores: Floats, order: Int64s) -> Floats:
+        # The sign says which of both labels a score is for.
+        return scores if order[0] == 0 else -scores
+
+    def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
+        from scipy.special import expit
+
+        self.require_probabilities()
+        score = self.as_table(self._calibrated(scores, calibration))[:, 0]
+        return np.column_stack([expit(-score), expit(score)])
+
+    def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
+        from scipy.special import log_expit
+
+        self.require_probabilities()
+        score = self.as_table(self._calibrated(scores, calibration))[:, 0]
+        return np.column_stack([log_expit(-score), log_expit(score)])
+
+    def reliability(
+        self, scores: Floats, y: Targets, calibration: Calibration | None = None
+    ) -> Reliability | None:
+        """Of the probability of the second label."""
+        if not self.probabilistic:
+            return None
+        proba = self.probabilities(scores, calibration)
+        return reliability(proba[:, 1], y == 1, self.labels[1])
+
+    def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
+        # log(1 + exp(-margin)) of the true class, without overflow
+        margins = np.where(codes == 1, table[:, 0], -table[:, 0])
+        return np.logaddexp(0.0, -margins)
+
+    def check_thresholds(self, thresholds: Mapping[str, object]) -> None:
+        super().check_thresholds(thresholds)
+        if len(thresholds) > 1:
+            raise UsageError(
+                "of two labels only one can have a threshold: it decides for the other too."
+            )
+
+    def _margins(self, c: int, table: Floats, thresholds: Mapping[str, float]) -> Floats:
+        return table[:, 0] if c == 1 else -table[:, 0]
+
+    def _in_use(self, label: str, thresholds: Mapping[str, float]) -> float:
+        # One threshold decides for both labels.
+        other = self.labels[1 - self.labels.index(label)]
+        return thresholds.get(label, 0.0 - thresholds.get(other, 0.0))
+
+
+@dataclass(frozen=True)
+class Multiclass(Classification):
+    """One weight vector for each label; the highest score wins."""
+
+    def rows(self, y: Targets) -> Floats:
+        return np.array([np.where(y == code, 1.0, -1.0) for code in range(len(self.labels))])
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.labels)
+
+    def as_scores(self, table: Floats) -> Floats:
+        return np.ascontiguousarray(table)
+
+    def decide(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Int64s:
+        """The label of the highest score less its threshold, the first one of equal ones."""
+        return np.asarray((scores - self._offsets(thresholds or {})).argmax(axis=1))
+
+    def certainty(self, scores: Floats, y_true: Targets, thresholds: Mapping[str, float]) -> Floats:
+        ranked = np.sort(scores - self._offsets(thresholds), axis=1)
+        return np.asarray(ranked[:, -1] - ranked[:, -2])
+
+    def arranged(self, scores: Floats, order: Int64s) -> Floats:
+        return scores[:, order]
+
+    def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
+        from scipy.special import log_expit, softmax
+
+        self.require_probabilities()
+        scores = self._calibrated(scores, calibration)
+        # In logarithms, for all of them may be too small for a float.
+        return np.asarray(softmax(log_expit(scores), axis=1))
+
+    def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
+        from scipy.special import log_expit, log_softmax
+
+        self.require_probabilities()
+        scores = self._calibrated(scores, calibration)
+        return np.asarray(log_softmax(log_expit(scores), axis=1))
+
+    def reliability(
+        self, scores: Floats, y: Targets, calibration: Calibration | None = None
+    ) -> Reliability | None:
+        """Of the probability of each document's most probable label."""
+        if not self.probabilistic:
+            return None
+        proba = self.probabilities(scores, calibration)
+        best = proba.argmax(axis=1)
+        return reliability(proba[np.arange(len(proba)), best], best == y)
+
+    def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
+        # One-vs-rest probabilities, normalized to sum to one: sigmoid(s) = exp(-log(1 + exp(-s))).
+        logs = -np.logaddexp(0.0, -table)
+        return np.asarray(np.logaddexp.reduce(logs, axis=1) - logs[np.arange(len(codes)), codes])
+
+    def _margins(self, c: int, table: Floats, thresholds: Mapping[str, float]) -> Floats:
+        others = np.delete(table - self._offsets(thresholds), c, axis=1)
+        return np.asarray(table[:, c] - others.max(axis=1))
+
+    def side_rows(self, rows: Floats) -> Floats:
+        return rows
+
+    def row_of(self, sides: Int64s) -> tuple[Int64s, Floats]:
+        return sides, np.ones(len(sides))
+
+    def side_of(self, row: int, weight: float) -> int:
+        return row
+
+
+@dataclass(frozen=True)
+class OneVsRest(Multiclass):
+    """Three labels or more, and one weight vector for each against all other labels."""
+
+    kind = "one-vs-rest"
+    multiclass = "ovr"
+
+
+@dataclass(frozen=True)
+class Softmax(Multiclass):
+    """Three labels or more, fitted together by the softmax loss (multinomial regression)."""
+
+    loss: str = "softmax"
+
+    kind = "softmax"
+    multiclass = "softmax"
+    joint = True
+
+    def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
+        from scipy.special import softmax
+
+        return np.asarray(softmax(self._calibrated(scores, calibration), axis=1))
+
+    def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
+        from scipy.special import log_softmax
+
+        return np.asarray(log_softmax(self._calibrated(scores, calibration), axis=1))
+
+    def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
+        own = table[np.arange(len(codes)), codes]
+        return np.asarray(np.logaddexp.reduce(table, axis=1) - own)
+
+    def _log_odds(self, table: Floats) -> Floats:
+        return log_odds(table)
+
+    def _logit(self, probabilities: Floats) -> Floats:
+        return np.log(probabilities)
+
+
+def classification(
+    labels: Sequence[str], loss: str | Loss = "logistic", multiclass: str = "ovr"
+) -> Classification:
+    """The classification of documents by these labels; UsageError for fewer than two.
+
+    With two labels ``multiclass`` makes no difference.
+    """
+    if len(labels) > 2 and multiclass == "softmax":
+        return Softmax(tuple(labels))
+    fitted = find_loss(loss)
+    kind = Binary if len(labels) == 2 else OneVsRest
+    return kind(tuple(labels), fitted.name, fitted.log_odds)
+
+
+def labels_of(corpus: Corpus) -> tuple[str, ...]:
+    """The labels of a training corpus, sorted; DataError if nothing can be learned from them."""
+    if not len(corpus):
+        raise DataError("There are no documents to train on: give a file with labeled texts.")
+    if corpus.labels is None:
+        raise DataError(
+            "The documents have no labels to train on: say which column holds them "
+            "(--label-col), or give a label for each text."
+        )
+    for row, label in enumerate(corpus.labels):
+        if not isinstance(label, str):
+            raise DataError(
+                f"{corpus.where(row)}: the label is {label!r}, but labels are texts. Pass "
+                "[str(label) for label in labels], or use TextClassifier, which keeps other types."
+            )
+    labels = tuple(sorted(set(corpus.labels)))
+    if len(labels) == 1:
+        raise DataError(
+            f"All {len(corpus):,} documents have the same label, '{labels[0]}': there is nothing "
+            "to tell apart. Add documents with another label, or check the choice of the label "
+            "column (--label-col)."
+        )
+    return labels
+
+
+def check_classes(classes: Sequence[object]) -> None:
+    """DataError unless there are two classes or more with a weight above zero."""
+    if len(classes) < 2:
+        raise DataError(
+            f"y has only {len(classes)} class(es), {list(classes)}, with a weight above zero: "
+            "there is nothing to tell apart. Add texts with other labels."
+        )
