@@ -29,24 +29,25 @@ def column_damping(rng: np.random.Generator, n: int, p: int) -> Arguments:
     }  # fmt: skip
 
 
-def prices(rng: np.random.Generator, p: int) -> Arguments:
+def strengths(rng: np.random.Generator, p: int) -> Arguments:
     return {
         "q": np.abs(some(rng, p)), "mu": some(rng, p), "lam": np.abs(some(rng, p)),
         "w": some(rng, p),
     }  # fmt: skip
 
 
-def drawn(rng: np.random.Generator, n: int, p: int) -> Arguments:
+def select_active(rng: np.random.Generator, n: int, p: int) -> Arguments:
     out = np.full(p, -1, dtype=np.int32)
-    return {"gradient": rng.normal(size=p), **prices(rng, p), "out": out}
+    return {"gradient": rng.normal(size=p), **strengths(rng, p), "out": out}
 
 
 def coordinate_descent(rng: np.random.Generator, n: int, p: int) -> Arguments:
     return {
-        **columns(rng, n, p), **prices(rng, p), "h": np.abs(some(rng, n)), "v": rng.normal(size=n),
+        **columns(rng, n, p), **strengths(rng, p),
+        "h": np.abs(some(rng, n)), "v": rng.normal(size=n),
         "active": chosen(rng, p), "curvature": np.full(p, np.nan), "b": rng.normal(),
         "fit_intercept": bool(rng.integers(2)), "passes": int(rng.integers(0, 5)),
-        "until_settled": bool(rng.integers(2)),
+        "until_stable": bool(rng.integers(2)),
     }  # fmt: skip
 
 
@@ -85,7 +86,7 @@ def group_spread(rng: np.random.Generator, n: int, p: int) -> Arguments:
 def ball_sweeps(rng: np.random.Generator, n: int, p: int) -> Arguments:
     given = groups(rng, n, p)
     return {
-        **given, "prices": np.abs(some(rng, n)), "lam": 0.3 * np.abs(some(rng, p)),
+        **given, "strengths": np.abs(some(rng, n)), "lam": 0.3 * np.abs(some(rng, p)),
         "u": 0.1 * some(rng, len(given["indices"])), "z": rng.normal(size=p),
         "over": np.empty(p, dtype=np.uint8), "hot": np.empty(n, dtype=np.int32),
         "sweeps": int(rng.integers(0, 5)),
@@ -107,7 +108,7 @@ def admm_copies(rng: np.random.Generator, n: int, p: int) -> Arguments:
     given = groups(rng, n, p)
     entries = len(given["indices"])
     return {
-        **given, "prices": np.abs(some(rng, n)), "w": some(rng, p), "rho": rng.random() + 0.1,
+        **given, "strengths": np.abs(some(rng, n)), "w": some(rng, p), "rho": rng.random() + 0.1,
         "relax": 1.0 + rng.random(), "v": some(rng, entries), "u": some(rng, entries),
         "norms": np.full(n, np.nan), "target": rng.normal(size=p),
     }  # fmt: skip
@@ -117,7 +118,7 @@ KERNELS = {
     "columns.column_dots": Kernel(column_dots, "out", "out"),
     "columns.column_sums": Kernel(column_sums, "out", "coefficients"),
     "columns.column_damping": Kernel(column_damping, "factor", "excess"),
-    "descent.drawn": Kernel(drawn, "out", "gradient w q mu lam out"),
+    "descent.select_active": Kernel(select_active, "out", "gradient w q mu lam out"),
     "descent.coordinate_descent": Kernel(
         coordinate_descent, "v active curvature w", "h v curvature q mu lam w indptr"
     ),
@@ -128,9 +129,9 @@ KERNELS = {
     "groups.group_spread": Kernel(group_spread, "out", "values indptr"),
     # The count of groups hangs on the last bit of a sum.
     "groups.ball_sweeps": Kernel(
-        ball_sweeps, "u z over hot", "u z lam over prices hot", room="over hot result"
+        ball_sweeps, "u z over hot", "u z lam over strengths hot", room="over hot result"
     ),
     "groups.group_scale": Kernel(group_scale, "u", "rates u"),
     "groups.group_gather": Kernel(group_gather, "out", "u"),
-    "groups.admm_copies": Kernel(admm_copies, "v u norms target", "v u norms prices"),
+    "groups.admm_copies": Kernel(admm_copies, "v u norms target", "v u norms strengths"),
 }

@@ -118,10 +118,10 @@ def test_majorizer_lies_above_and_touches(
     given_groups: tuple[GroupNorms, list[list[int]], Floats, Floats], w: Floats, s: float
 ) -> None:
     penalty, *_ = given_groups
-    for scale in (np.full(len(penalty.price), s), np.maximum(penalty.norms(w), 1e-3)):
-        above = penalty.majorizer(scale).value(w) + 0.5 * float(penalty.price @ scale)
+    for scale in (np.full(len(penalty.strengths), s), np.maximum(penalty.norms(w), 1e-3)):
+        above = penalty.majorizer(scale).value(w) + 0.5 * float(penalty.strengths @ scale)
         assert above >= penalty.value(w) * (1 - 1e-12)
-    exact = float(penalty.price @ np.where(penalty.norms(w) < 1e-3, 1e-3, 0.0))
+    exact = float(penalty.strengths @ np.where(penalty.norms(w) < 1e-3, 1e-3, 0.0))
     assert above <= penalty.value(w) + exact + 1e-9 * (1.0 + above)
 
 
@@ -140,7 +140,7 @@ def test_gather_is_the_transpose_of_copying(
     penalty, *_ = given_groups
     ragged = np.linspace(-1, 1, len(penalty.indices))
     assert penalty.gather(ragged) @ w == pytest.approx(ragged @ w[penalty.indices], abs=1e-9)
-    rates = np.linspace(0, 1, len(penalty.price))
+    rates = np.linspace(0, 1, len(penalty.strengths))
     np.testing.assert_allclose(
         penalty.gather(penalty.duals(rates, w)), penalty.spread(rates) * w, atol=1e-9
     )

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.sparse import bsr_array, coo_array, csc_array, csr_array
 
 from textreg.errors import DataError, RecordError, UsageError
-from textreg.records import Corpus, Graph, Groups, MultiSolution, Problem, Solution, Tokens
+from textreg.records import Corpus, Graph, Groups, MultiSolution, Problem, Solution, Tokens, ragged
 
 P = 8
 
@@ -73,14 +73,10 @@ def test_merging_groups_keeps_the_penalty(sets: list[list[int]], w: np.ndarray, 
 
 @given(sets=SETS)
 def test_merging_survives_a_hash_that_always_collides(sets: list[list[int]]) -> None:
-    class Constant:
-        def integers(self, *_: Any, size: int, **__: Any) -> np.ndarray:
-            return np.zeros(size, dtype=np.uint64)
-
     groups = make_groups(sets)
     expected = groups.merged
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(np.random, "default_rng", lambda *_: Constant())
+        patch.setattr(ragged, "mix_bits", np.zeros_like)
         actual = make_groups(sets).merged
     for name in ("indptr", "indices", "weights"):
         np.testing.assert_array_equal(getattr(actual.groups, name), getattr(expected.groups, name))
@@ -393,3 +389,17 @@ def test_records_are_shown_in_a_line() -> None:
     assert repr(Corpus(["a"] * 6, list("edcbaa"))).endswith("labels 'a', 'b', 'c', 'd', ...>")
     tokens = Tokens(np.zeros(3, np.int32), ptr([[1, 2], [3]]), ptr([[1, 2]]), ["w"])
     assert repr(tokens) == "<Tokens: 3 in 2 sentences of 1 documents, 1 features>"
+
+
+@given(rows=st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=3), max_size=20))
+@pytest.mark.parametrize("collide", [False, True])
+def test_the_first_equal_row(collide: bool, rows: list[list[int]]) -> None:
+    flat = np.array([value for row in rows for value in row], dtype=np.uint64)
+    ptr = np.cumsum([0] + [len(row) for row in rows])
+    keys = np.arange(len(rows)) % 2.0
+    with pytest.MonkeyPatch.context() as patch:
+        if collide:
+            patch.setattr(ragged, "mix_bits", np.zeros_like)
+        leader = ragged.first_equal(ptr, flat, lambda one, two: flat[one] == flat[two], keys)
+    marked = [(key, *row) for key, row in zip(keys, rows, strict=True)]
+    assert leader.tolist() == [marked.index(row) for row in marked]

@@ -94,7 +94,7 @@ class GroupNorms:
         self.original = groups
         self.origin = merged.origin
         self.indptr, self.indices = merged.groups.indptr, merged.groups.indices
-        self.price = group * merged.groups.weights
+        self.strengths = group * merged.groups.weights
         self.lam = l1 + group * merged.l1
         self.l2 = float(l2)
         self.sizes = np.diff(self.indptr)
@@ -102,14 +102,14 @@ class GroupNorms:
 
     def norms(self, w: Floats) -> Floats:
         """||w_g||_2 of every merged group."""
-        out = np.empty(len(self.price))
+        out = np.empty(len(self.strengths))
         group_norms(self.indptr, self.indices, w, out)
         return out
 
     def value(self, w: Floats, norms: Floats | None = None) -> float:
         """The penalty at w; ``norms`` are those of its merged groups, where they are at hand."""
         norms = self.norms(w) if norms is None else norms
-        return float(self.price @ norms + self.lam @ np.abs(w) + self.l2 * (w @ w))
+        return float(self.strengths @ norms + self.lam @ np.abs(w) + self.l2 * (w @ w))
 
     def spread(self, values: Floats) -> Floats:
         """For every feature the sum of ``values`` over its merged groups: M'(values)."""
@@ -132,8 +132,8 @@ class GroupNorms:
     def relieve(self, u: Floats, t: Floats, lam: Floats, sweeps: int) -> None:
         """Move u (ragged) in its balls, and t = a - M'u, to bring |t_j| down to lam_j (D2)."""
         ball_sweeps(
-            self.indptr, self.indices, self.price, lam, u, t,
-            np.empty(self.p, dtype=np.uint8), np.empty(len(self.price), dtype=np.int32), sweeps,
+            self.indptr, self.indices, self.strengths, lam, u, t,
+            np.empty(self.p, dtype=np.uint8), np.empty(len(self.strengths), dtype=np.int32), sweeps,
         )  # fmt: skip
 
     def majorizer(self, s: Floats) -> Separable:
@@ -141,14 +141,14 @@ class GroupNorms:
 
         price ||w_g|| <= price (||w_g||^2 / (2 s_g) + s_g / 2): eq. (M1).
         """
-        q = self.spread(self.price / s)
+        q = self.spread(self.strengths / s)
         q += 2.0 * self.l2
         return Separable(q, np.zeros(self.p), self.lam)
 
     @cached_property
     def floor(self) -> Floats:
         """m > 0 with sum_j m_j |w_j| <= value(w), since ||w_g||_2 >= ||w_g||_1 / sqrt(|g|)."""
-        floor = self.lam + self.spread(self.price / np.sqrt(self.sizes))
+        floor = self.lam + self.spread(self.strengths / np.sqrt(self.sizes))
         positive: Floats = np.maximum(floor, np.finfo(np.float64).tiny)
         return positive
 
@@ -159,10 +159,10 @@ class GroupNorms:
         before, a group is exactly zero as soon as its dual variable has room left.
         """
         z = w[self.indices] + u
-        length = np.sqrt(np.add.reduceat(z * z, self.indptr[:-1])) if len(self.price) else z
-        merged = np.maximum(length - self.price, 0.0)
+        length = np.sqrt(np.add.reduceat(z * z, self.indptr[:-1])) if len(self.strengths) else z
+        merged = np.maximum(length - self.strengths, 0.0)
         # A length that differs from the price by rounding is no selection.
-        merged[merged <= 1e-9 * np.maximum(self.price, 1.0)] = 0.0
+        merged[merged <= 1e-9 * np.maximum(self.strengths, 1.0)] = 0.0
         return self.original_norms(merged, w)
 
     def original_norms(self, merged: Floats, w: Floats) -> Floats:
@@ -232,17 +232,17 @@ class Links:
 
 
 class Quadratic:
-    """price * links(w) + l2 ||w||_2^2, smooth and convex: w.M w with M = price R'R + l2 I.
+    """strength * links(w) + l2 ||w||_2^2, smooth and convex: w.M w with M = strength R'R + l2 I.
 
-    links: from the graph. price, l2: of the links and of the squared weights.
+    links: from the graph. strength, l2: of the links and of the squared weights.
     """
 
-    def __init__(self, links: Links, price: float, l2: float) -> None:
-        self.links, self.price, self.l2 = links, float(price), float(l2)
+    def __init__(self, links: Links, strength: float, l2: float) -> None:
+        self.links, self.strength, self.l2 = links, float(strength), float(l2)
 
     def product(self, w: Floats) -> Floats:
         """M w, half the gradient."""
-        return self.price * self.links.product(w) + self.l2 * w
+        return self.strength * self.links.product(w) + self.l2 * w
 
     def value(self, w: Floats) -> float:
         """w.M w."""
@@ -251,4 +251,4 @@ class Quadratic:
     @cached_property
     def floor(self) -> Floats:
         """m (p,) with sum_j m_j w_j^2 <= value(w)."""
-        return self.price * self.links.floor + self.l2
+        return self.strength * self.links.floor + self.l2

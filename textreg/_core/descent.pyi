@@ -1,6 +1,8 @@
 from textreg._core.arrays import Floats, Int32s, Int64s
 
-def drawn(gradient: Floats, w: Floats, q: Floats, mu: Floats, lam: Floats, out: Int32s) -> int: ...
+def select_active(
+    gradient: Floats, w: Floats, q: Floats, mu: Floats, lam: Floats, out: Int32s
+) -> int: ...
 def coordinate_descent(
     indptr: Int64s,
     indices: Int32s,
@@ -16,5 +18,5 @@ def coordinate_descent(
     b: float,
     fit_intercept: bool,
     passes: int,
-    until_settled: bool,
+    until_stable: bool,
 ) -> float: ...

@@ -5,8 +5,8 @@ from libc.math cimport fabs
 from textreg.kernels cimport soft
 
 
-def drawn(const double[::1] gradient, const double[::1] w, const double[::1] q,
-          const double[::1] mu, const double[::1] lam, int[::1] out):
+def select_active(const double[::1] gradient, const double[::1] w, const double[::1] q,
+                  const double[::1] mu, const double[::1] lam, int[::1] out):
     """Write into ``out`` the features that are in the model or that their gradient draws into it.
 
     These are the j with w_j != 0 or |gradient_j + q_j (w_j - mu_j)| > lam_j, in order. All (p,).
@@ -17,12 +17,13 @@ def drawn(const double[::1] gradient, const double[::1] w, const double[::1] q,
             == out.shape[0]):
         raise ValueError("gradient, w, q, mu, lam and out must have one entry a column")
     with nogil:
-        count = _drawn(gradient, w, q, mu, lam, out)
+        count = _select_active(gradient, w, q, mu, lam, out)
     return count
 
 
-cdef Py_ssize_t _drawn(const double[::1] gradient, const double[::1] w, const double[::1] q,
-                       const double[::1] mu, const double[::1] lam, int[::1] out) noexcept nogil:
+cdef Py_ssize_t _select_active(const double[::1] gradient, const double[::1] w,
+                               const double[::1] q, const double[::1] mu,
+                               const double[::1] lam, int[::1] out) noexcept nogil:
     cdef Py_ssize_t j, count = 0
     for j in range(w.shape[0]):
         if w[j] != 0.0 or fabs(gradient[j] + q[j] * (w[j] - mu[j])) > lam[j]:
@@ -35,7 +36,7 @@ def coordinate_descent(const long long[::1] indptr, const int[::1] indices,
                        const double[::1] data, const double[::1] h, double[::1] v,
                        int[::1] active, double[::1] curvature, const double[::1] q,
                        const double[::1] mu, const double[::1] lam, double[::1] w, double b,
-                       bint fit_intercept, int passes, bint until_settled):
+                       bint fit_intercept, int passes, bint until_stable):
     """Minimize over w_j, j in active, and b, the model of Newton's method plus the penalty:
 
         v . (X d + d_b) + 1/2 sum_i h_i (X d + d_b)_i^2
@@ -45,7 +46,7 @@ def coordinate_descent(const long long[::1] indptr, const int[::1] indices,
     the model at the new w. ``curvature``: (p,), becomes sum_i h_i x_ij^2 for every active j that is
     or was off zero. q, mu, lam, w: (p,), w changed in place. ``active`` is permuted: features that
     sit safely at zero are moved behind. Stops after ``passes``, or when a pass moves nothing, or,
-    ``until_settled``, at the first pass that moves no weight onto, off or across zero.
+    ``until_stable``, at the first pass that moves no weight onto, off or across zero.
 
     Returns b.
     """
@@ -60,7 +61,7 @@ def coordinate_descent(const long long[::1] indptr, const int[::1] indices,
         for i in range(h.shape[0]):
             h_sum += h[i]
         _descend(indptr, indices, data, h, v, active, curvature, q, mu, lam, w, &b, h_sum,
-                 fit_intercept, passes, until_settled)
+                 fit_intercept, passes, until_stable)
     return b
 
 
@@ -68,7 +69,7 @@ cdef void _descend(const long long[::1] indptr, const int[::1] indices, const do
                    const double[::1] h, double[::1] v, int[::1] active, double[::1] curvature,
                    const double[::1] q, const double[::1] mu, const double[::1] lam,
                    double[::1] w, double* b, double h_sum, bint fit_intercept, int passes,
-                   bint until_settled) noexcept nogil:
+                   bint until_stable) noexcept nogil:
     cdef Py_ssize_t k, e, i, size = active.shape[0]
     cdef int j, used = 0
     cdef bint moved, crossed
@@ -118,5 +119,5 @@ cdef void _descend(const long long[::1] indptr, const int[::1] indices, const do
                 w[j] = new
                 for e in range(indptr[j], indptr[j + 1]):
                     v[indices[e]] += h[indices[e]] * data[e] * step
-        if not moved or (until_settled and not crossed):
+        if not moved or (until_stable and not crossed):
             break

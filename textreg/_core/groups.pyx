@@ -46,7 +46,7 @@ cdef void _spread(const long long[::1] indptr, const int[::1] indices, const dou
             out[indices[e]] += t
 
 
-def ball_sweeps(const long long[::1] indptr, const int[::1] indices, const double[::1] prices,
+def ball_sweeps(const long long[::1] indptr, const int[::1] indices, const double[::1] strengths,
                 const double[::1] lam, double[::1] u, double[::1] z, unsigned char[::1] over,
                 int[::1] hot, int sweeps):
     """Choose u, ||u_g|| <= prices_g, to bring every |z_j| down to lam_j, where z = a - sum_g u_g.
@@ -62,34 +62,34 @@ def ball_sweeps(const long long[::1] indptr, const int[::1] indices, const doubl
         raise ValueError("u must have one entry for every entry of the groups")
     if not (z.shape[0] == lam.shape[0] == over.shape[0]):
         raise ValueError("z, lam and over must have one entry a feature")
-    if not (prices.shape[0] == hot.shape[0] == indptr.shape[0] - 1):
-        raise ValueError("prices and hot must have one entry a group")
+    if not (strengths.shape[0] == hot.shape[0] == indptr.shape[0] - 1):
+        raise ValueError("strengths and hot must have one entry a group")
     with nogil:
-        met = _sweep(indptr, indices, prices, lam, u, z, over, hot, sweeps)
+        met = _sweep(indptr, indices, strengths, lam, u, z, over, hot, sweeps)
     return met
 
 
 cdef Py_ssize_t _sweep(const long long[::1] indptr, const int[::1] indices,
-                       const double[::1] prices, const double[::1] lam, double[::1] u,
+                       const double[::1] strengths, const double[::1] lam, double[::1] u,
                        double[::1] z, unsigned char[::1] over, int[::1] hot,
                        int sweeps) noexcept nogil:
     cdef Py_ssize_t g, e, k, met = 0
     cdef int _again
     for e in range(z.shape[0]):
         over[e] = fabs(z[e]) > lam[e]
-    for g in range(prices.shape[0]):
+    for g in range(strengths.shape[0]):
         for e in range(indptr[g], indptr[g + 1]):
             if over[indices[e]]:
                 hot[met] = <int>g
                 met += 1
-                _relieve(indptr[g], indptr[g + 1], indices, prices[g], lam, u, z, over)
+                _relieve(indptr[g], indptr[g + 1], indices, strengths[g], lam, u, z, over)
                 break
     for _again in range(1, sweeps):
         for k in range(met):
             g = hot[k]
             for e in range(indptr[g], indptr[g + 1]):
                 if over[indices[e]]:
-                    _relieve(indptr[g], indptr[g + 1], indices, prices[g], lam, u, z, over)
+                    _relieve(indptr[g], indptr[g + 1], indices, strengths[g], lam, u, z, over)
                     break
     return met
 
@@ -100,7 +100,7 @@ cdef inline double _beyond(double z, double lam) noexcept nogil:
     return z - (inside if inside > -lam else -lam)
 
 
-cdef void _relieve(Py_ssize_t first, Py_ssize_t last, const int[::1] indices, double price,
+cdef void _relieve(Py_ssize_t first, Py_ssize_t last, const int[::1] indices, double strength,
                    const double[::1] lam, double[::1] u, double[::1] z,
                    unsigned char[::1] over) noexcept nogil:
     """Move u_g to the point of its ball nearest to u_g plus what lies outside."""
@@ -111,7 +111,7 @@ cdef void _relieve(Py_ssize_t first, Py_ssize_t last, const int[::1] indices, do
         j = indices[e]
         new = u[e] + _beyond(z[j], lam[j])
         total += new * new
-    scale = 1.0 if total <= price * price else price / sqrt(total)
+    scale = 1.0 if total <= strength * strength else strength / sqrt(total)
     for e in range(first, last):
         j = indices[e]
         new = scale * (u[e] + _beyond(z[j], lam[j]))
@@ -152,13 +152,13 @@ cdef void _gather(const int[::1] indices, const double[::1] u, double[::1] out) 
         out[indices[e]] += u[e]
 
 
-def admm_copies(const long long[::1] indptr, const int[::1] indices, const double[::1] prices,
+def admm_copies(const long long[::1] indptr, const int[::1] indices, const double[::1] strengths,
                 const double[::1] w, double rho, double relax, double[::1] v, double[::1] u,
                 double[::1] norms, double[::1] target):
     """The v and u steps of ADMM for overlapping groups, fused.
 
         m = relax w_g + (1 - relax) v_g
-        v_g = prox(m - u_g / rho), shrunk by prices[g] / rho
+        v_g = prox(m - u_g / rho), shrunk by strengths[g] / rho
         u_g += rho (v_g - m)
 
     v, u: ragged, changed. norms: (groups,), ||v_g||, written. target: (p,), += v + u / rho.
@@ -166,15 +166,15 @@ def admm_copies(const long long[::1] indptr, const int[::1] indices, const doubl
     """
     cdef double sums[4]
     if (v.shape[0] != indices.shape[0] or u.shape[0] != indices.shape[0]
-            or norms.shape[0] != indptr.shape[0] - 1 or prices.shape[0] != norms.shape[0]):
-        raise ValueError("v and u are ragged, norms and prices have one entry a group")
+            or norms.shape[0] != indptr.shape[0] - 1 or strengths.shape[0] != norms.shape[0]):
+        raise ValueError("v and u are ragged, norms and strengths have one entry a group")
     with nogil:
-        _copies(indptr, indices, prices, w, rho, relax, v, u, norms, target, sums)
+        _copies(indptr, indices, strengths, w, rho, relax, v, u, norms, target, sums)
     return sums[0], sums[1], sums[2], sums[3]
 
 
 cdef void _copies(const long long[::1] indptr, const int[::1] indices,
-                  const double[::1] prices, const double[::1] w, double rho, double relax,
+                  const double[::1] strengths, const double[::1] w, double rho, double relax,
                   double[::1] v, double[::1] u, double[::1] norms, double[::1] target,
                   double* sums) noexcept nogil:
     cdef Py_ssize_t g, e
@@ -188,7 +188,7 @@ cdef void _copies(const long long[::1] indptr, const int[::1] indices,
             z = relax * w[indices[e]] + stay * v[e] - u[e] * inverse
             total += z * z
         size = sqrt(total)
-        shrink = 0.0 if size * rho <= prices[g] else 1.0 - prices[g] / (rho * size)
+        shrink = 0.0 if size * rho <= strengths[g] else 1.0 - strengths[g] / (rho * size)
         norms[g] = shrink * size
         for e in range(indptr[g], indptr[g + 1]):
             z, old, multiplier = w[indices[e]], v[e], u[e]

@@ -13,7 +13,7 @@ from textreg.kinds import Regularizer
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Links, Quadratic
 from textreg.records import Floats, Graph, Int64s, MultiSolution, Problem, Solution
-from textreg.solvers.parallel_columns import Folding, fold_links
+from textreg.solvers.parallel_columns import MergedColumns, merge_linked_columns
 from textreg.solvers.quadratic import quadratic
 from textreg.solvers.softmax import QuadraticTurn, multinomial
 from textreg.structure.linking import scaled_rows
@@ -35,29 +35,29 @@ class Linked(Regularizer):
 
     def solve(self, problem: Problem) -> Solution:
         """Minimize loss + penalty."""
-        folding, penalty = self._folded(problem)
-        return folding.unfolded(quadratic(folding.problem(problem), penalty))
+        merged, penalty = self._merge(problem)
+        return merged.expand_solution(quadratic(merged.merge_problem(problem), penalty))
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
     ) -> MultiSolution:
         """The same for all classes together; UsageError without a ridge, which its bound needs."""
-        folding, penalty = self._folded(problem)
+        merged, penalty = self._merge(problem)
         if not penalty.l2 > 0.0:
             raise UsageError(
                 f"{self.name}: softmax needs a beta above 0, for without a ridge there is no bound "
                 "to stop by. Give one, or leave out multiclass."
             )
-        small = folding.problem(problem)
-        begin = start and (folding.fold(start[0]), start[1])
+        small = merged.merge_problem(problem)
+        begin = start and (merged.merge(start[0]), start[1])
         found = multinomial(small, codes, QuadraticTurn(small, penalty), begin)
-        return folding.unfolded(found)
+        return merged.expand_solution(found)
 
-    def _folded(self, problem: Problem) -> tuple[Folding, Quadratic]:
+    def _merge(self, problem: Problem) -> tuple[MergedColumns, Quadratic]:
         """Features without links that no penalty can tell apart as one, and what these cost."""
         penalty = self.penalty(problem)
-        folding, links = fold_links(problem, penalty.links)
-        return folding, Quadratic(links, penalty.price, penalty.l2)
+        merged, links = merge_linked_columns(problem, penalty.links)
+        return merged, Quadratic(links, penalty.strength, penalty.l2)
 
 
 class Network(Linked):

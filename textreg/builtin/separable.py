@@ -14,17 +14,17 @@ from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
 from textreg.solvers.newton import newton
-from textreg.solvers.parallel_columns import fold_all
+from textreg.solvers.parallel_columns import merge_parallel_columns
 from textreg.solvers.softmax import SeparableTurn, multinomial
 
 
-class Priced(Penalized):
+class SeparableRegularizer(Penalized):
     """A price on every weight by itself."""
 
     softmax = True
 
     @abstractmethod
-    def prices(self) -> dict[str, float]:
+    def strengths(self) -> dict[str, float]:
         """l1 and l2, as far as there are any."""
 
     def solve(self, problem: Problem) -> Solution:
@@ -32,9 +32,9 @@ class Priced(Penalized):
         penalty = self.penalty(problem)
         if penalty.lam.any():
             return newton(problem, penalty)
-        folding = fold_all(problem)
-        small = folding.problem(problem)
-        return folding.unfolded(newton(small, self.penalty(small)))
+        merged = merge_parallel_columns(problem)
+        small = merged.merge_problem(problem)
+        return merged.expand_solution(newton(small, self.penalty(small)))
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
@@ -45,16 +45,16 @@ class Priced(Penalized):
 
     def penalty(self, problem: Problem) -> Separable:
         """The prices, on every weight of ``problem``."""
-        prices = self.prices()
-        check_decided(self.name, **prices)
-        return Separable.constant(problem.X.shape[1], **prices)
+        strengths = self.strengths()
+        check_decided(self.name, **strengths)
+        return Separable.constant(problem.X.shape[1], **strengths)
 
 
 VANISHING = tuple(10.0**-power for power in range(1, 10))
 """Prices on the way to none, as shares of the largest gradient at zero weights."""
 
 
-class NoRegularizer(Priced):
+class NoRegularizer(SeparableRegularizer):
     """No penalty: plain logistic regression, for comparison.
 
     Where the classes can be told apart without error there is no optimum, and with more features
@@ -66,7 +66,7 @@ class NoRegularizer(Priced):
     name = "none"
     softmax = False  # without a price there is no bound to stop by
 
-    def prices(self) -> dict[str, float]:
+    def strengths(self) -> dict[str, float]:
         """None."""
         return {}
 
@@ -92,7 +92,7 @@ class NoRegularizer(Priced):
         return replace(last, iterations=iterations + last.iterations)
 
 
-class Ridge(Priced):
+class Ridge(SeparableRegularizer):
     """Ridge: l2 ||w||_2^2 added to the loss. Every feature stays, none grows large."""
 
     name = "ridge"
@@ -100,12 +100,12 @@ class Ridge(Priced):
         default=AUTO, min=0, search=LogGrid(1e-4, 1.0, 9), help="price of the squared weights"
     )
 
-    def prices(self) -> dict[str, float]:
+    def strengths(self) -> dict[str, float]:
         """As given."""
         return {"l2": self.l2}
 
 
-class Lasso(Priced):
+class Lasso(SeparableRegularizer):
     """Lasso (Tibshirani 1996): l1 ||w||_1 added to the loss. Few features stay."""
 
     name = "lasso"
@@ -113,12 +113,12 @@ class Lasso(Priced):
         default=AUTO, min=0, search=LogGrid(1e-3, 0.3, 9), help="price of the absolute weights"
     )
 
-    def prices(self) -> dict[str, float]:
+    def strengths(self) -> dict[str, float]:
         """As given."""
         return {"l1": self.l1}
 
 
-class Elastic(Priced):
+class Elastic(SeparableRegularizer):
     """Elastic net (Zou & Hastie 2005): l1 ||w||_1 + l2 ||w||_2^2. Features that agree stay."""
 
     name = "elastic"
@@ -129,7 +129,7 @@ class Elastic(Priced):
         default=AUTO, min=0, search=LogGrid(1e-3, 0.3, 6), help="price of the absolute weights"
     )
 
-    def prices(self) -> dict[str, float]:
+    def strengths(self) -> dict[str, float]:
         """As given."""
         return {"l1": self.l1, "l2": self.l2}
 

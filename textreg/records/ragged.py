@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,60 @@ def take_rows(ptr: Int64s, flat: NDArray[Any], rows: NDArray[Any]) -> tuple[Int6
     return new, flat[np.arange(new[-1]) + np.repeat(ptr[rows] - new[:-1], sizes)]
 
 
+def first_equal(
+    ptr: NDArray[np.integer[Any]],
+    bits: NDArray[np.uint64],
+    equal: Callable[[Int64s, Int64s], NDArray[np.bool_]],
+    keys: Floats | None = None,
+) -> NDArray[np.intp]:
+    """(rows,) For every ragged row the first row that it equals: itself where none before does.
+
+    Candidates are found by a hash, and compared: a hash alone is never trusted.
+
+    Parameters
+    ----------
+    ptr : integer ndarray, shape (rows + 1,)
+        Offsets of the rows, none of which may be empty.
+    bits : uint64 ndarray, shape (entries,)
+        Equal for entries that are equal, and hardly for others.
+    equal : callable
+        Called with two arrays of entries; whether they are equal, pair by pair.
+    keys : ndarray, shape (rows,), optional
+        Rows are equal only if these are.
+    """
+    sizes = np.diff(ptr)
+    leader = np.arange(len(sizes))
+    hashes = np.add.reduceat(mix_bits(bits), ptr[:-1]) if len(sizes) else bits[:0]
+    hashes = hashes + sizes.astype(np.uint64)
+    if keys is not None:
+        hashes += mix_bits(keys.view(np.uint64))
+    left = leader
+    while len(left):
+        _, first, group = np.unique(hashes[left], return_index=True, return_inverse=True)
+        heads = left[first[group]]
+        rows, heads = left[heads != left], heads[heads != left]
+        same = sizes[rows] == sizes[heads]
+        if keys is not None:
+            same &= keys[rows] == keys[heads]
+        one, two = rows[same], heads[same]
+        if len(one):
+            begin, lengths = np.cumsum(sizes[one]) - sizes[one], sizes[one]
+            inside = np.arange(lengths.sum()) - np.repeat(begin, lengths)
+            entries = (np.repeat(ptr[which], lengths) + inside for which in (one, two))
+            same[same] = np.logical_and.reduceat(equal(*entries), begin)
+        leader[rows[same]] = heads[same]
+        left = rows[~same]  # different rows of one hash: compare them with each other
+    return leader
+
+
+def mix_bits(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Numbers that look random, equal for equal bits (the mixer of Steele et al. 2014)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: NDArray[np.uint64] = bits ^ (bits >> np.uint64(31))
+    return mixed
+
+
 def distinct_rows(
     ptr: Int64s, flat: Int32s, rows: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -47,32 +102,10 @@ def distinct_rows(
     Returns ``first``, positions in ``rows`` of the first of every distinct row in order of
     appearance, and ``same_as``, for every one of ``rows`` its position in ``first``.
     """
-    if len(rows) == 0:
-        return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
     ptr, flat = take_rows(ptr, flat, rows)
-    sizes = np.diff(ptr)
-    # A random 64-bit number for every feature: sums agree for equal rows, and hardly for others.
-    numbers = np.random.default_rng(0).integers(2**64, size=int(flat.max()) + 1, dtype=np.uint64)
-    keys = np.add.reduceat(numbers[flat], ptr[:-1]) + sizes.astype(np.uint64)
-    _, first, same_as = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(len(order), dtype=np.intp)
-    rank[order] = np.arange(len(order))
-    first, same_as = first[order], rank[same_as]
-    # Never trust a hash: compare every row with the one it is to be merged into.
-    twin = first[same_as]
-    twin_flat = flat[
-        np.minimum(np.arange(len(flat)) + np.repeat(ptr[twin] - ptr[:-1], sizes), len(flat) - 1)
-    ]
-    if (sizes[twin] != sizes).any() or (twin_flat != flat).any():
-        seen: dict[bytes, int] = {}
-        first_list: list[int] = []
-        same_list: list[int] = []
-        for row in range(len(rows)):
-            key = flat[ptr[row] : ptr[row + 1]].tobytes()
-            if key not in seen:
-                seen[key] = len(first_list)
-                first_list.append(row)
-            same_list.append(seen[key])
-        return np.array(first_list, dtype=np.intp), np.array(same_list, dtype=np.intp)
-    return first, same_as
+    # 0 is the only number that the mixer leaves as it is: begin at 1.
+    leader = first_equal(
+        ptr, flat.astype(np.uint64) + np.uint64(1), lambda one, two: flat[one] == flat[two]
+    )
+    first = np.flatnonzero(leader == np.arange(len(rows)))
+    return first, np.searchsorted(first, leader)

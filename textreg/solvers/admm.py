@@ -23,7 +23,7 @@ from textreg.records import Floats, Problem, Solution, SolverReport, Step
 from textreg.solvers.certificate import group_bound, relative_gap
 from textreg.solvers.engine import Engine
 from textreg.solvers.outcome import outcome
-from textreg.solvers.small_weights import without_dust
+from textreg.solvers.small_weights import zero_small_weights
 
 PAPER_ITERATIONS = 100
 """The paper's limit (section 4)."""
@@ -92,7 +92,7 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
     v = engine.w[penalty.indices]
     u = np.zeros_like(v)
     norms = penalty.norms(engine.w)
-    copies = penalty.spread(np.ones(len(penalty.price)))  # N_j, how many copies a weight has
+    copies = penalty.spread(np.ones(len(penalty.strengths)))  # N_j, how many copies a weight has
     target = copies * engine.w
     limit = PAPER_ITERATIONS if stop == "paper" else problem.max_iter
     best, bound, gap = np.inf, -np.inf, math.inf
@@ -108,7 +108,7 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
         disagree, moved, v_size, u_size = admm_copies(
             penalty.indptr,
             penalty.indices,
-            penalty.price,
+            penalty.strengths,
             engine.w,
             rho,
             relax,
@@ -125,7 +125,7 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
             met = change <= PAPER_CHANGE * float(np.linalg.norm(before))
         last = met or iteration == limit
         if iteration % CHECK == 0 or last:
-            w = without_dust(engine, penalty, problem.tol)
+            w = zero_small_weights(engine, penalty, problem.tol)
             objective = engine.loss_at(w) + penalty.value(w)
             if objective < best:
                 best, best_w, best_b = objective, w, engine.b

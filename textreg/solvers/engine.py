@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from textreg._core.descent import coordinate_descent, drawn
+from textreg._core.descent import coordinate_descent, select_active
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem
 from textreg.solvers.conjugate import Direction, conjugate_gradients
@@ -92,9 +92,9 @@ class Engine:
         return self.design.transposed_product(self.r)
 
     def active(self, penalty: Separable, gradient: Floats) -> Int32s:
-        """Features in the model, or drawn into it by the ``gradient`` (p,) of the loss."""
+        """Features in the model, or select_active into it by the ``gradient`` (p,) of the loss."""
         out = np.empty(len(self.w), dtype=np.int32)
-        count = drawn(gradient, self.w, penalty.q, penalty.mu, penalty.lam, out)
+        count = select_active(gradient, self.w, penalty.q, penalty.mu, penalty.lam, out)
         return out[:count]
 
     def step(

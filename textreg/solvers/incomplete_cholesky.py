@@ -11,12 +11,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from textreg._core.triangle import solve_normal
+from textreg._core.cholesky import solve_normal
 from textreg.penalties import Links
 from textreg.records import Floats
 
 
-class Triangle:
+class IncompleteCholesky:
     """Upper triangles T with T'T near A = price R'R + diag(own), for any price and ``own``.
 
     The variables, virtual features after all others, stand in the order of how many rows hold them.
@@ -59,12 +59,12 @@ class Triangle:
         self._indptr, self._indices = table.indptr.astype(np.int64), table.indices.astype(np.int32)
         self._entries, self._length = table.data, np.diff(table.indptr)
 
-    def inverse(self, price: float, own: Floats) -> Callable[[Floats], Floats]:
+    def inverse(self, strength: float, own: Floats) -> Callable[[Floats], Floats]:
         """Multiplication by (T'T)^-1; own: (p,), not below zero."""
-        diagonal = self._ordered(own) + price * self._squares
+        diagonal = self._ordered(own) + strength * self._squares
         diagonal[diagonal <= 0.0] = 1.0  # nothing holds this variable
         root = np.sqrt(diagonal)
-        data = price * self._entries / np.repeat(root, self._length)
+        data = strength * self._entries / np.repeat(root, self._length)
         data[self._indptr[:-1]] = root
 
         def multiply(values: Floats) -> Floats:

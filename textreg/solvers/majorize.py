@@ -24,7 +24,7 @@ from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import group_bound, relative_gap
 from textreg.solvers.engine import IDLE, Engine
 from textreg.solvers.outcome import outcome
-from textreg.solvers.small_weights import without_dust
+from textreg.solvers.small_weights import zero_small_weights
 
 ABOVE = 10.0
 """Where every s_g starts: above the norms that text brings."""
@@ -112,7 +112,7 @@ class Extrapolation:
 def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     """Minimize loss + penalty over overlapping groups, to the relative gap ``problem.tol``."""
     engine = Engine(problem)
-    s = np.full(len(penalty.price), ABOVE)
+    s = np.full(len(penalty.strengths), ABOVE)
     if problem.start is not None:
         s = np.clip(WARM * penalty.norms(engine.w), WARM_LEAST, ABOVE)
     best_w, best_b, best = engine.w.copy(), engine.b, np.inf
@@ -136,17 +136,17 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
         stuck = idle > IDLE
         due = iteration >= next_check + (PATIENCE if falling else 0)
         if due or stuck or iteration == problem.max_iter:
-            w = without_dust(engine, penalty, problem.tol)
+            w = zero_small_weights(engine, penalty, problem.tol)
             objective = engine.loss_at(w) + penalty.value(w)
             if objective < best:
                 best_w, best_b, best = w, engine.b, objective
-            start = penalty.duals(penalty.price / np.maximum(s, norms), engine.w)
+            start = penalty.duals(penalty.strengths / np.maximum(s, norms), engine.w)
             lower, its_u = group_bound(engine, penalty, start, problem.tol, best)
             if lower > bound:
                 bound, u = lower, its_u
             gap = relative_gap(best, bound)
             little = IN_VAIN * problem.tol * value
-            settled = float(penalty.price @ np.maximum(s - norms, 0.0)) < little
+            settled = float(penalty.strengths @ np.maximum(s - norms, 0.0)) < little
             careful = min(2 * careful, MOST) if settled and fall < little else 1
             effort = careful
             history.append(Step(iteration, best, gap))
@@ -155,7 +155,7 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
         if value > least * (1.0 + min(WORSE, problem.tol)):
             extrapolation.forget()
         least = min(least, value)
-        s = _next(extrapolation, s, norms, penalty.price, iteration > FIRST_CHECK)
+        s = _next(extrapolation, s, norms, penalty.strengths, iteration > FIRST_CHECK)
 
     return outcome(
         problem,
@@ -173,11 +173,11 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
 
 
 def _next(
-    extrapolation: Extrapolation, s: Floats, norms: Floats, price: Floats, extrapolate: bool
+    extrapolation: Extrapolation, s: Floats, norms: Floats, strengths: Floats, extrapolate: bool
 ) -> Floats:
     """Where the quadratics touch in the next round: at the norms, a growing group's beyond them."""
     plain = np.maximum(norms * np.clip(norms / s, 1.0, LEAP), SMALLEST)
     if extrapolate:
-        importance = np.sqrt(price * plain)
+        importance = np.sqrt(strengths * plain)
         plain = np.exp(extrapolation.next(np.log(s), np.log(plain), importance))
     return np.maximum(plain, SMALLEST)

@@ -17,6 +17,7 @@ import numpy as np
 
 from textreg.penalties import Links
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution
+from textreg.records.ragged import first_equal, mix_bits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +32,7 @@ SAME = 1e-13
 """Relative difference that rounding makes between parallel columns."""
 
 
-class Folding:
+class MergedColumns:
     """Which features became one, and the problem of those that are left.
 
     column: (p,) the feature of the smaller problem that each is part of. share: (p,) c_j / ||c||, 0
@@ -51,19 +52,19 @@ class Folding:
         factor /= factor[leader]
         if len(empty := np.flatnonzero(free & ~held)):
             leader[empty], factor[empty[1:]] = empty[0], 0.0
-        kept = np.flatnonzero(leader == np.arange(len(leader)))
+        representatives = np.flatnonzero(leader == np.arange(len(leader)))
         number = np.zeros(len(leader), dtype=np.int64)
-        number[kept] = np.arange(len(kept))
-        self.kept, self.column = kept, number[leader]
-        length = np.sqrt(np.bincount(self.column, factor**2, len(kept)))
+        number[representatives] = np.arange(len(representatives))
+        self.representatives, self.column = representatives, number[leader]
+        length = np.sqrt(np.bincount(self.column, factor**2, len(representatives)))
         self.share = factor / length[self.column]
-        X = columns[:, kept]
+        X = columns[:, representatives]
         X.data *= np.repeat(length, np.diff(X.indptr))
         self._problem = Problem(X, np.ones(X.shape[0]))
 
-    def problem(self, problem: Problem) -> Problem:
+    def merge_problem(self, problem: Problem) -> Problem:
         """``problem`` over the features that are left."""
-        start = problem.start and (self.fold(problem.start[0]), problem.start[1])
+        start = problem.start and (self.merge(problem.start[0]), problem.start[1])
         return self._problem.replace(
             y=problem.y,
             weights=problem.weights,
@@ -76,36 +77,36 @@ class Folding:
             start=start,
         )
 
-    def fold(self, w: Floats) -> Any:
+    def merge(self, w: Floats) -> Any:
         """Weights of the smaller problem with the scores of w (..., p)."""
         if w.ndim == 1:
-            return np.bincount(self.column, self.share * w, len(self.kept))
-        return np.array([self.fold(row) for row in w])
+            return np.bincount(self.column, self.share * w, len(self.representatives))
+        return np.array([self.merge(row) for row in w])
 
-    def unfold(self, u: Floats) -> Floats:
+    def expand(self, u: Floats) -> Floats:
         """The cheapest weights with the scores of u (..., features left)."""
         w: Floats = u[..., self.column] * self.share
         return w
 
-    def unfolded(self, found: Found) -> Found:
+    def expand_solution(self, found: Found) -> Found:
         """What was found for the smaller problem, as an answer to the larger one."""
-        return replace(found, w=self.unfold(found.w))
+        return replace(found, w=self.expand(found.w))
 
 
-def fold_all(problem: Problem) -> Folding:
+def merge_parallel_columns(problem: Problem) -> MergedColumns:
     """For a penalty that is the same square of every weight, or none."""
     p = problem.X.shape[1]
     return problem.design.cache.get(
-        "merged columns", lambda: Folding(problem, np.zeros(p), np.ones(p, dtype=bool))
+        "merged columns", lambda: MergedColumns(problem, np.zeros(p), np.ones(p, dtype=bool))
     )
 
 
-def fold_links(problem: Problem, links: Links) -> tuple[Folding, Links]:
+def merge_linked_columns(problem: Problem, links: Links) -> tuple[MergedColumns, Links]:
     """For a price of links beside the same square of every weight, and what becomes of it."""
 
-    def make() -> tuple[Folding, Links]:
-        folding = Folding(problem, links.diagonal, ~links.coupled)
-        return folding, links.keep(folding.kept)
+    def make() -> tuple[MergedColumns, Links]:
+        merged = MergedColumns(problem, links.diagonal, ~links.coupled)
+        return merged, links.keep(merged.representatives)
 
     return problem.design.cache.get(links, make)
 
@@ -120,32 +121,15 @@ def _leaders(columns: csc_array, cost: Floats, free: NDArray[np.bool_]) -> Int64
     if not len(among):
         return leader
     columns = columns[:, among]
-    indptr, documents, counts = columns.indptr, columns.indices, np.diff(columns.indptr)
-    ratios = columns.data / np.repeat(columns.data[indptr[:-1]], counts)
-    keys = np.random.default_rng(0).integers(2**64, size=columns.shape[0], dtype=np.uint64)
-    marks = _mixed(keys[documents] ^ np.round(ratios, DIGITS).view(np.uint64))
-    hashes = np.add.reduceat(marks, indptr[:-1]) + _mixed(cost[among].view(np.uint64))
-    _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+    indptr, documents = columns.indptr, columns.indices
+    ratios = columns.data / np.repeat(columns.data[indptr[:-1]], np.diff(indptr))
+    bits = mix_bits(documents.astype(np.uint64) + np.uint64(1))
+    bits ^= np.round(ratios, DIGITS).view(np.uint64)
 
-    members = np.flatnonzero(first[group] != np.arange(len(among)))
-    heads = first[group[members]]
-    same = (counts[members] == counts[heads]) & (cost[among[members]] == cost[among[heads]])
-    members, heads = members[same], heads[same]
-    if len(members):
-        size = counts[members]
-        begin = np.cumsum(size) - size
-        within = np.arange(size.sum()) - np.repeat(begin, size)
-        mine = np.repeat(indptr[members], size) + within
-        theirs = np.repeat(indptr[heads], size) + within
-        near = np.abs(ratios[mine] - ratios[theirs]) <= SAME * np.abs(ratios[theirs])
-        alike = np.logical_and.reduceat(near & (documents[mine] == documents[theirs]), begin)
-        leader[among[members[alike]]] = among[heads[alike]]
+    def equal(one: Int64s, two: Int64s) -> NDArray[np.bool_]:
+        near = np.abs(ratios[one] - ratios[two]) <= SAME * np.abs(ratios[two])
+        same: NDArray[np.bool_] = near & (documents[one] == documents[two])
+        return same
+
+    leader[among] = among[first_equal(indptr, bits, equal, cost[among])]
     return leader
-
-
-def _mixed(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Numbers that look random, equal for equal bits (the mixer of Steele et al. 2014)."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: NDArray[np.uint64] = bits ^ (bits >> np.uint64(31))
-    return mixed

@@ -25,7 +25,7 @@ from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import dual_scores, dual_value, relative_gap
 from textreg.solvers.conjugate import Direction, conjugate_gradients
 from textreg.solvers.engine import NOISE, Engine
-from textreg.solvers.incomplete_cholesky import Triangle
+from textreg.solvers.incomplete_cholesky import IncompleteCholesky
 from textreg.solvers.line_search import Advance, backtrack, step_with_fallback
 from textreg.solvers.outcome import outcome
 
@@ -99,7 +99,9 @@ class NewtonSteps:
     def __init__(self, problem: Problem, penalty: Quadratic) -> None:
         engine = self.engine = Engine(problem)
         self.penalty = penalty
-        self.triangle = penalty.links.cache.get("triangle", lambda: Triangle(penalty.links))
+        self.preconditioner = penalty.links.cache.get(
+            "incomplete Cholesky", lambda: IncompleteCholesky(penalty.links)
+        )
         b = problem.intercept_at_zero()
         nothing = engine.loss.value(np.full_like(engine.z, b), problem.y, problem.weights)
         if not engine.value + penalty.value(engine.w) < nothing:  # also where the start is poor
@@ -170,7 +172,7 @@ class _NewtonModel:
         self._design, self._penalty, self._h = engine.design, penalty, engine.h
         self._intercept, self._h_sum = float(engine.fit_intercept), float(engine.h.sum())
         diagonal = engine.design.curvature(engine.h) + 2.0 * penalty.l2
-        self._inverse = newton.triangle.inverse(2.0 * penalty.price, diagonal)
+        self._inverse = newton.preconditioner.inverse(2.0 * penalty.strength, diagonal)
 
     def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
         """The Hessian times (w, b), and the scores."""

@@ -8,14 +8,14 @@ from textreg.penalties import GroupNorms
 from textreg.records import Floats
 from textreg.solvers.engine import Engine
 
-DUST = 1e-5
+SMALL = 1e-5
 """Weights below this are on their way to zero."""
 
 
-def without_dust(engine: Engine, penalty: GroupNorms, tol: float) -> Floats:
+def zero_small_weights(engine: Engine, penalty: GroupNorms, tol: float) -> Floats:
     """A copy of the present weights, with dust set to zero where that costs less than tol / 10."""
     w: Floats = engine.w.copy()
-    clean: Floats = np.where(np.abs(w) < DUST, 0.0, w)
+    clean: Floats = np.where(np.abs(w) < SMALL, 0.0, w)
     if np.array_equal(clean, w):
         return w
     objective = engine.value + penalty.value(w)

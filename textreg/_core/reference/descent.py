@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from textreg._core.arrays import Floats, Int32s, Int64s
 
 
-def drawn(gradient: Floats, w: Floats, q: Floats, mu: Floats, lam: Floats, out: Int32s) -> int:
-    """Twin of :func:`textreg._core.descent.drawn`."""
+def select_active(
+    gradient: Floats, w: Floats, q: Floats, mu: Floats, lam: Floats, out: Int32s
+) -> int:
+    """Twin of :func:`textreg._core.descent.select_active`."""
     features = np.flatnonzero((w != 0.0) | (np.abs(gradient + q * (w - mu)) > lam))
     out[: len(features)] = features
     return len(features)
@@ -32,7 +34,7 @@ def coordinate_descent(
     b: float,
     fit_intercept: bool,
     passes: int,
-    until_settled: bool,
+    until_stable: bool,
 ) -> float:
     """Twin of :func:`textreg._core.descent.coordinate_descent`."""
     size, used = len(active), 0
@@ -69,6 +71,6 @@ def coordinate_descent(
                 crossed |= bool(w[j] * new <= 0.0)
                 w[j] = new
                 np.add.at(v, rows, h[rows] * x * step)
-        if not moved or (until_settled and not crossed):
+        if not moved or (until_stable and not crossed):
             break
     return b

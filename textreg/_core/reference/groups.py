@@ -26,7 +26,7 @@ def group_spread(indptr: Int64s, indices: Int32s, values: Floats, out: Floats) -
 def ball_sweeps(
     indptr: Int64s,
     indices: Int32s,
-    prices: Floats,
+    strengths: Floats,
     lam: Floats,
     u: Floats,
     z: Floats,
@@ -43,15 +43,15 @@ def ball_sweeps(
             return False
         new = u[here] + np.copysign(np.maximum(np.abs(z[j]) - lam[j], 0.0), z[j])
         length = float(np.linalg.norm(new))
-        if length > prices[g]:
-            new *= prices[g] / length
+        if length > strengths[g]:
+            new *= strengths[g] / length
         z[j] -= new - u[here]
         u[here] = new
         over[j] = np.abs(z[j]) > lam[j]
         return True
 
     over[:] = np.abs(z) > lam
-    met = [g for g in range(len(prices)) if relieve(g)]
+    met = [g for g in range(len(strengths)) if relieve(g)]
     hot[: len(met)] = met
     for _ in range(1, sweeps):
         for g in met:
@@ -72,7 +72,7 @@ def group_gather(indices: Int32s, u: Floats, out: Floats) -> None:
 def admm_copies(
     indptr: Int64s,
     indices: Int32s,
-    prices: Floats,
+    strengths: Floats,
     w: Floats,
     rho: float,
     relax: float,
@@ -87,7 +87,7 @@ def admm_copies(
     for g in range(len(norms)):
         here = slice(indptr[g], indptr[g + 1])
         length = float(np.linalg.norm(new[here]))
-        shrink = 0.0 if length * rho <= prices[g] else 1.0 - prices[g] / (rho * length)
+        shrink = 0.0 if length * rho <= strengths[g] else 1.0 - strengths[g] / (rho * length)
         new[here] *= shrink
         norms[g] = shrink * length
     moved = new - v

@@ -23,5 +23,5 @@ def solve_normal(rng: np.random.Generator, n: int, _: int) -> Arguments:
 
 
 KERNELS = {
-    "triangle.solve_normal": Kernel(solve_normal, written="x", checked="x"),
+    "cholesky.solve_normal": Kernel(solve_normal, written="x", checked="x"),
 }

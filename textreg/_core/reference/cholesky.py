@@ -1,4 +1,4 @@
-"""Plain twins of ``textreg._core.triangle``."""
+"""Plain twins of ``textreg._core.cholesky``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def solve_normal(indptr: Int64s, indices: Int32s, data: Floats, x: Floats) -> None:
-    """Twin of :func:`textreg._core.triangle.solve_normal`."""
+    """Twin of :func:`textreg._core.cholesky.solve_normal`."""
     T = np.zeros((len(x), len(x)))
     for c in range(len(x)):
         row = slice(indptr[c], indptr[c + 1])

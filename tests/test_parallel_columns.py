@@ -10,7 +10,7 @@ from textreg.penalties import Links, Quadratic, Separable
 from textreg.plugins import registry
 from textreg.records import Graph, Problem
 from textreg.solvers.newton import newton
-from textreg.solvers.parallel_columns import fold_all, fold_links
+from textreg.solvers.parallel_columns import merge_linked_columns, merge_parallel_columns
 from textreg.solvers.quadratic import quadratic
 
 N, P = 40, 30
@@ -39,18 +39,18 @@ def graph(classes: int = 0) -> Graph:
 
 def test_scores_and_squares_are_kept():
     given = problem()
-    folding = fold_all(given)
-    small = folding.problem(given)
+    merged = merge_parallel_columns(given)
+    small = merged.merge_problem(given)
     assert small.X.shape == (N, P - 12)
     random = np.random.default_rng(1)
     w, u = random.standard_normal(P), random.standard_normal(small.X.shape[1])
-    np.testing.assert_allclose(small.X @ folding.fold(w), given.X @ w, atol=1e-12)
-    np.testing.assert_allclose(given.X @ folding.unfold(u), small.X @ u, atol=1e-12)
-    np.testing.assert_allclose(folding.fold(folding.unfold(u)), u, atol=1e-14)
-    assert np.linalg.norm(folding.unfold(u)) == pytest.approx(np.linalg.norm(u), rel=1e-14)
-    assert not folding.unfold(u)[11:13].any()
+    np.testing.assert_allclose(small.X @ merged.merge(w), given.X @ w, atol=1e-12)
+    np.testing.assert_allclose(given.X @ merged.expand(u), small.X @ u, atol=1e-12)
+    np.testing.assert_allclose(merged.merge(merged.expand(u)), u, atol=1e-14)
+    assert np.linalg.norm(merged.expand(u)) == pytest.approx(np.linalg.norm(u), rel=1e-14)
+    assert not merged.expand(u)[11:13].any()
     both = np.array([u, -u])
-    np.testing.assert_array_equal(folding.unfold(both)[1], folding.unfold(-u))
+    np.testing.assert_array_equal(merged.expand(both)[1], merged.expand(-u))
 
 
 def test_a_stored_zero_is_no_value():
@@ -59,31 +59,35 @@ def test_a_stored_zero_is_no_value():
     X.data[0] = 0.0
     clean = X.copy()
     clean.eliminate_zeros()
-    stored = fold_all(Problem(X, given.y))
-    np.testing.assert_array_equal(stored.share, fold_all(Problem(clean, given.y)).share)
+    stored = merge_parallel_columns(Problem(X, given.y))
+    np.testing.assert_array_equal(
+        stored.share, merge_parallel_columns(Problem(clean, given.y)).share
+    )
     assert Problem(X, given.y).X.nnz == given.X.nnz
 
 
 def test_nearly_parallel_is_not_parallel():
     X = np.array([[1.0, 1.0], [2.0, 2.0 + 1e-11], [0.0, 0.0]])
-    assert fold_all(Problem(csr_array(X), np.array([1.0, -1.0, 1.0]))).kept.tolist() == [0, 1]
+    assert merge_parallel_columns(
+        Problem(csr_array(X), np.array([1.0, -1.0, 1.0]))
+    ).representatives.tolist() == [0, 1]
 
 
 def test_matrix_without_documents_words_or_values():
     for shape in ((3, 0), (3, 2)):
-        folding = fold_all(Problem(csr_array(shape), np.array([1.0, -1.0, 1.0])))
-        assert folding.unfold(np.zeros(len(folding.kept))).shape == (shape[1],)
+        merged = merge_parallel_columns(Problem(csr_array(shape), np.array([1.0, -1.0, 1.0])))
+        assert merged.expand(np.zeros(len(merged.representatives))).shape == (shape[1],)
 
 
 def test_ridge_finds_the_same_weights():
     given = problem()
     whole = newton(given, Separable.constant(P, l2=0.3))
-    folded = registry.create("regularizer", "ridge", l2=0.3).solve(given)
-    np.testing.assert_allclose(folded.w, whole.w, atol=1e-5)
-    assert folded.objective == pytest.approx(whole.objective, rel=1e-9)
-    assert folded.gap <= 1e-10
+    expanded = registry.create("regularizer", "ridge", l2=0.3).solve(given)
+    np.testing.assert_allclose(expanded.w, whole.w, atol=1e-5)
+    assert expanded.objective == pytest.approx(whole.objective, rel=1e-9)
+    assert expanded.gap <= 1e-10
     begun = registry.create("regularizer", "ridge", l2=0.3).solve(
-        given.replace(start=(folded.w, folded.b))
+        given.replace(start=(expanded.w, expanded.b))
     )
     assert begun.iterations <= 1
 
@@ -95,14 +99,14 @@ def test_links_find_the_same_weights(name: str, classes: int):
     part = registry.create("regularizer", name, alpha=0.4, beta=0.2)
     penalty = part.penalty(given)
     whole = quadratic(given, penalty)
-    folded = part.solve(given)
-    np.testing.assert_allclose(folded.w, whole.w, atol=1e-5)
-    assert folded.objective == pytest.approx(whole.objective, rel=1e-9)
-    folding, links = fold_links(given, penalty.links)
-    assert len(folding.kept) < P - 10
-    u = np.random.default_rng(2).standard_normal(len(folding.kept))
+    expanded = part.solve(given)
+    np.testing.assert_allclose(expanded.w, whole.w, atol=1e-5)
+    assert expanded.objective == pytest.approx(whole.objective, rel=1e-9)
+    merged, links = merge_linked_columns(given, penalty.links)
+    assert len(merged.representatives) < P - 10
+    u = np.random.default_rng(2).standard_normal(len(merged.representatives))
     assert Quadratic(links, 0.4, 0.2).value(u) == pytest.approx(
-        penalty.value(folding.unfold(u)), rel=1e-12
+        penalty.value(merged.expand(u)), rel=1e-12
     )
 
 
@@ -110,6 +114,6 @@ def test_features_of_another_price_stay_apart():
     X = csr_array(np.ones((4, 3)))
     given = Problem(X, np.array([1.0, -1.0, 1.0, 1.0]))
     rows = csr_array(np.diag([1.0, 2.0, 1.0]))
-    folding, links = fold_links(given, Links(rows))
-    assert folding.kept.tolist() == [0, 1]
+    merged, links = merge_linked_columns(given, Links(rows))
+    assert merged.representatives.tolist() == [0, 1]
     np.testing.assert_array_equal(links.diagonal, [1.0, 4.0])

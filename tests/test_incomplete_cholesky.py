@@ -9,9 +9,9 @@ from scipy.sparse import csr_array
 from textreg.builtin.network import laplacian_rows, network_rows
 from textreg.penalties import Links
 from textreg.records import Graph
-from textreg.solvers.incomplete_cholesky import Triangle
+from textreg.solvers.incomplete_cholesky import IncompleteCholesky
 
-PRICE = 7.0
+STRENGTH = 7.0
 
 
 def followers(seed: int, p: int = 60) -> Graph:
@@ -26,9 +26,9 @@ def followers(seed: int, p: int = 60) -> Graph:
     return Graph(csr_array(W))
 
 
-def inverse(triangle: Triangle, own: np.ndarray) -> np.ndarray:
+def inverse(factor: IncompleteCholesky, own: np.ndarray) -> np.ndarray:
     """(T'T)^-1 as a matrix."""
-    multiply = triangle.inverse(PRICE, own)
+    multiply = factor.inverse(STRENGTH, own)
     return np.array([multiply(unit) for unit in np.eye(len(own))])
 
 
@@ -40,11 +40,11 @@ def test_pairs_of_features_are_as_gauss_and_seidel_have_them() -> None:
     rows = laplacian_rows(followers(0))
     own = np.random.default_rng(1).uniform(0.1, 1.0, rows.shape[1])
     order = rarest_first(rows.toarray())
-    A = (PRICE * (rows.T @ rows).toarray() + np.diag(own))[np.ix_(order, order)]
+    A = (STRENGTH * (rows.T @ rows).toarray() + np.diag(own))[np.ix_(order, order)]
     D, U = np.diag(np.diag(A)), np.triu(A, 1)
     expected = np.empty_like(A)
     expected[np.ix_(order, order)] = np.linalg.inv((D + U.T) @ np.linalg.inv(D) @ (D + U))
-    np.testing.assert_allclose(inverse(Triangle(Links(rows)), own), expected, rtol=1e-10)
+    np.testing.assert_allclose(inverse(IncompleteCholesky(Links(rows)), own), expected, rtol=1e-10)
 
 
 def test_features_follow_their_more_frequent_neighbors() -> None:
@@ -52,11 +52,11 @@ def test_features_follow_their_more_frequent_neighbors() -> None:
     own = np.random.default_rng(3).uniform(0.1, 1.0, rows.shape[1])
     R = rows.toarray()
     order = rarest_first(R)
-    D = np.diag((PRICE * (R**2).sum(axis=0) + own)[order])
-    T = np.sqrt(np.linalg.inv(D)) @ (D + PRICE * np.triu(R[np.ix_(order, order)], 1))
+    D = np.diag((STRENGTH * (R**2).sum(axis=0) + own)[order])
+    T = np.sqrt(np.linalg.inv(D)) @ (D + STRENGTH * np.triu(R[np.ix_(order, order)], 1))
     expected = np.empty_like(R)
     expected[np.ix_(order, order)] = np.linalg.inv(T.T @ T)
-    np.testing.assert_allclose(inverse(Triangle(Links(rows)), own), expected, rtol=1e-10)
+    np.testing.assert_allclose(inverse(IncompleteCholesky(Links(rows)), own), expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize("rows_of", [network_rows, laplacian_rows])
@@ -64,14 +64,14 @@ def test_features_follow_their_more_frequent_neighbors() -> None:
 def test_it_is_nearer_than_the_diagonal(rows_of, seed: int) -> None:  # type: ignore[no-untyped-def]
     rows = rows_of(followers(seed))
     own = np.full(rows.shape[1], 0.01)
-    A = PRICE * (rows.T @ rows).toarray() + np.diag(own)
+    A = STRENGTH * (rows.T @ rows).toarray() + np.diag(own)
     half = np.linalg.cholesky(A)
 
     def spread(near: np.ndarray) -> float:
         return float(np.linalg.cond(half.T @ near @ half))
 
     scaled = spread(np.diag(1.0 / np.diag(A)))
-    assert spread(inverse(Triangle(Links(rows)), own)) < 0.5 * scaled
+    assert spread(inverse(IncompleteCholesky(Links(rows)), own)) < 0.5 * scaled
 
 
 def test_virtual_features_are_left_out_of_the_inverse() -> None:
@@ -82,12 +82,12 @@ def test_virtual_features_are_left_out_of_the_inverse() -> None:
     W[0, 3] = W[5, 4] = 0.5
     rows = network_rows(Graph(csr_array(W), classes=classes))
     own = np.random.default_rng(4).uniform(0.1, 1.0, p)
-    whole = inverse(Triangle(Links(rows)), np.append(own, np.zeros(classes)))
-    near = inverse(Triangle(Links(rows, classes)), own)
+    whole = inverse(IncompleteCholesky(Links(rows)), np.append(own, np.zeros(classes)))
+    near = inverse(IncompleteCholesky(Links(rows, classes)), own)
     np.testing.assert_allclose(near, whole[:p, :p], rtol=1e-12)
 
 
 def test_what_nothing_holds_is_left_as_it_is() -> None:
     rows = csr_array(np.array([[1.0, -1.0, 0.0]]))
-    multiply = Triangle(Links(rows)).inverse(PRICE, np.array([0.5, 0.5, 0.0]))
+    multiply = IncompleteCholesky(Links(rows)).inverse(STRENGTH, np.array([0.5, 0.5, 0.0]))
     assert multiply(np.array([0.0, 0.0, 3.0])).tolist() == [0.0, 0.0, 3.0]
