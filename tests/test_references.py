@@ -1,4 +1,4 @@
-"""docs/references.bib has every work that the documentation and the code cite, and no other."""
+"""docs/references.bib has every work that is cited, and no other; CITATION.cff is up to date."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterator
 
 from test_layers import ROOT
+
+import textreg
 
 CHECKOUT = ROOT.parent
 ENTRIES = (CHECKOUT / "docs" / "references.bib").read_text(encoding="utf-8")
@@ -53,3 +55,9 @@ def test_every_work_cited_is_in_the_bibliography() -> None:
 def test_every_work_in_the_bibliography_is_cited() -> None:
     assert len(KEYS) == len(set(KEYS)) == ENTRIES.count("\n@")
     assert set(KEYS) == set(KEYS) & set().union(*(cited(text) for _, text in pages()))
+
+
+def test_the_citation_names_this_version() -> None:
+    citation = (CHECKOUT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"version: {textreg.__version__}\n" in citation
+    assert "license: BSD-3-Clause\n" in citation
