@@ -1,4 +1,4 @@
-"""``textreg explain``: which words and sentences decided."""
+"""``textreg explain``: contributions of words and sentences, and what training selected."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     "corpus",
     metavar="CORPUS",
     multiple=True,
-    help="Show instead what training selected in the corpus it learned from; may be repeated.",
+    help="Show what training selected in this corpus, which the model was trained on; repeatable.",
 )
 @shared.unlabeled_of_training
 @click.option(
@@ -43,16 +43,18 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="Features to list of each text; with --train, groups and features of each kind.",
+    help="Number of features to list per text; with --train, of groups and features of each kind.",
 )
-@click.option("--of", metavar="LABEL", help="Explain this label's score.  [default: the predicted]")
+@click.option(
+    "--of", metavar="LABEL", help="Explain the score of this label.  [default: the predicted]"
+)
 @click.option(
     "--format",
     "form",
     type=click.Choice(["text", "jsonl"]),
     default="text",
     show_default=True,
-    help="For reading, or one JSON object a document.",
+    help="Output for people, or one JSON object per document.",
 )
 @shared.as_json
 def command(
@@ -66,25 +68,23 @@ def command(
     form: str,
     as_json: bool,
 ) -> None:
-    """Show which words and sentences decided.
+    """Explain predictions by the contributions of words and sentences.
 
-    For every text the score is taken apart without remainder: intercept + words = score. Beside
-    each sentence stand two numbers. "words" is the sum of its words' shares. "without it" is the
-    paper's log-odds: what the log-probability loses if the sentence is left out and the rest is
-    weighed anew.
+    The score of every text is an exact sum: intercept + words = score. For each sentence there are
+    two numbers. "words" is the sum of the contributions of its words. "without it" is the log-odds
+    of Yogatama and Smith (2014): by how much the log-probability falls if the sentence is left out.
 
-    A source with a blank in it that is no file is a text itself.
+    A source that contains a blank and is not a file is a text itself.
 
-    With --train, show what the learner selected in its training corpus: which sentences or other
-    groups have a weight, what is typical of each label, in what order a pursuit took features and
-    groups, which neighbors pulled a weight in a network, and the weights along the path that
-    textreg train --path keeps.
+    With --train, show what training selected in its corpus: which sentences or other groups have a
+    weight, what is typical of each label, the order of entry of a pursuit, the neighbors of
+    features in a network, and the weights along the path that textreg train --path keeps.
     """
     loaded = load_model(model)
     if corpus:
         if source is not None or of is not None or form != "text":
             raise UsageError(
-                "--train explains the training and no text: leave out the text, --of and --format."
+                "--train explains the training, not a text: leave out the text, --of and --format."
             )
         more = how.unlabeled(unlabeled) if unlabeled else None
         selection = find_selection(loaded, how.labeled(corpus), top, unlabeled=more)
@@ -94,13 +94,13 @@ def command(
             print_selection(selection)
         return
     if source == "":
-        raise UsageError("the text is empty: give one, or a file, or - for standard input.")
+        raise UsageError("the text is empty: give a text, a file, or - for standard input.")
     if unlabeled:
         raise UsageError(
-            "--unlabeled belongs to the training corpus: give --train, or leave it out."
+            "--unlabeled needs --train: give the training corpus as well, or leave it out."
         )
     if how.label_col is not None:
-        raise UsageError("the texts to explain need no labels: leave out --label-col.")
+        raise UsageError("texts to explain have no labels: leave out --label-col.")
     explanations = explain(loaded, _texts(source or "-", how), of)
     if as_json:
         print_json({"model": model, "explanations": [each.to_dict() for each in explanations]})
@@ -108,11 +108,11 @@ def command(
         lines = (json.dumps(each.to_dict(), ensure_ascii=False) + "\n" for each in explanations)
         sys.stdout.writelines(lines)
     else:
-        _tell(explanations, top, chances=loaded.has_probabilities)
+        _print_explanations(explanations, top, has_probabilities=loaded.has_probabilities)
 
 
 def _texts(source: str, how: Reading) -> Iterator[str]:
-    """The texts that an argument stands for."""
+    """The texts of the argument: those of a file, or the argument itself."""
     if source != "-" and any(map(str.isspace, source)) and not _is_file(source):
         if how.text_col is not None:
             raise UsageError("a text has no columns: leave out --text-col, or name a file.")
@@ -127,45 +127,50 @@ def _is_file(source: str) -> bool:
         return False
 
 
-def _tell(explanations: Iterable[Explanation], top: int, *, chances: bool) -> None:
-    """Explanations for people, with a line between them."""
+def _print_explanations(
+    explanations: Iterable[Explanation], top: int, *, has_probabilities: bool
+) -> None:
+    """Print explanations for people, with an empty line between them."""
     from rich.console import Console
 
     console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
     for number, each in enumerate(explanations):
         if number:
             console.print()
-        _tell_one(console, each, top, chances)
+        _print_explanation(console, each, top, has_probabilities)
 
 
-def _tell_one(console: Console, explanation: Explanation, top: int, chances: bool) -> None:
+def _print_explanation(
+    console: Console, explanation: Explanation, top: int, has_probabilities: bool
+) -> None:
     from rich.text import Text
 
     console.print(Text(headline(explanation), style="bold"))
     colored = _colored(explanation)
     if explanation.sentences:
-        console.print(f"   words  {'without it (log-odds)' if chances else 'without it (score)'}")
+        unit = "log-odds" if has_probabilities else "score"
+        console.print(f"   words  without it ({unit})")
     for start, end, value, removal in explanation.sentences:
         line = Text(f"{value:+8.3f}  {removal:+8.3f}  ")
         line.append_text(colored[start:end])
         line.plain = line.plain.replace("\n", " ")
         console.print(line)
     if not explanation.words:
-        console.print("No word of this text has a weight: the intercept is all there is.")
+        console.print("No word of this text has a weight: the score is the intercept.")
         return
-    listed = [f"{printable(name)} {value:+.3f}" for name, value in strongest(explanation, top)]
-    console.print("  " + ", ".join(listed))
+    features = [f"{printable(name)} {value:+.3f}" for name, value in strongest(explanation, top)]
+    console.print("  " + ", ".join(features))
 
 
 def _colored(explanation: Explanation) -> Any:
-    """The text; green speaks for the label and red against it, the strongest pieces in bold."""
+    """The text: green supports the label, red opposes it, and the strongest parts are bold."""
     from rich.text import Text
 
     text = Text(printable(explanation.text))
     parts = list(text_parts(explanation))
     most = max((abs(part.value) for part in parts), default=0.0)
     for start, end, value in parts:
-        if abs(value) > most / 10:  # all else would only be noise in color
+        if abs(value) > most / 10:  # weaker parts in color would only be noise
             strong = "bold " if abs(value) > most / 2 else ""
             text.stylize(f"{strong}{'green' if value > 0 else 'red'}", start, end)
     return text

@@ -1,4 +1,4 @@
-"""``textreg show``: what a model file holds."""
+"""``textreg show``: the content of a model file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textreg.features.encoder import Encoder
 from textreg.model.model import Model
 from textreg.model.storage import load_model
 from textreg.model.summary import PartOrigin
-from textreg.model.tokenizing import describe, lacking
+from textreg.model.tokenizing import describe, missing_tokenizer
 from textreg.terminal import single_line
 
 
@@ -27,17 +27,19 @@ from textreg.terminal import single_line
     type=click.IntRange(min=0),
     default=10,
     show_default=True,
-    help="Strongest features to show for each label.",
+    help="Number of features to show for each label.",
 )
-@click.option("--path", "with_path", is_flag=True, help="Show the path of the fit: train --path.")
 @click.option(
-    "--plot", metavar="FILE", help="Draw the path, accuracy against features, as .svg or .png."
+    "--path", "with_path", is_flag=True, help="Show the regularization path: see train --path."
+)
+@click.option(
+    "--plot", metavar="FILE", help="Plot the path, metric against features, as .svg or .png."
 )
 @shared.as_json
 def command(model: str, top: int, with_path: bool, plot: str | None, as_json: bool) -> None:
-    """Show what a model file holds: settings, size, and the strongest features of every label.
+    """Show the settings of a model, its size, and the features that support each label most.
 
-    With --path, instead, the models that its fit passes through, the chosen one marked.
+    With --path, show the models along its regularization path instead, and which one was chosen.
     """
     loaded = load_model(model, tokenizer=False)
     if with_path or plot:
@@ -49,26 +51,26 @@ def command(model: str, top: int, with_path: bool, plot: str | None, as_json: bo
         summary = None if loaded.summary is None else loaded.summary.to_json()
         print_json({**facts, "summary": summary, "top": features})
         return
-    told = {key: value for key, value in facts.items() if value != []}  # labels of a regression
-    print_table([(_title(key), _text(value, key)) for key, value in told.items()])
+    shown = {key: value for key, value in facts.items() if value != []}  # a regression: no labels
+    print_table([(_title(key), _text(value, key)) for key, value in shown.items()])
     for label, weighted in features.items():
         click.echo(f"\n{single_line(label)}")
         if weighted:
             print_table([(name, weight) for name, weight in weighted], indent="  ")
         else:
-            click.echo("  (no feature speaks for it)")
+            click.echo("  (no feature supports it)")
 
 
 def _show_path(model: Model, file: str, plot: str | None, as_json: bool) -> None:
     path = model.path
     if path is None:
         raise UsageError(
-            f"{file} has no path: keep one by training with it, textreg train FILE --path."
+            f"{file} has no regularization path: train with textreg train FILE --path."
         )
     if plot is not None:
         check_target(Path(plot), [file], "--plot")
         path.plot(plot)
-        click.echo(f"drawn: {plot}", err=True)
+        click.echo(f"saved {plot}", err=True)
     if as_json:
         print_json({"model": file, "path": path.to_dict()})
         return
@@ -85,7 +87,7 @@ def _show_path(model: Model, file: str, plot: str | None, as_json: bool) -> None
 
 
 def _facts(model: Model, path: str) -> dict[str, Any]:
-    """What there is to say of the model as a whole."""
+    """Facts about the model as a whole, by title."""
     summary, encoder = model.summary, model.encoder
     facts: dict[str, Any] = {
         "model": path,
@@ -108,10 +110,10 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
     if summary is not None:
         facts["regularizer"] = {"name": summary.reg.name, **summary.reg.params}
     plugins = () if summary is None else summary.plugins
-    if strange := [part for part in plugins if part.distribution != "textreg"]:
-        facts["plugins"] = [_origin(part) for part in strange]
-    if lacks := lacking(describe(encoder.tokenizer)):
-        facts["needs"] = lacks
+    if external := [part for part in plugins if part.distribution != "textreg"]:
+        facts["plugins"] = [_origin(part) for part in external]
+    if missing := missing_tokenizer(describe(encoder.tokenizer)):
+        facts["needs"] = missing
     if summary is not None:
         plain = summary.to_json()
         facts |= {key: plain[key] for key in ("documents", "objective", "gap", "converged", "dev")}
@@ -119,13 +121,13 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
 
 
 def _origin(part: PartOrigin) -> str:
-    """A part of the training in words; one that was passed as an object is of no distribution."""
+    """A part of the training in words; one that was passed as an object has no distribution."""
     source = f"{part.distribution} {part.version}".strip() or part.file
     return f"{part.kind} {part.name} of {source or 'a program'} (API {part.api})"
 
 
 def _known_words(encoder: Encoder) -> dict[str, Any]:
-    """What a weighting costs that scales rows by all the features they have."""
+    """The size of names without a weight, which are kept to scale the rows of documents."""
     used = set(encoder.names)
     unused = [name for name in encoder.vocabulary if name not in used]
     # A name, its end in the table of names, and its inverse document frequency.

@@ -1,4 +1,4 @@
-"""The exact account of a score: intercept, words, sentences."""
+"""Exact contributions to a score: intercept, words, sentences."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from textreg.records.ragged import row_of, sums
 from textreg.text import check_texts, count_rows
 
 BATCH = 1000
-"""Texts that are explained together; results do not depend on it."""
+"""Number of texts that are explained together; results do not depend on it."""
 
 
 def gives_offsets(model: Model) -> bool:
-    """Whether the model's tokenizer says where words stand, so that texts can be explained."""
+    """Whether the model's tokenizer gives character offsets, which explanations need."""
     try:
         model.encoder.tokenizer.encode([""], spans=True)
     except UsageError:
@@ -29,7 +29,7 @@ def gives_offsets(model: Model) -> bool:
 
 
 def sentence_of(model: Model, texts: Sequence[str], document_ptr: Int64s, sentence: int) -> str:
-    """The text of a sentence, where those of text d are ``document_ptr[d]`` to the next.
+    """The text of a sentence, if those of text d are ``document_ptr[d]:document_ptr[d + 1]``.
 
     The tokenizer must give character offsets.
     """
@@ -41,14 +41,29 @@ def sentence_of(model: Model, texts: Sequence[str], document_ptr: Int64s, senten
 
 
 def explain(model: Model, texts: Iterable[str], of: str | None = None) -> Iterator[Explanation]:
-    """Explain the score of each text, in their order and in constant memory.
+    """Explain the score of each text, in order and in constant memory.
 
-    of: the label whose score is explained, default each text's predicted one. A feature adds its
-    weight times its value in the row, whatever the weighting, so the account is exact; with
-    ``tfidf`` and ``unit`` the row's length is part of that value. A document without known words
-    has its intercept only.
+    A feature adds its weight times its value in the document's row, whatever the term weighting,
+    so the sum is exact. With ``tfidf`` and ``unit`` that value includes the scaling of the row. A
+    document without known words has the intercept as its score.
 
-    UsageError for an unknown label, or a tokenizer that gives no character offsets.
+    Parameters
+    ----------
+    model : Model
+        The model.
+    texts : iterable of str
+        The documents.
+    of : str, optional
+        The label whose score is explained; by default the predicted one of each text.
+
+    Yields
+    ------
+    Explanation
+
+    Raises
+    ------
+    UsageError
+        If the model has no such label, or its tokenizer gives no character offsets.
     """
     if isinstance(texts, str):
         raise UsageError("give a list of texts, such as [text], not one text.")
@@ -63,7 +78,6 @@ def _explain(model: Model, texts: Iterator[str], of: str | None) -> Iterator[Exp
 
 
 def _explain_batch(model: Model, texts: Sequence[str], of: str | None) -> Iterator[Explanation]:
-    """The same for some texts at once."""
     words = model.encoder.words(texts, spans=True)
     features = model.encoder.features(words)
     scores = model.decision_function(texts)
@@ -73,14 +87,17 @@ def _explain_batch(model: Model, texts: Sequence[str], of: str | None) -> Iterat
     rows, signs = task.row_of(sides)
     table = task.as_table(scores)
 
-    share = _shares(model, words, features, rows, signs)
-    removal = _removals(model, words, features, table, sides)
-    chances: Sequence[dict[str, float]] = [{}] * len(texts)
+    values = _occurrence_values(model, words, features, rows, signs)
+    removals = _removals(model, words, features, table, sides)
+    all_probabilities: Sequence[dict[str, float]] = [{}] * len(texts)
     if model.has_probabilities:
-        found = model.probabilities(scores).tolist()
-        chances = [dict(zip(model.labels, row, strict=True)) for row in found]
-    parts = zip(texts, labels, chances, sides.tolist(), rows.tolist(), signs.tolist(), strict=True)
-    sentences, listed = _sentence_scores(features, share, removal), _words(model, features, share)
+        by_label = model.probabilities(scores).tolist()
+        all_probabilities = [dict(zip(model.labels, row, strict=True)) for row in by_label]
+    parts = zip(
+        texts, labels, all_probabilities, sides.tolist(), rows.tolist(), signs.tolist(), strict=True
+    )
+    sentences = _sentence_scores(features, values, removals)
+    weighted_words = _words(model, features, values)
     for d, (text, label, probabilities, side, row, sign) in enumerate(parts):
         yield Explanation(
             text=text,
@@ -90,12 +107,14 @@ def _explain_batch(model: Model, texts: Sequence[str], of: str | None) -> Iterat
             intercept=sign * float(model.intercepts[row]),
             score=sign * float(table[d, row]),
             sentences=next(sentences),
-            words=next(listed),
+            words=next(weighted_words),
         )
 
 
-def _shares(model: Model, words: Tokens, features: Tokens, rows: Int64s, signs: Floats) -> Floats:
-    """(occurrences,) what each adds: its feature's weight times value, shared by all of the text.
+def _occurrence_values(
+    model: Model, words: Tokens, features: Tokens, rows: Int64s, signs: Floats
+) -> Floats:
+    """(occurrences,) contributions: weight times value of the feature, divided by its count.
 
     rows, signs: of every document, as of ``Task.row_of``.
     """
@@ -107,46 +126,49 @@ def _shares(model: Model, words: Tokens, features: Tokens, rows: Int64s, signs: 
     size = len(encoder.vocabulary)
     entries = row_of(counts.indptr) * size + counts.indices
     place = np.searchsorted(entries, document * size + features.ids)
-    share = (values.data / counts.data)[place] * signs[document]
+    contributions = (values.data / counts.data)[place] * signs[document]
     if model.weights.shape[1]:
         column = encoder.column_of[features.ids] if encoder.columns is not None else features.ids
-        share *= np.where(column >= 0, model.weights[rows[document], column], 0.0)
-    return share
+        contributions *= np.where(column >= 0, model.weights[rows[document], column], 0.0)
+    return contributions
 
 
 def _removals(
     model: Model, words: Tokens, features: Tokens, table: Floats, sides: Int64s
 ) -> Floats:
-    """(sentences,) what leaving each out takes; table: (documents, k) scores with all of them."""
+    """(sentences,) fall of the log-probability without each sentence.
+
+    table: (documents, k) scores of the whole documents.
+    """
     without = scores_without(model.encoder, words, features, model.weights, model.intercepts)
     home = row_of(features.document_ptr)
     return _evidence(model, table, sides)[home] - _evidence(model, without.T, sides[home])
 
 
 def _sentence_scores(
-    features: Tokens, share: Floats, removal: Floats
+    features: Tokens, occurrence_values: Floats, removals: Floats
 ) -> Iterator[tuple[SentenceScore, ...]]:
-    """Those of every document."""
+    """The sentences of every document."""
     assert features.sentence_spans is not None
-    values = sums(row_of(features.sentence_ptr), share, features.n_sentences).tolist()
+    values = sums(row_of(features.sentence_ptr), occurrence_values, features.n_sentences).tolist()
     spans = features.sentence_spans.tolist()
     every = [
-        SentenceScore(start, end, value, taken)
-        for (start, end), value, taken in zip(spans, values, removal.tolist(), strict=True)
+        SentenceScore(start, end, value, removal)
+        for (start, end), value, removal in zip(spans, values, removals.tolist(), strict=True)
     ]
     for first, last in itertools.pairwise(features.document_ptr.tolist()):
         yield tuple(every[first:last])
 
 
-def _words(model: Model, features: Tokens, share: Floats) -> Iterator[tuple[Word, ...]]:
-    """Those of every document that add something."""
+def _words(model: Model, features: Tokens, values: Floats) -> Iterator[tuple[Word, ...]]:
+    """The occurrences of every document that contribute to the score."""
     assert features.spans is not None
-    shown = np.flatnonzero(share)
+    shown = np.flatnonzero(values)
     names = model.encoder.vocabulary
     spans, ids = features.spans[shown].tolist(), features.ids[shown].tolist()
     every = [
         Word(start, end, names[feature], value)
-        for (start, end), feature, value in zip(spans, ids, share[shown].tolist(), strict=True)
+        for (start, end), feature, value in zip(spans, ids, values[shown].tolist(), strict=True)
     ]
     borders = np.searchsorted(shown, features.token_document_ptr).tolist()
     for first, last in itertools.pairwise(borders):

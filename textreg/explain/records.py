@@ -1,4 +1,4 @@
-"""What an explanation says, as plain records."""
+"""The explanation of one score."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ from typing import Any, NamedTuple
 
 
 class Word(NamedTuple):
-    """One occurrence of a feature, ``text[start:end]``, and its share of the score.
+    """One occurrence of a feature, ``text[start:end]``, and its contribution to the score.
 
-    start, end: in characters. An n-gram spans several words, so occurrences may overlap. value:
-    what the feature adds to the score, shared equally by its occurrences in the document.
+    Attributes
+    ----------
+    start, end : int
+        Character offsets. An n-gram covers several words, so occurrences may overlap.
+    feature : str
+        The feature.
+    value : float
+        What the feature adds to the score, divided equally among its occurrences in the document.
     """
 
     start: int
@@ -20,12 +26,18 @@ class Word(NamedTuple):
 
 
 class SentenceScore(NamedTuple):
-    """One sentence, ``text[start:end]``, and what it did in two senses.
+    """One sentence, ``text[start:end]``, and its contribution to the score in two senses.
 
-    value: the sum of its words' values, its share of the score as it is. removal: what leaving the
-    sentence out takes from the logarithm of the probability of the explained label, everything
-    else weighed anew as a document of its own (Yogatama & Smith 2014, tables 4 and 5); where a
-    model has no probabilities, what it takes from the score.
+    Attributes
+    ----------
+    start, end : int
+        Character offsets.
+    value : float
+        The sum of the values of its words.
+    removal : float
+        By how much the log-probability of the explained label falls when the sentence is left out
+        and the rest is vectorized as a document of its own (Yogatama and Smith 2014, tables 4 and
+        5). For models without probabilities, by how much the score falls.
     """
 
     start: int
@@ -36,13 +48,27 @@ class SentenceScore(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """How the score of one document comes about: intercept + the words' values = score.
+    """The score of one document as a sum: intercept + values of the words.
 
-    text: the document. label: the prediction; of a regression, its number as text. probabilities:
-    by label; empty where the model has none. of: the label whose score is explained; empty for a
-    regression. With two labels a score speaks for ``of`` and against the other one. sentences:
-    those with at least one word, in order. words: all occurrences of features that have a weight
-    for ``of``, in order.
+    Attributes
+    ----------
+    text : str
+        The document.
+    label : str
+        The predicted label; of a regression, the predicted number as text.
+    probabilities : dict of str to float
+        By label; empty for models without probabilities.
+    of : str
+        The label whose score is explained; empty for a regression. With two labels, a positive
+        score supports this label and a negative one the other.
+    intercept : float
+        The intercept for this label.
+    score : float
+        The score for this label.
+    sentences : tuple of SentenceScore
+        Sentences with at least one word, in order.
+    words : tuple of Word
+        Occurrences of features with a weight for this label, in order.
     """
 
     text: str
@@ -55,7 +81,7 @@ class Explanation:
     words: tuple[Word, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain numbers, texts, lists and dicts, ready for JSON."""
+        """The same as numbers, texts, lists and dicts, ready for JSON."""
         return {
             "text": self.text,
             "label": self.label,
@@ -68,7 +94,7 @@ class Explanation:
         }
 
     def _repr_html_(self) -> str:
-        """The document for a notebook, its words colored by what they add."""
+        """The document for a notebook, its words colored by their contributions."""
         from textreg.explain.show import as_html
 
         return as_html(self)

@@ -1,13 +1,14 @@
 """Scores of documents without one of their sentences, for every sentence, in one pass.
 
-With v(c) the value of a feature that occurs c times, c_s times of them in sentence s, a document
-without s has the score
+Yogatama and Smith (2014, tables 4 and 5) measure a sentence by how much the log-odds change when it
+is left out. With v(c) the value of a feature that occurs c times, c_s of them in sentence s, a
+document without s has the score
 
     b + (Σ_f w_f i_f v(c_f) − Σ_{f in s} w_f i_f (v(c_f) − v(c_f − c_fs))) / norm,
 
 where i_f is the inverse document frequency (1 without ``tfidf``) and norm² is Σ_f (i_f v(c_f))²
-less the same difference of squares (1 where rows are not scaled). So nothing is linearised, and
-all sentences cost as much as counting their words twice.
+less the same difference of squares (1 where rows are not scaled). This is exact, not a
+linearization, and all sentences together cost as much as counting their words twice.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from textreg.records.ragged import row_of, sums
 class _Change(NamedTuple):
     """What leaving out each sentence does to the features of its document.
 
-    Entries are the features of documents, and those of sentences. document, feature, before: of
-    every document's features, the value v of each. sentence, entry, after: of every sentence's
-    features, where it is among the former, and its value in the document without the sentence.
+    document, feature, before: for every feature of every document, its document, its id and its
+    value v(c_f). sentence, entry, after: for every feature of every sentence, its sentence, its
+    index in the former arrays, and its value v(c_f - c_fs) in the document without the sentence.
     """
 
     document: Int64s
@@ -39,22 +40,23 @@ class _Change(NamedTuple):
     after: Floats
 
     def without(self, values: Floats, changed: Floats, home: Int64s) -> Floats:
-        """The sum over a document's features without each sentence.
+        """For each sentence, the sum over the features of its document without the sentence.
 
-        values: of every document's features. changed: of every sentence's features, what is left
-        of its value. home: the document of every sentence.
+        values: for every feature of every document. changed: for every feature of every sentence,
+        its value without the sentence. home: the document of every sentence.
         """
         whole = sums(self.document, values, int(home.max(initial=-1)) + 1)
-        lost = sums(self.sentence, values[self.entry] - changed, len(home))
-        return np.asarray(whole[home] - lost)
+        # Only features of the sentence change, so all sentences take one pass over the words.
+        difference = sums(self.sentence, values[self.entry] - changed, len(home))
+        return np.asarray(whole[home] - difference)
 
 
 def scores_without(
     encoder: Encoder, words: Tokens, features: Tokens, weights: Floats, intercepts: Floats
 ) -> Floats:
-    """(k, sentences) scores of each sentence's document without it.
+    """(k, sentences) scores of the document of each sentence without that sentence.
 
-    words: all words of the documents but stop words; features: every occurrence of a feature of
+    words: all words of the documents except stop words. features: every occurrence of a feature of
     the vocabulary in the same sentences. weights: (k, names), intercepts: (k,).
     """
     home = row_of(words.document_ptr)
@@ -79,21 +81,22 @@ def scores_without(
 
 
 def _weighted(change: _Change, by: Floats) -> tuple[Floats, Floats]:
-    """The values before and after, each times its feature's number in ``by``."""
+    """Values before and after the change, multiplied by the entry of ``by`` for their feature."""
     return change.before * by[change.feature], change.after * by[change.feature[change.entry]]
 
 
 def _lengths(change: _Change, before: Floats, after: Floats, home: Int64s) -> Floats:
-    """Length of each sentence's document's row without it; 1 where nothing is left."""
-    left = change.without((before > 0).astype(float), (after > 0).astype(float), home)
+    """Norm of the document's row without each sentence; 1 for an empty row."""
+    remaining = change.without((before > 0).astype(float), (after > 0).astype(float), home)
     squares = change.without(before * before, after * after, home)
-    return np.sqrt(np.where(left > 0.5, squares, 1.0))
+    # Counts are exact, while rounding may leave a difference of squares of an empty row above 0.
+    return np.sqrt(np.where(remaining > 0.5, squares, 1.0))
 
 
 def _changes(
     ids: Int32s, sentence_ptr: Int64s, document_ptr: Int64s, size: int, weighting: str
 ) -> _Change:
-    """The change of features that occur as ``ids`` says, of ``size`` that there are."""
+    """The change for occurrences ``ids`` of ``size`` features."""
     ptr, own, own_counts = text_counts.count(ids, sentence_ptr, size)
     whole_ptr, features, counts = text_counts.count(ids, sentence_ptr[document_ptr], size)
     sentence, document = row_of(ptr), row_of(whole_ptr)
@@ -110,7 +113,7 @@ def _changes(
 
 
 def _value(counts: Floats, weighting: str) -> Floats:
-    """What a count becomes before rows are scaled, as Vectorizer has it."""
+    """Term weighting of a count before rows are scaled, as in Vectorizer."""
     if weighting == "count":
         return counts
     if weighting == "binary":
@@ -121,7 +124,7 @@ def _value(counts: Floats, weighting: str) -> Floats:
 
 
 def _over_vocabulary(encoder: Encoder, weights: Floats) -> Floats:
-    """Weights over all the features that a row's length needs, 0 where a model has none."""
+    """Weights over all features that the norm of a row needs; 0 for those without a weight."""
     if encoder.columns is None:
         return weights
     wide = np.zeros((len(weights), len(encoder.vocabulary)))
@@ -130,7 +133,7 @@ def _over_vocabulary(encoder: Encoder, weights: Floats) -> Floats:
 
 
 def _every_gram(words: Tokens, n: int) -> tuple[Int32s, Int64s, int]:
-    """All n-grams of up to ``n`` words, known or not: ids, offsets of sentences, how many."""
+    """All n-grams of up to ``n`` words: ids, offsets of sentences, and number of n-grams."""
     tree, streams = NGrams.collect(words, n, 1)
     first = np.concatenate([[0], np.cumsum(tree.sizes)]).astype(np.int32)
     levels = np.stack(

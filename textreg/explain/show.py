@@ -1,4 +1,4 @@
-"""Explanations for eyes: a text cut at its words, each piece with what it adds."""
+"""Explanations for people: a text in parts, each colored by its contribution."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textreg.terminal import printable, single_line
 
 
 class TextPart(NamedTuple):
-    """A part of a text and the sum of the values of the words that cover it; 0 of none."""
+    """A part of a text, and the sum of the values of the words that cover it."""
 
     start: int
     end: int
@@ -19,7 +19,7 @@ class TextPart(NamedTuple):
 
 
 def text_parts(explanation: Explanation) -> Iterator[TextPart]:
-    """The whole text in consecutive parts, cut wherever a word begins or ends.
+    """The whole text in consecutive parts, split wherever a word begins or ends.
 
     Where n-grams overlap, each counts in full for every part that it covers.
     """
@@ -37,7 +37,7 @@ def text_parts(explanation: Explanation) -> Iterator[TextPart]:
 
 
 def strongest(explanation: Explanation, top: int = 10) -> list[tuple[str, float]]:
-    """The ``top`` features and what they add, all occurrences together, the strongest first."""
+    """The ``top`` features with the largest contributions, over all occurrences, and these."""
     sums: dict[str, float] = {}
     for word in explanation.words:
         sums[word.feature] = sums.get(word.feature, 0.0) + word.value
@@ -45,7 +45,7 @@ def strongest(explanation: Explanation, top: int = 10) -> list[tuple[str, float]
 
 
 def headline(explanation: Explanation) -> str:
-    """Label or number, probability and the account of the score on one line."""
+    """Label or number, probability, and the score as a sum, on one line."""
     label = single_line(explanation.label) if explanation.of else f"{explanation.score:.4g}"
     if explanation.label in explanation.probabilities:
         label += f" ({explanation.probabilities[explanation.label]:.3f})"
@@ -58,14 +58,16 @@ def headline(explanation: Explanation) -> str:
 
 
 def as_html(explanation: Explanation) -> str:
-    """One self-contained element: no script, no style sheet, everything from the text escaped."""
+    """One self-contained HTML element, without scripts or style sheets; the text is escaped."""
     parts = list(text_parts(explanation))
     most = max((abs(part.value) for part in parts), default=0.0) or 1.0
     shown = []
     for start, end, value in parts:
         text = escape(printable(explanation.text[start:end]))
         if value:
-            color = "0,114,178" if value > 0 else "213,94,0"  # told apart by the color-blind too
+            color = (
+                "0,114,178" if value > 0 else "213,94,0"
+            )  # distinct for color-blind readers (Okabe and Ito 2008)
             strength = 0.1 + 0.5 * abs(value) / most
             text = (
                 f'<span style="background:rgba({color},{strength:.2f})" '

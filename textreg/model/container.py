@@ -1,10 +1,11 @@
 """The file that a model is stored in: named arrays and a JSON header in safetensors, checked.
 
-Arrays that shrink are stored deflated (zlib, RFC 1950), as arrays of bytes of the same names; the
-header's ``deflated`` has the type and the number of entries of each. Names and frequencies of a
-hundred thousand features take a fifth of the room.
+Arrays that compress are stored deflated (zlib, RFC 1950), as arrays of bytes with the same names;
+the header's ``deflated`` has the type and the number of entries of each. This saves four fifths of
+the space that names and frequencies of a hundred thousand features take.
 
-Nothing here knows what the header and the arrays mean: that is :mod:`textreg.model.storage`.
+This module does not know the meaning of the header and the arrays: see
+:mod:`textreg.model.storage`.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ T = TypeVar("T")
 FORMAT = 1
 """Version of the file format that is written, and the only one that is read."""
 
-WORTH = 0.9
-"""Arrays are deflated where that leaves less than this share of their bytes."""
+MAX_RATIO = 0.9
+"""An array is deflated if that leaves less than this share of its bytes."""
 
-_DENSEST = 1032  # bytes that zlib makes of one at the most
+_MAX_EXPANSION = 1032  # bytes that zlib inflates one byte to at most (zlib.net, technical notes)
 
 _KEY = "textreg"
 _MAX_HEADER = 100_000_000  # bytes; the limit of safetensors itself
@@ -57,7 +58,7 @@ def blaming(path: Path) -> Iterator[None]:
 
 
 def field(header: Mapping[str, Any], key: str, kind: type[T]) -> T:
-    """A member of a JSON object, which must be just of this type."""
+    """A member of a JSON object, which must be of exactly this type."""
     value = header.get(key)
     if type(value) is not kind:  # isinstance would take true for a whole number
         raise FaultError(f"its header has no '{key}' of the type {kind.__name__}")
@@ -72,7 +73,7 @@ def optional(header: Mapping[str, Any], key: str) -> Any:
 
 
 def pack(header: Mapping[str, Any], arrays: Arrays) -> bytes:
-    """The bytes of a file; ``format``, ``deflated`` and ``checksum`` are added to the header."""
+    """The bytes of a file; adds ``format``, ``deflated`` and ``checksum`` to the header."""
     from safetensors.numpy import save
 
     stored, deflated = _deflate(arrays)
@@ -88,24 +89,25 @@ def pack(header: Mapping[str, Any], arrays: Arrays) -> bytes:
 def unpack(path: Path, dtypes: Mapping[str, str]) -> tuple[dict[str, Any], Arrays]:
     """Header and arrays of a file whose checksum is right.
 
-    dtypes: by name, the arrays to read, all one-dimensional; any of them may be missing. Numbers
-    are finite, and nothing else is known of the content.
+    dtypes: types of the arrays to read by name, all one-dimensional; any of them may be missing.
+    Numbers are finite; nothing else about the content is checked.
 
-    Raises ModelError if there is no such file, it is no model, damaged or of a newer format.
+    Raises UsageError if there is no such file, ModelError if it is not a model file, is damaged, or
+    has a newer format.
     """
     from safetensors import SafetensorError, deserialize
 
     data = _read(path)
     header = _parse_header(path, data)
     with blaming(path):
-        made_by = field(header, "format", int)
-        if made_by > FORMAT:
+        version = field(header, "format", int)
+        if version > FORMAT:
             raise ModelError(
-                f"{path} was made by a newer textreg (format {made_by}, this one reads "
+                f"{path} was made by a newer textreg (format {version}, this one reads "
                 f"{FORMAT}): pip install -U textreg"
             )
-        if made_by < FORMAT:
-            raise FaultError(f"there is no format {made_by}")
+        if version < FORMAT:
+            raise FaultError(f"there is no format {version}")
         try:
             raw = dict(deserialize(data))  # type: ignore[no-untyped-call]
         except SafetensorError as error:
@@ -123,23 +125,23 @@ def unpack(path: Path, dtypes: Mapping[str, str]) -> tuple[dict[str, Any], Array
 
 
 def is_container(path: Path) -> bool:
-    """Whether a file begins like one of these; False where there is none, or it cannot be read."""
+    """Whether a file begins like a model file; False if it does not exist or cannot be read."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return False
         with path.open("rb") as file:
-            return _begins_right(file.read(9))
+            return _has_header(file.read(9))
     except OSError:
         return False
 
 
 def _canonical(header: Mapping[str, Any]) -> str:
-    """The one JSON text of a header."""
+    """The canonical JSON text of a header."""
     return json.dumps(header, sort_keys=True, allow_nan=False, separators=(",", ":"))
 
 
 def _checksum(header: Mapping[str, Any], raw: Mapping[str, Mapping[str, Any]]) -> str:
-    """SHA-256 over the header and the arrays, these as safetensors has them."""
+    """SHA-256 of the header and the arrays, as safetensors stores these."""
     digest = hashlib.sha256(_canonical(header).encode())
     for name in sorted(raw):
         part = raw[name]
@@ -149,20 +151,21 @@ def _checksum(header: Mapping[str, Any], raw: Mapping[str, Mapping[str, Any]]) -
 
 
 def _deflate(arrays: Arrays) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """The arrays to store, and type and entries of those that are deflated."""
+    """The arrays to store; and the types and numbers of entries of those that are deflated."""
     stored, deflated = dict(arrays), {}
     for name, array in arrays.items():
         data = zlib.compress(_little(array).tobytes())
-        if len(data) < WORTH * array.nbytes:
+        if len(data) < MAX_RATIO * array.nbytes:
             stored[name] = np.frombuffer(data, dtype=np.uint8)
             deflated[name] = {"dtype": _code(array.dtype), "entries": array.size}
     return stored, deflated
 
 
 def _inflate(name: str, data: bytes, stated: Any, wanted: str) -> dict[str, Any]:
-    """An array of the type ``wanted`` that was deflated, as safetensors has others.
+    """Inflate an array of the type ``wanted``, into the form in which safetensors gives others.
 
-    No more is made of ``data`` than the header states, nor more than zlib could have put in it.
+    The output is limited to the size that the header states, and that to what zlib can have put
+    into ``data``: a small file cannot fill the memory.
     """
     fault = FaultError(f"the array '{name}' cannot be inflated to the numbers its header says")
     if not isinstance(stated, dict):
@@ -170,21 +173,21 @@ def _inflate(name: str, data: bytes, stated: Any, wanted: str) -> dict[str, Any]
     code, entries = field(stated, "dtype", str), field(stated, "entries", int)
     dtype = np.dtype(wanted)
     size = entries * dtype.itemsize
-    if code != _code(dtype) or not 0 < size <= _DENSEST * len(data):
+    if code != _code(dtype) or not 0 < size <= _MAX_EXPANSION * len(data):
         raise fault
     inflating = zlib.decompressobj()
     try:
-        found = inflating.decompress(data, size)
+        inflated = inflating.decompress(data, size)
         rest = inflating.decompress(inflating.unconsumed_tail, 1)
     except (zlib.error, MemoryError) as error:
         raise fault from error
-    if len(found) != size or rest or inflating.unused_data or not inflating.eof:
+    if len(inflated) != size or rest or inflating.unused_data or not inflating.eof:
         raise fault
-    return {"dtype": code, "shape": [entries], "data": found}
+    return {"dtype": code, "shape": [entries], "data": inflated}
 
 
 def _code(dtype: np.dtype[Any]) -> str:
-    """What safetensors calls a type of numbers, such as F64."""
+    """The name of a type of numbers in safetensors, such as F64."""
     return f"{dtype.kind.upper()}{8 * dtype.itemsize}"
 
 
@@ -194,14 +197,14 @@ def _little(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _read(path: Path) -> bytes:
-    """The bytes of a file that begins like one of safetensors."""
+    """The bytes of a file, which must begin like a safetensors file."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise UsageError(f"{path} is not a file: give the path of a model file.")
         with path.open("rb") as file:
             start = file.read(9)
-            if not _begins_right(start):
-                raise _foreign(path)
+            if not _has_header(start):
+                raise _not_a_model(path)
             return start + file.read()
     except FileNotFoundError:
         raise UsageError(
@@ -212,14 +215,14 @@ def _read(path: Path) -> bytes:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
-def _begins_right(start: bytes) -> bool:
-    """The length of the header in eight bytes, then the header, which is JSON."""
+def _has_header(start: bytes) -> bool:
+    """Whether nine bytes are the length of a header and the first character of its JSON."""
     return start[8:9] == b"{" and int.from_bytes(start[:8], "little") <= _MAX_HEADER
 
 
-def _foreign(path: Path) -> ModelError:
+def _not_a_model(path: Path) -> ModelError:
     return ModelError(
-        f"{path} is not a textreg model file, or only the beginning of one. "
+        f"{path} is not a textreg model file, or is cut off. "
         "Models are made by: textreg train FILE -o MODEL"
     )
 
@@ -231,19 +234,19 @@ def _parse_header(path: Path, data: bytes) -> dict[str, Any]:
             json.loads(data[8:end])["__metadata__"][_KEY], parse_constant=_no_constant
         )
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise _foreign(path) from None
+        raise _not_a_model(path) from None
     if not isinstance(header, dict):
-        raise _foreign(path)
+        raise _not_a_model(path)
     return header
 
 
 def _no_constant(word: str) -> None:
-    """NaN and Infinity, which Python would read, are no JSON."""
+    """Reject NaN and Infinity, which Python reads but JSON does not have."""
     raise ValueError(word)
 
 
 def _array(name: str, raw: Mapping[str, Any], dtype: str) -> NDArray[Any]:
-    """An array as safetensors has it, in the machine's byte order."""
+    """An array of safetensors in the byte order of the machine."""
     if raw["dtype"] != _code(np.dtype(dtype)) or len(raw["shape"]) != 1:
         raise FaultError(
             f"the array '{name}' has the type {raw['dtype']} and the shape {raw['shape']}"

@@ -53,8 +53,8 @@ def from_json(record: type[R], plain: Any, where: str) -> R:
 
     ``where`` names the value in messages. Raises FaultError for anything else.
     """
-    found: R = _read(record, plain, where)
-    return found
+    value: R = _read(record, plain, where)
+    return value
 
 
 @functools.cache

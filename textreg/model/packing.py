@@ -1,4 +1,4 @@
-"""Names and sparse rows as the flat arrays of a model file, and back, all of it checked."""
+"""Names and sparse rows as flat arrays of a model file, and back, with checks."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from textreg.model.container import Arrays
     from textreg.records import Int64s
 
-# Half of a surrogate pair is no UTF-8, but a tokenizer may cut one out of a broken text.
+# Half of a surrogate pair is not UTF-8, but a tokenizer may make one from a broken text.
 _SURROGATES = "surrogatepass"
 
 
 def offsets_of(sizes: Sequence[int] | NDArray[np.int64]) -> Int64s:
-    """Where pieces of these sizes begin and end, one after the other."""
+    """Offsets of consecutive parts of these sizes."""
     ptr = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=ptr[1:])
     return ptr
@@ -40,19 +40,19 @@ def unpack_names(arrays: Arrays, names: str, ptr: str) -> list[str]:
     check_offsets(arrays, ptr, max(0, len(arrays[ptr]) - 1), len(blob))
     bounds = arrays[ptr].tolist()
     try:
-        found = [blob[start:end].decode("utf-8", _SURROGATES) for start, end in pairwise(bounds)]
+        decoded = [blob[start:end].decode("utf-8", _SURROGATES) for start, end in pairwise(bounds)]
     except UnicodeDecodeError as error:
         raise FaultError(f"the name of a feature is not UTF-8 ({error.reason})") from error
-    if len(set(found)) < len(found):
+    if len(set(decoded)) < len(decoded):
         raise FaultError("two of its features have the same name")
-    return found
+    return decoded
 
 
-def check_offsets(arrays: Arrays, name: str, pieces: int, total: int) -> None:
-    """FaultError unless the array ``name`` cuts ``total`` entries into so many pieces."""
+def check_offsets(arrays: Arrays, name: str, parts: int, total: int) -> None:
+    """FaultError unless the array ``name`` divides ``total`` entries into this many parts."""
     ptr = arrays[name]
-    if len(ptr) != pieces + 1 or ptr[0] != 0 or ptr[-1] != total or (ptr[1:] < ptr[:-1]).any():
-        raise FaultError(f"'{name}' does not cut {total} entries into {pieces} pieces")
+    if len(ptr) != parts + 1 or ptr[0] != 0 or ptr[-1] != total or (ptr[1:] < ptr[:-1]).any():
+        raise FaultError(f"'{name}' does not divide {total} entries into {parts} parts")
 
 
 def unpack_rows(
@@ -60,7 +60,7 @@ def unpack_rows(
 ) -> tuple[NDArray[Any], NDArray[np.int32], Int64s]:
     """Values, columns and offsets of sparse rows, from the arrays of these names.
 
-    FaultError unless columns are features and rise within every row.
+    FaultError unless columns are features in increasing order within every row.
     """
     values, columns, ptr = (arrays[name] for name in names)
     if len(columns) != len(values):
@@ -69,5 +69,5 @@ def unpack_rows(
     if ((columns < 0) | (columns >= n_features)).any():
         raise FaultError(f"a weight is for a feature outside 0 to {n_features - 1}")
     if ((np.diff(columns) <= 0) & (np.diff(row_of(ptr)) == 0)).any():
-        raise FaultError("the features of its weights do not rise within a row")
+        raise FaultError("the features of its weights do not increase within a row")
     return values, columns, ptr

@@ -60,7 +60,7 @@ def install_line(description: Mapping[str, Any]) -> str:
     return f"pip install {shlex.quote(description['distribution'] + version)}"
 
 
-def lacking(description: Mapping[str, Any]) -> str:
+def missing_tokenizer(description: Mapping[str, Any]) -> str:
     """The tokenizer in words, and how to get it; empty where it is there. Imports nothing."""
     needed = f"the tokenizer {_whose(description)}"
     if "sha256" in description:
@@ -81,8 +81,8 @@ def find_tokenizer(path: Path, description: Mapping[str, Any]) -> Tokenizer:
     Raises ModelError where there is none, and says how to get it; warns with PluginWarning where
     its distribution has another version, or where there is only one of its name from elsewhere.
     """
-    if lacks := lacking(description):
-        raise ModelError(f"{path} needs {lacks} (without it, textreg show {path} still works)")
+    if missing := missing_tokenizer(description):
+        raise ModelError(f"{path} needs {missing} (without it, textreg show {path} still works)")
     name, distribution = description["name"], description["distribution"]
     needed = f"{path} needs the tokenizer {_whose(description)}"
     spec = name
