@@ -225,9 +225,9 @@ DAMAGE: dict[str, Callable[[Any, Any], object]] = {
     "a point of its path lacks": lambda h, a: h["path"]["points"][0].update(metrics={}),
     "intercepts, not": lambda h, a: h["path"]["points"].append(h["path"]["points"][0]),
     "weights for": lambda h, a: a.update(path_weights=a["path_weights"][1:]),
-    "does not cut": lambda h, a: a.update(path_ptr=a["path_ptr"][::-1].copy()),
+    "does not divide": lambda h, a: a.update(path_ptr=a["path_ptr"][::-1].copy()),
     "outside 0 to": lambda h, a: a.update(path_columns=a["path_columns"] + 1000),
-    "do not rise": lambda h, a: a.update(path_columns=a["path_columns"] * 0),
+    "do not increase": lambda h, a: a.update(path_columns=a["path_columns"] * 0),
     "the same name": lambda h, a: a.update(path_names=a["path_names"] * 0 + 97),
     "no 'path' of the type": lambda h, a: h.update(path=[]),
 }
@@ -274,8 +274,8 @@ def test_wrong_commands(cli: Cli, saved: Path) -> None:
     model.path = None
     model.save(saved)
     for arguments, words in [
-        ((saved, "--path"), "has no path: keep one by training with it"),
-        ((saved, "--plot", "x.pdf"), "has no path"),
+        ((saved, "--path"), "has no regularization path: train with"),
+        ((saved, "--plot", "x.pdf"), "has no regularization path"),
     ]:
         run = cli("show", *arguments)
         assert (run.code, run.out) == (2, "")
