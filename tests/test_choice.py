@@ -16,7 +16,7 @@ from textreg.features.vectorize import Vectorizer
 from textreg.model.summary import ChoiceSummary, TrainingSummary
 from textreg.tasks import classification
 from textreg.training.search import context
-from textreg.training.search.choice import Rule, choose
+from textreg.training.search.choice import SelectionRule, choose
 from textreg.training.search.selection import Point
 from textreg.training.search.spaces import parse_space
 
@@ -50,28 +50,34 @@ POINTS = [
 @pytest.mark.parametrize(
     ("rule", "winner"),
     [
-        (Rule(), 0),
-        (Rule("1se"), 1),  # of two with 300 features the more accurate
-        (Rule("sparsest"), 1),
-        (Rule("sparsest", 0.012), 2),  # a boundary counts, whatever rounding does
-        (Rule("sparsest", 0.0), 0),
-        (Rule("sparsest", 0.5), 4),
-        (Rule(max_nonzero=300), 1),
-        (Rule("1se", max_nonzero=300), 2),  # one error of the best that is small enough
-        (Rule(max_nonzero=199), 4),
+        (SelectionRule(), 0),
+        (SelectionRule(select="1se"), 1),  # of two with 300 features the more accurate
+        (SelectionRule(select="sparsest"), 1),
+        (
+            SelectionRule(select="sparsest", within=0.012),
+            2,
+        ),  # a boundary counts, whatever rounding does
+        (SelectionRule(select="sparsest", within=0.0), 0),
+        (SelectionRule(select="sparsest", within=0.5), 4),
+        (SelectionRule(max_nonzero=300), 1),
+        (
+            SelectionRule(select="1se", max_nonzero=300),
+            2,
+        ),  # one error of the best that is small enough
+        (SelectionRule(max_nonzero=199), 4),
     ],
 )
-def test_rules(rule: Rule, winner: int) -> None:
+def test_rules(rule: SelectionRule, winner: int) -> None:
     assert choose(POINTS, "accuracy", rule) == winner
 
 
 def test_what_is_better_when_smaller() -> None:
     assert choose(POINTS, "mse") == 4
     # 4 % of the best, 85, reach to 88.4 and so not to 88.8
-    assert choose(POINTS, "mse", Rule("sparsest", 0.04)) == 4
+    assert choose(POINTS, "mse", SelectionRule(select="sparsest", within=0.04)) == 4
     bigger = [point(0.90, 10), point(0.87, 500)]
-    assert choose(bigger, "mse", Rule("sparsest", 0.04)) == 0
-    assert choose(bigger, "mse", Rule("sparsest", 0.03)) == 1
+    assert choose(bigger, "mse", SelectionRule(select="sparsest", within=0.04)) == 0
+    assert choose(bigger, "mse", SelectionRule(select="sparsest", within=0.03)) == 1
 
 
 @pytest.mark.parametrize(
@@ -81,17 +87,17 @@ def test_what_is_better_when_smaller() -> None:
         ({"within": 0.1}, "within is for select 'sparsest'"),
         ({"select": "sparsest", "within": 1.0}, "within must be 0 or more, and below 1"),
         ({"select": "sparsest", "within": float("nan")}, "within must be 0 or more"),
-        ({"max_nonzero": 0}, "max_nonzero must be 1 or more"),
+        ({"max_nonzero": 0}, "max_nonzero must be at least 1"),
     ],
 )
 def test_wrong_rules(values: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        Rule(**values)
+        SelectionRule(**values)
 
 
 def test_nothing_small_enough() -> None:
     with pytest.raises(UsageError, match="at most 99 features: the smallest of 5 has 100"):
-        choose(POINTS, "accuracy", Rule(max_nonzero=99))
+        choose(POINTS, "accuracy", SelectionRule(max_nonzero=99))
 
 
 def test_standard_errors() -> None:

@@ -20,10 +20,9 @@ import textreg
 from textreg import Lasso, Ridge, Sentence
 from textreg.errors import DataError, PluginError, UsageError
 from textreg.estimators.classifier import TextClassifier
-from textreg.features.vectorize import Vectorizer
+from textreg.estimators.regressor import TextRegressor
 from textreg.params import AUTO
-from textreg.training.search.tuning import Tuning
-from textreg.training.settings import TrainingSettings
+from textreg.training.settings import declared_settings
 
 GOOD = ["good film. I liked it.", "a fine plot, good acting", "good good good", "fine and moving"]
 BAD = ["bad film. I left.", "a dull plot, bad acting", "bad bad", "dull and slow"]
@@ -124,23 +123,27 @@ def test_class_weights_are_by_the_labels_of_y() -> None:
 # Parameters
 
 
-def test_defaults_are_those_of_the_parts() -> None:
-    given = {
-        name: parameter.default
-        for name, parameter in inspect.signature(TextClassifier).parameters.items()
+@pytest.mark.parametrize(
+    ("estimator", "others", "defaults"),
+    [
+        (TextClassifier, {"task", "dev", "unlabeled"}, {}),
+        (
+            TextRegressor,
+            {"task", "dev", "unlabeled", "loss", "multiclass", "class_weight", "calibrate"}
+            | {"threshold"},
+            {"metric": "r2"},
+        ),
+    ],
+)
+def test_parameters_are_the_declared_settings(
+    estimator: type[Any], others: set[str], defaults: dict[str, Any]
+) -> None:
+    declared = {name: it for name, it in declared_settings().items() if name not in others}
+    given = inspect.signature(estimator).parameters
+    assert list(given) == list(declared)
+    assert {name: it.default for name, it in given.items()} == {
+        name: defaults.get(name, it.default) for name, it in declared.items()
     }
-    declared = {name: it.default for name, it in Vectorizer.declared().items()}
-    assert {name: given[name] for name in declared} == declared
-    default = TrainingSettings.from_options()
-    rest = given.keys() - declared.keys() - {"reg", "tokenizer", "groups", "loss"}
-    known = vars(default) | vars(default.tuning)
-    assert {name: given[name] for name in rest} == {name: known[name] for name in rest}
-    own = set(TrainingSettings.__dataclass_fields__) | set(Tuning.__dataclass_fields__)
-    assert (
-        own - {"vectorizer", "tuning", "dev", "unlabeled", "task"} == given.keys() - declared.keys()
-    )
-    assert default.reg.name == given["reg"]
-    assert default.tokenizer.name == given["tokenizer"]
 
 
 def test_parameters_of_a_part() -> None:

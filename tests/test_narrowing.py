@@ -16,7 +16,7 @@ from textreg.errors import UsageError
 from textreg.kinds import Regularizer
 from textreg.params import AUTO, Choices, param
 from textreg.records import Problem, Solution
-from textreg.training.search.choice import Rule, promising
+from textreg.training.search.choice import SelectionRule, promising
 from textreg.training.search.narrowing import Lattice
 from textreg.training.search.selection import Point
 
@@ -153,14 +153,14 @@ POINTS = [point(0.90, 500, 0.02), point(0.89, 300), point(0.885, 100), point(0.9
 @pytest.mark.parametrize(
     ("rule", "ranked"),
     [
-        (Rule(), [3, 0]),
-        (Rule("1se"), [1, 3, 0]),
-        (Rule("sparsest", 0.5), [2, 3, 0]),
-        (Rule(max_nonzero=400), [1, 2]),
-        (Rule(max_nonzero=50), [2, 1]),  # none is small enough: toward smaller ones
+        (SelectionRule(), [3, 0]),
+        (SelectionRule(select="1se"), [1, 3, 0]),
+        (SelectionRule(select="sparsest", within=0.5), [2, 3, 0]),
+        (SelectionRule(max_nonzero=400), [1, 2]),
+        (SelectionRule(max_nonzero=50), [2, 1]),  # none is small enough: toward smaller ones
     ],
 )
-def test_what_looks_best(rule: Rule, ranked: list[int]) -> None:
+def test_what_looks_best(rule: SelectionRule, ranked: list[int]) -> None:
     assert promising(POINTS, "accuracy", rule, 2) == ranked
 
 

@@ -108,7 +108,7 @@ def test_it_goes_on_from_a_journal(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"search": "grid", "trials": 5}, "trials is for search 'tpe'"),
-        ({"search": "tpe", "trials": 0}, "trials must be 1 or more, not 0"),
+        ({"search": "tpe", "trials": 0}, "trials must be at least 1, not 0"),
         ({"search": "tpes"}, "Did you mean 'tpe'"),
     ],
 )

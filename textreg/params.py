@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_type_hints
 
@@ -103,12 +103,12 @@ class Param:
 
     Attributes
     ----------
-    default, help, min, max, choices, search, options
+    default, help, min, max, choices, search, options, convert, metavar, repeated
         As given to :func:`param`.
     name : str
         The name of the class attribute.
     type : type
-        ``float``, ``int``, ``str`` or ``bool``.
+        ``float``, ``int``, ``str`` or ``bool``; ``object`` for any other annotation.
     optional : bool
         Whether None is a value.
     """
@@ -120,6 +120,9 @@ class Param:
     choices: tuple[Any, ...] | None = None
     search: LogGrid | Choices | None = None
     options: Mapping[str, type[Parametrized]] | None = None
+    convert: Callable[[Any], Any] | None = None
+    metavar: str = ""
+    repeated: bool = False
     name: str = ""
     type: type = field(default=str)
     optional: bool = False
@@ -131,7 +134,7 @@ class Param:
         ----------
         value : object
         owner : str
-            The name of the part that has the parameter, for messages.
+            The name of the part that has the parameter, for messages; may be empty.
 
         Returns
         -------
@@ -146,21 +149,39 @@ class Param:
             return value
         if value is None and self.optional:
             return value
-        value = self._convert(value, owner)
+        if self.type is not object:
+            value = self._check(value, self._title(owner))
+        return value if self.convert is None else self.convert(value)
+
+    def read(self, text: str, owner: str = "") -> Any:
+        """The value that a text stands for: none, true, a number; UsageError for another type."""
+        word = text.lower()
+        if word == "none" and self.optional:
+            return None
+        if self.type is bool and word in _SWITCHES:
+            return _SWITCHES[word]
+        return text if self.type is object else self._typed(text, self._title(owner))
+
+    def _title(self, owner: str) -> str:
+        return f"{owner}: {self.name}" if owner else self.name
+
+    def _check(self, value: Any, what: str) -> Any:
+        """A number, text or switch that is one of the choices and within the limits."""
+        value = self._typed(value, what)
         if self.choices is not None and value not in self.choices:
             known = ", ".join(map(str, self.choices))
             hint = did_you_mean(str(value), map(str, self.choices))
-            raise UsageError(f"{owner}: {self.name} must be one of {known}, not {value!r}.{hint}")
-        if isinstance(value, float) and not math.isfinite(value):
-            raise UsageError(f"{owner}: {self.name} must be a finite number, not {value}.")
+            raise UsageError(f"{what} must be one of {known}, not {value!r}.{hint}")
+        if isinstance(value, float) and not math.isfinite(value) and self.convert is None:
+            raise UsageError(f"{what} must be a finite number, not {value}.")
         if self.min is not None and value < self.min:
-            raise UsageError(f"{owner}: {self.name} must be at least {self.min:g}, not {value:g}.")
+            raise UsageError(f"{what} must be at least {self.min:g}, not {value:g}.")
         if self.max is not None and value > self.max:
-            raise UsageError(f"{owner}: {self.name} must be at most {self.max:g}, not {value:g}.")
+            raise UsageError(f"{what} must be at most {self.max:g}, not {value:g}.")
         return value
 
-    def _convert(self, value: Any, owner: str) -> Any:
-        wrong = UsageError(f"{owner}: {self.name} must be {_TYPE_NAMES[self.type]}, not {value!r}.")
+    def _typed(self, value: Any, what: str) -> Any:
+        wrong = UsageError(f"{what} must be {_TYPE_NAMES[self.type]}, not {value!r}.")
         if self.type is bool:
             if isinstance(value, (bool, np.bool_)):
                 return bool(value)
@@ -181,6 +202,7 @@ class Param:
 
 
 _TYPE_NAMES = {bool: "true or false", str: "a text", int: "a whole number", float: "a number"}
+_SWITCHES = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
 
 
 def param(
@@ -192,6 +214,9 @@ def param(
     choices: Sequence[Any] | None = None,
     search: LogGrid | Choices | None = None,
     options: Mapping[str, type[Parametrized]] | None = None,
+    convert: Callable[[Any], Any] | None = None,
+    metavar: str = "",
+    repeated: bool = False,
 ) -> Any:
     """Declare a parameter in the body of a :class:`Parametrized` class.
 
@@ -202,7 +227,7 @@ def param(
     default : object
         The default; ``AUTO`` for a parameter that is chosen from the data, over ``search``.
     help : str
-        Its meaning, for the command line and the documentation.
+        Its meaning, for the command line and the documentation; lower case, no final period.
     min, max : float, optional
         Range of a number, both ends included.
     choices : sequence, optional
@@ -211,6 +236,13 @@ def param(
         The candidates to search over.
     options : mapping of str to Parametrized class, optional
         In place of ``choices``: for every choice a class with further parameters that it brings.
+    convert : callable, optional
+        Takes the checked value and returns the one to keep, or raises UsageError. With it the
+        annotation may be of any other type, whose values come unchecked.
+    metavar : str, optional
+        What stands for the value in the help of the command line, such as FILE.
+    repeated : bool, default False
+        Whether the option may be repeated on the command line.
 
     Returns
     -------
@@ -226,6 +258,9 @@ def param(
         choices=None if choices is None else tuple(choices),
         search=search,
         options=options,
+        convert=convert,
+        metavar=metavar,
+        repeated=repeated,
     )
 
 
@@ -259,9 +294,10 @@ class Parametrized:
                 raise TypeError(f"{cls.__name__}.{key} has no type: {key}: float = param(...)")
             options = get_args(hints[key]) or (hints[key],)
             types = [option for option in options if option is not type(None)]
-            if len(types) > 1 or types[0] not in _TYPE_NAMES:
+            plain = len(types) == 1 and types[0] in _TYPE_NAMES
+            if not plain and declaration.convert is None:
                 raise TypeError(f"{cls.__name__}.{key}: parameters are float, int, str or bool")
-            declaration.type = types[0]
+            declaration.type = types[0] if plain else object
             declaration.optional = type(None) in options
             declaration.name = key
             declared[key] = declaration
@@ -276,6 +312,10 @@ class Parametrized:
         for key, declaration in declared.items():
             value = values.get(key, declaration.default)
             self.__dict__[key] = declaration.check(value, self.label())
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        """Called when all parameters are set; checks of several of them belong here."""
 
     @classmethod
     def label(cls) -> str:

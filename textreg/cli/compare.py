@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -13,7 +14,7 @@ from textreg.cli import shared
 from textreg.cli.inputs import Reading, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, print_table, progress_bar
-from textreg.cli.searching import choosing
+from textreg.cli.settings import setting, settings
 from textreg.comparing.benchmarks import Benchmark
 from textreg.comparing.candidates import Candidate
 from textreg.comparing.compare import TEST_SHARE, compare
@@ -25,7 +26,49 @@ from textreg.model.model import Model
 from textreg.model.storage import load_model
 from textreg.plotting.drawing import check_picture
 from textreg.records import Corpus
-from textreg.tasks import MULTICLASS, Classification
+from textreg.tasks import Classification
+from textreg.training.settings import declared_settings
+
+
+class Output(NamedTuple):
+    """What is made of the result, and where it goes."""
+
+    form: str
+    as_json: bool
+    output: str | None
+    plot: str | None
+    report: str | None
+
+    def check(self, inputs: Sequence[str], *, pair: bool) -> None:
+        """Refuse what cannot be written before anything is read.
+
+        inputs: files not to overwrite. pair: whether two models are compared on one corpus.
+        """
+        targets = {"-o": self.output, "--plot": self.plot, "--report": self.report}
+        for option, target in targets.items():
+            if target is not None:
+                check_target(Path(target), inputs, option)
+        if self.report is not None:
+            from textreg.report.page import check_report
+
+            check_report()
+            if not pair:
+                raise UsageError(
+                    "--report tells two saved models apart: name two model files and one corpus, "
+                    "and leave out --reg."
+                )
+        if self.plot is not None:
+            check_picture(self.plot)
+
+    def write(self, comparison: Comparison) -> None:
+        """Print the result, or write it to the file."""
+        form = "json" if self.as_json else self.form
+        if self.output is not None:
+            write_atomically(Path(self.output), _document(comparison, form).encode())
+        elif form == "text":
+            _tell(comparison)
+        else:
+            click.echo(_document(comparison, form), nl=False)
 
 
 class _CompareCommand(PartsCommand):
@@ -67,71 +110,35 @@ class _CompareCommand(PartsCommand):
     metavar="NAME",
     help="What the others are held against.  [default: elastic, or the first]",
 )
-@shared.tokenizer
-@click.option(
-    "--holdout",
-    type=float,
-    metavar="SHARE",
-    help="Share of the training documents held out to choose the prices by.  [default: 0.1]",
+@settings("tokenizer", "holdout", "cv")
+@setting("metric", replace(declared_settings()["metric"], choices=Classification.metrics))
+@settings("loss", "multiclass", "refit", "select", "within", "max_nonzero", "budget")
+@settings("jobs", "seed", jobs=-1)
+@shared.gathered(
+    Output,
+    "out",
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(["text", "markdown", "csv", "json"]),
+        default="text",
+        show_default=True,
+        help="How the result is printed.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
+    click.option("-o", "--output", metavar="FILE", help="Write the result there instead."),
+    click.option("--plot", metavar="FILE", help="Draw accuracy against features, .svg or .png."),
+    click.option(
+        "--report", metavar="FILE", help="Of two models: write what changed, a page of HTML."
+    ),
 )
-@shared.cross_validation
-@click.option(
-    "--metric",
-    type=click.Choice(Classification.metrics),
-    help="What the prices are chosen by.  [default: accuracy]",
-)
-@click.option(
-    "--loss",
-    metavar="NAME",
-    help="Loss; textreg plugins lists all there are.  [default: logistic]",
-)
-@click.option(
-    "--multiclass",
-    type=click.Choice(MULTICLASS),
-    help="Of three labels and more: each against the rest, or all together.  [default: ovr]",
-)
-@click.option(
-    "--no-refit", is_flag=True, help="Leave out what was held out when fitting the final models."
-)
-@choosing
-@click.option(
-    "--budget",
-    metavar="TIME",
-    help="Most time for each training: 90s, 5m, 2h. The best so far is taken.",
-)
-@shared.jobs
-@click.option(
-    "--seed",
-    type=int,
-    metavar="N",
-    default=0,
-    show_default=True,
-    help="Seed of the splits and of the intervals.",
-)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "markdown", "csv", "json"]),
-    default="text",
-    show_default=True,
-    help="How the result is printed.",
-)
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@click.option("-o", "--output", metavar="FILE", help="Write the result there instead.")
-@click.option("--plot", metavar="FILE", help="Draw accuracy against features, .svg or .png.")
-@click.option("--report", metavar="FILE", help="Of two models: write what changed, a page of HTML.")
 def command(
     files: tuple[str, ...],
     how: Reading,
     reg: tuple[str, ...],
     test: tuple[str, ...],
     dev: tuple[str, ...],
-    no_refit: bool,
-    form: str,
-    as_json: bool,
-    output: str | None,
-    plot: str | None,
-    report: str | None,
+    out: Output,
     **options: Any,
 ) -> None:
     """Train several regularizers, or take saved models, and measure them on the same documents.
@@ -153,44 +160,24 @@ def command(
                 f"{len(corpora)} corpora but {len(given)} times {option}: give one file for each, "
                 "in the same order."
             )
-    for target, option in ((output, "-o"), (plot, "--plot"), (report, "--report")):
-        if target is not None:
-            check_target(Path(target), [*files, *test, *dev], option)
-    if report is not None:
-        from textreg.report.page import check_report
-
-        check_report()
-        if reg or len(models) != 2 or len(corpora) != 1:
-            raise UsageError(
-                "--report tells two saved models apart: name two model files and one corpus, and "
-                "leave out --reg."
-            )
-    if plot is not None:
-        check_picture(plot)
+    out.check([*files, *test, *dev], pair=not reg and (len(models), len(corpora)) == (2, 1))
     candidates = _candidates(reg, models)
     chosen = {key: value for key, value in options.items() if value is not None}
+    none = [None] * len(corpora)
     benchmarks: Iterable[Benchmark] = (
         Benchmark.read(path, *parts, **how._asdict())
-        for path, *parts in zip(
-            corpora, test or [None] * len(corpora), dev or [None] * len(corpora), strict=True
-        )
+        for path, *parts in zip(corpora, test or none, dev or none, strict=True)
     )
-    if report is not None:
-        benchmarks = list(benchmarks)  # they are read once, and needed twice
+    if out.report is not None:
+        benchmarks = list(benchmarks)  # read once, needed twice
     with progress_bar(quiet=False) as progress:
-        found = compare(candidates, benchmarks, progress=progress, refit=not no_refit, **chosen)
-    if plot is not None:
-        found.plot(plot)
-        click.echo(f"drawn: {plot}", err=True)
-    if report is not None:
-        _write_report(candidates, next(iter(benchmarks)), report)
-    form = "json" if as_json else form
-    if output is not None:
-        write_atomically(Path(output), _document(found, form).encode())
-    elif form == "text":
-        _tell(found)
-    else:
-        click.echo(_document(found, form), nl=False)
+        found = compare(candidates, benchmarks, progress=progress, **chosen)
+    if out.plot is not None:
+        found.plot(out.plot)
+        click.echo(f"drawn: {out.plot}", err=True)
+    if out.report is not None:
+        _write_report(candidates, next(iter(benchmarks)), out.report)
+    out.write(found)
 
 
 def _write_report(candidates: Mapping[str, Candidate], benchmark: Benchmark, path: str) -> None:

@@ -14,6 +14,7 @@ from textreg.cli import shared
 from textreg.cli.inputs import Reading, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import SHOWN, check_target, percent, print_json, print_table
+from textreg.cli.settings import settings
 from textreg.errors import DataError, did_you_mean, first_few
 from textreg.files import write_atomically
 from textreg.plugins import calls
@@ -36,7 +37,7 @@ class _GroupsCommand(PartsCommand):
     show_default=True,
     help="Builder of groups; several with commas between them.",
 )
-@shared.tokenizer
+@settings("tokenizer")
 @click.option(
     "--top",
     type=click.IntRange(min=0),
@@ -67,16 +68,16 @@ def command(
     if output is not None:
         check_target(Path(output), files)
     given = {key: value for key, value in options.items() if value is not None}
-    settings = TrainingSettings.from_options(reg="group", **given)
+    training = TrainingSettings.from_options(reg="group", **given)
     corpus = how.unlabeled(files, tell=not as_json)
     clock = [time.perf_counter()]
-    tokens = settings.vectorizer.fit(settings.tokenizer, corpus.texts).tokens
+    tokens = training.vectorizer.fit(training.tokenizer, corpus.texts).tokens
     clock.append(time.perf_counter())
-    assert settings.groups is not None
-    groups = calls.build_groups(settings.groups, tokens)
+    assert training.groups is not None
+    groups = calls.build_groups(training.groups, tokens)
     clock.append(time.perf_counter())
 
-    facts = {"builder": settings.groups.label(), "params": settings.groups.params()}
+    facts = {"builder": training.groups.label(), "params": training.groups.params()}
     facts |= _facts(groups)
     spent = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
     facts["seconds"] = dict(zip(("features", "groups"), spent, strict=True))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 import click
 
+from textreg.cli.shared import F, gathered
 from textreg.reading.corpus import read_corpus, stream_documents
 from textreg.reading.formats import titles
 from textreg.records import Corpus
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _COLUMNS = {
     "text": "Column of the texts.  [default: guessed]",
@@ -91,15 +89,8 @@ def reading(*columns: str) -> Callable[[F], F]:
     ]
 
     def decorate(command: F) -> F:
-        @functools.wraps(command)
-        def called(*args: Any, **given: Any) -> Any:
-            how = Reading(*(given.pop(field, None) for field in Reading._fields))
-            return command(*args, how=how, **given)
-
-        called.__doc__ = (command.__doc__ or "").replace("{formats}", titles())
-        for option in reversed(options):
-            called = option(called)
-        return cast(F, called)
+        command.__doc__ = (command.__doc__ or "").replace("{formats}", titles())
+        return gathered(Reading, "how", *options)(command)
 
     return decorate
 

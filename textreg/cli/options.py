@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import click
 
@@ -76,44 +77,52 @@ def _options(
     part: type[Parametrized], prefix: str, values: Mapping[str, str]
 ) -> list[click.Option]:
     """The options of a part, with those that the choices on the command line bring."""
-    given = {
-        declared.name: value
-        for declared in part.declared().values()
-        if (value := values.get(f"--{_flag(declared, prefix)}")) is not None
-    }
-    return [_option(declared, prefix) for declared in part.declared(**given).values()]
+    given = {}
+    for name in part.declared():
+        flag = _flag(f"{prefix}_{name}")
+        if flag in values:
+            given[name] = values[flag]
+    made = []
+    for name, declared in part.declared(**given).items():
+        flags, attributes = option_of(f"{prefix}_{name}", declared)
+        made.append(click.Option(flags, **attributes))
+    return made
 
 
-def _flag(declared: Param, prefix: str) -> str:
-    """The option of a parameter, without dashes before it."""
-    return f"{prefix}_{declared.name}".strip("_").replace("_", "-")
+def option_of(key: str, declared: Param, default: Any = None) -> tuple[list[str], dict[str, Any]]:
+    """The arguments of ``click.option`` for a declared parameter.
 
-
-def _option(declared: Param, prefix: str) -> click.Option:
-    """One declared parameter as an option; left out, it is None."""
-    flag = _flag(declared, prefix)
-    key = flag.replace("-", "_")
+    key: its keyword in Python. default: the value where the option is left out.
+    """
+    key = key.strip("_")
+    flag = _flag(key)
+    attributes: dict[str, Any] = {"default": default, "help": _help(declared, default)}
     if declared.type is bool:
-        return click.Option([f"--{flag}/--no-{flag}", key], default=None, help=_help(declared))
+        return [f"{flag}/--no-{flag[2:]}", key], attributes
     if declared.choices is not None and declared.type is str:
-        return click.Option(
-            [f"--{flag}", key], type=click.Choice(declared.choices), help=_help(declared)
-        )
-    return click.Option(
-        [f"--{flag}", key],
-        type=declared.type,
-        metavar=_METAVARS[declared.type],
-        help=_help(declared),
-    )
-
-
-def _help(declared: Param) -> str:
-    if declared.default is AUTO:
-        default = "chosen by search" if declared.search else "required"
-    elif declared.default is None:
-        default = "none"
-    elif isinstance(declared.default, bool):
-        default = "on" if declared.default else "off"
+        attributes["type"] = click.Choice(declared.choices)
     else:
-        default = f"{declared.default:g}" if declared.type is float else str(declared.default)
-    return f"{declared.help[:1].upper()}{declared.help[1:]}  [default: {default}]"
+        attributes["type"] = str if declared.type is object else declared.type
+        attributes["metavar"] = declared.metavar or _METAVARS[attributes["type"]]
+    if declared.repeated:
+        attributes["multiple"] = True
+    return [flag, key], attributes
+
+
+def _flag(key: str) -> str:
+    """The flag of a keyword."""
+    return f"--{key.strip('_').replace('_', '-')}"
+
+
+def _help(declared: Param, default: Any) -> str:
+    text = f"{declared.help[:1].upper()}{declared.help[1:].rstrip('.')}."
+    if declared.repeated:
+        text += " May be repeated."
+    value = declared.default if default is None else default
+    if value is AUTO:
+        value = "chosen by search" if declared.search else "required"
+    elif isinstance(value, bool):
+        value = "on" if value else "off"
+    elif isinstance(value, float):
+        value = f"{value:g}"
+    return text if value is None else f"{text}  [default: {value}]"

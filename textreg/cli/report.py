@@ -10,6 +10,7 @@ import click
 from textreg.cli import shared
 from textreg.cli.inputs import TRAINING, Reading, reading
 from textreg.cli.output import check_target, progress_bar, size
+from textreg.cli.settings import settings
 from textreg.errors import TextregError, UsageError
 from textreg.model.storage import load_model
 from textreg.report import report
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 )
 @shared.unlabeled_of_training
 @click.option("-o", "--output", metavar="FILE", help="The page.  [default: model's name + .html]")
-@shared.jobs
+@settings("jobs", jobs=-1)
 @shared.quiet
 def command(
     model: str,

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from typing import Any, TypeAlias
 
 from textreg.errors import UsageError
 from textreg.kinds import Regularizer
 from textreg.model.model import Model
 from textreg.tasks import TASKS
-from textreg.training.search.tuning import Tuning
-from textreg.training.settings import TrainingSettings
+from textreg.training.settings import TrainingSettings, declared_settings
 
-_TYPES = {
-    one.name: str(one.type) for record in (TrainingSettings, Tuning) for one in fields(record)
-}
-"""Declared types of the options that are not parameters of a part."""
-
-_WANTED = {"bool": "true or false", "int": "a whole number", "float": "a number"}
-_WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
+_SWITCHES: dict[str, Any] = {"true": True, "false": False, "none": None}
 
 Candidate: TypeAlias = str | type[Regularizer] | Regularizer | Mapping[str, Any] | Model
 
@@ -42,22 +34,15 @@ def parse_candidate(text: str) -> dict[str, Any]:
 
 def _read(key: str, value: str) -> Any:
     """The value of an option in its type; parts convert their own parameters."""
-    kind = _TYPES.get(key, "")
-    if "Corpus" in kind or kind.startswith("Mapping"):
+    declared = declared_settings().get(key)
+    if declared is None:
+        return _SWITCHES.get(value.lower(), value)
+    if declared.repeated:
         raise UsageError(
             f"{key} cannot be given as text. Leave it out, or use Python, where candidates may be "
             "mappings."
         )
-    constant = _WORDS.get(value.lower(), value)
-    types = kind.split(" | ")
-    wanted = next((name for name in _WANTED if name in types), "")
-    if constant is not value or "str" in types or not wanted:
-        return constant
-    try:
-        return {"int": int, "float": float}[wanted](value)
-    except (KeyError, ValueError):
-        what = _WANTED[wanted]
-        raise UsageError(f"{key} must be {what}, not '{value}'.") from None
+    return declared.read(value)
 
 
 def with_names(

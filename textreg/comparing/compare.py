@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -151,7 +150,7 @@ def _train(
     assert benchmark.train is not None
     with _named_errors(name):
         if benchmark.dev is not None:
-            settings = replace(settings, dev=benchmark.dev)
+            settings = settings.replace(dev=benchmark.dev)
         key = settings.vectorizer, settings.tokenizer, settings.refit
         if key not in shared:
             start = time.perf_counter()

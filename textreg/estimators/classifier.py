@@ -48,9 +48,9 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self,
         reg: str | Regularizer = "sentence",
         *,
-        tokenizer: str | Tokenizer = "words",
         groups: str | GroupBuilder | None = None,
         graph: str | GraphBuilder | None = None,
+        tokenizer: str | Tokenizer = "words",
         ngrams: int = 2,
         min_df: int = 1,
         max_df: float = 1.0,
@@ -83,9 +83,9 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         max_iter: int = 1000,
     ) -> None:
         self.reg = reg
-        self.tokenizer = tokenizer
         self.groups = groups
         self.graph = graph
+        self.tokenizer = tokenizer
         self.ngrams = ngrams
         self.min_df = min_df
         self.max_df = max_df

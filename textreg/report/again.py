@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Mapping
-from dataclasses import replace
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -68,8 +67,7 @@ def decided(settings: TrainingSettings, model: Model) -> TrainingSettings:
         for key, part in _parts(summary).items()
         if getattr(settings, key) is not None and getattr(settings, key).params() != part.params
     }
-    return replace(
-        settings,
+    return settings.replace(
         tokenizer=model.encoder.tokenizer,
         vectorizer=model.encoder.vectorizer,
         tuning=Tuning(),
@@ -111,7 +109,7 @@ def fit_command(model: Model) -> list[str] | None:
     if tokenizer.name != "words":
         words += ["--tokenizer", tokenizer.name]
     words += _flags("tokenizer", changed_of(tokenizer)) + _flags("", changed_of(vectorizer))
-    usual = TrainingSettings.__dataclass_fields__
+    usual = TrainingSettings.declared()
     if summary.loss != model.task.default_loss:
         words += ["--loss", summary.loss]
     words += _flags("loss", changed("loss", summary.loss, summary.loss_params))

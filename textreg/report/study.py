@@ -128,8 +128,7 @@ def study(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
             f"the training corpus has the labels {first_few(target.task.labels, NAMED)}, the model "
             f"{first_few(model.labels, NAMED)}: give the corpus that it was trained on (--train)."
         )
-    plain = replace(
-        settings,
+    plain = settings.replace(
         dev=None,
         holdout=None,
         cv=settings.cv or _parts(corpus),

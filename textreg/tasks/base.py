@@ -101,11 +101,6 @@ class Task(ABC):
     @classmethod
     def check_options(cls, options: Options) -> None:
         """UsageError for settings of a training that make no sense for this task."""
-        if options.multiclass not in MULTICLASS:
-            raise UsageError(
-                f"multiclass must be one of {', '.join(MULTICLASS)}, not '{options.multiclass}'."
-                f"{did_you_mean(options.multiclass, MULTICLASS)}"
-            )
         if options.multiclass == "softmax":
             extends = isinstance(options.loss, Logistic)  # whose form for several classes it is
             if not (extends and options.reg.softmax):

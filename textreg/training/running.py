@@ -23,10 +23,11 @@ Progress = Callable[[str, int, int], None]
 """Called as ``progress(stage, done, total)``, from any thread but never from two at once."""
 
 
-def check_jobs(jobs: int) -> None:
-    """UsageError for what is no number of pieces side by side."""
+def check_jobs(jobs: int) -> int:
+    """The number of parallel jobs; UsageError if it is neither positive nor -1."""
     if jobs < 1 and jobs != -1:
         raise UsageError(f"jobs must be 1 or more, or -1 for one a core, not {jobs}.")
+    return jobs
 
 
 @dataclass(frozen=True)

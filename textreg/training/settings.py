@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from textreg.errors import UsageError, did_you_mean
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Plugin, Regularizer, Tokenizer
-from textreg.losses import Logistic
-from textreg.measure.calibration import check_method
+from textreg.measure.calibration import METHODS
 from textreg.measure.thresholds import parse_rule
-from textreg.params import Parametrized
+from textreg.params import Param, Parametrized, param
 from textreg.plugins import registry
 from textreg.plugins.joining import JoinedBuilder
 from textreg.records import Corpus
-from textreg.tasks import TASKS
+from textreg.tasks import MULTICLASS, TASKS
 from textreg.training.running import check_jobs
 from textreg.training.search.spaces import Dimension, dimensions
 from textreg.training.search.splits import check_fraction
@@ -32,86 +31,185 @@ PREFIXES = {
 """The kind of part that each keyword, and prefix of its parameters' keywords, stands for."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrainingSettings:
+def part_of(kind: str) -> Callable[[Any], Any]:
+    """What makes an instance of a part from its name, its class or an instance."""
+    return partial(registry.resolve, kind)
+
+
+def as_given(record: Any) -> Any:
+    """A record, unchanged."""
+    return record
+
+
+def check_tol(tol: float) -> float:
+    """The tolerance, if it lies between 0 and 1; UsageError otherwise."""
+    if not 0 < tol < 1:
+        raise UsageError(f"tol must lie between 0 and 1, not {tol:g}.")
+    return tol
+
+
+def check_class_weight(weight: str | Mapping[str, float]) -> str | Mapping[str, float]:
+    """The weights of the labels' documents; UsageError for a text other than "balanced"."""
+    if isinstance(weight, str) and weight != "balanced":
+        raise UsageError(
+            f"class_weight must be 'balanced' or a factor for each label, not '{weight}'."
+        )
+    return weight
+
+
+def check_rules(rules: Mapping[str, str]) -> Mapping[str, str] | None:
+    """The rules of decision thresholds by label; UsageError for one that is none."""
+    for rule in rules.values():
+        parse_rule(rule)
+    return rules or None
+
+
+class TrainingSettings(Parametrized):
     """How to train; made most easily by :meth:`from_options`.
 
-    reg, tokenizer, groups, graph, loss, vectorizer: the parts. unlabeled: documents whose words
-    become features and which the graph is built from as well. dev: documents to choose the prices
-    by. holdout: share of the training documents to hold out for that instead (default 0.1 when
-    there are prices to choose, else none). cv: number of parts of a cross-validation instead.
-    metric: what the winner is chosen by. task: "classification", or "regression" where labels are
-    numbers. multiclass: of three labels and more, "ovr" fits each against the rest, "softmax" all
-    together. refit: fit the winner once more on all documents, those held out and ``dev`` included.
-    class_weight: "balanced", or a factor for the documents of each label. calibrate: "temperature"
-    or "isotonic", to make probabilities come true on documents that are held out. threshold: by
-    label, the rule by which these choose where it wins: see
-    :func:`textreg.measure.thresholds.parse_rule`. path: follow the chosen regularizer along its
-    whole path, and keep that in the model. tuning: how the search goes, and who wins it. jobs:
-    pieces of work side by side, -1 for one a core; results do not depend on it. seed: of the
-    splits. tol: relative duality gap at which a fit is done. max_iter: iterations after which it
-    stops without.
+    Each setting is declared here or in :class:`~textreg.training.search.tuning.Tuning`, once. The
+    options of ``textreg train`` and ``textreg compare``, and the parameters of the estimators, are
+    made from these declarations or checked against them.
     """
 
-    reg: Regularizer
-    tokenizer: Tokenizer
-    groups: GroupBuilder | None = None
-    graph: GraphBuilder | None = None
-    vectorizer: Vectorizer = field(default_factory=Vectorizer)
-    unlabeled: Corpus | None = None
-    dev: Corpus | None = None
-    holdout: float | None = None
-    cv: int | None = None
-    metric: str = "accuracy"
-    task: str = "classification"
-    loss: Loss = field(default_factory=Logistic)
-    multiclass: str = "ovr"
-    refit: bool = True
-    class_weight: str | Mapping[str, float] | None = None
-    calibrate: str | None = None
-    threshold: Mapping[str, str] | None = None
-    path: bool = False
-    tuning: Tuning = field(default_factory=Tuning)
-    jobs: int = 1
-    seed: int = 0
-    tol: float = 1e-4
-    max_iter: int = 1000
+    reg: Regularizer = param(
+        default="sentence",
+        convert=part_of("regularizer"),
+        metavar="NAME",
+        help="regularizer; 'textreg plugins' lists those installed",
+    )
+    groups: GroupBuilder | None = param(
+        default=None,
+        convert=part_of("groups"),
+        metavar="NAME",
+        help="group builder, for a regularizer that needs groups",
+    )
+    graph: GraphBuilder | None = param(
+        default=None,
+        convert=part_of("graph"),
+        metavar="NAME",
+        help="graph builder, for a regularizer that needs a graph",
+    )
+    tokenizer: Tokenizer = param(
+        default="words", convert=part_of("tokenizer"), metavar="NAME", help="tokenizer"
+    )
+    vectorizer: Vectorizer = param(
+        default=Vectorizer(), convert=as_given, help="how texts become features"
+    )
+    dev: Corpus | None = param(
+        default=None,
+        convert=as_given,
+        metavar="FILE",
+        repeated=True,
+        help="labeled documents to choose hyperparameters on, instead of held-out ones",
+    )
+    unlabeled: Corpus | None = param(
+        default=None,
+        convert=as_given,
+        metavar="FILE",
+        repeated=True,
+        help="unlabeled documents that the graph learns from as well",
+    )
+    holdout: float | None = param(
+        default=None,
+        convert=check_fraction,
+        metavar="FRACTION",
+        help="fraction of the training documents to hold out for choosing hyperparameters; 0.1 "
+        "if not given",
+    )
+    cv: int | None = param(
+        default=None,
+        metavar="K",
+        help="choose hyperparameters by K-fold cross-validation instead",
+    )
+    metric: str = param(
+        default="accuracy",
+        choices=[metric for task in TASKS.values() for metric in task.metrics],
+        help="metric that hyperparameters are chosen by; in a regression r2 by default",
+    )
+    task: str = param(
+        default="classification",
+        choices=tuple(TASKS),
+        help="whether the labels are names of classes or numbers",
+    )
+    loss: Loss = param(
+        default="logistic",
+        convert=part_of("loss"),
+        metavar="NAME",
+        help="loss; in a regression squared by default",
+    )
+    multiclass: str = param(
+        default="ovr",
+        choices=MULTICLASS,
+        help="for three or more labels: fit each one against the rest (ovr), or all together "
+        "(softmax)",
+    )
+    refit: bool = param(
+        default=True, help="fit the final model on all documents, held-out ones included"
+    )
+    class_weight: str | Mapping[str, float] | None = param(
+        default=None,
+        convert=check_class_weight,
+        metavar="LABEL=FACTOR",
+        repeated=True,
+        help="factor for the weights of a label's documents, or 'balanced'",
+    )
+    calibrate: str | None = param(
+        default=None, choices=METHODS, help="calibrate probabilities on held-out documents"
+    )
+    threshold: Mapping[str, str] | None = param(
+        default=None,
+        convert=check_rules,
+        metavar="LABEL=RULE",
+        repeated=True,
+        help="rule to choose a label's decision threshold by, on held-out documents: f1, "
+        "precision:P or costs:FP:FN",
+    )
+    path: bool = param(default=False, help="save the whole regularization path in the model")
+    tuning: Tuning = param(
+        default=Tuning(), convert=as_given, help="how hyperparameters are searched"
+    )
+    jobs: int = param(
+        default=1,
+        convert=check_jobs,
+        help="number of fits to run in parallel; -1 for one per core",
+    )
+    seed: int = param(default=0, min=0, help="seed of random choices, such as held-out documents")
+    tol: float = param(
+        default=1e-4, convert=check_tol, help="relative duality gap at which a fit stops"
+    )
+    max_iter: int = param(
+        default=1000, min=1, help="number of iterations after which a fit stops without converging"
+    )
+
+    @classmethod
+    def label(cls) -> str:
+        """Empty: messages name the setting alone."""
+        return ""
 
     def __post_init__(self) -> None:
         given = [name for name in ("dev", "holdout", "cv") if getattr(self, name) is not None]
         if len(given) > 1:
             raise UsageError(
-                f"{given[0]} and {given[1]} both say which documents to choose the prices by: "
-                "give one of them."
+                f"{given[0]} and {given[1]} both say which documents to choose hyperparameters "
+                "on: give one of them."
             )
-        if self.holdout is not None:
-            check_fraction(self.holdout)
-        self._check_task()
+        TASKS[self.task].check_options(self)
         if self.unlabeled is not None and self.reg.needs != "graph":
             raise UsageError(
                 f"{self.reg.label()} makes no use of unlabeled documents; regularizers with a "
                 "graph do, such as network."
             )
-        if isinstance(self.class_weight, str) and self.class_weight != "balanced":
-            raise UsageError(
-                "class_weight must be 'balanced' or a factor for each label, "
-                f"not '{self.class_weight}'."
-            )
-        check_jobs(self.jobs)
-        if self.seed < 0:
-            raise UsageError(f"seed must be 0 or more, not {self.seed}.")
-        if not 0 < self.tol < 1:
-            raise UsageError(f"tol must lie between 0 and 1, not {self.tol:g}.")
         self._check_builders()
         if self.path and self.tuning.budget is not None:
             raise UsageError(
                 "a path takes as long as it takes: leave out path or the budget (--path, --budget)."
             )
-        if not self.searches and not self.tuning.plain:
+        if not self.searches and self.tuning.needs_search:
             raise UsageError(
                 f"all parameters of {self.reg.label()} are given, so there is nothing to choose: "
-                "leave out select, within, max_nonzero, resume and backend, or a price, or name "
-                "values to search (search_space)."
+                "leave out select, within, max_nonzero, resume and backend, or a hyperparameter, "
+                "or name values to search (search_space)."
             )
 
     def parts(self) -> dict[str, Parametrized | None]:
@@ -142,19 +240,6 @@ class TrainingSettings:
             if not welcome and getattr(self, kind) is not None:
                 raise UsageError(f"{self.reg.label()} makes no use of {kind}: leave out {kind}.")
 
-    def _check_task(self) -> None:
-        """Refuse what does not go together with the task."""
-        if self.task not in TASKS:
-            raise UsageError(
-                f"task must be one of {', '.join(TASKS)}, not '{self.task}'."
-                f"{did_you_mean(self.task, TASKS)}"
-            )
-        if self.calibrate is not None:
-            check_method(self.calibrate)
-        TASKS[self.task].check_options(self)
-        for rule in (self.threshold or {}).values():
-            parse_rule(rule)
-
     def plugins(self) -> list[dict[str, Any]]:
         """Kind, name and origin of every part, as JSON-able values."""
         used: list[Plugin] = [self.tokenizer, self.reg, self.loss]
@@ -175,25 +260,18 @@ class TrainingSettings:
         keyword that none of them knows.
         """
         values: dict[str, Any] = {}
+        records: dict[str, dict[str, Any]] = {"": values, "vectorizer": {}, "tuning": {}}
         parts: dict[str, dict[str, Any]] = {prefix: {} for prefix in PREFIXES}
-        features: dict[str, Any] = {}
-        own = {item.name for item in fields(cls)} - {"vectorizer", "tuning"}
-        tuning: dict[str, Any] = {}
-        choices = {item.name for item in fields(Tuning)}
+        home = {name: record for record, declared in RECORDS.items() for name in declared}
         for key, value in options.items():
             prefix, _, name = key.partition("_")
-            if key in own:
-                values[key] = value
-            elif key in choices:
-                tuning[key] = value
-            elif key in Vectorizer.declared():
-                features[key] = value
+            if key in home:
+                records[home[key]][key] = value
             elif prefix in parts and name:
                 parts[prefix][name] = value
             else:
-                known = own | choices | Vectorizer.declared().keys()
                 raise UsageError(
-                    f"no option '{key}'.{did_you_mean(key, known)} A parameter of a part has the "
+                    f"no option '{key}'.{did_you_mean(key, home)} A parameter of a part has the "
                     "part's keyword before it, such as reg_l1."
                 )
         if (task := TASKS.get(values.get("task", cls.task))) is not None:
@@ -212,5 +290,26 @@ class TrainingSettings:
             elif params:
                 name = next(iter(params))
                 raise UsageError(f"{reg.label()} makes no use of {kind}: leave out {kind}_{name}.")
-        values |= {"vectorizer": Vectorizer(**features), "tuning": Tuning(**tuning)}
+        values["vectorizer"] = Vectorizer(**records["vectorizer"])
+        values["tuning"] = Tuning(**records["tuning"])
         return cls(reg=reg, **values)
+
+
+RECORDS: dict[str, Mapping[str, Param]] = {
+    "": {
+        name: declared
+        for name, declared in TrainingSettings.declared().items()
+        if name not in ("vectorizer", "tuning")
+    },
+    "vectorizer": Vectorizer.declared(),
+    "tuning": Tuning.declared(),
+}
+"""The settings of a training by the field of :class:`TrainingSettings` that holds their record."""
+
+
+def declared_settings() -> dict[str, Param]:
+    """All settings by name, in order, each record's where its field stands."""
+    declared: dict[str, Param] = {}
+    for name, own in TrainingSettings.declared().items():
+        declared |= RECORDS.get(name, {name: own})
+    return declared

@@ -1,63 +1,68 @@
-"""Who wins a search: the best setting, or a smaller one that is nearly as good."""
+"""Which setting a search chooses: the best, or a smaller model that is nearly as good."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
 from textreg.errors import UsageError, did_you_mean
 from textreg.measure.metrics import SMALLER
+from textreg.params import Parametrized, param
 
 if TYPE_CHECKING:
     from textreg.training.search.selection import Point
 
-SELECT = ("best", "1se", "sparsest")
 WITHIN = 0.01
-"""How far below the best the sparsest may be, when nobody says."""
+"""Default of ``within``: how far below the best score the sparsest model may be."""
 
 
-@dataclass(frozen=True)
-class Rule:
-    """How the winner is chosen.
+def _check_within(within: float) -> float:
+    if not 0 <= within < 1:
+        raise UsageError(f"within must be 0 or more, and below 1, not {within:g}.")
+    return within
 
-    select: "best"; "1se", the smallest model within one standard error of the best (Breiman et al.
-    1984, section 3.4.3); or "sparsest", the smallest within ``within`` of the best, in units of the
-    metric (of mse, in shares of the best). max_nonzero: most features with a weight.
+
+class SelectionRule(Parametrized):
+    """How a search chooses among the settings that it has measured.
+
+    "best" takes the best score; "1se" the smallest model within one standard error of the best
+    (Breiman et al. 1984, section 3.4.3); "sparsest" the smallest model within ``within`` of the
+    best, in units of the metric, or for mse as a fraction of the best.
     """
 
-    select: str = "best"
-    within: float | None = None
-    max_nonzero: int | None = None
+    select: str = param(
+        default="best",
+        choices=("best", "1se", "sparsest"),
+        help="setting to choose: the best, the smallest model within one standard error of the "
+        "best (1se), or the smallest model within a given distance of the best (sparsest)",
+    )
+    within: float | None = param(
+        default=None,
+        convert=_check_within,
+        help="distance from the best score that sparsest allows; 0.01 if not given",
+    )
+    max_nonzero: int | None = param(
+        default=None, min=1, help="largest number of features with a nonzero weight"
+    )
+
+    @classmethod
+    def label(cls) -> str:
+        """Empty: messages name the setting alone."""
+        return ""
 
     def __post_init__(self) -> None:
-        if self.select not in SELECT:
+        if self.within is not None and self.select != "sparsest":
             raise UsageError(
-                f"select must be one of {', '.join(SELECT)}, not '{self.select}'."
-                f"{did_you_mean(self.select, SELECT)}"
+                f"within is for select 'sparsest', and has no effect with '{self.select}': leave "
+                "one of them out."
             )
-        if self.within is not None:
-            if self.select != "sparsest":
-                raise UsageError(
-                    f"within is for select 'sparsest', and has no part in '{self.select}': leave "
-                    "one of them out."
-                )
-            if not 0 <= self.within < 1:
-                raise UsageError(f"within must be 0 or more, and below 1, not {self.within:g}.")
-        if self.max_nonzero is not None and self.max_nonzero < 1:
-            raise UsageError(f"max_nonzero must be 1 or more, not {self.max_nonzero}.")
-
-    @property
-    def plain(self) -> bool:
-        """Whether this is the rule that nobody asked for."""
-        return self == Rule()
 
 
-BEST = Rule()
+BEST = SelectionRule()
 
 
-def choose(points: Sequence[Point], metric: str, rule: Rule = BEST) -> int:
+def choose(points: Sequence[Point], metric: str, rule: SelectionRule = BEST) -> int:
     """Index of the winner; among equals the smallest model, then the strongest prices.
 
     "1se" needs ``Point.error``. Raises UsageError for an unknown metric, and where no setting is
@@ -93,7 +98,7 @@ def choose(points: Sequence[Point], metric: str, rule: Rule = BEST) -> int:
     return min(near, key=lambda at: (sizes[at], cost[at], at))
 
 
-def promising(points: Sequence[Point], metric: str, rule: Rule, number: int) -> list[int]:
+def promising(points: Sequence[Point], metric: str, rule: SelectionRule, number: int) -> list[int]:
     """Places of the points to look around: the best that are small enough, or else the smallest.
 
     Where the rule would take a smaller one, that comes first.

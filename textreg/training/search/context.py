@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from importlib import metadata
 from typing import Any, NamedTuple
 
@@ -185,7 +184,7 @@ class SearchContext:
     def _with(self, chosen: Chosen) -> TrainingSettings:
         parts = changed(self.settings.parts(), self.space, chosen)
         searched = {one.part: parts[one.part] for one in self.space}
-        return replace(self.settings, tuning=Tuning(), **searched)
+        return self.settings.replace(tuning=Tuning(), **searched)
 
 
 def _in_order(grid: Sequence[Regularizer]) -> list[Regularizer]:

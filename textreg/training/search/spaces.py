@@ -7,9 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from textreg.errors import UsageError, did_you_mean
-from textreg.params import Param, Parametrized
-
-WORDS = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
+from textreg.params import Parametrized
 
 
 class Dimension(NamedTuple):
@@ -65,7 +63,9 @@ def dimensions(
             )
         if isinstance(values, (str, bytes)) or not isinstance(values, Sequence):
             raise UsageError(f"search_space: {key} needs a list of values, not {values!r}.")
-        checked = tuple(declared.check(_read(value, declared), owner.label()) for value in values)
+        label = owner.label()
+        typed = [declared.read(it, label) if isinstance(it, str) else it for it in values]
+        checked = tuple(declared.check(value, label) for value in typed)
         if len(set(checked)) < len(checked) or not checked:
             raise UsageError(f"search_space: {key} needs values that differ, not {list(values)}.")
         if part == "reg" and declared.type is float:
@@ -109,14 +109,3 @@ def _find(key: str, parts: Mapping[str, Parametrized | None]) -> tuple[str, str]
     unprefixed = next((one for one in known if one.partition("_")[2] == key), "")
     hint = did_you_mean(unprefixed or key, known)
     raise UsageError(f"search_space: no parameter '{key}'.{hint} There are: {', '.join(known)}.")
-
-
-def _read(value: Any, declared: Param) -> Any:
-    """A value typed on the command line as one of the parameter's type."""
-    if not isinstance(value, str) or declared.type is str:
-        return None if value == "none" and declared.optional else value
-    if value.lower() == "none" and declared.optional:
-        return None
-    if declared.type is bool and value.lower() in WORDS:
-        return WORDS[value.lower()]
-    return value

@@ -112,10 +112,11 @@ def time_folds(codes: Int64s, labels: Sequence[str], times: Floats, count: int) 
     return _complete(splits, codes, labels, "times")
 
 
-def check_fraction(fraction: float) -> None:
-    """Refuse a share that holds out nothing, or everything: UsageError."""
+def check_fraction(fraction: float) -> float:
+    """The fraction to hold out; UsageError if that is nothing or everything."""
     if not 0 < fraction < 1:
         raise UsageError(f"holdout must lie between 0 and 1, not {fraction:g}.")
+    return fraction
 
 
 def _check_count(count: int, most: int, what: str) -> None:

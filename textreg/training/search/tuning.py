@@ -1,56 +1,85 @@
-"""How prices are chosen, in one record: the settings of a search."""
+"""How hyperparameters are chosen, in one record: the settings of a search."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import inf, nan
 from typing import Any
 
-from textreg.errors import UsageError, did_you_mean
-from textreg.training.search.choice import Rule
+from textreg.errors import UsageError
+from textreg.params import param
+from textreg.training.search.choice import BEST, SelectionRule
 
-SEARCH = ("narrow", "grid", "tpe")
-BACKENDS = ("threads", "dask")
+UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tuning:
-    """How a search goes and who wins it.
+def parse_seconds(budget: float | str) -> float:
+    """A time such as ``90``, ``"90s"``, ``"1.5m"`` or ``"2h"`` in seconds; UsageError otherwise."""
+    number, unit = str(budget).strip().lower(), ""
+    while number and number[-1].isalpha():
+        number, unit = number[:-1], number[-1] + unit
+    try:
+        seconds = float(number) * UNITS[unit]
+    except (ValueError, KeyError):
+        seconds = nan
+    if not 0 < seconds < inf:
+        raise UsageError(
+            f"the budget must be a time above 0, such as 90s, 5m or 2h, not '{budget}'."
+        )
+    return seconds
 
-    search: "grid" measures all settings; "narrow" of more than a few at first some that lie wide
-    apart, then those beside the best; "tpe" draws ``trials`` of them (40), each going by what those
-    before have come to, with Optuna. search_space: further parameters to search, by the names of
-    their options, with the values to try: ``{"weighting": ["log", "tfidf"], "reg_l1": [0.1, 1]}``.
-    select, within, max_nonzero: see :class:`textreg.training.search.choice.Rule`. budget: how
-    long a training may take, the final fit included: seconds, or "90s", "5m", "2h". resume: a file
-    that keeps what is measured; where it exists, the search goes on from there. backend: "threads"
-    of this machine, or "dask", the workers of the scheduler at ``address``.
+
+class Tuning(SelectionRule):
+    """How hyperparameters are searched, and which setting is chosen.
+
+    "grid" measures all settings. "narrow" measures settings that lie far apart first, then those
+    next to the best. "tpe" draws ``trials`` settings, each with regard to the scores so far, with
+    Optuna. ``search_space`` maps names of parameters, as their options are called, to the values to
+    try: ``{"weighting": ["log", "tfidf"], "reg_l1": [0.1, 1]}``.
     """
 
-    select: str = "best"
-    within: float | None = None
-    max_nonzero: int | None = None
-    search: str = "narrow"
-    trials: int | None = None
-    search_space: Mapping[str, Sequence[Any]] | None = None
-    budget: float | str | None = None
-    resume: str | os.PathLike[str] | None = None
-    backend: str = "threads"
-    address: str | None = None
+    search: str = param(
+        default="narrow",
+        choices=("narrow", "grid", "tpe"),
+        help="search strategy: a coarse grid refined around the best settings (narrow), all "
+        "settings (grid), or settings proposed by Optuna (tpe)",
+    )
+    trials: int | None = param(
+        default=None, min=1, help="number of settings that tpe tries; 40 if not given"
+    )
+    search_space: Mapping[str, Sequence[Any]] | None = param(
+        default=None,
+        convert=lambda space: space or None,
+        metavar="PARAMETER=VALUES",
+        repeated=True,
+        help="values to try of any parameter of the parts or features, such as weighting=log,tfidf",
+    )
+    budget: float | str | None = param(
+        default=None,
+        convert=parse_seconds,
+        metavar="TIME",
+        help="time limit for a training, the final fit included, such as 90s, 5m or 2h; the best "
+        "model so far is kept",
+    )
+    resume: str | os.PathLike[str] | None = param(
+        default=None,
+        convert=os.fspath,
+        metavar="FILE",
+        help="file to save the measurements of the search in; if it exists, the search resumes "
+        "from it",
+    )
+    backend: str = param(
+        default="threads",
+        choices=("threads", "dask"),
+        help="where the search fits: in threads, or on the workers of a Dask cluster",
+    )
+    address: str | None = param(
+        default=None, metavar="URL", help="Dask scheduler, such as tcp://10.0.0.5:8786"
+    )
 
     def __post_init__(self) -> None:
-        if self.search not in SEARCH:
-            raise UsageError(
-                f"search must be one of {', '.join(SEARCH)}, not '{self.search}'."
-                f"{did_you_mean(self.search, SEARCH)}"
-            )
-        if self.backend not in BACKENDS:
-            raise UsageError(
-                f"backend must be one of {', '.join(BACKENDS)}, not '{self.backend}'."
-                f"{did_you_mean(self.backend, BACKENDS)}"
-            )
+        super().__post_init__()
         if self.backend == "dask" and self.address is None:
             raise UsageError(
                 "backend 'dask' needs the address of a scheduler, such as tcp://10.0.0.5:8786 "
@@ -63,43 +92,22 @@ class Tuning:
             )
         if self.trials is not None and self.search != "tpe":
             raise UsageError(
-                f"trials is for search 'tpe', and has no part in '{self.search}': leave one of "
+                f"trials is for search 'tpe', and has no effect with '{self.search}': leave one of "
                 "them out."
             )
-        if self.trials is not None and self.trials < 1:
-            raise UsageError(f"trials must be 1 or more, not {self.trials}.")
-        _ = self.rule, self.seconds  # what contradicts or cannot be is refused here
 
     @property
-    def rule(self) -> Rule:
-        """How the winner is chosen."""
-        return Rule(self.select, self.within, self.max_nonzero)
+    def rule(self) -> SelectionRule:
+        """How the setting is chosen."""
+        names = SelectionRule.declared()
+        return SelectionRule(**{name: getattr(self, name) for name in names})
 
     @property
-    def plain(self) -> bool:
-        """Whether nothing is asked for that takes a search."""
-        return self.rule.plain and self.resume is None and self.address is None
+    def needs_search(self) -> bool:
+        """Whether a setting is given that only makes sense for a search."""
+        return self.rule != BEST or self.resume is not None or self.address is not None
 
     @property
     def seconds(self) -> float | None:
         """The budget in seconds."""
         return None if self.budget is None else parse_seconds(self.budget)
-
-
-UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-
-
-def parse_seconds(budget: float | str) -> float:
-    """A time such as ``90``, ``"90s"``, ``"1.5m"`` or ``"2h"``; UsageError for another."""
-    number, unit = str(budget).strip().lower(), ""
-    while number and number[-1].isalpha():
-        number, unit = number[:-1], number[-1] + unit
-    try:
-        found = float(number) * UNITS[unit]
-    except (ValueError, KeyError):
-        found = nan
-    if not 0 < found < inf:
-        raise UsageError(
-            f"the budget must be a time above 0, such as 90s, 5m or 2h, not '{budget}'."
-        )
-    return found
