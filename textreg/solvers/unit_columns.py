@@ -7,11 +7,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textreg._core.columns import column_dots
 from textreg.records import Floats, Int32s, Int64s, Problem
 from textreg.records.cache import Cache
-from textreg.records.ragged import row_of
+from textreg.records.ragged import first_equal, mix_bits, row_of
 
 SAME = 2.0**-40
 """Entries of two columns of norm one that differ by no more are equal, up to rounding."""
@@ -137,23 +138,21 @@ class UnitColumns:
         be missed.
         """
         full = np.flatnonzero(np.diff(self.indptr) > 0)
-        sizes = np.diff(self.indptr)[full]
-        starts = np.cumsum(sizes) - sizes  # empty columns have no entries: all others lie together
-        sign = np.repeat(np.sign(self.data[starts]), sizes)
-        entries = np.rint(sign * self.data / SAME).astype(np.int64)
-        numbers = np.random.default_rng(0).integers(2**63, size=self.shape[0], dtype=np.int64)
-        keys = np.add.reduceat(entries * (2 * numbers[self.indices] + 1), starts)
-        order = np.lexsort((full, -scale[full], keys))
+        indptr = np.append(self.indptr[full], len(self.data))  # empty columns have no entries
+        # Of norm one, columns are parallel if they are equal but for the sign of the first entry.
+        values = self.data * np.repeat(np.sign(self.data[indptr[:-1]]), np.diff(indptr))
+        bits = mix_bits(self.indices.astype(np.uint64) + np.uint64(1))
+        bits ^= np.rint(values / SAME).astype(np.int64).view(np.uint64)
+
+        def equal(one: Int64s, two: Int64s) -> NDArray[np.bool_]:
+            near = np.abs(values[one] - values[two]) <= 2.0 * SAME
+            same: NDArray[np.bool_] = near & (self.indices[one] == self.indices[two])
+            return same
+
+        leader = first_equal(indptr, bits, equal)
+        order = np.lexsort((full, -scale[full], leader))
         before, after = order[:-1], order[1:]
-        same = (keys[before] == keys[after]) & (sizes[before] == sizes[after])
-        before, after = before[same], after[same]
-        lengths = sizes[before]
-        inside = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        one, two = (np.repeat(starts[which], lengths) + inside for which in (before, after))
-        differ = (self.indices[one] != self.indices[two]) | (
-            np.abs(sign[one] * self.data[one] - sign[two] * self.data[two]) > 2.0 * SAME
-        )
-        equal = np.bincount(np.repeat(np.arange(len(before)), lengths), weights=differ) == 0.0
+        parallel = leader[before] == leader[after]
         following = np.full(self.shape[1], -1, dtype=np.int32)
-        following[full[before[equal]]] = full[after[equal]]
+        following[full[before[parallel]]] = full[after[parallel]]
         return following
