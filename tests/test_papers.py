@@ -112,7 +112,7 @@ def test_edited_pages_are_found(
     text = page.read_text(encoding="utf-8")
     (tmp_path / "results.md").write_text(text.replace("omp", "oomph", 1), encoding="utf-8")
     assert papers.main([*check, str(tmp_path)]) == 1
-    assert "results.md is not what results.json says" in capsys.readouterr().err
+    assert "results.md does not match results.json" in capsys.readouterr().err
 
 
 def test_the_page_of_this_checkout_is_what_was_measured(papers: Any) -> None:
@@ -164,7 +164,7 @@ def test_the_method_as_printed(papers: Any) -> None:
         (["--tasks", "demon"], "no task 'demon'. Did you mean 'demo'?"),
         (["--methods", "laso"], "no method 'laso'. Did you mean 'lasso'?"),
         (["--protocols", "mine"], "no protocol 'mine'"),
-        (["--docs", "nowhere"], "nowhere is no folder"),
+        (["--docs", "nowhere"], "nowhere is not a folder"),
         (["--check", "--results", "none.json"], "none.json does not exist"),
     ],
 )

@@ -2,10 +2,10 @@
 
     python -m benchmarks.papers --data DIR       # DIR holds tasks/NAME/{train,dev,test}.jsonl.gz
 
-Measures every task of DIR by the papers' own protocol and with textreg's defaults, writes what it
-measured to results.json here, and from that docs/results.md and its pictures. It needs the plugins
-in plugins/ and matplotlib: `make results` installs both. Results of a task are kept as soon as they
-are there; --tasks, --protocols and --methods measure some again and keep the others.
+Measures every task of DIR by the papers' own protocol and with textreg's defaults, writes the
+results to results.json here, and from that docs/results.md and its pictures. It needs the plugins
+in plugins/ and matplotlib: `make results` installs both. Results are saved after each task;
+--tasks, --protocols and --methods measure some again and keep the others.
 """
 
 from __future__ import annotations
@@ -42,14 +42,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         default=data and Path(data) / "data",
         help="folder that holds tasks/ [default: $TEXTREG_DATA/data]",
     )
-    parser.add_argument("--tasks", help="names with commas between them [default: all there are]")
-    parser.add_argument("--protocols", help="papers or defaults, the same [default: both]")
-    parser.add_argument("--methods", help="the same for methods")
-    parser.add_argument("--jobs", type=int, default=-1, help="fits side by side [one a core]")
+    parser.add_argument("--tasks", help="names, separated by commas [default: all]")
+    parser.add_argument(
+        "--protocols", help="papers, defaults or both, separated by a comma [default: both]"
+    )
+    parser.add_argument("--methods", help="methods, separated by commas [default: all]")
+    parser.add_argument(
+        "--jobs", type=int, default=-1, help="fits in parallel [default: one per core]"
+    )
     parser.add_argument("--results", type=Path, default=HERE / "results.json", help="JSON to write")
     parser.add_argument("--docs", type=Path, default=DOCS, help="folder of results.md to write")
-    parser.add_argument("--render", action="store_true", help="write the page from --results")
-    parser.add_argument("--check", action="store_true", help="only say whether the page is that")
+    parser.add_argument(
+        "--render", action="store_true", help="write the page from --results and stop"
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="check that the page matches --results and stop"
+    )
     args = parser.parse_args(arguments)
     try:
         if args.check or args.render:
@@ -62,19 +70,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     """Measure the tasks, one after the other, and write the page."""
-    found = sorted(args.data.glob("tasks/*/train.*")) if args.data else []
-    folders = {path.parent.name: path.parent for path in found}
+    files = sorted(args.data.glob("tasks/*/train.*")) if args.data else []
+    folders = {path.parent.name: path.parent for path in files}
     if not folders:
         raise UsageError(
-            f"{args.data} holds no tasks/NAME/train.*: name a folder that does with --data."
+            f"{args.data} holds no tasks/NAME/train.*: give a folder that does with --data."
         )
     if not args.docs.is_dir():
-        raise UsageError(f"{args.docs} is no folder: name the one of results.md with --docs.")
+        raise UsageError(f"{args.docs} is not a folder: give the folder of results.md with --docs.")
     chosen = _names(args.tasks, folders, "task")
     protocols = _names(args.protocols, CANDIDATES, "protocol")
     known = dict.fromkeys(name for each in CANDIDATES.values() for name in each())
     methods = _names(args.methods, known, "method") if args.methods else None
-    for protocol in protocols:  # what is not installed is missed now, and not after an hour
+    for protocol in protocols:  # fail now, not after an hour, if a plugin is not installed
         for name, options in CANDIDATES[protocol]().items():
             if methods is None or name in methods:
                 TrainingSettings.from_options(**options)
@@ -84,19 +92,19 @@ def _run(args: argparse.Namespace) -> int:
         results = json.loads(args.results.read_text(encoding="utf-8"))
     results["machine"] = machine()
     for name in chosen:
-        begin = time.perf_counter()
-        kept = results["tasks"].get(name)
+        start = time.perf_counter()
+        previous = results["tasks"].get(name)
         results["tasks"][name] = measure(
-            folders[name], protocols, methods, kept=kept, jobs=args.jobs, tell=_tell
+            folders[name], protocols, methods, previous=previous, jobs=args.jobs, tell=_tell
         )
-        _tell(f"{name}: {time.perf_counter() - begin:.0f} s")
+        _tell(f"{name}: {time.perf_counter() - start:.0f} s")
         text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
         write_atomically(args.results, text.encode())
     return _render(args.results, args.docs, check=False)
 
 
 def _names(given: str | None, known: Iterable[str], kind: str) -> list[str]:
-    """Names with commas between them, or all that there are."""
+    """Names separated by commas, or all of them; UsageError if one is unknown."""
     known = list(known)
     names = given.split(",") if given else known
     for name in names:
@@ -112,18 +120,18 @@ def _tell(line: str) -> None:
 
 
 def _render(results: Path, docs: Path, *, check: bool) -> int:
-    """Write the page and its pictures; or only say whether the page is as it would be."""
+    """Write the page and its pictures, or only check that the page is current."""
     if not results.exists():
         raise UsageError(f"{results} does not exist: measure something first.")
-    found = json.loads(results.read_text(encoding="utf-8"))
-    text, target = page(found), docs / "results.md"
+    content = json.loads(results.read_text(encoding="utf-8"))
+    text, target = page(content), docs / "results.md"
     if not check:
         write_atomically(target, text.encode())
-        pictures(found, docs / "pictures")
+        pictures(content, docs / "pictures")
         return 0
     if not target.exists() or target.read_text(encoding="utf-8") != text:
         print(
-            f"{target} is not what {results.name} says: python -m benchmarks.papers --render.",
+            f"{target} does not match {results.name}: run python -m benchmarks.papers --render.",
             file=sys.stderr,
         )
         return 1

@@ -1,4 +1,4 @@
-"""Running the candidates on a task, and what is kept of it: plain values, ready for JSON."""
+"""Run the methods on a task; the results are plain values that JSON can hold."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from textreg.training.prepare import prepare
 from textreg.training.settings import TrainingSettings
 
 PEERS = "peers"
-"""Where cells of what is not ours are kept, beside those of the protocols."""
+"""Key of the results of other packages, beside those of the protocols."""
 
 ATOMS = {"reg": "omp", "reg_l2": 0.1, "path": True}
-"""The pursuit whose accuracy is followed from feature to feature."""
+"""The pursuit whose accuracy is recorded feature by feature."""
 
 COUNTS = {"weighting": "count", "ngrams": 1, "refit": False}
 
@@ -59,26 +59,26 @@ def measure(
     protocols: Collection[str] = tuple(CANDIDATES),
     methods: Collection[str] | None = None,
     *,
-    kept: Mapping[str, Any] | None = None,
+    previous: Mapping[str, Any] | None = None,
     jobs: int = -1,
     tell: Tell = print,
 ) -> dict[str, Any]:
-    """All that is known of one task: cells by protocol and method, peers, pursuits, times of fits.
+    """Results of one task: cells by protocol and method, other packages, pursuits, times of fits.
 
-    folder: holds train, dev and test documents. methods: those to run; None for all, and for what
-    is no method. kept: what was known before, which stays where nothing new is measured. tell:
+    folder: holds train, dev and test documents. methods: those to run; with None all, and the
+    results that belong to no method. previous: earlier results, kept unless measured again. tell:
     called with a line for each cell.
     """
     task = Documents(folder)
     y_true = task.codes(task.test)
-    found: dict[str, Any] = {
-        **(kept or {}),
+    results: dict[str, Any] = {
+        **(previous or {}),
         "date": datetime.date.today().isoformat(),
         "documents": [len(task.train), len(task.dev), len(task.test)],
         "commonest": float(np.bincount(y_true).max() / len(y_true)),
     }
     for protocol in protocols:
-        cells = found[protocol] = dict(found.get(protocol, {}))
+        cells = results[protocol] = dict(results.get(protocol, {}))
         for name, options in CANDIDATES[protocol]().items():
             if methods is None or name in methods:
                 cell = cells[name] = _cell(task, options, jobs)
@@ -87,20 +87,20 @@ def measure(
                     f"{cell['features']:8,} features {cell['cpu']:7.1f} s"
                 )
     if methods is None and PAPERS in protocols:
-        found[PEERS] = _peers(task)
-        found["atoms"] = _atoms(task, jobs)
-        found["fits"] = _fits(task, found[PAPERS])
-    return found
+        results[PEERS] = _peers(task)
+        results["atoms"] = _atoms(task, jobs)
+        results["fits"] = _fits(task, results[PAPERS])
+    return results
 
 
 def unpack(cell: Mapping[str, Any]) -> Any:
-    """(documents,) which of the test documents a cell has right."""
+    """(documents,) which test documents a cell classifies correctly."""
     packed = np.frombuffer(bytes.fromhex(cell["right"]), dtype=np.uint8)
     return np.unpackbits(packed, count=cell["documents"]).astype(bool)
 
 
 def _right(right: Any) -> dict[str, Any]:
-    """Accuracy, and the answers to test with, packed."""
+    """Accuracy, and the correct documents as packed bits, for paired tests."""
     return {
         "accuracy": float(right.mean()),
         "documents": len(right),
@@ -111,12 +111,12 @@ def _right(right: Any) -> dict[str, Any]:
 def _train(task: Documents, options: Mapping[str, Any], jobs: int) -> Model:
     train, dev = task.train, task.dev
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the cells say which missed
+        warnings.simplefilter("ignore", ConvergenceWarning)  # cells record the gap
         return textreg.train(train.texts, train.labels or (), dev=dev, jobs=jobs, **options)
 
 
 def _cell(task: Documents, options: Mapping[str, Any], jobs: int) -> dict[str, Any]:
-    """A method trained and measured. cpu, wall: seconds of features, search and fit together."""
+    """Train and measure a method. cpu, wall: seconds of feature extraction, search and fit."""
     cpu, wall = time.process_time(), time.perf_counter()
     model = _train(task, options, jobs)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
@@ -135,11 +135,11 @@ def _cell(task: Documents, options: Mapping[str, Any], jobs: int) -> dict[str, A
 
 
 def _peers(task: Documents) -> dict[str, Any]:
-    """NB-SVM; none where there are more than two labels."""
+    """NB-SVM; empty where there are more than two labels."""
     if len(task.labels) != 2:
         return {}
     cpu = time.process_time()
-    found = nbsvm(
+    results = nbsvm(
         task.train.texts,
         task.codes(task.train),
         (task.dev.texts, task.codes(task.dev)),
@@ -154,7 +154,7 @@ def _peers(task: Documents) -> dict[str, Any]:
             "of": of,
             "cpu": round(cpu, 2),
         }
-        for name, (answers, features, of, dev) in found.items()
+        for name, (answers, features, of, dev) in results.items()
     }
 
 
@@ -166,8 +166,8 @@ def _atoms(task: Documents, jobs: int) -> list[tuple[int, float]]:
 
 
 def _fits(task: Documents, cells: Mapping[str, Any]) -> dict[str, float]:
-    """CPU seconds of one fit from zero at the chosen prices, for methods timed in a paper."""
-    found = {}
+    """CPU seconds of one fit from zero at the chosen strengths, for methods timed in a paper."""
+    results = {}
     target = read_target(task.train)
     for name in SECONDS.get(task.name, ()):
         settings = TrainingSettings.from_options(reg=name, weighting="count", ngrams=1)
@@ -176,8 +176,8 @@ def _fits(task: Documents, cells: Mapping[str, Any]) -> dict[str, float]:
         part = settings.reg.replace(**cells[name]["params"])
         times = []
         for _ in range(3):
-            begin = time.process_time()
+            start = time.process_time()
             part.solve(problem)
-            times.append(time.process_time() - begin)
-        found[name] = round(min(times), 3)
-    return found
+            times.append(time.process_time() - start)
+        results[name] = round(min(times), 3)
+    return results

@@ -13,23 +13,23 @@ from sklearn.svm import LinearSVC
 
 COSTS = (0.001, 0.01, 0.1, 1.0, 10.0)
 SHARES = (0.25, 1.0)
-"""How much of the machine's own weights is kept, beside their mean; 0.25 is the paper's."""
+"""Interpolation between all weights equal to their mean (0) and the SVM (1); the paper: 0.25."""
 
 
 def fit(X: Any, y: Any, cost: float, share: float) -> tuple[Any, float]:
-    """Weights and intercept: a linear machine on features scaled by their log-count ratios."""
+    """Weights and intercept of a linear SVM on features scaled by their log-count ratios."""
     counts = [np.asarray(X[y == label].sum(axis=0)).ravel() + 1.0 for label in (1, 0)]
     ratio = np.subtract(*(np.log(each / each.sum()) for each in counts))
-    machine = LinearSVC(C=cost, max_iter=5000, random_state=0).fit(X @ diags_array(ratio), y)
-    w = machine.coef_.ravel()
+    svm = LinearSVC(C=cost, max_iter=5000, random_state=0).fit(X @ diags_array(ratio), y)
+    w = svm.coef_.ravel()
     w = share * w + (1.0 - share) * np.abs(w).mean()  # section 2.3
-    return w * ratio, float(machine.intercept_[0])
+    return w * ratio, float(svm.intercept_[0])
 
 
 def nbsvm(
     texts: Sequence[str], y: Any, dev: tuple[Sequence[str], Any], test: Sequence[str]
 ) -> dict[str, tuple[Any, int, int, float]]:
-    """Answers (0 or 1), features, all features, dev accuracy; fitted with ``dev``, and without.
+    """Predictions (0 or 1), features, all features, dev accuracy; fitted with ``dev``, and without.
 
     y: (n,) of 0 and 1. Cost and share are chosen on ``dev``; ties go to the smaller cost.
     """
@@ -42,14 +42,14 @@ def nbsvm(
         return float(((X_dev @ w + b > 0) == dev[1]).mean())
 
     settings = list(itertools.product(COSTS, SHARES))
-    worth = [right(setting) for setting in settings]
-    best = settings[int(np.argmax(worth))]
-    found = {}
+    accuracies = [right(setting) for setting in settings]
+    best = settings[int(np.argmax(accuracies))]
+    results = {}
     for name, rows, labels in (
         ("NB-SVM", vstack([X, X_dev], format="csr"), np.concatenate([y, dev[1]])),
         ("NB-SVM, train alone", X, y),
     ):
         w, b = fit(rows, labels, *best)
         answers = (X_test @ w + b > 0).astype(int)
-        found[name] = answers, int(np.count_nonzero(w)), len(w), max(worth)
-    return found
+        results[name] = answers, int(np.count_nonzero(w)), len(w), max(accuracies)
+    return results

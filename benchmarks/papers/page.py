@@ -1,4 +1,4 @@
-"""docs/results.md and its pictures, written from what was measured."""
+"""Write docs/results.md and its pictures from the measured results."""
 
 from __future__ import annotations
 
@@ -14,54 +14,56 @@ import numpy as np
 import textreg
 from benchmarks.papers import tables
 from benchmarks.papers.measure import PEERS
-from benchmarks.papers.protocols import AS_PRINTED, BUDGETS, DEFAULTS, PAPERS, PRICES, RHOS
+from benchmarks.papers.protocols import AS_PRINTED, BUDGETS, DEFAULTS, PAPERS, RHOS, STRENGTHS
 from benchmarks.papers.published import SECONDS, best
-from benchmarks.papers.tables import Cell, Tasks, accuracy, cells, contest, percent, size
+from benchmarks.papers.tables import Cell, Results, accuracy, cells, contest, percent, size
 from textreg.plotting.charts import ModelPoint, Series, accuracy_by_size, metric_by_size
 
 BASELINES = ("lasso", "ridge", "elastic")
-SETTINGS = len(PRICES) ** 2 * len(RHOS)
+SETTINGS = len(STRENGTHS) ** 2 * len(RHOS)
 
 HEAD = """% Written by `python -m benchmarks.papers` from benchmarks/papers/results.json.
 
 # Results
 
-What two papers say of these regularizers, measured again on the corpora at hand: table 2 of
-Yogatama & Smith (2014), tables 2 and 3 and figures 3 and 4 of Skianis et al. (2018). Every number
-on this page comes from one command:
+The results of two papers on these regularizers, measured again: table 2 of Yogatama & Smith
+(2014), tables 2 and 3 and figures 3 and 4 of Skianis et al. (2018). One command produces all
+numbers on this page:
 
 ```console
 $ python -m benchmarks.papers --data DIR
 ```
 
 `DIR` holds `tasks/NAME/{train,dev,test}.jsonl.gz`; `make results` installs what the command needs.
-Accuracies are those of the test documents, which nothing is chosen by; sizes are features with a
-weight, in percent of all. A difference of a point is nothing to speak of: a test of 200 reviews has
-a standard error of about two, one of 20 Newsgroups (717 to 796 messages) of about one.
+Accuracies are measured on the test documents, which serve no other purpose. Sizes are features with
+a weight, in percent of all features. A difference of one point is within the noise: the standard
+error is about two points for 200 test reviews, and about one for 717 to 796 messages of 20
+Newsgroups.
 """
 
 HOW = [
-    f"""**The papers' protocol**: counts of single words, prices from their grids ({PRICES[-1]:g} to
-    {PRICES[0]:g}, by factors of ten), the best accuracy on the dev documents, ties to the smaller
-    model, fitted to the training documents alone. `sentence` and `group` are solved to the optimum,
-    where there is no rho to choose. `{AS_PRINTED}` is the method as it is printed: Algorithm 1 with
-    rho from {RHOS[-1]:g} to {RHOS[0]:g}, {SETTINGS} settings, each from zero, ended after 100
-    iterations or at a relative change of the weights of 0.0001 (the paper gives no number).""",
-    """**textreg's defaults** are `textreg train train.jsonl.gz --dev dev.jsonl.gz --reg NAME` and
-    nothing else: its own features, its own search, and a last fit with the dev documents.""",
-    f"""`omp` and `gomp` choose the number of features on the dev documents too, among
-    {len(BUDGETS)} from {BUDGETS[0]} to {BUDGETS[-1]}; the paper names only the largest.""",
-    """Groups come from the training text: `lda` and `lsi` with 100 topics, `clusters` of word
-    vectors made from the text, where the paper has 1,000 topics and vectors of Google's news.
-    Words and sentences are those of textreg's tokenizer, the papers used others.""",
-    """`NB-SVM` (Wang & Manning 2012) is scikit-learn's linear machine on words and pairs. Its cost
-    and its interpolation are chosen on the dev documents; it is fitted with them, and without.""",
-    "Seconds are CPU time of all threads together, for features, search and last fit.",
+    f"""**The papers' protocol**: counts of single words; penalty strengths from the papers' grids
+    ({STRENGTHS[-1]:g} to {STRENGTHS[0]:g}, by factors of ten), chosen by dev accuracy, ties to the
+    smaller model; the model is fitted to the training documents only. `sentence` and `group` are
+    solved to the optimum, so there is no rho to choose. `{AS_PRINTED}` is the method as published:
+    Algorithm 1 with rho from {RHOS[-1]:g} to {RHOS[0]:g}, {SETTINGS} settings, each started from
+    zero and stopped after 100 iterations or at a relative change of the weights of 0.0001 (the
+    paper gives no tolerance).""",
+    """**textreg's defaults** are `textreg train train.jsonl.gz --dev dev.jsonl.gz --reg NAME` with
+    no other option: default features, default search, and a last fit with the dev documents.""",
+    f"""`omp` and `gomp` also choose the number of features on the dev documents, among
+    {len(BUDGETS)} values from {BUDGETS[0]} to {BUDGETS[-1]}; the paper gives only the largest.""",
+    """Groups are built from the training text: `lda` and `lsi` with 100 topics, `clusters` from
+    word vectors of the text. The paper uses 1,000 topics and word vectors of Google News. Words and
+    sentences come from textreg's tokenizer; the papers used others.""",
+    """`NB-SVM` (Wang & Manning 2012) is scikit-learn's linear SVM on words and word pairs. Its cost
+    and its interpolation are chosen on the dev documents; it is fitted with and without them.""",
+    "Seconds are CPU time of all threads, for features, search and last fit.",
 ]
 
 
 def machine() -> dict[str, Any]:
-    """Where the measuring is done."""
+    """The machine and the versions."""
     return {
         "textreg": textreg.__version__,
         "python": platform.python_version(),
@@ -76,14 +78,14 @@ def page(results: Mapping[str, Any]) -> str:
     blocks = [
         HEAD,
         _measured(tasks, results["machine"]),
-        "## What came of it",
+        "## Findings",
         *_best(tasks),
         _bullets(_claims(tasks)),
         *_papers(tasks),
         *_defaults(tasks),
         "## Pictures",
         "![Accuracy against size by the papers' protocol](pictures/results-papers.svg)",
-        "Figure 3 of Skianis et al., by the papers' protocol: upper left is the place to be.",
+        "Figure 3 of Skianis et al., by the papers' protocol: upper left is best.",
         "![Accuracy against size with textreg's defaults](pictures/results-defaults.svg)",
         "The same with textreg's defaults.",
         "![Dev accuracy of omp against its features](pictures/results-atoms.svg)",
@@ -95,15 +97,15 @@ def page(results: Mapping[str, Any]) -> str:
     return "\n\n".join(block.rstrip("\n") for block in blocks) + "\n"
 
 
-def _papers(tasks: Tasks) -> list[str]:
-    """The papers' protocol, the published numbers beside ours."""
+def _papers(tasks: Results) -> list[str]:
+    """Results of the papers' protocol, published numbers beside ours."""
     if not tables.methods(tasks, PAPERS):
         return []
     return [
         "## The papers' protocol",
-        "Accuracy in percent, the published numbers below ours:",
+        "Accuracy in percent, published values below ours:",
         tables.ours_and_theirs(tasks, PAPERS, accuracy),
-        "Over all tasks, beside the lasso; p is that of the papers' sign test over documents:",
+        "All tasks, compared with the lasso; p: of the papers' sign test over documents:",
         tables.contests(tasks, PAPERS, "lasso"),
         "Size of the models in percent of all features:",
         tables.ours_and_theirs(tasks, PAPERS, size),
@@ -113,15 +115,15 @@ def _papers(tasks: Tasks) -> list[str]:
     ]
 
 
-def _defaults(tasks: Tasks) -> list[str]:
-    """What textreg does by itself."""
+def _defaults(tasks: Results) -> list[str]:
+    """Results of textreg's defaults."""
     if not tables.methods(tasks, DEFAULTS):
         return []
     return [
         "## textreg's defaults",
         "Accuracy in percent:",
         tables.ours(tasks, [DEFAULTS, PEERS], accuracy, "{:.1f}".format),
-        "Over all tasks, beside the elastic net:",
+        "All tasks, compared with the elastic net:",
         tables.contests(tasks, DEFAULTS, "elastic"),
         "Size of the models in percent of all features:",
         tables.ours(tasks, [DEFAULTS, PEERS], size, percent),
@@ -131,7 +133,7 @@ def _defaults(tasks: Tasks) -> list[str]:
 
 
 def _fill(text: str, **more: Any) -> str:
-    """A paragraph in lines of a hundred characters."""
+    """A paragraph in lines of at most 100 characters."""
     return textwrap.fill(" ".join(text.split()), 100, break_on_hyphens=False, **more)
 
 
@@ -139,8 +141,8 @@ def _bullets(texts: list[str]) -> str:
     return "\n".join(_fill(text, initial_indent="- ", subsequent_indent="  ") for text in texts)
 
 
-def _measured(tasks: Tasks, where: Mapping[str, Any]) -> str:
-    """When, where and how long."""
+def _measured(tasks: Results, where: Mapping[str, Any]) -> str:
+    """Date, machine and running time."""
     dates = sorted({task["date"] for task in tasks.values()})
     every = [
         cell
@@ -156,9 +158,9 @@ def _measured(tasks: Tasks, where: Mapping[str, Any]) -> str:
     )
 
 
-def _best(tasks: Tasks) -> list[str]:
-    """The best of ours beside the best of the papers: on test, as theirs is, and chosen on dev."""
-    rows, known, reached, chosen = [], 0, 0, 0
+def _best(tasks: Results) -> list[str]:
+    """Our best method beside the best published one, chosen on test, as theirs, and on dev."""
+    rows, published, reached, chosen = [], 0, 0, 0
     for name, task in tasks.items():
         if not (own := task.get(DEFAULTS)):
             continue
@@ -167,7 +169,7 @@ def _best(tasks: Tasks) -> list[str]:
         theirs = best(name)
         row = [_of(own, top), "", f"{_of(own, winner)}, dev {100 * own[winner]['dev']:.1f}"]
         if theirs is not None:
-            known += 1
+            published += 1
             reached += accuracy(own[top]) >= theirs[0] - 1e-9
             chosen += accuracy(own[winner]) >= theirs[0] - 1e-9
             row[1] = f"{theirs[0]:.1f} ({tables.titled(theirs[1])}, {theirs[2]})"
@@ -177,12 +179,13 @@ def _best(tasks: Tasks) -> list[str]:
     head = ["", "ours, best on test", "theirs, best on test", "ours, best on dev"]
     return [
         _fill(
-            "The best test accuracy of the methods in either paper, each with its prices chosen on "
-            "dev documents, beside the best of textreg's defaults, which choose theirs likewise: "
-            f"ours is at or above it on {reached} of {known} tasks. A best on test is flattered, "
-            "theirs as well as ours. If the method, too, is chosen by dev accuracy (of equal ones "
-            f"the smallest), the last column, {chosen} of {known} remain: dev sets of this size "
-            "cannot tell so many methods apart."
+            "The table compares the best test accuracy of all methods in both papers with that of "
+            "textreg's defaults; hyperparameters are always chosen on the dev documents. Ours "
+            f"reaches theirs on {reached} of {published} tasks. Choosing the method by test "
+            "accuracy is optimistic, for theirs and for ours. In the last column the method, too, "
+            "is chosen by dev accuracy (ties go to the smallest model): this reaches theirs on "
+            f"{chosen} of {published} tasks, as dev sets of this size cannot separate so many "
+            "methods."
         ),
         tables.table(head, rows),
     ]
@@ -192,8 +195,8 @@ def _of(cells: Mapping[str, Cell], name: str) -> str:
     return f"{accuracy(cells[name]):.1f} ({tables.titled(name)})"
 
 
-def _claims(tasks: Tasks) -> list[str]:
-    """What is claimed of the default and in the papers, and what is so."""
+def _claims(tasks: Results) -> list[str]:
+    """Claims about the defaults and in the papers, and what was measured."""
     claims = []
     peers = tables.methods(tasks, PEERS)
     if peers and "sentence" in tables.methods(tasks, DEFAULTS):
@@ -201,14 +204,14 @@ def _claims(tasks: Tasks) -> list[str]:
         others = []
         for peer in peers:
             theirs = cells(tasks, PEERS, peer)
-            found = contest(own, theirs)
+            result = contest(own, theirs)
             share = sum(it["features"] for it in own) / sum(it["features"] for it in theirs)
             others.append(
-                f"{peer} {_mean(theirs)} (documents won and lost {found.won} : {found.lost}, p "
-                f"{found.p:.2g}; sentence has {percent(100 * share)} % of its features)"
+                f"{peer} {_mean(theirs)} (documents won and lost: {result.won} and {result.lost}, "
+                f"p {result.p:.2g}; sentence has {percent(100 * share)} % of its features)"
             )
         claims.append(
-            f"`--reg sentence` with no other option has {_mean(own)} in the mean, "
+            f"Mean accuracies: `--reg sentence` with no other option {_mean(own)}, "
             f"{', '.join(others)}."
         )
     measured = tables.methods(tasks, PAPERS)
@@ -218,8 +221,8 @@ def _claims(tasks: Tasks) -> list[str]:
     for method in (it for it in (AS_PRINTED, "sentence") if it in measured):
         against = []
         for other in BASELINES:
-            found = contest(cells(tasks, PAPERS, method), cells(tasks, PAPERS, other))
-            against.append(f"{found.points:+.1f} over {other} (p {found.p:.2g})")
+            result = contest(cells(tasks, PAPERS, method), cells(tasks, PAPERS, other))
+            against.append(f"{result.points:+.1f} over {other} (p {result.p:.2g})")
         ways.append(f"`{method}` has {', '.join(against)}")
     if ways:
         claims.append(
@@ -240,12 +243,12 @@ def _claims(tasks: Tasks) -> list[str]:
     return claims
 
 
-def _mean(found: Sequence[Cell]) -> str:
-    return f"{np.mean([accuracy(it) for it in found]):.1f}"
+def _mean(cells: Sequence[Cell]) -> str:
+    return f"{np.mean([accuracy(cell) for cell in cells]):.1f}"
 
 
-def _fits(tasks: Tasks) -> list[str]:
-    """The one best fit beside the published seconds, and the whole grid of ADMM."""
+def _fits(tasks: Results) -> list[str]:
+    """Seconds of the one best fit, ours and published, and of the whole ADMM grid."""
     rows = [
         [f"{name}, {method}", f"{tasks[name]['fits'][method]:.3f}", f"{theirs:g}"]
         for name, published in SECONDS.items()
@@ -255,8 +258,8 @@ def _fits(tasks: Tasks) -> list[str]:
     blocks = []
     if rows:
         blocks = [
-            "CPU seconds of one fit from zero at the chosen prices, and those in the papers, on "
-            "their machines:",
+            "CPU seconds of one fit from zero at the chosen strengths, and those "
+            "of other machines:",
             tables.table(["", "here", "published"], rows),
         ]
     cell = tasks.get("sports", {}).get(PAPERS, {}).get(AS_PRINTED)
@@ -264,7 +267,7 @@ def _fits(tasks: Tasks) -> list[str]:
         blocks.append(
             _fill(
                 f"The whole grid of Yogatama & Smith on sports, {SETTINGS} settings of ADMM, took "
-                f"{cell['cpu']:.0f} s of CPU time and {cell['wall']:.0f} s on the clock."
+                f"{cell['cpu']:.0f} s of CPU time and {cell['wall']:.0f} s of wall time."
             )
         )
     return blocks

@@ -1,4 +1,4 @@
-"""Who is measured, and how each chooses its prices: as the papers do, and as textreg does."""
+"""The methods, and how each chooses its hyperparameters: as in the papers, and by default."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 from textreg import Sentence
 from textreg.records import Problem, Solution
 
-PRICES = (1e3, 1e2, 1e1, 1.0, 1e-1, 1e-2)
-"""The grid of Yogatama & Smith (section 5.2) for every price; Skianis et al. leave out 1000."""
+STRENGTHS = (1e3, 1e2, 1e1, 1.0, 1e-1, 1e-2)
+"""The grid of Yogatama & Smith (section 5.2) for all strengths; Skianis et al. omit 1000."""
 
-RIDGES = PRICES[1:]
-"""The grid of Skianis et al. for the ridge of a pursuit."""
+RIDGES = STRENGTHS[1:]
+"""The grid of Skianis et al. for the ridge penalty of a pursuit."""
 
 RHOS = (1e3, 1e2, 1e1, 1.0, 1e-1)
 """The grid of Yogatama & Smith for ADMM's rho."""
@@ -26,14 +26,14 @@ AS_PRINTED = "sentence-admm"
 """Yogatama & Smith's method with their solver and its stopping rule."""
 
 BUILDERS = ("lda", "lsi", "communities", "clusters")
-"""Group builders; communities are those of graphs of words (GoW), clusters those of vectors."""
+"""Group builders; communities: of graphs of words (GoW); clusters: of word vectors."""
 
 Options = dict[str, Any]
 """Keywords of textreg.train."""
 
 
 class Textbook(Sentence):
-    """Algorithm 1 of Yogatama & Smith: every setting from zero, ended by their rule."""
+    """Algorithm 1 of Yogatama & Smith: every setting starts from zero and stops by their rule."""
 
     name = "textbook"
 
@@ -42,19 +42,19 @@ class Textbook(Sentence):
         super().__init__(**{**printed, **values})
 
     def solve(self, problem: Problem) -> Solution:
-        """As usual, without a start."""
+        """Solve without a warm start."""
         return super().solve(problem.replace(start=None))
 
 
 def papers() -> dict[str, Options]:
     """Counts of single words, the papers' grids, fitted to the training documents alone."""
     pursuit = {"reg_l2": RIDGES, "reg_budget": BUDGETS}
-    groups = {"reg_group": PRICES, "reg_l1": PRICES}
+    groups = {"reg_group": STRENGTHS, "reg_l1": STRENGTHS}
     searched: dict[str, tuple[Options, Options]] = {
         "none": ({"reg": "none"}, {}),
-        "lasso": ({"reg": "lasso"}, {"reg_l1": PRICES}),
-        "ridge": ({"reg": "ridge"}, {"reg_l2": PRICES}),
-        "elastic": ({"reg": "elastic"}, {"reg_l2": PRICES, "reg_l1": PRICES}),
+        "lasso": ({"reg": "lasso"}, {"reg_l1": STRENGTHS}),
+        "ridge": ({"reg": "ridge"}, {"reg_l2": STRENGTHS}),
+        "elastic": ({"reg": "elastic"}, {"reg_l2": STRENGTHS, "reg_l1": STRENGTHS}),
         "sentence": ({"reg": "sentence", "reg_l2": 0.0}, groups),
         AS_PRINTED: ({"reg": Textbook}, {**groups, "reg_rho": RHOS}),
         **{name: ({"reg": "group", "groups": name, "reg_l2": 0.0}, groups) for name in BUILDERS},

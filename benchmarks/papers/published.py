@@ -1,4 +1,4 @@
-"""What the papers print: accuracies and sizes, in percent, by method and task.
+"""Published results: accuracies and sizes, in percent, by method and task.
 
 Tables 2 and 3 of Skianis, Tziortziotis & Vazirgiannis (2018), table 2 of Yogatama & Smith (2014),
 and the seconds of sections 5.6 and 5.4.
@@ -11,13 +11,13 @@ Table = dict[str, dict[str, float]]
 
 
 def _table(methods: str, rows: str, scale: float = 1.0) -> Table:
-    """Rows of a task and its values, one for each method."""
-    found: Table = {method: {} for method in methods.split()}
+    """A table from rows of a task and its values, one for each method."""
+    columns: Table = {method: {} for method in methods.split()}
     for row in rows.strip().splitlines():
         task, *values = row.split()
-        for method, value in zip(found, values, strict=True):
-            found[method][task] = round(scale * float(value), 4)
-    return found
+        for method, value in zip(columns, values, strict=True):
+            columns[method][task] = round(scale * float(value), 4)
+    return columns
 
 
 _METHODS = "none lasso ridge elastic omp lda lsi sentence communities clusters gomp"
@@ -97,12 +97,12 @@ SECONDS = {
     "sports": {"lasso": 27.0, "ridge": 18.0, "elastic": 10.0, "sentence": 33.0},
     "computer": {"lasso": 7.0, "ridge": 1.4, "elastic": 0.8, "omp": 4.0},
 }
-"""The one best fit: Yogatama & Smith on sports (8 processors of 2.4 GHz), Skianis et al. on
-computer (4 cores of 3 GHz)."""
+"""Seconds of the one best fit: Yogatama & Smith on sports (8 processors of 2.4 GHz), Skianis et al.
+on computer (4 cores of 3 GHz)."""
 
 
 def best(task: str) -> tuple[float, str, str] | None:
-    """The best cell of a task in any paper: accuracy, method, paper; None where none has it."""
+    """Best published accuracy of a task, its method and paper; None if no paper has the task."""
     cells = [
         (values[task], method, paper)
         for paper, (accuracy, _) in PAPERS.items()

@@ -1,4 +1,4 @@
-"""Tables of the result page: cells beside the published ones, and tests between them."""
+"""Tables of the result page: our results beside the published ones, and paired tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.papers.published import PAPERS as PUBLISHED
 from textreg.measure.significance import sign_test
 
 ORDER = ("science", "sports", "religion", "computer", "movie", "amazon-books", "amazon-electronics")
-"""Tasks come in this order, any others after them."""
+"""Order of the tasks; any others follow."""
 
 METHODS = {
     "lda": "group, lda",
@@ -22,19 +22,19 @@ METHODS = {
     "clusters": "group, clusters",
     "gomp": "gomp, clusters",
 }
-"""What methods are called, where not by their names."""
+"""Titles of methods that differ from their names."""
 
-Task = Mapping[str, Any]
-Tasks = dict[str, Task]
+TaskResult = Mapping[str, Any]
+Results = dict[str, TaskResult]
 Cell = Mapping[str, Any]
 
 
 class Contest(NamedTuple):
     """Two methods over several tasks.
 
-    points: difference of the mean accuracies, in percent. won, lost: documents that only the first,
-    or only the second, has right. p: of the sign test on these. tasks: those where the first is
-    more accurate, and those where it is less.
+    points: difference of the mean accuracies, in percent. won, lost: number of documents that only
+    the first, or only the second, classifies correctly. p: of the sign test on these. tasks: number
+    of those where the first is more accurate, and of those where it is less.
     """
 
     points: float
@@ -44,8 +44,8 @@ class Contest(NamedTuple):
     tasks: tuple[int, int]
 
 
-def in_order(tasks: Mapping[str, Task]) -> Tasks:
-    """The tasks as the page has them."""
+def in_order(tasks: Mapping[str, TaskResult]) -> Results:
+    """The tasks in the order of the page."""
     known = {name: place for place, name in enumerate(ORDER)}
     return {name: tasks[name] for name in sorted(tasks, key=lambda it: (known.get(it, 99), it))}
 
@@ -55,25 +55,25 @@ def titled(method: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table, first column to the left."""
+    """A Markdown table; all columns but the first are right-aligned."""
     line = "|---|" + "---:|" * (len(head) - 1)
     return "\n".join(["| " + " | ".join(row) + " |" for row in [head]] + [line]) + "".join(
         "\n| " + " | ".join(row) + " |" for row in rows
     )
 
 
-def heads(tasks: Tasks) -> list[str]:
+def heads(tasks: Results) -> list[str]:
     return [name.removeprefix("amazon-") for name in tasks]
 
 
-def methods(tasks: Tasks, protocol: str) -> list[str]:
-    """Methods that were measured on all tasks, in the protocol's order."""
+def methods(tasks: Results, protocol: str) -> list[str]:
+    """Methods measured on all tasks, in the order of the protocol."""
     measured = [task.get(protocol, {}) for task in tasks.values()]
     known = CANDIDATES[protocol]() if protocol in CANDIDATES else measured[0]
     return [name for name in known if all(name in it for it in measured)]
 
 
-def cells(tasks: Tasks, protocol: str, method: str) -> list[Cell]:
+def cells(tasks: Results, protocol: str, method: str) -> list[Cell]:
     return [task[protocol][method] for task in tasks.values()]
 
 
@@ -94,8 +94,8 @@ def percent(value: float) -> str:
     return f"{value:.0f}" if value >= 9.95 else f"{value:.2g}"
 
 
-def ours_and_theirs(tasks: Tasks, protocol: str, value: Callable[[Cell], float]) -> str:
-    """Accuracies or sizes of every method, the published ones below ours."""
+def ours_and_theirs(tasks: Results, protocol: str, value: Callable[[Cell], float]) -> str:
+    """Accuracies or sizes of every method, published values below ours."""
     form, place = (percent, 1) if value is size else (lambda it: f"{it:.1f}", 0)
     rows = []
     for name in methods(tasks, protocol):
@@ -110,18 +110,20 @@ def ours_and_theirs(tasks: Tasks, protocol: str, value: Callable[[Cell], float])
     return table(["", *heads(tasks), "mean"], rows)
 
 
-def ours(tasks: Tasks, protocols: Sequence[str], value: Callable[[Cell], float], form: Any) -> str:
+def ours(
+    tasks: Results, protocols: Sequence[str], value: Callable[[Cell], float], form: Any
+) -> str:
     """The values of every method of the protocols."""
     rows = []
     for protocol in protocols:
         for name in methods(tasks, protocol):
-            found = [value(cell) for cell in cells(tasks, protocol, name)]
-            rows.append([titled(name), *map(form, found), form(float(np.mean(found)))])
+            values = [value(cell) for cell in cells(tasks, protocol, name)]
+            rows.append([titled(name), *map(form, values), form(float(np.mean(values)))])
     return table(["", *heads(tasks), "mean"], rows)
 
 
 def contest(first: Sequence[Cell], second: Sequence[Cell]) -> Contest:
-    """Two methods by their cells on the same tasks."""
+    """Compare two methods by their cells on the same tasks."""
     won = lost = 0
     for one, other in zip(first, second, strict=True):
         mine, theirs = unpack(one), unpack(other)
@@ -137,8 +139,8 @@ def contest(first: Sequence[Cell], second: Sequence[Cell]) -> Contest:
     )
 
 
-def contests(tasks: Tasks, protocol: str, baseline: str) -> str:
-    """Every method beside one of them, or beside the first if that was not measured, over all."""
+def contests(tasks: Results, protocol: str, baseline: str) -> str:
+    """Every method compared with ``baseline``, or the first method, over all tasks."""
     rows = []
     if baseline not in (measured := methods(tasks, protocol)):
         baseline = measured[0]
@@ -149,12 +151,12 @@ def contests(tasks: Tasks, protocol: str, baseline: str) -> str:
         if name == baseline:
             row += ["", "", "", ""]
         else:
-            found = contest(own, base)
+            result = contest(own, base)
             row += [
-                f"{found.points:+.1f}",
-                f"{found.won} : {found.lost}",
-                f"{found.p:.2g}",
-                f"{found.tasks[0]} : {found.tasks[1]}",
+                f"{result.points:+.1f}",
+                f"{result.won} : {result.lost}",
+                f"{result.p:.2g}",
+                f"{result.tasks[0]} : {result.tasks[1]}",
             ]
         rows.append([*row, percent(float(np.mean([size(it) for it in own])))])
     head = ["", "mean accuracy", f"points over {baseline}", "documents won : lost", "p"]
