@@ -8,16 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import minimize
+from scipy.optimize import linprog, minimize
 from scipy.sparse import csr_array, random_array
 from sklearn.linear_model import Lasso as SklearnLasso
 from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.svm import LinearSVC
 
 from textreg.errors import DataError, UsageError
-from textreg.losses import LOSSES, find_loss
+from textreg.losses import LOSSES, SmoothedHinge, find_loss
+from textreg.penalties import Separable
 from textreg.plugins import registry
 from textreg.records import Graph, Groups, Problem, Solution
+from textreg.solvers.newton import newton
 
 N, P = 60, 25
 
@@ -119,6 +121,77 @@ def test_squared_hinge_ridge_is_that_of_liblinear() -> None:
     theirs = LinearSVC(C=1.0, fit_intercept=False, tol=1e-10, max_iter=1_000_000)
     theirs.fit(given.X, given.y)
     np.testing.assert_allclose(fitted("ridge", given, l2=0.5).w, theirs.coef_[0], atol=1e-4)
+
+
+def hinge_optimum(given: Problem, l1: float, l2: float) -> float:
+    """The least of sum_i c_i max(0, 1 - y_i z_i) + l1 ||w||_1 + l2 ||w||_2^2, as a program.
+
+    A linear one for l2 = 0; else its dual, max sum_i a_i - ||X'(a y)||^2 / (4 l2) over the box
+    0 <= a <= c with a.y = 0.
+    """
+    X, y, c = given.X.toarray(), given.y, given.weights
+    n, p = X.shape
+    if l2 == 0.0:  # w = u - v, b = s - t, and the slack of every document
+        yX = y[:, None] * np.c_[X, -X, np.ones(n), -np.ones(n)]
+        cost = np.r_[np.full(2 * p, l1), 0.0, 0.0, c]
+        return float(linprog(cost, A_ub=-np.c_[yX, np.eye(n)], b_ub=-np.ones(n)).fun)
+    assert l1 == 0.0
+    G = (y[:, None] * X) @ (y[:, None] * X).T / (2.0 * l2)
+    found = minimize(
+        lambda a: 0.5 * a @ G @ a - a.sum(),
+        np.zeros(n),
+        jac=lambda a: G @ a - 1.0,
+        bounds=[(0.0, weight) for weight in c],
+        constraints={"type": "eq", "fun": lambda a: a @ y, "jac": lambda a: y},
+        method="SLSQP",
+        options={"maxiter": 2000, "ftol": 1e-13},
+    )
+    return -float(found.fun)
+
+
+@pytest.mark.parametrize(("l1", "l2"), [(0.8, 0.0), (0.0, 0.5)])
+def test_the_gap_of_the_hinge_itself_bounds_it(l1: float, l2: float) -> None:
+    """Also where the smoothed problem is solved to the last digit, or hardly at all."""
+    given = problem("hinge")
+    least = hinge_optimum(given, l1, l2)
+    penalty = Separable.constant(P, l1=l1, l2=l2)
+    gaps = []
+    for smoothing, tol in [(1.0, 1e-9), (0.1, 1e-9), (1e-2, 1e-7), (1e-3, 1e-5), (0.1, 0.2)]:
+        loss = SmoothedHinge(smoothing=smoothing)
+        found = newton(given.replace(loss=loss, tol=tol), penalty)
+        assert found.converged
+        assert found.unsmoothed is not None
+        objective, gap = found.unsmoothed.objective, found.unsmoothed.gap
+        slack = 1e-6 * least
+        z = given.X @ found.w + found.b
+        hinge = float(given.weights @ np.maximum(1.0 - given.y * z, 0.0))
+        assert objective == pytest.approx(hinge + penalty.value(found.w))
+        assert least - slack <= objective
+        assert objective * (1.0 - gap) <= least + slack
+        # By the definition of the smoothing it cannot be wider than this.
+        widest = found.gap * found.objective + 0.5 * smoothing * given.weights.sum()
+        assert gap * objective <= widest * (1.0 + 1e-9)
+        gaps.append(gap)
+    assert gaps[0] > gaps[1] > gaps[2] > gaps[3]
+    assert gaps[3] < 2e-3
+
+
+def test_the_smoothed_hinge_approaches_that_of_liblinear() -> None:
+    given = problem("hinge", weights=np.ones(N), fit_intercept=False)
+    theirs = LinearSVC(C=1.0, loss="hinge", fit_intercept=False, tol=1e-10, max_iter=1_000_000)
+    theirs.fit(given.X, given.y)
+    off = []
+    for smoothing in (0.1, 1e-2, 1e-4):
+        loss = SmoothedHinge(smoothing=smoothing)
+        found = newton(given.replace(loss=loss), Separable.constant(P, l2=0.5))
+        off.append(float(np.abs(found.w - theirs.coef_[0]).max()))
+    assert off[0] > off[1] > off[2]
+    assert off[2] < 1e-3
+
+
+def test_only_a_smoothed_loss_has_another_gap() -> None:
+    assert fitted("ridge", problem("logistic"), l2=1.0).unsmoothed is None
+    assert fitted("omp", problem("hinge"), budget=3).unsmoothed is None  # which has no gap
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -117,6 +117,10 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
     if summary is not None:
         plain = summary.to_json()
         facts |= {key: plain[key] for key in ("documents", "objective", "gap", "converged", "dev")}
+        if summary.loss_params:
+            facts["loss_params"] = summary.loss_params
+        if summary.unsmoothed is not None:
+            facts["unsmoothed"] = plain["unsmoothed"]
     return facts
 
 

@@ -65,6 +65,9 @@ def _fit_lines(summary: TrainingSummary, model: Path) -> Iterator[str]:
         f"model: {summary.nonzero:,} features ({percent(summary.nonzero, summary.features)}) from "
         f"{summary.documents:,} documents, {bound}, {end} ({summary.seconds['fit']:.1f} s)"
     )
+    if unsmoothed := summary.unsmoothed:
+        bound = "no bound" if unsmoothed.gap is None else f"gap {unsmoothed.gap:.1e} at most"
+        yield f"{summary.loss} before smoothing: objective {unsmoothed.objective:.6g}, {bound}"
     if path := summary.path:
         yield (
             f"path: {path.points} values of {path.parameter} "

@@ -30,6 +30,22 @@ class RegularizerSummary:
 
 
 @dataclass(frozen=True)
+class UnsmoothedSummary:
+    """The final fit under the loss that a smoothed one stands for.
+
+    Attributes
+    ----------
+    objective : float
+        Objective with that loss, a sum over the weight vectors of the fit.
+    gap : float or None
+        Bound on how far, relatively, that lies above its minimum; None without a bound.
+    """
+
+    objective: float
+    gap: float | None
+
+
+@dataclass(frozen=True)
 class GroupsSummary:
     """The groups of features that a regularizer used.
 
@@ -308,6 +324,8 @@ class TrainingSummary:
         Seconds of each stage: "read", "features", "search", "fit", "path".
     path : PathSummary or None
         The regularization path, where the model keeps one.
+    unsmoothed : UnsmoothedSummary or None
+        Objective and gap with the loss that a smoothed one, such as the hinge, stands for.
     order : tuple of tuple of str
         Of a pursuit, the first features in order of entry, for every weight vector.
     order_groups : tuple of tuple of GroupStep
@@ -351,6 +369,7 @@ class TrainingSummary:
     plugins: tuple[PartOrigin, ...]
     seconds: dict[str, float]
     path: PathSummary | None = None
+    unsmoothed: UnsmoothedSummary | None = None
     order: tuple[tuple[str, ...], ...] = ()
     order_groups: tuple[tuple[GroupStep, ...], ...] = ()
 

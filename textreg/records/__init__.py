@@ -6,7 +6,7 @@ Ragged data has one layout everywhere: a flat array and the offsets into it, so 
 
 from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg.records.design import Design
-from textreg.records.fit import MultiSolution, Problem, Solution, Step
+from textreg.records.fit import MultiSolution, Problem, Solution, Step, Unsmoothed
 from textreg.records.report import SelectionReport, SelectionStep, SolverReport
 from textreg.records.structure import Graph, Groups, MergedGroups
 from textreg.records.text import Corpus, Tokens
@@ -28,4 +28,5 @@ __all__ = [
     "SolverReport",
     "Step",
     "Tokens",
+    "Unsmoothed",
 ]

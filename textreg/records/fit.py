@@ -27,6 +27,23 @@ class Step(NamedTuple):
     gap: float
 
 
+@dataclass(frozen=True)
+class Unsmoothed:
+    """What a solution is worth under the loss that its own loss smooths.
+
+    Attributes
+    ----------
+    objective : float
+        Objective at the solution, with the loss before it was smoothed.
+    gap : float
+        How far, at most, that lies above its minimum, relative to it; NaN where the solution has no
+        gap. A smoothed loss is nowhere above the other, so a bound on its minimum is one on both.
+    """
+
+    objective: float
+    gap: float
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Everything a regularizer needs to find weights.
@@ -123,6 +140,20 @@ class Problem:
         gradient = self.gradient_at_zero()
         return float(np.abs(gradient).max()) if len(gradient) else 0.0
 
+    def unsmoothed(self, w: Floats, b: float, objective: float, gap: float) -> Unsmoothed | None:
+        """The same fit under the loss that this one smooths; None where it smooths none.
+
+        w (p,), b, objective, gap: as a :class:`Solution` has them.
+        """
+        if not self.loss.smoothed:
+            return None
+        z = self.X @ w + b
+        above = self.loss.unsmoothed_value(z, self.y, self.weights)
+        above -= self.loss.value(z, self.y, self.weights)
+        unsmoothed = objective + above
+        distance = above + gap * objective
+        return Unsmoothed(unsmoothed, distance / unsmoothed if unsmoothed > 0.0 else 0.0)
+
     def replace(self, **changes: Any) -> Problem:
         """A copy with some fields changed; what was derived from X is kept when X is."""
         other = object.__new__(Problem)
@@ -160,7 +191,8 @@ class Solution:
     procedures that have none. residual: largest violation of the optimality conditions. history: a
     Step for every check. group_norms: (groups,) norm of the solver's copy of every *original*
     group; exactly 0 where it was left out. report: further figures, in a class that
-    the solver defines.
+    the solver defines. unsmoothed: objective and gap under the loss that a smoothed one stands for;
+    None for other losses, and for procedures without a gap.
     """
 
     w: Floats
@@ -173,6 +205,7 @@ class Solution:
     history: tuple[Step, ...] = ()
     group_norms: Floats | None = None
     report: SolverReport | None = None
+    unsmoothed: Unsmoothed | None = None
 
     @property
     def nonzero(self) -> int:
@@ -199,6 +232,7 @@ class MultiSolution:
     converged: bool = False
     history: tuple[Step, ...] = ()
     reports: tuple[SolverReport | None, ...] = ()
+    unsmoothed: Unsmoothed | None = None
 
     def __repr__(self) -> str:
         classes, p = self.w.shape

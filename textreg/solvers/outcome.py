@@ -43,6 +43,7 @@ def outcome(
         history=tuple(history),
         group_norms=group_norms,
         report=report,
+        unsmoothed=problem.unsmoothed(w, b, objective, gap),
     )
 
 

@@ -13,7 +13,7 @@ from textreg.kinds import Regularizer
 from textreg.measure.calibration import Calibration
 from textreg.measure.thresholds import Threshold
 from textreg.plugins import calls
-from textreg.records import MultiSolution, Problem, Solution
+from textreg.records import MultiSolution, Problem, Solution, Unsmoothed
 from textreg.training.prepare import Prepared
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search.context import Ready, SearchContext
@@ -177,4 +177,14 @@ def _join(solutions: Sequence[Solution]) -> MultiSolution:
         iterations=sum(solution.iterations for solution in solutions),
         converged=all(solution.converged for solution in solutions),
         reports=tuple(solution.report for solution in solutions),
+        unsmoothed=_join_unsmoothed([solution.unsmoothed for solution in solutions]),
     )
+
+
+def _join_unsmoothed(fits: Sequence[Unsmoothed | None]) -> Unsmoothed | None:
+    """The same of fits under a smoothed loss; None where one of them has none."""
+    known = [fit for fit in fits if fit is not None]
+    if len(known) < len(fits):
+        return None
+    gaps = np.array([fit.gap for fit in known])  # NaN in one of them is NaN in all
+    return Unsmoothed(float(sum(fit.objective for fit in known)), float(gaps.max()))

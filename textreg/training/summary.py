@@ -21,8 +21,9 @@ from textreg.model.summary import (
     SplitSummary,
     ThresholdSummary,
     TrainingSummary,
+    UnsmoothedSummary,
 )
-from textreg.records import SelectionReport
+from textreg.records import SelectionReport, Unsmoothed
 from textreg.training.search.splitting import split_by
 
 if TYPE_CHECKING:
@@ -85,9 +86,16 @@ def training_summary(
         plugins=tuple(PartOrigin(**origin) for origin in settings.plugins()),
         seconds=dict(seconds),
         path=None if path is None else PathSummary(path.parameter, len(path)),
+        unsmoothed=_unsmoothed(fitted.unsmoothed),
         order=_order(fit),
         order_groups=_order_of_groups(fit),
     )
+
+
+def _unsmoothed(fit: Unsmoothed | None) -> UnsmoothedSummary | None:
+    if fit is None:
+        return None
+    return UnsmoothedSummary(fit.objective, None if np.isnan(fit.gap) else fit.gap)
 
 
 def _of_groups(fit: FinalFit) -> GroupsSummary | None:

@@ -1,0 +1,186 @@
+"""A loss from outside: found by name, searched over, and not needed to predict."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Cli
+
+import textreg
+from textreg import TextClassifier, TextRegressor
+from textreg.errors import UsageError
+from textreg.losses import Logistic, Loss, SmoothedHinge, SquaredHinge
+from textreg.params import param
+from textreg.plugins import registry
+from textreg.records import Floats
+
+TEXTS = ["a good box", "a bad box", "so good", "so bad"] * 10
+LABELS = ["pos", "neg"] * 20
+
+PLUGIN = '''
+import numpy as np
+from textreg.hookspecs import hookimpl
+from textreg.kinds import Loss
+from textreg.params import param
+
+class Cosh(Loss):
+    """log cosh of the error, for numbers."""
+
+    name = "log-cosh"
+    binary = False
+    third_derivative_bound = 0.77
+    width: float = param(default=1.0, min=1.0, max=1.0, help="unit of the error")
+
+    def value(self, z, y, c):
+        off = np.abs(z - y)
+        return float(c @ (off + np.log1p(np.exp(-2 * off)) - np.log(2)))
+
+    def derivatives(self, z, y, c, r, h):
+        slope = np.tanh(z - y)
+        r[:], h[:] = c * slope, c * (1 - slope**2)
+        return self.value(z, y, c)
+
+    def curvature_bound(self, c):
+        return 1.0 * c
+
+    def dual_value(self, alpha, y, c):
+        some = c > 0
+        s = np.clip(alpha[some] / c[some], -1, 1)
+        entropy = 0.5 * (np.log1p(s) * (1 + s) + np.where(s < 1, np.log1p(-s) * (1 - s), 0))
+        return float(alpha[some] @ y[some] - c[some] @ entropy)
+
+@hookimpl
+def textreg_losses():
+    return [Cosh]
+'''
+
+
+@pytest.fixture
+def log_cosh(tmp_path: Path) -> Path:
+    """The plugin, as a file."""
+    path = tmp_path / "log_cosh.py"
+    path.write_text(PLUGIN, encoding="utf-8")
+    return path
+
+
+CLASSIFIERS: list[Any] = [
+    "hinge",
+    SmoothedHinge,
+    SmoothedHinge(smoothing=0.3),
+    textreg.loss("hinge", smoothing=0.3),
+    "textreg:hinge",
+]
+
+
+@pytest.mark.parametrize("loss", CLASSIFIERS, ids=str)
+def test_a_loss_by_name_class_or_instance(loss: Any) -> None:
+    model = textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.1, loss=loss)
+    assert model.loss == "hinge"
+    assert model.predict(["good", "bad"]) == ["pos", "neg"]
+    assert model.summary is not None
+    smoothing = loss.smoothing if isinstance(loss, Loss) else 0.1
+    assert model.summary.loss_params == {"smoothing": smoothing}
+    unsmoothed = model.summary.unsmoothed
+    assert unsmoothed is not None
+    assert unsmoothed.gap is not None
+    assert unsmoothed.objective >= model.summary.objective
+    assert model.summary.from_json(model.summary.to_json()).unsmoothed == unsmoothed
+
+
+def test_parameters_of_a_loss_in_an_estimator() -> None:
+    model = TextClassifier(loss="hinge", reg="ridge").set_params(loss__smoothing=0.5)
+    assert model.loss == SmoothedHinge(smoothing=0.5)
+    assert model.get_params()["loss__smoothing"] == 0.5
+    assert model.fit(TEXTS, LABELS).score(TEXTS, LABELS) == 1.0
+    with pytest.raises(UsageError, match="hinge: no parameter 'smoothness'"):
+        model.set_params(loss__smoothness=1)
+
+
+def test_parameters_of_a_loss_are_searched() -> None:
+    model = textreg.train(
+        TEXTS,
+        LABELS,
+        reg="ridge",
+        reg_l2=0.1,
+        loss="hinge",
+        search_space={"loss_smoothing": [0.01, 1.0]},
+    )
+    assert model.summary is not None
+    assert model.summary.chosen.keys() == {"loss_smoothing"}
+    assert model.summary.loss_params == {"smoothing": model.summary.chosen["loss_smoothing"]}
+    with pytest.raises(UsageError, match="no parameter 'loss_smoothing'"):
+        textreg.train(TEXTS, LABELS, search_space={"loss_smoothing": [0.01, 1.0]})
+
+
+def test_prediction_does_not_need_the_plugin(log_cosh: Path, tmp_path: Path, cli: Cli) -> None:
+    numbers = ["2.5" if label == "pos" else "-1" for label in LABELS]
+    rows = [f"{number}\t{text}" for number, text in zip(numbers, TEXTS, strict=True)]
+    train, file = tmp_path / "train.tsv", tmp_path / "model.textreg"
+    train.write_text("\n".join(["label\ttext", *rows]) + "\n", encoding="utf-8")
+    options = ["--task", "regression", "--loss", "log-cosh", "--reg", "lasso", "-o", file]
+    done = cli("--plugin", log_cosh, "train", train, *options)
+    assert done.code == 0, done.err
+    assert "converged" in done.out
+    # A process that has never seen the plugin.
+    code = f"import textreg; print(textreg.load({str(file)!r}).predict(['good', 'bad']))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    good, bad = map(float, told.stdout.strip(" []\n").split(","))
+    assert good > 1 > 0 > bad
+    shown = cli("show", file)
+    assert "log-cosh" in shown.out
+
+
+def test_a_plugin_loss_keeps_the_contract_and_fits_by_every_solver(log_cosh: Path) -> None:
+    local = registry.Registry()
+    local.register_file(log_cosh)
+    loss = local.create("loss", "log-cosh")
+    textreg.testing.check_loss(loss, skip={"loss-imports": "a file", "loss-state": "a file"})
+    numbers = [2.5 if label == "pos" else -1.0 for label in LABELS]
+    for reg in ("ridge", "lasso", "sentence", "omp", "stagewise"):
+        model = TextRegressor(reg=reg, loss=loss).fit(TEXTS, numbers)
+        good, bad = model.predict(["good", "bad"])
+        assert good > bad
+
+
+class Cauchy(SquaredHinge):
+    """A loss with a fault."""
+
+    name = "faulty"
+    width: float = param(default=1.0, min=0.1, help="a parameter")
+
+    def derivatives(self, z: Floats, y: Floats, c: Floats, r: Floats, h: Floats) -> float:
+        raise ZeroDivisionError("by the loss")
+
+
+def test_only_the_logistic_loss_goes_with_softmax_and_probabilities() -> None:
+    three = ["a", "b", "c", "a"] * 10
+    with pytest.raises(UsageError, match="hinge loss cannot go with softmax"):
+        textreg.train(TEXTS, three, reg="ridge", loss="hinge", multiclass="softmax")
+    with pytest.raises(UsageError, match="gives no probabilities"):
+        textreg.train(TEXTS, LABELS, reg="ridge", loss="hinge", calibrate="temperature")
+    model = textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.1, loss="hinge")
+    assert not model.has_probabilities
+    with pytest.raises(UsageError, match="no probabilities"):
+        model.predict_proba(["good"])
+
+
+class Probit(Logistic):
+    """The logistic loss by another name, as a plugin with log odds may be."""
+
+    name = "other-logistic"
+
+
+def test_a_plugin_loss_may_give_probabilities(tmp_path: Path) -> None:
+    one = textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.1, loss=Probit())
+    other = textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.1)
+    np.testing.assert_array_equal(one.predict_proba(TEXTS), other.predict_proba(TEXTS))
+    one.save(tmp_path / "one.textreg")
+    again = textreg.load(tmp_path / "one.textreg")
+    assert again.loss == "other-logistic"
+    np.testing.assert_array_equal(again.predict_proba(TEXTS), other.predict_proba(TEXTS))
