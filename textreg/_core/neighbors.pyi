@@ -1,16 +1,1 @@
-from textreg._core.arrays import Floats, Int32s, Int64s
-
-def nearest_cosines(
-    columns_ptr: Int64s,
-    columns: Int32s,
-    rows_ptr: Int64s,
-    rows: Int32s,
-    length: Floats,
-    threshold: float,
-    most: int,
-    together: Int32s,
-    met: Int32s,
-    found: Int32s,
-    cosines: Floats,
-    counts: Int32s,
-) -> None: ...
+from textreg._core.reference.neighbors import nearest_cosines as nearest_cosines
