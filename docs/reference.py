@@ -1,7 +1,7 @@
-"""Write reference.md: every parameter of every part inside textreg, from its declaration; and
-commands.md: every command and its options.
+"""Write what the declarations in the code say: reference.md, commands.md, and the Parameters
+sections of the estimators.
 
-With --check nothing is written; the program fails when a page is not as it would be written.
+With --check nothing is written; the program fails if a file is not as it would be written.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import commands
+import estimators
 
 from textreg.features.vectorize import Vectorizer
 from textreg.params import AUTO, Choices, LogGrid, Param
 from textreg.plugins import registry
 from textreg.reading.formats import FORMATS
+from textreg.training.settings import declared_settings
 
 KINDS = {
     "regularizer": ("Regularizers", "reg"),
@@ -35,6 +37,14 @@ The parts that come with textreg and their parameters. `--reg-l1 0.1` on the com
 `reg_l1=0.1` in Python, for `TextClassifier` and `train`, and `Lasso(l1=0.1)` for the class itself.
 A search tries fractions of a scale: the smallest price that empties the model.
 """
+
+VECTORIZER = Vectorizer.declared()
+SETTINGS_HEAD = """The settings of a training: options of `textreg train` and keywords of `train`,
+the estimators and `compare`. In Python, `dev` and `unlabeled` take a corpus; `class_weight`,
+`threshold` and `search_space` take a mapping; `max_iter` is for Python only.
+"""
+
+TYPES = {bool: "on or off", int: "whole number", float: "number", str: "text"}
 
 FORMATS_HEAD = """A file is recognized by its first bytes, its ending, or its first line.
 Each may be compressed with gzip. A folder that holds a folder for each class, with a file for each
@@ -59,7 +69,7 @@ def values(param: Param) -> str:
     if param.choices is not None:
         words = ", ".join(f"`{choice}`" for choice in param.choices)
     else:
-        words = {bool: "on or off", int: "whole number", float: "number", str: "text"}[param.type]
+        words = TYPES.get(param.type, f"`{param.metavar}`")
         if param.min is not None:
             words += f", {param.min:g} or more" if param.max is None else f", {param.min:g}"
         if param.max is not None:
@@ -131,21 +141,24 @@ def page() -> str:
             lines += [f"### {row.name}", "", f"`--{prefix} {row.name}`. {description(cls)}", ""]
             lines += table(prefix, cls)
     lines += ["## File formats", "", *file_formats(), ""]
+    own = {name: it for name, it in declared_settings().items() if name not in VECTORIZER}
+    lines += ["## Training", "", SETTINGS_HEAD, *rows("", own), ""]
     lines += ["## Features", "", description(Vectorizer), "", *table("", Vectorizer)]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def main() -> int:
-    """Write the pages, or check them."""
-    patience = 0
-    for name, text in {"reference.md": page(), "commands.md": commands.page()}.items():
-        path = Path(__file__).with_name(name)
+    """Write the files, or check them."""
+    folder = Path(__file__).parent
+    files = {folder / "reference.md": page(), folder / "commands.md": commands.page()}
+    outdated = 0
+    for path, text in (files | estimators.sources()).items():
         if "--check" not in sys.argv[1:]:
             path.write_text(text, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:
             print(f"{path} is not what the code says: run `make reference`.", file=sys.stderr)
-            patience = 1
-    return patience
+            outdated = 1
+    return outdated
 
 
 if __name__ == "__main__":

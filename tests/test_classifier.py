@@ -144,6 +144,9 @@ def test_parameters_are_the_declared_settings(
     assert {name: it.default for name, it in given.items()} == {
         name: defaults.get(name, it.default) for name, it in declared.items()
     }
+    documented = " ".join((inspect.getdoc(estimator) or "").split())
+    for name, it in declared.items():
+        assert f"{it.help[1:]}." in documented, name
 
 
 def test_parameters_of_a_part() -> None:

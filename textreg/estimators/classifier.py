@@ -18,28 +18,105 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Self
 
-    from textreg.kinds import GraphBuilder, GroupBuilder, Regularizer, Tokenizer
+    from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Regularizer, Tokenizer
     from textreg.records import Floats
 
 
 class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     """Classify texts with a linear model whose regularizer knows the structure of text.
 
-    ``X`` is a one-dimensional sequence of texts, ``y`` one label a text, of any type that
-    scikit-learn takes; predictions have the same type. The parameters are those of
-    :class:`textreg.training.settings.TrainingSettings`,
-    :class:`textreg.training.search.tuning.Tuning` and
-    :class:`textreg.features.vectorize.Vectorizer`.
+    A part such as ``reg`` is given by its name or as an instance: ``reg="sentence"`` or
+    ``reg=Sentence(l1=0.1)``. ``set_params(reg__l1=0.1)`` sets a parameter of a part, so a
+    GridSearchCV can search over it. Hyperparameters without a value are chosen in ``fit``, on
+    documents that it holds out.
 
-    ``reg``, ``tokenizer``, ``groups`` and ``graph`` take a name or an instance:
-    ``reg="sentence"`` or ``reg=Sentence(l1=0.1)``. ``set_params(reg__l1=0.1)`` sets a parameter
-    of such a part, so a GridSearchCV may run over them. Prices that are left open are chosen in
-    ``fit`` on documents that it holds out.
+    Parameters
+    ----------
+    reg : str or Regularizer, default 'sentence'
+        Regularizer; 'textreg plugins' lists those installed.
+    groups : str or GroupBuilder, optional
+        Group builder, for a regularizer that needs groups.
+    graph : str or GraphBuilder, optional
+        Graph builder, for a regularizer that needs a graph.
+    tokenizer : str or Tokenizer, default 'words'
+        Tokenizer.
+    ngrams : int, default 2
+        Longest run of words that is a feature.
+    min_df : float, default 1
+        Fewest documents of a feature; below 1, a fraction of all.
+    max_df : float, default 1
+        Most documents of a feature; up to 1, a fraction of all.
+    max_features : int, optional
+        Keep only this many features, the most frequent.
+    stop_words : str, optional
+        File of words to leave out before n-grams are formed.
+    weighting : {'count', 'binary', 'log', 'unit', 'tfidf'}, default 'tfidf'
+        What a count becomes.
+    holdout : float, optional
+        Fraction of the training documents to hold out for choosing hyperparameters; 0.1 if not
+        given.
+    cv : int, optional
+        Choose hyperparameters by K-fold cross-validation instead.
+    metric : {'accuracy', 'macro-f1', 'log-loss'}, default 'accuracy'
+        Metric that hyperparameters are chosen by; in a regression r2 by default.
+    loss : str or Loss, default 'logistic'
+        Loss; in a regression squared by default.
+    multiclass : {'ovr', 'softmax'}, default 'ovr'
+        For three or more labels: fit each one against the rest (ovr), or all together (softmax).
+    refit : bool, default True
+        Fit the final model on all documents, held-out ones included.
+    class_weight : str or Mapping[Any, float], optional
+        Factor for the weights of a label's documents, or 'balanced'.
+    calibrate : {'temperature', 'isotonic'}, optional
+        Calibrate probabilities on held-out documents.
+    threshold : Mapping[Any, str], optional
+        Rule to choose a label's decision threshold by, on held-out documents: f1, precision:P or
+        costs:FP:FN.
+    path : bool, default False
+        Save the whole regularization path in the model.
+    select : {'best', '1se', 'sparsest'}, default 'best'
+        Setting to choose: the best, the smallest model within one standard error of the best (1se),
+        or the smallest model within a given distance of the best (sparsest).
+    within : float, optional
+        Distance from the best score that sparsest allows; 0.01 if not given.
+    max_nonzero : int, optional
+        Largest number of features with a nonzero weight.
+    search : {'narrow', 'grid', 'tpe'}, default 'narrow'
+        Search strategy: a coarse grid refined around the best settings (narrow), all settings
+        (grid), or settings proposed by Optuna (tpe).
+    trials : int, optional
+        Number of settings that tpe tries; 40 if not given.
+    search_space : Mapping[str, Sequence[Any]], optional
+        Values to try of any parameter of the parts or features, such as weighting=log,tfidf.
+    budget : float or str, optional
+        Time limit for a training, the final fit included, such as 90s, 5m or 2h; the best model so
+        far is kept.
+    resume : str, optional
+        File to save the measurements of the search in; if it exists, the search resumes from it.
+    backend : {'threads', 'dask'}, default 'threads'
+        Where the search fits: in threads, or on the workers of a Dask cluster.
+    address : str, optional
+        Dask scheduler, such as tcp://10.0.0.5:8786.
+    jobs : int, default 1
+        Number of fits to run in parallel; -1 for one per core.
+    seed : int, default 0
+        Seed of random choices, such as held-out documents.
+    tol : float, default 0.0001
+        Relative duality gap at which a fit stops.
+    max_iter : int, default 1000
+        Number of iterations after which a fit stops without converging.
 
-    After ``fit``: ``classes_``, the sorted labels; ``model_``, the
-    :class:`~textreg.model.model.Model`, whose labels are those of ``y`` as texts; ``n_iter_``,
-    iterations of the final fit.
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    model_ : textreg.model.model.Model
+        The trained model. Its labels are those of ``y`` as strings.
+    n_iter_ : int
+        Number of iterations of the final fit.
 
+    Examples
+    --------
     >>> from sklearn.model_selection import GridSearchCV
     >>> search = GridSearchCV(TextClassifier(reg="lasso"), {"reg__l1": [0.1, 1.0]})
     """
@@ -52,7 +129,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         graph: str | GraphBuilder | None = None,
         tokenizer: str | Tokenizer = "words",
         ngrams: int = 2,
-        min_df: int = 1,
+        min_df: float = 1,
         max_df: float = 1.0,
         max_features: int | None = None,
         stop_words: str | None = None,
@@ -60,7 +137,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         holdout: float | None = None,
         cv: int | None = None,
         metric: str = "accuracy",
-        loss: str = "logistic",
+        loss: str | Loss = "logistic",
         multiclass: str = "ovr",
         refit: bool = True,
         class_weight: str | Mapping[Any, float] | None = None,

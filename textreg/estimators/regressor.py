@@ -22,16 +22,85 @@ if TYPE_CHECKING:
 
 
 class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
-    """Predict numbers from texts with a linear model, fitted by squared error.
+    """Predict numbers from texts with a linear model, fitted by least squares.
 
-    ``X`` is a one-dimensional sequence of texts, ``y`` one number a text. The parameters are those
-    of :class:`~textreg.estimators.classifier.TextClassifier` that make sense for numbers;
-    ``metric``, by which open prices are chosen, is "r2" or "mse". The task of
-    ``textreg train --task regression``.
+    The same as ``textreg train --task regression``. See
+    :class:`~textreg.estimators.classifier.TextClassifier` on parts and hyperparameters.
 
-    After ``fit``: ``model_``, the :class:`~textreg.model.model.Model`; ``n_iter_``, iterations of
-    the final fit.
+    Parameters
+    ----------
+    reg : str or Regularizer, default 'sentence'
+        Regularizer; 'textreg plugins' lists those installed.
+    groups : str or GroupBuilder, optional
+        Group builder, for a regularizer that needs groups.
+    graph : str or GraphBuilder, optional
+        Graph builder, for a regularizer that needs a graph.
+    tokenizer : str or Tokenizer, default 'words'
+        Tokenizer.
+    ngrams : int, default 2
+        Longest run of words that is a feature.
+    min_df : float, default 1
+        Fewest documents of a feature; below 1, a fraction of all.
+    max_df : float, default 1
+        Most documents of a feature; up to 1, a fraction of all.
+    max_features : int, optional
+        Keep only this many features, the most frequent.
+    stop_words : str, optional
+        File of words to leave out before n-grams are formed.
+    weighting : {'count', 'binary', 'log', 'unit', 'tfidf'}, default 'tfidf'
+        What a count becomes.
+    holdout : float, optional
+        Fraction of the training documents to hold out for choosing hyperparameters; 0.1 if not
+        given.
+    cv : int, optional
+        Choose hyperparameters by K-fold cross-validation instead.
+    metric : {'r2', 'mse'}, default 'r2'
+        Metric that hyperparameters are chosen by; in a regression r2 by default.
+    refit : bool, default True
+        Fit the final model on all documents, held-out ones included.
+    path : bool, default False
+        Save the whole regularization path in the model.
+    select : {'best', '1se', 'sparsest'}, default 'best'
+        Setting to choose: the best, the smallest model within one standard error of the best (1se),
+        or the smallest model within a given distance of the best (sparsest).
+    within : float, optional
+        Distance from the best score that sparsest allows; 0.01 if not given.
+    max_nonzero : int, optional
+        Largest number of features with a nonzero weight.
+    search : {'narrow', 'grid', 'tpe'}, default 'narrow'
+        Search strategy: a coarse grid refined around the best settings (narrow), all settings
+        (grid), or settings proposed by Optuna (tpe).
+    trials : int, optional
+        Number of settings that tpe tries; 40 if not given.
+    search_space : Mapping[str, Sequence[Any]], optional
+        Values to try of any parameter of the parts or features, such as weighting=log,tfidf.
+    budget : float or str, optional
+        Time limit for a training, the final fit included, such as 90s, 5m or 2h; the best model so
+        far is kept.
+    resume : str, optional
+        File to save the measurements of the search in; if it exists, the search resumes from it.
+    backend : {'threads', 'dask'}, default 'threads'
+        Where the search fits: in threads, or on the workers of a Dask cluster.
+    address : str, optional
+        Dask scheduler, such as tcp://10.0.0.5:8786.
+    jobs : int, default 1
+        Number of fits to run in parallel; -1 for one per core.
+    seed : int, default 0
+        Seed of random choices, such as held-out documents.
+    tol : float, default 0.0001
+        Relative duality gap at which a fit stops.
+    max_iter : int, default 1000
+        Number of iterations after which a fit stops without converging.
 
+    Attributes
+    ----------
+    model_ : textreg.model.model.Model
+        The trained model.
+    n_iter_ : int
+        Number of iterations of the final fit.
+
+    Examples
+    --------
     >>> from sklearn.model_selection import GridSearchCV
     >>> search = GridSearchCV(TextRegressor(reg="ridge"), {"reg__l2": [0.1, 1.0]})
     """
@@ -44,7 +113,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         graph: str | GraphBuilder | None = None,
         tokenizer: str | Tokenizer = "words",
         ngrams: int = 2,
-        min_df: int = 1,
+        min_df: float = 1,
         max_df: float = 1.0,
         max_features: int | None = None,
         stop_words: str | None = None,
