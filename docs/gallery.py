@@ -18,7 +18,7 @@ def write(folder: Path) -> list[Path]:
         write_demo(scratch)
         train, test = (read_corpus([f"{scratch}/{name}.jsonl"]) for name in ("train", "test"))
     labels = train.labels or ()
-    # Counts of single words, and prices that keep few sentences, as in the papers.
+    # Counts of single words, and the simplest of the good models, as in the papers.
     options = {"ngrams": 1, "weighting": "count"}
     sentence = textreg.train(
         train.texts, labels, reg="sentence", select="1se", path=True, **options
