@@ -22,7 +22,7 @@ from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Problem, Solution, SolverReport, Step
 from textreg.solvers.certificate import group_bound, relative_gap
 from textreg.solvers.engine import Engine
-from textreg.solvers.outcome import outcome
+from textreg.solvers.outcome import finish
 from textreg.solvers.small_weights import zero_small_weights
 
 PAPER_ITERATIONS = 100
@@ -143,10 +143,7 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
                 target += penalty.gather(u) * (1.0 / (scale * rho) - 1.0 / rho)
                 rho *= scale
 
-    return outcome(
-        problem,
-        "iterations of ADMM",
-        history,
+    solution = Solution(
         w=best_w,
         b=best_b,
         objective=best,
@@ -154,10 +151,11 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
         residual=residual,
         iterations=iteration,
         converged=met,
-        stopped=stopped or stop == "paper",
+        history=tuple(history),
         group_norms=penalty.original_norms(best_norms, best_w),
         report=AdmmReport(rho),
     )
+    return finish(problem, solution, "iterations of ADMM", stopped=stopped or stop == "paper")
 
 
 def _minimize_w(

@@ -23,7 +23,7 @@ from textreg.penalties import GroupNorms
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import group_bound, relative_gap
 from textreg.solvers.engine import IDLE, Engine
-from textreg.solvers.outcome import outcome
+from textreg.solvers.outcome import finish
 from textreg.solvers.small_weights import zero_small_weights
 
 ABOVE = 10.0
@@ -157,19 +157,17 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
         least = min(least, value)
         s = _next(extrapolation, s, norms, penalty.strengths, iteration > FIRST_CHECK)
 
-    return outcome(
-        problem,
-        "rounds of reweighting",
-        history,
+    solution = Solution(
         w=best_w,
         b=best_b,
         objective=best,
         gap=gap,
         iterations=iteration,
         converged=gap <= problem.tol,
-        stopped=ended and not stuck,
+        history=tuple(history),
         group_norms=penalty.copies(best_w, u),
     )
+    return finish(problem, solution, "rounds of reweighting", stopped=ended and not stuck)
 
 
 def _next(

@@ -18,7 +18,7 @@ from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import relative_gap, separable_bound
 from textreg.solvers.engine import IDLE, NOISE, Engine
-from textreg.solvers.outcome import outcome
+from textreg.solvers.outcome import finish
 
 PASSES, POLISH = 5, 10
 """Rounds of coordinate descent and of conjugate gradients in a step."""
@@ -79,10 +79,7 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
         slow = SLOW * before < fall < NEAR * objective
         effort = min(2 * effort, MOST) if slow else max(effort // 2, 1)
 
-    return outcome(
-        problem,
-        "Newton steps",
-        history,
+    solution = Solution(
         w=engine.w,
         b=engine.b,
         objective=objective,
@@ -90,8 +87,9 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
         residual=residual,
         iterations=iteration,
         converged=converged,
-        stopped=stopped,
+        history=tuple(history),
     )
+    return finish(problem, solution, "Newton steps", stopped=stopped)
 
 
 def violation(engine: Engine, penalty: Separable, gradient: Floats, active: Int32s) -> float:

@@ -22,7 +22,7 @@ from textreg.penalties import Penalty
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import conjugate_bound, relative_gap
 from textreg.solvers.engine import Engine
-from textreg.solvers.outcome import outcome
+from textreg.solvers.outcome import finish
 
 SHRINK, GROW = 0.5, 1.1
 """Factors of the step s: when its bound fails, and after every iteration."""
@@ -101,10 +101,7 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
             here.z + share * (here.z - before.z - here.b + before.b),
         )
 
-    return outcome(
-        problem,
-        "steps of proximal gradient",
-        history,
+    solution = Solution(
         w=here.w,
         b=here.b,
         objective=here.loss + price,
@@ -112,8 +109,9 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
         residual=residual,
         iterations=len(history),
         converged=met,
-        stopped=stopped,
+        history=tuple(history),
     )
+    return finish(problem, solution, "steps of proximal gradient", stopped=stopped)
 
 
 def _settled(engine: Engine, w: Floats, b: float, z: Floats) -> Point:

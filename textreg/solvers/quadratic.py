@@ -27,7 +27,7 @@ from textreg.solvers.conjugate import Direction, conjugate_gradients
 from textreg.solvers.engine import NOISE, Engine
 from textreg.solvers.incomplete_cholesky import IncompleteCholesky
 from textreg.solvers.line_search import Advance, backtrack, step_with_fallback
-from textreg.solvers.outcome import outcome
+from textreg.solvers.outcome import finish
 
 ROUNDS = 200
 """Most conjugate gradients in a step."""
@@ -75,10 +75,7 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
         share = min(ROUGH, max(FINE, math.sqrt(residual / first)))
         idle = idle + 1 if newton.step(share) <= NOISE * objective else 0
 
-    return outcome(
-        problem,
-        "Newton steps",
-        history,
+    solution = Solution(
         w=engine.w,
         b=engine.b,
         objective=objective,
@@ -86,8 +83,9 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
         residual=residual,
         iterations=iteration,
         converged=converged,
-        stopped=stopped,
+        history=tuple(history),
     )
+    return finish(problem, solution, "Newton steps", stopped=stopped)
 
 
 class NewtonSteps:

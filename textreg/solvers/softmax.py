@@ -185,9 +185,7 @@ def multinomial(
         iteration += 1
         fit.round()
     converged = gap <= problem.tol
-    if not stopped:
-        warn_unless_converged(problem, "rounds over the classes", iteration, converged, gap)
-    return MultiSolution(
+    solution = MultiSolution(
         w=fit.W,
         b=fit.b - fit.b.mean(),
         objective=objective,
@@ -196,6 +194,9 @@ def multinomial(
         converged=converged,
         history=tuple(history),
     )
+    if not stopped:
+        warn_unless_converged(problem, solution, "rounds over the classes")
+    return solution
 
 
 class _Classes:
