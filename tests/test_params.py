@@ -227,3 +227,30 @@ def test_prices_have_to_be_chosen() -> None:
     check_decided("elastic", l1=0.1, l2=0.0)
     with pytest.raises(UsageError, match=re.escape("elastic: l1 and l2 not chosen yet.")):
         check_decided("elastic", l1=AUTO, l2=AUTO)
+
+
+class Documented(Parametrized):
+    """A part.
+
+    It has more to tell.
+
+    Examples
+    --------
+    >>> Documented()
+    """
+
+    strength: float = param(default=AUTO, min=0, search=Choices([1.0]), help="penalty strength")
+    form: str = param(default="one", choices=("one", "two"), help="one of two forms.")
+    path: str | None = param(default=None, help="a file")
+
+
+def test_the_docstring_describes_the_parameters() -> None:
+    assert Documented.__doc__ == (
+        "A part.\n\nIt has more to tell.\n\n"
+        "Parameters\n----------\n"
+        "strength : float, chosen from the data by default\n    Penalty strength.\n"
+        "form : {'one', 'two'}, default 'one'\n    One of two forms.\n"
+        "path : str, optional\n    A file.\n\n"
+        "Examples\n--------\n>>> Documented()"
+    )
+    assert Part.__doc__ is None or "Parameters" in Part.__doc__

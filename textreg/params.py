@@ -13,9 +13,11 @@ textreg.errors.UsageError: shrink: l2 must be at least 0, not -1.
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_type_hints
 
 import numpy as np
@@ -268,7 +270,8 @@ def param(
 class Parametrized:
     """Base of all classes with declared parameters.
 
-    Instances are immutable, hashable, and equal if their parameters are; see :meth:`replace`.
+    Instances are immutable, hashable, and equal if their parameters are; see :meth:`replace`. The
+    docstring of a subclass gets a section ``Parameters`` from the declarations.
 
     Attributes
     ----------
@@ -303,6 +306,8 @@ class Parametrized:
             declared[key] = declaration
             setattr(cls, key, declaration.default)
         cls._declared = declared
+        if cls.__dict__.get("__doc__"):
+            cls.__doc__ = _with_parameters(cls.__doc__ or "", declared)
 
     def __init__(self, **values: Any) -> None:
         declared = self.declared(**values)
@@ -404,6 +409,32 @@ class Parametrized:
             if value is AUTO or value != declared[key].default
         )
         return f"{type(self).__name__}({changed})"
+
+
+def _with_parameters(doc: str, declared: Mapping[str, Param]) -> str:
+    """A docstring with a section on the declared parameters, before its other sections."""
+    doc = cleandoc(doc)
+    if not declared or "\nParameters\n---" in doc:
+        return doc
+    section = ["Parameters", "----------"]
+    for key, declaration in declared.items():
+        meaning = declaration.help[:1].upper() + declaration.help[1:]
+        section += [f"{key} : {_described(declaration)}", f"    {meaning.rstrip('.')}."]
+    sections = re.search(r"\n\n(?=\w+\n---)", doc)
+    head, rest = (doc[: sections.start()], doc[sections.start() :]) if sections else (doc, "")
+    return f"{head}\n\n" + "\n".join(section) + rest
+
+
+def _described(declaration: Param) -> str:
+    """The type of a parameter and its default, as numpydoc writes them."""
+    kind = declaration.type.__name__
+    if declaration.choices is not None:
+        kind = "{" + ", ".join(map(repr, declaration.choices)) + "}"
+    if declaration.default is AUTO:
+        return f"{kind}, chosen from the data by default"
+    if declaration.default is None:
+        return f"{kind}, optional"
+    return f"{kind}, default {declaration.default!r}"
 
 
 class Plugin(Parametrized, ABC):

@@ -27,11 +27,8 @@ NGRAMS = ("all", "any", "none")
 class WeightedBuilder(GroupBuilder):
     """A group builder whose groups weigh the same, or more the larger they are.
 
-    Parameters
-    ----------
-    weight : {"one", "sqrt"}, default "one"
-        Weight of a group in the penalty: 1, or the square root of its number of features, which
-        keeps large groups from being selected first (Yuan and Lin 2006, section 2).
+    Groups of one penalty strength compete by their norms, which grow with the size; weights of the
+    square root of the size even that out (yuan2006, section 2).
     """
 
     weight: str = param(
@@ -155,13 +152,6 @@ class WordGroupBuilder(WeightedBuilder):
     """Base of builders whose groups are sets of words; write :meth:`sets`.
 
     Features outside all groups are penalized as single features only.
-
-    Parameters
-    ----------
-    weight : {"one", "sqrt"}, default "one"
-        Weight of a group in the penalty: 1, or the square root of its size.
-    ngrams : {"all", "any", "none"}, default "all"
-        The n-grams in a group: those with all their words in it, those with any, or none.
 
     Examples
     --------
