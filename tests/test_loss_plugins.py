@@ -25,6 +25,7 @@ PLUGIN = '''
 import numpy as np
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Loss
+from textreg.params import param
 
 class Cosh(Loss):
     """log cosh of the error, for numbers."""

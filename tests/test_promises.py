@@ -1,28 +1,32 @@
-"""What docs/promises.md promises to plugins: an old one goes on working, and warnings name it."""
+"""What docs/promises.md promises to plugins: names, calls and hooks."""
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
-import old_plugin
 import pytest
 from distributions import Distribution, unpack
 from sites import Site
-from test_layers import OUTSIDERS_MAY, ROOT
+from test_layers import ROOT
 
+import textreg
 from textreg import hookspecs, kinds
 from textreg.errors import BrokenPluginError, PluginWarning
 from textreg.hookspecs import HOOK_OF_KIND, hookimpl, hookspec
-from textreg.kinds import KINDS, Penalized, Tokenizer
+from textreg.kinds import KINDS, GroupBuilder, Penalized, Tokenizer
 from textreg.plugins.entries import KIND_NAMES
 from textreg.plugins.registry import Registry
+from textreg.records import Groups, Tokens
 
 PAGE = ROOT.parent / "docs" / "promises.md"
+DISTRIBUTIONS = ROOT.parent / "plugins"
 
 SIGNATURES = {
     "Tokenizer.__call__": "(self, text)",
@@ -36,15 +40,44 @@ SIGNATURES = {
     "Regularizer.candidates": "(self, problem)",
     "Regularizer.path": "(self, problem, candidates=None)",
     "Penalized.penalty": "(self, problem)",
+    "Loss.value": "(self, z, y, c)",
+    "Loss.derivatives": "(self, z, y, c, r, h)",
+    "Loss.curvature_bound": "(self, c)",
+    "Loss.dual_value": "(self, alpha, y, c)",
+    "Loss.balance": "(self, alpha, c)",
+    "Loss.constant": "(self, y, c)",
+    "Loss.unsmoothed_value": "(self, z, y, c)",
 }
-"""How textreg calls what a plugin of the first interface may write. Another way needs another."""
+"""How textreg calls the methods of a plugin. Another way needs another version of the interface."""
 
 
-class NewWords(Tokenizer):
-    name = "new-words"
+class Words(Tokenizer):
+    name = "spaces"
 
     def __call__(self, text: str) -> list[list[str]]:
         return [text.split()]
+
+
+class Pairs(GroupBuilder):
+    name = "pairs"
+
+    def build(self, tokens: Tokens) -> Groups:
+        raise NotImplementedError
+
+
+@hookimpl(specname="textreg_tokenizers")
+def words() -> list[type[Any]]:
+    return [Words]
+
+
+@hookimpl(specname="textreg_group_builders")
+def pairs(api: int) -> list[type[Any]]:
+    assert api == 1
+    return [Pairs]
+
+
+PLUGIN = SimpleNamespace(__name__="acme", textreg_tokenizers=words, textreg_group_builders=pairs)
+PARTS = {("tokenizer", "spaces"): 1, ("groups", "pairs"): 1}
 
 
 def found(plugin: Any) -> dict[tuple[str, str], int]:
@@ -52,15 +85,6 @@ def found(plugin: Any) -> dict[tuple[str, str], int]:
     registry = Registry()
     registry.register(plugin)
     return {(row.kind, row.name): row.api or 0 for row in registry.listing() if row.api}
-
-
-OLD = {
-    ("tokenizer", "old-words"): 1,
-    ("groups", "old-pairs"): 1,
-    ("graph", "old-chain"): 1,
-    ("regularizer", "old-reg"): 1,
-    ("regularizer", "old-price"): 1,
-}
 
 
 def plain(function: Callable[..., Any]) -> str:
@@ -76,7 +100,7 @@ def test_methods_are_called_as_they_were(method: str) -> None:
     assert plain(getattr(getattr(kinds, cls), name)) == SIGNATURES[method]
 
 
-def test_no_method_is_asked_for_that_old_plugins_do_not_have() -> None:
+def test_only_these_methods_must_be_written() -> None:
     """A new method of a kind needs a default, which an abstract one has not."""
     assert {kind: set(KINDS[kind].__abstractmethods__) for kind in KIND_NAMES} == {
         "tokenizer": {"__call__"},
@@ -86,10 +110,6 @@ def test_no_method_is_asked_for_that_old_plugins_do_not_have() -> None:
         "loss": {"value", "derivatives", "curvature_bound", "dual_value"},
     }
     assert Penalized.__abstractmethods__ == {"penalty"}
-
-
-def test_old_plugin() -> None:
-    assert found(old_plugin) == OLD
 
 
 def more_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,23 +123,23 @@ def more_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hookspecs, "ARGUMENTS", {**hookspecs.ARGUMENTS, "language": "en"})
 
 
-def test_an_argument_more_breaks_no_old_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_further_argument_breaks_no_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
     more_arguments(monkeypatch)
-    assert found(old_plugin) == OLD
+    assert found(PLUGIN) == PARTS
 
 
 @hookimpl(specname="textreg_tokenizers")
 def taking_language(api: int, language: str) -> list[type[Any]]:
     assert (api, language) == (1, "en")
-    return [NewWords]
+    return [Words]
 
 
 NEW = SimpleNamespace(textreg_tokenizers=taking_language)
 
 
-def test_an_argument_more_reaches_new_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_further_argument_reaches_those_who_name_it(monkeypatch: pytest.MonkeyPatch) -> None:
     more_arguments(monkeypatch)
-    assert found(NEW) == {("tokenizer", "new-words"): 1}
+    assert found(NEW) == {("tokenizer", "spaces"): 1}
 
 
 def test_a_new_plugin_says_what_it_needs() -> None:
@@ -128,27 +148,27 @@ def test_a_new_plugin_says_what_it_needs() -> None:
 
 
 def test_a_plugin_may_have_hooks_that_this_textreg_does_not_know() -> None:
-    optional = hookimpl(optionalhook=True)(lambda: [NewWords])
-    plugin = SimpleNamespace(**vars(old_plugin), textreg_weighters=optional)
-    assert found(plugin) == OLD
+    optional = hookimpl(optionalhook=True)(lambda: [Words])
+    plugin = SimpleNamespace(**vars(PLUGIN), textreg_weighters=optional)
+    assert found(plugin) == PARTS
 
 
 def test_a_deprecated_hook_warns_with_the_name_of_the_plugin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    gone = PluginWarning("textreg_graph_builders goes in textreg 3.0: write textreg_graphs")
+    gone = PluginWarning("textreg_group_builders goes in textreg 3.0: write textreg_groups")
 
     def specification(api: int) -> list[type[Any]]:
         raise NotImplementedError
 
     spec = hookspec(warn_on_impl=gone)(specification)
-    monkeypatch.setattr(hookspecs, "textreg_graph_builders", spec)
+    monkeypatch.setattr(hookspecs, "textreg_group_builders", spec)
     with pytest.warns(PluginWarning) as caught:
-        assert found(old_plugin) == OLD
-    assert [str(one.message) for one in caught] == [f"old_plugin: {gone}"]
+        assert found(PLUGIN) == PARTS
+    assert [str(one.message) for one in caught] == [f"acme: {gone}"]
     monkeypatch.undo()
-    monkeypatch.setattr(hookspecs, "textreg_graph_builders", spec)
-    assert found(NewWords) == {("tokenizer", "new-words"): 1}  # which does not have it
+    monkeypatch.setattr(hookspecs, "textreg_group_builders", spec)
+    assert found(Words) == {("tokenizer", "spaces"): 1}  # which does not have it
 
 
 def test_a_deprecated_argument_warns_who_takes_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,8 +181,8 @@ def test_a_deprecated_argument_warns_who_takes_it(monkeypatch: pytest.MonkeyPatc
     for name in HOOK_OF_KIND.values():
         monkeypatch.setattr(hookspecs, name, spec)
     with pytest.warns(PluginWarning) as caught:
-        assert found(old_plugin) == OLD
-    assert [str(one.message) for one in caught] == [f"old_plugin: {gone}"]  # one hook takes it
+        assert found(PLUGIN) == PARTS
+    assert [str(one.message) for one in caught] == [f"acme: {gone}"]  # one hook takes it
 
 
 @pytest.mark.parametrize(
@@ -176,60 +196,21 @@ def test_a_deprecated_argument_warns_who_takes_it(monkeypatch: pytest.MonkeyPatc
 )
 def test_other_interfaces_are_refused(monkeypatch: pytest.MonkeyPatch, api: Any, says: str) -> None:
     monkeypatch.setattr(kinds, "API", 3)
-    with pytest.raises(BrokenPluginError, match=rf"Words: NewWords is {says}"):
-        found(type("NewWords", (NewWords,), {"api": api}))
-
-
-SOURCE = Path(old_plugin.__file__).read_text(encoding="utf-8")
-PARTS = [f"{kind}.{name}" for kind, name in OLD]
-WRAPPED = """
-import sys
-from textreg import hookspecs
-from textreg.cli import main
-from textreg.errors import PluginWarning
-
-for name in hookspecs.HOOK_OF_KIND.values():
-    deprecated = hookspecs.hookspec(warn_on_impl=PluginWarning(name + " goes in 3.0"))
-    setattr(hookspecs, name, deprecated(lambda api: ...))
-sys.exit(main(sys.argv[1:]))
-"""
+    with pytest.raises(BrokenPluginError, match=rf"Words: Words is {says}"):
+        found(type("Words", (Words,), {"api": api}))
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    made = Site(tmp_path_factory.mktemp("old"))
-    entries = dict.fromkeys(PARTS, "acme_old")
+    made = Site(tmp_path_factory.mktemp("early"))
     early = Distribution(
         "acme-early", "from textreg.kinds import Weighter\n", {"tokenizer.early": "acme_early"}
     )
     module = Distribution(
         "acme-module", "import textreg.weighting\n", {"tokenizer.module": "acme_module"}
     )
-    unpack([Distribution("acme-old", SOURCE, entries), early, module], made.folder, made.target)
+    unpack([early, module], made.folder, made.target)
     return made
-
-
-def test_old_plugin_that_is_installed(site: Site) -> None:
-    trains = [
-        site.train("--reg old-reg --tokenizer old-words"),
-        site.train("--reg old-reg --reg-way proximal --groups old-pairs --groups-weight 2"),
-        site.train("--reg old-price"),
-        site.train("--reg network --graph old-chain"),
-    ]
-    for code, out, err in site.session(trains):
-        assert (code, err) == (0, "")
-        assert "saved model.textreg" in out
-
-
-def test_deprecations_name_the_distribution(site: Site) -> None:
-    done = site.python("-c", WRAPPED, *site.train("--reg ridge --reg-l2 1 --tokenizer old-words"))
-    assert done.returncode == 0
-    said = [line for line in done.stderr.splitlines() if "acme-old" in line]
-    assert sorted(said) == sorted(
-        f"Warning: acme-old 0.3: {hook} goes in 3.0"
-        for hook in HOOK_OF_KIND.values()
-        if hook != "textreg_losses"
-    )
 
 
 def test_made_for_another_textreg(site: Site) -> None:
@@ -249,14 +230,71 @@ def test_made_for_another_textreg(site: Site) -> None:
     assert '"remedy": "pip install -U textreg acme-early"' in newer[1]
 
 
-@pytest.mark.skipif(not PAGE.is_file(), reason="textreg is not installed from a checkout")
-def test_the_page_names_what_outsiders_may_import() -> None:
-    """All of it and nothing else; the modules of a distribution's own are not outsiders' matter."""
-    named = re.findall(r"^\| `textreg\.(\w+)[\w.]*` \|", PAGE.read_text("utf-8"), re.MULTILINE)
-    assert set(named) == {*OUTSIDERS_MAY - {"builtin", "terminal"}, "plugins", "testing"}
+def promised() -> dict[str, set[str]]:
+    """Names by module, as the page has them."""
+    rows = re.findall(r"^\| `(textreg[\w.]*)` \| (.*?) \|", PAGE.read_text("utf-8"), re.MULTILINE)
+    return {
+        module: public(import_module(module))
+        if names.startswith("all")
+        else set(re.findall(r"`(\w+)`", names))
+        for module, names in rows
+    }
 
 
-def test_old_plugin_uses_only_what_is_promised() -> None:
-    used = set(re.findall(r"^from textreg\.(\w+)", SOURCE, re.MULTILINE))
-    assert used <= OUTSIDERS_MAY
-    assert {"hookspecs", "kinds", "params"} < used
+def public(module: ModuleType) -> set[str]:
+    """The names that a module offers: those of ``__all__``, or those that it defines itself."""
+    if hasattr(module, "__all__"):
+        return set(module.__all__)
+    tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
+    names = set()
+    for node in tree.body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            names.add(node.name)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return {name for name in names if not name.startswith("_")}
+
+
+checkout = pytest.mark.skipif(not PAGE.is_file(), reason="textreg is not installed from a checkout")
+
+
+@checkout
+def test_what_the_page_promises_is_there() -> None:
+    table = promised()
+    assert set(table["textreg"]) == set(textreg.__all__)
+    for module, names in table.items():
+        assert names, module
+        for name in names:
+            assert hasattr(import_module(module), name), f"{module}.{name}"
+    assert sum(map(len, table.values())) < 140  # a promise is easier made than kept
+
+
+def imported(path: Path) -> Iterator[tuple[str, str]]:
+    """What a file imports of textreg: module and name."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".pyx":  # one line an import
+        for module, names in re.findall(r"^from (textreg[\w.]*) c?import (.*)", text, re.MULTILINE):
+            yield from ((module, name.strip()) for name in names.split(","))
+        return
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "textreg":
+            yield from ((str(node.module), alias.name) for alias in node.names)
+
+
+FILES = sorted(
+    path
+    for pattern in ("*.py", "*.pyx")
+    for path in DISTRIBUTIONS.rglob(pattern)
+    if "build" not in path.parts
+)
+
+
+@checkout
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(DISTRIBUTIONS)))
+def test_our_plugins_import_only_what_is_promised(path: Path) -> None:
+    table = promised()
+    for module, name in imported(path):
+        if module == "textreg.kernels":
+            continue  # which is promised as it is
+        assert name in table.get(module, ()), f"{path} imports {module}.{name}"

@@ -17,7 +17,7 @@ from textreg._core.logistic import logistic_derivatives, logistic_entropy, logis
 from textreg.errors import UsageError, did_you_mean
 from textreg.params import Plugin, param
 
-WIDEST = 2.0**40
+_WIDEST = 2.0**40
 """Largest score at which :meth:`Loss.constant` still looks for a minimum."""
 
 
@@ -96,9 +96,9 @@ class Loss(Plugin):
 
         # The derivative of a convex function never falls, so a change of sign encloses a minimum.
         low, high = -1.0, 1.0
-        while slope(low) > 0.0 and low > -WIDEST:
+        while slope(low) > 0.0 and low > -_WIDEST:
             low *= 2.0
-        while slope(high) < 0.0 and high < WIDEST:
+        while slope(high) < 0.0 and high < _WIDEST:
             high *= 2.0
         if not slope(low) <= 0.0 <= slope(high):
             return 0.0

@@ -25,6 +25,7 @@ from textreg.testing.checks import Check, ContractError
 from textreg.testing.loss import check_loss, loss_checks
 from textreg.testing.penalty import check_penalty, penalty_checks
 from textreg.testing.regularizer import check_regularizer, regularizer_checks
+from textreg.testing.texts import with_pairs
 
 __all__ = [
     "CHECKS",
@@ -42,6 +43,7 @@ __all__ = [
     "penalty_checks",
     "regularizer_checks",
     "tokenizer_checks",
+    "with_pairs",
 ]
 
 CHECKS = {

@@ -15,10 +15,8 @@ from textreg_embeddings.vectors import read_vectors, train_vectors
 
 import textreg
 from textreg.errors import DataError, UsageError
-from textreg.features.vectorize import Vectorizer
-from textreg.plugins import registry
 from textreg.records import Groups, Tokens
-from textreg.testing import check_group_builder
+from textreg.testing import check_group_builder, with_pairs
 from textreg.text import scan_words
 
 VECTORS = {"good": [1.0, 0.1], "great": [0.9, 0.2], "bad": [-1.0, 0.0], "poor": [-0.9, -0.1]}
@@ -154,7 +152,7 @@ BROWN = "0010\tgood\t50\n0011\tgreat\t40\n01\tbad\t30\n0101\tpoor\t3\n111\tunhea
 def test_brown_prefixes_give_groups_within_groups(tmp_path: Path) -> None:
     path = tmp_path / "brown.tsv"
     path.write_text(BROWN)
-    tokens = Vectorizer(ngrams=2).fit(registry.create("tokenizer", "words"), TEXT).tokens
+    tokens = with_pairs(textreg.tokenizer("words").encode(TEXT))
     groups = Brown(path=str(path), prefixes="3,4", least=4).build(tokens)
     found = dict(zip(groups.names or [], named(groups, tokens), strict=True))
     assert found == {

@@ -10,10 +10,8 @@ from textreg_gow import Communities
 
 import textreg
 from textreg.errors import DataError
-from textreg.features.vectorize import Vectorizer
-from textreg.plugins import registry
 from textreg.records import Groups, Tokens
-from textreg.testing import check_group_builder
+from textreg.testing import check_group_builder, with_pairs
 from textreg.text import scan_words
 
 SEA = "ship sail wave harbor anchor"
@@ -80,7 +78,7 @@ def test_the_window_sets_who_are_neighbors() -> None:
 
 
 def test_ngrams_belong_to_the_community_of_their_words() -> None:
-    tokens = Vectorizer(ngrams=2).fit(registry.create("tokenizer", "words"), texts()).tokens
+    tokens = with_pairs(textreg.tokenizer("words").encode(texts()))
     assert "ship sail" in tokens.vocabulary
     groups = named(Communities(max_df=0.5).build(tokens), tokens)
     (sea,) = [group for group in groups if "ship" in group]

@@ -10,10 +10,8 @@ from textreg_topics import Lda, Lsi
 
 import textreg
 from textreg.errors import DataError
-from textreg.features.vectorize import Vectorizer
-from textreg.plugins import registry
 from textreg.records import Tokens
-from textreg.testing import check_group_builder
+from textreg.testing import check_group_builder, with_pairs
 from textreg.text import scan_words
 
 SEA = "ship sail wave harbor anchor"
@@ -66,7 +64,7 @@ def test_prices_follow_sizes() -> None:
 
 
 def test_ngrams_belong_to_the_topic_of_their_words() -> None:
-    tokens = Vectorizer(ngrams=2).fit(registry.create("tokenizer", "words"), texts()).tokens
+    tokens = with_pairs(textreg.tokenizer("words").encode(texts()))
     assert "ship sail" in tokens.vocabulary
     (sea,) = [
         group
