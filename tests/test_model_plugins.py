@@ -11,7 +11,8 @@ import pytest
 from distributions import Distribution, one_part, unpack
 from sites import Site
 
-from textreg.model.storage import read_header
+from textreg.model import container
+from textreg.model.storage import ARRAYS
 
 RAN = 'import pathlib\npathlib.Path(__file__).with_suffix(".ran").touch()\n'
 BODY = """\
@@ -60,12 +61,13 @@ def ran(site: Site) -> bool:
 
 
 def test_the_model_names_it(site: Site) -> None:
-    header = read_header(site.folder / "model.textreg")
+    header, _ = container.unpack(site.folder / "model.textreg", ARRAYS)
     origin = {"distribution": "acme-spaces", "version": "1.3.0", "api": 1}
     assert header["tokenizer"] == {"name": "spaces", "params": {"lower": False}, **origin}
-    tokenizer, regularizer = header["summary"]["plugins"]
+    tokenizer, *others = header["summary"]["plugins"]
     assert tokenizer == {"kind": "tokenizer", "name": "spaces", **origin}
-    assert regularizer["distribution"] == "textreg"
+    assert [part["kind"] for part in others] == ["regularizer", "loss"]
+    assert {part["distribution"] for part in others} == {"textreg"}
 
 
 def test_with_it(site: Site) -> None:

@@ -216,20 +216,22 @@ def test_round_trip(corpora: tuple[Corpus, Corpus], tmp_path: Path) -> None:
 
 DAMAGE: dict[str, Callable[[Any, Any], object]] = {
     "it has a path but no array": lambda h, a: a.pop("path_ptr"),
-    "has no 'parameter'": lambda h, a: h["path"].pop("parameter"),
-    "has no 'points'": lambda h, a: h["path"].update(points={}),
+    "'path.parameter' is missing": lambda h, a: h["path"].pop("parameter"),
+    "'path.points' must be a list": lambda h, a: h["path"].update(points={}),
     "and chosen is 99": lambda h, a: h["path"].update(chosen=99),
-    "is no object": lambda h, a: h["path"]["points"].__setitem__(0, 3),
-    "lacks a number": lambda h, a: h["path"]["points"][0]["params"].update(l1="1"),
-    "of its path lacks": lambda h, a: h["path"]["points"][0].update(gap="no"),
-    "a point of its path lacks": lambda h, a: h["path"]["points"][0].update(metrics={}),
+    "'path.points[0]' must be an object": lambda h, a: h["path"]["points"].__setitem__(0, 3),
+    "a point has no number for l1": lambda h, a: h["path"]["points"][0]["params"].update(l1="1"),
+    "'path.points[0].gap' must be a finite number": lambda h, a: h["path"]["points"][0].update(
+        gap="no"
+    ),
+    "a point has no ": lambda h, a: h["path"]["points"][0].update(metrics={}),
     "intercepts, not": lambda h, a: h["path"]["points"].append(h["path"]["points"][0]),
     "weights for": lambda h, a: a.update(path_weights=a["path_weights"][1:]),
     "does not divide": lambda h, a: a.update(path_ptr=a["path_ptr"][::-1].copy()),
     "outside 0 to": lambda h, a: a.update(path_columns=a["path_columns"] + 1000),
     "do not increase": lambda h, a: a.update(path_columns=a["path_columns"] * 0),
     "the same name": lambda h, a: a.update(path_names=a["path_names"] * 0 + 97),
-    "no 'path' of the type": lambda h, a: h.update(path=[]),
+    "'path' must be an object": lambda h, a: h.update(path=[]),
 }
 
 

@@ -14,7 +14,8 @@ import pytest
 from sites import Site
 
 from textreg.errors import BrokenPluginError, PluginError, UsageError
-from textreg.model.storage import read_header
+from textreg.model.container import unpack
+from textreg.model.storage import ARRAYS
 from textreg.plugins import calls
 from textreg.plugins.entries import KIND_NAMES
 from textreg.plugins.guard import traceback_of
@@ -233,13 +234,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
 
 
 def test_the_model_names_the_file(site: Site) -> None:
-    header = read_header(site.folder / "model.textreg")
+    header, _ = unpack(site.folder / "model.textreg", ARRAYS)
     origin = {"distribution": "", "version": "", "api": 1, "file": "mine.py", "sha256": DIGEST}
     assert header["tokenizer"] == {"name": "pieces", "params": {"at": " "}, **origin}
-    assert header["summary"]["plugins"] == [
-        {"kind": "tokenizer", "name": "pieces", **origin},
-        {"kind": "regularizer", "name": "mine", **origin},
-    ]
+    tokenizer, regularizer, loss = header["summary"]["plugins"]
+    assert tokenizer == {"kind": "tokenizer", "name": "pieces", **origin}
+    assert regularizer == {"kind": "regularizer", "name": "mine", **origin}
+    assert loss["distribution"] == "textreg"
 
 
 def test_a_model_runs_no_file_by_itself(site: Site) -> None:

@@ -26,7 +26,8 @@ from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Tokenizer
 from textreg.model import container
 from textreg.model.model import Model
-from textreg.model.storage import ARRAYS, load_model, read_header, save_model
+from textreg.model.saved_tokenizer import TokenizerOrigin
+from textreg.model.storage import ARRAYS, load_model, save_model
 from textreg.model.summary import (
     ChoiceSummary,
     DevMetrics,
@@ -195,7 +196,7 @@ def test_a_model_without_features(tmp_path: Path) -> None:
 
 def test_header_says_how_it_was_made(tmp_path: Path) -> None:
     save_model(make(tokenizer=registry.create("tokenizer", "words")), tmp_path / "m")
-    header = read_header(tmp_path / "m")
+    header, _ = container.unpack(tmp_path / "m", ARRAYS)
     assert header["format"] == 1
     assert header["labels"] == ["label 0", "label 1"]
     assert TrainingSummary.from_json(header["summary"]) == SUMMARY
@@ -411,36 +412,47 @@ DAMAGES = {
         lambda header, arrays: header["vectorizer"].update(weighting="tfidf"),
         "tfidf",
     ),
-    "columns out of bounds": (_columns([0, 99]), "columns are not rising"),
-    "columns out of order": (_columns([1, 0]), "columns are not rising"),
-    "negative columns": (_columns([-1, 0]), "columns are not rising"),
+    "columns out of bounds": (_columns([0, 99]), "columns are not increasing"),
+    "columns out of order": (_columns([1, 0]), "columns are not increasing"),
+    "negative columns": (_columns([-1, 0]), "columns are not increasing"),
     "columns that do not fit": (_columns([0, 1]), "a feature outside 0 to 1"),
-    "stop words missing": (lambda header, arrays: header.pop("stop_words"), "no 'stop_words'"),
-    "stop words are numbers": (_header("stop_words", [1]), "stop words are not texts"),
+    "stop words missing": (
+        lambda header, arrays: header.pop("stop_words"),
+        "'stop_words' is missing",
+    ),
+    "stop words are numbers": (_header("stop_words", [1]), r"'stop_words\[0\]' must be text"),
     "weights without columns": (_array("weight_columns", lambda a: a[:-1]), "weights for"),
     "intercepts missing": (_array("intercepts", lambda a: a[:1]), "1 intercepts, not 3"),
     "wrong type": (_array("weights", lambda a: a.astype(np.float32)), "has the type F32"),
     "wrong shape": (_array("weights", lambda a: a[:, None]), "and the shape"),
     "array missing": (lambda header, arrays: arrays.pop("intercepts"), "no array 'intercepts'"),
     "one label": (_header("labels", ["x"]), "two or more distinct labels"),
-    "label is a number": (_header("labels", ["x", 3, "z"]), "distinct texts"),
-    "label twice": (_header("labels", ["x", "x", "z"]), "distinct texts"),
-    "labels missing": (lambda header, arrays: header.pop("labels"), "no 'labels'"),
+    "label is a number": (_header("labels", ["x", 3, "z"]), r"labels\[1\]. must be text"),
+    "label twice": (_header("labels", ["x", "x", "z"]), "labels are not distinct"),
+    "labels missing": (lambda header, arrays: header.pop("labels"), "'labels' is missing"),
     "labels too many": (_header("labels", ["a", "b", "c", "d"]), "intercepts, not 4"),
     "unknown weighting": (
         lambda header, arrays: header["vectorizer"].update(weighting="magic"),
         "weighting must be one of",
     ),
+    "vectorizer parameter self": (
+        lambda header, arrays: header["vectorizer"].update(self=1),
+        "no parameter 'self'",
+    ),
+    "infinite threshold": (_header("thresholds", {"label 0": 10**400}), "must be a finite number"),
     "unknown vectorizer parameter": (
         lambda header, arrays: header["vectorizer"].update(magic=1),
         "no parameter 'magic'",
     ),
-    "no loss": (lambda header, arrays: header.pop("loss"), "no 'loss'"),
-    "no calibration": (lambda header, arrays: header.pop("calibration"), "no 'calibration'"),
-    "no thresholds": (lambda header, arrays: header.pop("thresholds"), "no 'thresholds'"),
-    "no summary": (lambda header, arrays: header.pop("summary"), "no 'summary'"),
-    "no path": (lambda header, arrays: header.pop("path"), "no 'path'"),
-    "tokenizer is a text": (_header("tokenizer", "words"), "no 'tokenizer'"),
+    "no loss": (lambda header, arrays: header.pop("loss"), "'loss' is missing"),
+    "no calibration": (
+        lambda header, arrays: header.pop("calibration"),
+        "'calibration' is missing",
+    ),
+    "no thresholds": (lambda header, arrays: header.pop("thresholds"), "'thresholds' is missing"),
+    "no summary": (lambda header, arrays: header.pop("summary"), "'summary' is missing"),
+    "no path": (lambda header, arrays: header.pop("path"), "'path' is missing"),
+    "tokenizer is a text": (_header("tokenizer", "words"), "'tokenizer' must be an object"),
     "regularizer of no object": (_summary(reg=3), "'summary.reg' must be an object, not 3"),
     "groups without a name": (
         _summary(groups={"params": {}}),
@@ -603,8 +615,8 @@ def test_a_missing_tokenizer_names_the_command(path: Path) -> None:
 def test_a_model_can_be_shown_without_its_tokenizer(path: Path, tmp_path: Path) -> None:
     whole = load_model(path)
     strange(path)
-    assert read_header(path)["tokenizer"]["distribution"] == "acme-tok"
     model = load_model(path, tokenizer=False)
+    assert TokenizerOrigin.of(model.encoder.tokenizer).distribution == "acme-tok"
     assert model.encoder.tokenizer.name == "german"
     assert model.encoder.tokenizer.params() == {"umlauts": True}
     assert model.top_features() == whole.top_features()
@@ -629,6 +641,12 @@ def test_a_tokenizer_of_another_program(path: Path) -> None:
 def test_a_parameter_that_the_tokenizer_does_not_have(path: Path) -> None:
     rewrite(path, _tokenizer("params", {"color": 1}))
     with pytest.raises(ModelError, match=r"'test-cut': test-cut: no parameter 'color'"):
+        load_model(path)
+
+
+def test_parameters_that_python_would_mix_up(path: Path) -> None:
+    rewrite(path, _tokenizer("params", {"kind": 1, "name": 2, "self": 3}))
+    with pytest.raises(ModelError, match=r"'test-cut': test-cut: no parameter"):
         load_model(path)
 
 

@@ -309,7 +309,7 @@ class Parametrized:
         if cls.__dict__.get("__doc__"):
             cls.__doc__ = _with_parameters(cls.__doc__ or "", declared)
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, /, **values: Any) -> None:
         declared = self.declared(**values)
         for key in values:
             if key not in declared:
@@ -328,7 +328,7 @@ class Parametrized:
         return cls.name or cls.__name__
 
     @classmethod
-    def declared(cls, **given: Any) -> dict[str, Param]:
+    def declared(cls, /, **given: Any) -> dict[str, Param]:
         """The declared parameters by name, in order, each followed by those that its value brings.
 
         Parameters
@@ -358,7 +358,7 @@ class Parametrized:
         assert options is not None
         return {name: self.__dict__[name] for name in options[self.__dict__[key]].declared()}
 
-    def replace(self, **values: Any) -> Self:
+    def replace(self, /, **values: Any) -> Self:
         """A copy with some parameters changed.
 
         Parameters that only the previous value of another one brought are left out.

@@ -57,7 +57,7 @@ class Group(Regularizer):
         help="algorithm that finds the optimum",
     )
 
-    def __init__(self, **prices: Any) -> None:
+    def __init__(self, /, **prices: Any) -> None:
         super().__init__(**prices)
         if self.undecided() == ["l2"]:
             self.__dict__["l2"] = 0.0

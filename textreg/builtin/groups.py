@@ -65,7 +65,7 @@ class Windows(SegmentBuilder):
         default=None, min=1, help="words from one window's start to the next's; none: the size"
     )
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, /, **values: Any) -> None:
         super().__init__(**values)
         if self.stride is not None and self.stride > self.size:
             raise UsageError(

@@ -79,7 +79,7 @@ class Stagewise(Regularizer):
     seed: int = param(default=0, min=0, help="sample, patience: seed of the draws")
     cache: float = param(default=1000.0, min=0, help="linear: megabytes of Gram columns kept")
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, /, **values: Any) -> None:
         super().__init__(**values)
         given = {**self.params(), "steps": 1, "epsilon": self.epsilon or STEP}
         StepRules(**given)  # what contradicts is refused here

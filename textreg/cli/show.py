@@ -13,9 +13,9 @@ from textreg.cli.output import check_target, print_json, print_table, size
 from textreg.errors import UsageError
 from textreg.features.encoder import Encoder
 from textreg.model.model import Model
+from textreg.model.saved_tokenizer import TokenizerOrigin, missing_tokenizer
 from textreg.model.storage import load_model
 from textreg.model.summary import PartOrigin
-from textreg.model.tokenizing import describe, missing_tokenizer
 from textreg.terminal import single_line
 
 
@@ -112,7 +112,7 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
     plugins = () if summary is None else summary.plugins
     if external := [part for part in plugins if part.distribution != "textreg"]:
         facts["plugins"] = [_origin(part) for part in external]
-    if missing := missing_tokenizer(describe(encoder.tokenizer)):
+    if missing := missing_tokenizer(TokenizerOrigin.of(encoder.tokenizer)):
         facts["needs"] = missing
     if summary is not None:
         plain = summary.to_json()

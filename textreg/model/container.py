@@ -65,13 +65,6 @@ def field(header: Mapping[str, Any], key: str, kind: type[T]) -> T:
     return value
 
 
-def optional(header: Mapping[str, Any], key: str) -> Any:
-    """A member of a JSON object that may be null, but must be there."""
-    if key not in header:
-        raise FaultError(f"its header has no '{key}'")
-    return header[key]
-
-
 def pack(header: Mapping[str, Any], arrays: Arrays) -> bytes:
     """The bytes of a file; adds ``format``, ``deflated`` and ``checksum`` to the header."""
     from safetensors.numpy import save

@@ -51,7 +51,8 @@ def to_json(value: Any) -> Any:
 def from_json(record: type[R], plain: Any, where: str) -> R:
     """The record that :func:`to_json` wrote; members of no field are ignored.
 
-    ``where`` names the value in messages. Raises FaultError for anything else.
+    ``where`` names the value in messages; it is empty for a header. Raises FaultError for anything
+    else.
     """
     value: R = _read(record, plain, where)
     return value
@@ -73,7 +74,7 @@ def _read(hint: Any, plain: Any, where: str) -> Any:
         return _read_record(hint, plain, where)
     if origin is dict:
         _require(type(plain) is dict, "an object", plain, where)
-        return {key: _read(arguments[1], member, f"{where}.{key}") for key, member in plain.items()}
+        return {key: _read(arguments[1], each, _join(where, key)) for key, each in plain.items()}
     if origin is tuple:
         _require(type(plain) is list, "a list", plain, where)
         if arguments[-1] is ...:
@@ -118,9 +119,11 @@ def _read_record(record: Any, plain: Any, where: str) -> Any:
         if item.metadata == INLINE:
             inlined = item
         elif item.name in rest:
-            values[item.name] = _read(hints[item.name], rest.pop(item.name), f"{where}.{item.name}")
+            values[item.name] = _read(
+                hints[item.name], rest.pop(item.name), _join(where, item.name)
+            )
         elif item.default is MISSING:
-            raise FaultError(f"'{where}.{item.name}' is missing")
+            raise FaultError(f"'{_join(where, item.name)}' is missing")
     if inlined is not None:
         members = {key.replace("_", "-"): member for key, member in rest.items()}
         values[inlined.name] = _read(hints[inlined.name], members, where)
@@ -128,6 +131,10 @@ def _read_record(record: Any, plain: Any, where: str) -> Any:
         return record(**values)
     except RecordError as error:
         raise FaultError(f"'{where}' contradicts itself: {str(error).rstrip('.')}") from error
+
+
+def _join(where: str, name: str) -> str:
+    return f"{where}.{name}" if where else name
 
 
 def _require(right: bool, expected: str, plain: Any, where: str) -> None:

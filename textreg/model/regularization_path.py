@@ -1,14 +1,15 @@
-"""The path of a fit: the models along it, from the emptiest on, and what each is worth."""
+"""The regularization path of a fit: the models along it, and the metrics of each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.errors import UsageError, did_you_mean
+from textreg.errors import RecordError, UsageError, did_you_mean
+from textreg.model.json_records import to_json
 
 if TYPE_CHECKING:
     import os
@@ -18,12 +19,20 @@ if TYPE_CHECKING:
     from textreg.records import Floats
 
 
-class PathPoint(NamedTuple):
-    """One model of a path.
+@dataclass(frozen=True)
+class PathPoint:
+    """One model of a regularization path.
 
-    params: of the regularizer. nonzero: features with a weight for any label. metrics: of the
-    documents held out, by fits that have not seen them. gap: relative duality gap of the fit, None
-    where there is no bound.
+    Attributes
+    ----------
+    params : dict of str to Any
+        Parameters of the regularizer.
+    nonzero : int
+        Number of features with a weight for any label.
+    metrics : dict of str to float
+        Metrics on the documents held out, by fits that have not seen them.
+    gap : float or None
+        Relative duality gap of the fit; None for procedures without a bound.
     """
 
     params: dict[str, Any]
@@ -32,24 +41,41 @@ class PathPoint(NamedTuple):
     gap: float | None
 
 
-@dataclass(frozen=True, eq=False)
-class SolutionPath:
-    """All models that a regularizer passes through as one of its parameters is relaxed.
+@dataclass(frozen=True)
+class PathHeader:
+    """The points of a regularization path, without their weights.
 
-    parameter: what changes along the path: a price, from where it empties the model down; or a
-    number of features or steps, rising. chosen: index of the point that is the model itself.
-    metric: what the model was chosen by. names: the features that have a weight somewhere. weights:
-    float32 CSR (points · rows, names), one row after the other for each weight vector of a model.
-    intercepts: (points, rows).
+    Attributes
+    ----------
+    parameter : str
+        The parameter that changes along the path: a penalty strength, decreasing from the value
+        that empties the model; or a number of features or steps, increasing.
+    chosen : int
+        Index of the point that is the model itself.
+    metric : str
+        The metric that the model was chosen by.
+    points : tuple of PathPoint
+        The models, from the one with the fewest features on.
+
+    Raises
+    ------
+    RecordError
+        If a point has no number for the parameter or the metric, or none of them is the chosen one.
     """
 
     parameter: str
-    points: tuple[PathPoint, ...]
     chosen: int
     metric: str
-    names: Sequence[str] = field(repr=False)
-    weights: csr_array = field(repr=False)
-    intercepts: Floats = field(repr=False)
+    points: tuple[PathPoint, ...]
+
+    def __post_init__(self) -> None:
+        for point in self.points:
+            if type(point.params.get(self.parameter)) not in (int, float):
+                raise RecordError(f"a point has no number for {self.parameter}.")
+            if self.metric not in point.metrics:
+                raise RecordError(f"a point has no {self.metric}.")
+        if not 0 <= self.chosen < len(self.points):
+            raise RecordError(f"there are {len(self.points)} points, and chosen is {self.chosen}.")
 
     def __len__(self) -> int:
         return len(self.points)
@@ -59,9 +85,41 @@ class SolutionPath:
         """The values of the parameter, point by point."""
         return [point.params[self.parameter] for point in self.points]
 
+    @property
+    def header(self) -> PathHeader:
+        """The points without their weights."""
+        return PathHeader(self.parameter, self.chosen, self.metric, self.points)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The points without their weights, ready for JSON."""
+        plain: dict[str, Any] = to_json(self.header)
+        return plain
+
+
+@dataclass(frozen=True, eq=False)
+class SolutionPath(PathHeader):
+    """A regularization path: the models of a regularizer as one of its parameters is relaxed.
+
+    Attributes
+    ----------
+    parameter, chosen, metric, points
+        See :class:`PathHeader`.
+    names : sequence of str
+        The features that have a weight at some point.
+    weights : csr_array of float32, shape (points * rows, names)
+        The weights, with as many consecutive rows for each point as the model has weight vectors.
+    intercepts : ndarray of shape (points, rows)
+        The intercepts.
+    """
+
+    names: Sequence[str] = field(repr=False)
+    weights: csr_array = field(repr=False)
+    intercepts: Floats = field(repr=False)
+
     def at(self, point: int) -> dict[str, Floats]:
-        """The features of a point and their weights, (rows,) each: one for each label, or one for
-        the second of two.
+        """The features of a point and their weights, (rows,) each.
+
+        There is one row for each label, or one for the second of two labels.
         """
         rows = self.intercepts.shape[1]
         part = self.weights[point * rows : (point + 1) * rows].tocsc()
@@ -70,7 +128,7 @@ class SolutionPath:
         return {self.names[j]: column for j, column in zip(used.tolist(), dense.T, strict=True)}
 
     def profile(self, name: str) -> Floats:
-        """(points, rows) weights of a feature along the path; UsageError where it has none."""
+        """(points, rows) weights of a feature along the path; UsageError if it has none."""
         try:
             column = self.names.index(name)
         except ValueError:
@@ -81,27 +139,24 @@ class SolutionPath:
         return np.asarray(dense.reshape(self.intercepts.shape))
 
     def plot(self, path: str | os.PathLike[str]) -> None:
-        """Draw the metric against the number of features, SVG or PNG by the ending; against the
-        parameter where all models have as many.
+        """Plot the metric against the number of features, as .svg or .png.
 
-        UsageError where the picture cannot be written.
+        If all models have the same number of features, the x axis is the parameter.
+
+        Raises
+        ------
+        UsageError
+            If the file cannot be written.
         """
         from textreg.plotting.charts import Series, metric_by_size
 
         sizes = [float(point.nonzero) for point in self.points]
-        worth = [point.metrics[self.metric] for point in self.points]
+        values_of_metric = [point.metrics[self.metric] for point in self.points]
         if len(set(sizes)) > 1:
-            metric_by_size([Series("", sizes, worth, self.chosen)], path, metric=self.metric)
+            metric_by_size(
+                [Series("", sizes, values_of_metric, self.chosen)], path, metric=self.metric
+            )
             return
-        line = Series(self.parameter, self.values, worth, self.chosen)
+        line = Series(self.parameter, self.values, values_of_metric, self.chosen)
         title = f"{self.parameter} (all models have {sizes[0]:,.0f} features)"
         metric_by_size([line], path, metric=self.metric, size=title, scale="strengths")
-
-    def to_dict(self) -> dict[str, Any]:
-        """What is known of the points, without weights, ready for JSON."""
-        return {
-            "parameter": self.parameter,
-            "chosen": self.chosen,
-            "metric": self.metric,
-            "points": [point._asdict() for point in self.points],
-        }

@@ -1,9 +1,9 @@
-"""Model files: safetensors arrays and one JSON header; loading runs no code of the file's choice.
+"""Model files: safetensors arrays and one JSON header; loading runs no code from the file.
 
 Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 
 =================  =================================================================================
-``format``         version of this format, a whole number; looked at before anything else
+``format``         version of this format, a whole number; checked before anything else
 ``textreg``        version of textreg that wrote the file
 ``task``           what is predicted: "binary", "one-vs-rest", "softmax" or "regression"
 ``labels``         labels of the model, in order; none for a regression
@@ -11,13 +11,12 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 ``probabilistic``  whether scores stand for probabilities
 ``calibration``    of probabilities: :class:`textreg.measure.calibration.Calibration`, or null
 ``thresholds``     decision thresholds by label
-``tokenizer``      name, params, and the distribution, version and API it came from; of a plugin
-                   that is one file, its path (``file``) and the digest of its content (``sha256``)
+``tokenizer``      :class:`textreg.model.saved_tokenizer.TokenizerOrigin`
 ``vectorizer``     parameters of the vectorizer
 ``stop_words``     words that n-grams pass over
 ``summary``        how the model was trained: :class:`textreg.model.summary.TrainingSummary`; null
                    of models that were not trained by textreg
-``path``           the path of its fit (:mod:`textreg.model.pathfile`); or null
+``path``           points of the regularization path: see :mod:`textreg.model.pathfile`; or null
 ``deflated``       which arrays are stored deflated (:mod:`textreg.model.container`)
 ``checksum``       SHA-256, in hexadecimal digits, over all the rest of the header and all arrays
 =================  =================================================================================
@@ -25,24 +24,25 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 and the arrays are
 
 ===================  =======  ======================================================================
-``names``            uint8    names of the vocabulary in UTF-8, one after the other
+``names``            uint8    names of the vocabulary in UTF-8, concatenated
 ``name_ptr``         int64    name i is ``names[name_ptr[i]:name_ptr[i + 1]]``
-``weights``          float64  the weights that are not zero, one row after the other
+``weights``          float64  the weights that are not zero, row by row
 ``weight_ptr``       int64    row i is ``weights[weight_ptr[i]:weight_ptr[i + 1]]``
-``weight_columns``   int32    the feature of each weight, rising within a row
-``intercepts``       float64  one a row
-``idf``              float64  one a name; with the weighting ``tfidf``, and only then
-``columns``          int64    which names are features, rising; all are if it is missing
+``weight_columns``   int32    the feature of each weight, increasing within a row
+``intercepts``       float64  one for each row
+``idf``              float64  one for each name; only with the weighting ``tfidf``
+``columns``          int64    which names are features, increasing; all if it is missing
 ===================  =======  ======================================================================
 
-and those of a path, where one is kept. Arrays that these tables do not name are left alone, so
-later versions may add some.
+and those of a regularization path, if the model keeps one. Other members and arrays are ignored,
+so that later versions may add some.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,17 +54,14 @@ from textreg.features.encoder import Encoder
 from textreg.features.vectorize import Vectorizer
 from textreg.files import write_atomically
 from textreg.measure.calibration import Calibration
-from textreg.model.container import FaultError, blaming, field, optional, pack, unpack
+from textreg.model.container import FaultError, blaming, pack, unpack
+from textreg.model.json_records import from_json, to_json
 from textreg.model.model import Model
 from textreg.model.packing import offsets_of, pack_names, unpack_names, unpack_rows
 from textreg.model.pathfile import PATH_ARRAYS, path_arrays, read_path
+from textreg.model.regularization_path import PathHeader
+from textreg.model.saved_tokenizer import TokenizerOrigin, UnloadedTokenizer, find_tokenizer
 from textreg.model.summary import TrainingSummary
-from textreg.model.tokenizing import (
-    Named,
-    check_description,
-    describe,
-    find_tokenizer,
-)
 from textreg.records.ragged import row_of
 from textreg.tasks import Task, task_of_header
 
@@ -90,74 +87,109 @@ ARRAYS = {
 _OPTIONAL = {"idf", "columns", *PATH_ARRAYS}
 
 
-def save_model(model: Model, path: str | os.PathLike[str]) -> None:
-    """Write a model file, whole or not at all: if this fails, an older file stays as it was.
+@dataclass(frozen=True)
+class Header:
+    """The JSON header of a model file: see the table above."""
 
-    Raises UsageError if no file can have this path or the tokenizer has no name, ModelError if the
-    file cannot be written.
+    textreg: str
+    task: str
+    labels: tuple[str, ...]
+    loss: str
+    probabilistic: bool
+    calibration: dict[str, Any] | None
+    thresholds: dict[str, float]
+    tokenizer: TokenizerOrigin
+    vectorizer: dict[str, Any]
+    stop_words: tuple[str, ...]
+    summary: TrainingSummary | None
+    path: PathHeader | None
+
+
+def save_model(model: Model, path: str | os.PathLike[str]) -> None:
+    """Write a model file; if this fails, an existing file stays as it was.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    path : path-like
+        The file to write.
+
+    Raises
+    ------
+    UsageError
+        If no file can have this path, or no plugin can have the name of the tokenizer.
+    ModelError
+        If the file cannot be written.
     """
-    write_atomically(Path(path), pack(_header_of(model), _arrays_of(model)))
+    write_atomically(Path(path), pack(to_json(_header_of(model)), _arrays_of(model)))
 
 
 def load_model(path: str | os.PathLike[str], *, tokenizer: bool = True) -> Model:
-    """Read and check a model file. Imports nothing but the installed tokenizer that it names.
+    """Read and check a model file.
 
-    With ``tokenizer=False`` not even that: such a model shows its labels, features and weights,
-    but raises ModelError when it is asked to predict. A tokenizer that is a file of Python must
-    have been given before, with that very content: see :func:`textreg.register_file`.
+    This imports nothing but the installed tokenizer that the file names. A tokenizer from a plugin
+    file must be registered before, with the same content: see :func:`textreg.register_file`.
 
-    Raises UsageError if there is no such file, ModelError if it is no model, is damaged, was made
-    by a newer textreg, or needs a tokenizer that is not installed.
+    Parameters
+    ----------
+    path : path-like
+        The file to read.
+    tokenizer : bool, default True
+        Whether to load the tokenizer. Without it, the model shows its labels, features and weights,
+        but raises ModelError when it is asked to predict.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    UsageError
+        If there is no such file.
+    ModelError
+        If the file is not a model, is damaged, was made by a newer textreg, or needs a tokenizer
+        that is not installed.
     """
     path = Path(path)
-    header, arrays = unpack(path, ARRAYS)
+    plain, arrays = unpack(path, ARRAYS)
     with blaming(path):
-        task, summary = _check_header(header)
+        header = from_json(Header, plain, "")
+        task = _task(plain)
+        calibration = _calibration(header, task)
+        _check_thresholds(header, task)
         if missing := ARRAYS.keys() - _OPTIONAL - arrays.keys():
             raise FaultError(f"it has no array '{min(missing)}'")
         encoder = _encoder(header, arrays)
         weights = _weights(arrays, task.n_rows, len(encoder.names))
-        calibration = _calibration(header, task)
-        trace = read_path(header, arrays, len(weights))
+        solution_path = read_path(header.path, arrays, len(weights))
     if tokenizer:
-        encoder.tokenizer = find_tokenizer(path, header["tokenizer"])
+        encoder.tokenizer = find_tokenizer(path, header.tokenizer)
     return Model(
         task,
         encoder,
         weights,
         arrays["intercepts"],
-        summary,
+        header.summary,
         calibration=calibration,
-        thresholds=header["thresholds"],
-        path=trace,
+        thresholds=header.thresholds,
+        path=solution_path,
     )
 
 
-def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The JSON header of a model file without its checksum, all of it checked; imports no plugin.
-
-    Raises errors like :func:`load_model`, but none for a tokenizer that is not installed.
-    """
-    path = Path(path)
-    header, _ = unpack(path, ARRAYS)
-    with blaming(path):
-        _check_header(header)
-    return header
-
-
-def _header_of(model: Model) -> dict[str, Any]:
+def _header_of(model: Model) -> Header:
     encoder = model.encoder
-    return {
-        "textreg": metadata.version("textreg"),
+    return Header(
+        textreg=metadata.version("textreg"),
         **model.task.to_header(),
-        "calibration": None if model.calibration is None else model.calibration.to_dict(),
-        "thresholds": model.thresholds,
-        "tokenizer": describe(encoder.tokenizer),
-        "vectorizer": encoder.vectorizer.params(),
-        "stop_words": list(encoder.stop_words),
-        "summary": None if model.summary is None else model.summary.to_json(),
-        "path": None if model.path is None else model.path.to_dict(),
-    }
+        calibration=None if model.calibration is None else model.calibration.to_dict(),
+        thresholds=model.thresholds,
+        tokenizer=TokenizerOrigin.of(encoder.tokenizer),
+        vectorizer=encoder.vectorizer.params(),
+        stop_words=tuple(encoder.stop_words),
+        summary=model.summary,
+        path=None if model.path is None else model.path.header,
+    )
 
 
 def _arrays_of(model: Model) -> Arrays:
@@ -181,69 +213,50 @@ def _arrays_of(model: Model) -> Arrays:
     return arrays
 
 
-def _check_header(header: Mapping[str, Any]) -> tuple[Task, TrainingSummary | None]:
-    """The task and the summary in a header, all of which is checked."""
-    labels = field(header, "labels", list)
-    if not all(isinstance(label, str) for label in labels) or len(set(labels)) != len(labels):
-        raise FaultError("its labels are not distinct texts")
-    for name, kind in (("task", str), ("loss", str), ("probabilistic", bool)):
-        field(header, name, kind)
+def _task(header: Mapping[str, Any]) -> Task:
+    labels = header["labels"]
+    if len(set(labels)) != len(labels):
+        raise FaultError("its labels are not distinct")
     try:
-        task = task_of_header(header)
+        return task_of_header(header)
     except UsageError as error:
         raise FaultError(str(error).rstrip(".")) from error
-    _calibration(header, task)
-    _check_thresholds(header, task)
-    field(header, "textreg", str)
-    field(header, "vectorizer", dict)
-    if not all(isinstance(word, str) for word in field(header, "stop_words", list)):
-        raise FaultError("its stop words are not texts")
-    check_description(header)
-    summary = optional(header, "summary")
-    return task, None if summary is None else TrainingSummary.from_json(summary)
 
 
-def _calibration(header: Mapping[str, Any], task: Task) -> Calibration | None:
-    """The calibration of probabilities in a header, if there is one."""
-    plain = optional(header, "calibration")
-    if plain is None:
+def _calibration(header: Header, task: Task) -> Calibration | None:
+    if header.calibration is None:
         return None
     try:
-        calibration = Calibration.of_dict(plain)
+        calibration = Calibration.of_dict(header.calibration)
     except UsageError as error:
-        raise FaultError(f"its calibration is none: {str(error).rstrip('.')}") from error
+        raise FaultError(f"its calibration is not valid: {str(error).rstrip('.')}") from error
     if calibration.curves and len(calibration.curves) != task.n_rows:
         raise FaultError(f"its calibration has {len(calibration.curves)} curves")
     return calibration
 
 
-def _check_thresholds(header: Mapping[str, Any], task: Task) -> None:
-    thresholds = field(header, "thresholds", dict)
-    if not all(
-        type(value) in (int, float) and abs(value) < float("inf") for value in thresholds.values()
-    ):
-        raise FaultError("its thresholds are not finite numbers by label")
+def _check_thresholds(header: Header, task: Task) -> None:
     try:
-        task.check_thresholds(thresholds)
+        task.check_thresholds(header.thresholds)
     except UsageError as error:
         raise FaultError(str(error).rstrip(".")) from error
 
 
-def _encoder(header: Mapping[str, Any], arrays: Arrays) -> Encoder:
-    """The encoder, with a tokenizer that is known by name only."""
-    tokenizer = Named(header["tokenizer"])
+def _encoder(header: Header, arrays: Arrays) -> Encoder:
+    """The encoder, with a tokenizer that is not loaded."""
+    tokenizer = UnloadedTokenizer(header.tokenizer)
     idf, columns = arrays.get("idf"), arrays.get("columns")
-    if idf is not None and ((idf < 1) | (idf > 100)).any():  # 1 + ln(documents) at the most
+    if idf is not None and ((idf < 1) | (idf > 100)).any():  # idf = 1 + ln(documents / df)
         raise FaultError("an idf is outside 1 to 100")
     try:
-        vectorizer = Vectorizer(**header["vectorizer"])
+        vectorizer = Vectorizer(**header.vectorizer)
         names = _names(arrays, vectorizer.ngrams)
         if columns is not None and (
             (np.diff(columns) <= 0).any() or (columns < 0).any() or (columns >= len(names)).any()
         ):
-            raise FaultError(f"its columns are not rising numbers from 0 to {len(names) - 1}")
+            raise FaultError(f"its columns are not increasing numbers from 0 to {len(names) - 1}")
         return Encoder(
-            tokenizer, vectorizer, names, idf, stop_words=header["stop_words"], columns=columns
+            tokenizer, vectorizer, names, idf, stop_words=header.stop_words, columns=columns
         )
     except UsageError as error:
         raise FaultError(str(error).rstrip(".")) from error

@@ -33,7 +33,7 @@ class JoinedBuilder(GroupBuilder):
         alone = sum(key in other.declared() for other in cls.builders) == 1
         return key if alone else f"{builder.label().replace('-', '_')}_{key}"
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, /, **values: Any) -> None:
         super().__init__(**values)
         own = self.params()
         self.__dict__["parts"] = [

@@ -74,7 +74,7 @@ class Registry:
                 )
             return self._inventory.load(found[0])[kind, short]
 
-    def create(self, kind: str, name: str, **params: Any) -> Any:
+    def create(self, kind: str, name: str, /, **params: Any) -> Any:
         """An instance of what :meth:`find` finds. UsageError for a wrong parameter."""
         return self._make(self.find(kind, name), params)
 
