@@ -69,7 +69,7 @@ def test_what_is_saved_can_be_edited_and_trained_with(cli: Cli, corpus: str) -> 
         "--reg-group", 0.1, "--reg-l1", 0.01, "-o", "films.textreg", "--json",
     )  # fmt: skip
     assert done.code == 0
-    assert done.err.count("mine.txt: 1 of 33 words are no features") == 1
+    assert done.err.count("mine.txt: 1 of 33 words are not features") == 1
     assert "'superb' (line 6)" in done.err
     result = json.loads(done.out)
     assert result["groups"]["name"] == "file"
@@ -88,7 +88,7 @@ def test_labels_are_not_needed(cli: Cli, tmp_path: Path) -> None:
         (["--groups", "sentense"], "no group builder 'sentense'. Did you mean 'sentences'?"),
         (["--groups", "windows,documents", "--groups-weight", "sqrt"], "No such option"),
         (["--groups", "windows", "--groups-size", "0"], "windows: size must be at least 1, not 0."),
-        (["--feature", "fim"], "'fim' is no feature of these texts. Did you mean 'film'?"),
+        (["--feature", "fim"], "'fim' is not a feature of these texts. Did you mean 'film'?"),
         (["--groups", "file", "--groups-path", "none.txt"], "none.txt cannot be read"),
         (["--reg", "group"], "No such option"),
         (["-o", "nowhere/groups.txt"], "does not exist"),
@@ -132,4 +132,4 @@ def test_what_is_left_out_is_told_once_however_often_groups_are_built(
     options = ("--groups", "file", "--groups-path", "mine.txt", "--cv", 3, "--jobs", 1)
     done = cli("train", corpus, "--reg", "group", *options)
     assert done.code == 0, done.err
-    assert done.err.count("1 of 4 words are no features") == 1
+    assert done.err.count("1 of 4 words are not features") == 1

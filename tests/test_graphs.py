@@ -24,11 +24,11 @@ from textreg.records import Groups, Tokens
 from textreg.structure import linking
 from textreg.structure.linking import (
     correlations,
-    listed_words,
     mutual,
     nearest_by_cosine,
     nearest_by_distance,
     presence,
+    read_word_lists,
 )
 from textreg.training.settings import TrainingSettings
 
@@ -140,7 +140,7 @@ def test_lexicon(tmp_path: Path) -> None:
         Lexicon().build(made)
     seeds.write_text("Good\n")
     with pytest.raises(
-        DataError, match=r"none of 1 words is a feature of the texts, such as 'Good"
+        DataError, match=r"none of 1 words is a feature of the texts, for example 'Good"
     ):
         Lexicon(seeds=str(seeds)).build(made)
 
@@ -149,13 +149,13 @@ def test_listed_words(tmp_path: Path) -> None:
     one, other = tmp_path / "good.txt", tmp_path / "bad.words.txt"
     one.write_text("\ufeffgreat\n# no\nvery good\n", encoding="utf-8")
     other.write_text("awful\n")
-    lists = listed_words(f"{one}, {other}")
+    lists = read_word_lists(f"{one}, {other}")
     assert lists == {"good": ["great", "very good"], "bad": ["awful"]}
     with pytest.raises(UsageError, match="two word lists are called 'good'"):
-        listed_words(f"{one},{one}")
+        read_word_lists(f"{one},{one}")
     one.write_text("; nothing\n")
-    with pytest.raises(DataError, match=r"good\.txt: there is no word in it"):
-        listed_words(str(one))
+    with pytest.raises(DataError, match=r"good\.txt: no words in it"):
+        read_word_lists(str(one))
 
 
 def test_classes_of_lists(tmp_path: Path) -> None:
@@ -171,11 +171,11 @@ def test_classes_of_lists(tmp_path: Path) -> None:
     }  # fmt: skip
     assert links_of(graph, names, "dissimilar") == {("PLUS", "MINUS"), ("MINUS", "PLUS")}
     assert Classes(lists=lists).build(made).dissimilar is None
-    with pytest.raises(UsageError, match=r"opposite names 'mins', which is no class.*'minus'"):
+    with pytest.raises(UsageError, match=r"opposite names 'mins', which is not a class.*'minus'"):
         Classes(lists=lists, opposite="plus:mins").build(made)
-    with pytest.raises(UsageError, match="must name two classes"):
+    with pytest.raises(UsageError, match="must be two classes"):
         Classes(lists=lists, opposite="plus").build(made)
-    with pytest.raises(UsageError, match="one of them"):
+    with pytest.raises(UsageError, match="give one of word lists"):
         Classes().build(made)
     (tmp_path / "minus.txt").write_text("nowhere")
     with pytest.raises(DataError, match="none of the words is a feature"):
@@ -214,7 +214,7 @@ def test_edges(tmp_path: Path) -> None:
     path.write_text("# a, b, weight\ngood\tgreat\t2\ngood bad -1\n\nfilm\tnowhere\nfilm plot\n")
     made = tokens()
     names = list(made.vocabulary)
-    left_out = r"edges\.tsv: 1 of 4 edges .* are left out: line 5: 'film' and 'nowhere'$"
+    left_out = r"edges\.tsv: 1 of 4 edges .* are ignored: line 5: 'film' and 'nowhere'$"
     with pytest.warns(DataWarning, match=left_out):
         graph = EdgeFile(path=str(path)).build(made)
     assert links_of(graph, names) == {
@@ -230,12 +230,12 @@ def test_edges(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("good\tgreat\tbest\n", r"edges\.tsv:1: the weight 'best' is no number"),
-        ("good great\ngood bad 0\n", r"edges\.tsv:2: the weight '0' is no number, or zero"),
+        ("good\tgreat\tbest\n", r"edges\.tsv:1: the weight 'best' is zero or not a number"),
+        ("good great\ngood bad 0\n", r"edges\.tsv:2: the weight '0' is zero or not a number"),
         ("good great nan\n", r"edges\.tsv:1: the weight 'nan'"),
-        ("\ngood\n", r"edges\.tsv:2: this is no edge: 'good'"),
+        ("\ngood\n", r"edges\.tsv:2: this is not an edge: 'good'"),
         ("good good\n", r"edges\.tsv:1: 'good' is linked to itself"),
-        ("# only\n", r"edges\.tsv: there is no edge in it"),
+        ("# only\n", r"edges\.tsv: no edges in it"),
         ("Good Great\n", r"edges\.tsv, line 1: 'Good' and 'Great' are not both features"),
     ],
 )

@@ -189,7 +189,7 @@ def test_paragraphs_survive_pruning_and_ngrams() -> None:
 def test_a_tokenizer_without_paragraphs_is_told() -> None:
     tokens = words(TEXTS)
     plain = Tokens(tokens.ids, tokens.sentence_ptr, tokens.document_ptr, tokens.vocabulary)
-    with pytest.raises(UsageError, match="does not say where paragraphs end"):
+    with pytest.raises(UsageError, match="does not find paragraphs"):
         Paragraphs().build(plain)
 
 
@@ -311,8 +311,8 @@ def test_a_file_of_groups(name: str, tmp_path: Path) -> None:
         ("large\t-1\ttwo\n", r"groups\.txt:1: the weight '-1'"),
         ("large\tinf\ttwo\n", r"groups\.txt:1: the weight 'inf'"),
         ("# nothing\n\n", r"groups\.txt: no groups in it"),
-        ("large\t2\nsmall\t1\t\n", r"groups\.txt: none of its groups has a feature"),
-        ("uno\ndos\n", r"groups\.txt:1: 'uno' is no feature of the training texts, and neither"),
+        ("large\t2\nsmall\t1\t\n", r"groups\.txt: no group has a feature"),
+        ("uno\ndos\n", r"groups\.txt:1: 'uno' is not a feature of the training texts, and neither"),
     ],
 )
 def test_a_bad_file_is_told_with_its_line(text: str, message: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Graphs of features from what people know: classes of words, and lists of edges."""
+"""Graph builders from files: classes of words, and lists of edges."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from textreg.params import param
 from textreg.records import Graph, Groups, Tokens
 from textreg.structure.groupfile import read_groups
 from textreg.structure.grouping import features_of
-from textreg.structure.linking import listed_words
+from textreg.structure.linking import read_word_lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,40 +27,41 @@ if TYPE_CHECKING:
     from textreg.records import Floats
 
 SHOWN = 3
-"""Edges that a warning names."""
+"""Maximum number of edges that a warning lists."""
 
-EDGE = "Write two words and, if it is not 1, a weight, with tabs between them."
+EDGE = "Write two words, and a weight if it is not 1, with tabs between them."
 
 
 class Classes(GraphBuilder):
-    """Features of a class have weights near a mean that is learned with them (section 3.1).
+    """Links the features of a class to their mean weight (sandler2008, section 3.1).
 
-    Each feature is linked to a virtual feature for its class, whose weight becomes the mean. A
-    feature of several classes is linked to all of them, in proportion to their weights (a mixture).
-    The classes come from word lists, from a file of groups, or from a group builder (``--groups
-    lda``). Features of no class have no link.
+    Each feature is linked to a virtual feature for its class, whose weight is learned with the
+    others and becomes the mean. A feature of several classes is linked to all of them, in
+    proportion to the weights of the groups (a mixture). The classes are word lists, groups from a
+    file, or groups from a builder (``--groups lda``). Features of no class have no link.
     """
 
     name = "classes"
     takes_groups: ClassVar[bool] = True
     lists: str | None = param(
-        default=None, help="word lists, one for each class; several with commas between them"
+        default=None,
+        help="files with one word on each line, one for each class; separate them by commas",
     )
-    path: str | None = param(default=None, help="a file of groups: see --groups file")
+    path: str | None = param(default=None, help="file of groups, as for --groups file")
     opposite: str | None = param(
         default=None,
-        help="classes with opposite means, as good:bad; several with commas between them",
+        help="classes with opposite means, such as good:bad; separate several by commas",
     )
 
     def build(self, tokens: Tokens) -> Graph:
         """The graph; UsageError unless exactly one of ``lists`` and ``path`` is given."""
         if (self.lists is None) == (self.path is None):
             raise UsageError(
-                "classes: name word lists (--graph-lists good.txt,bad.txt), a file of groups "
-                "(--graph-path FILE), or a builder of groups (--groups NAME); one of them."
+                "classes: give one of word lists (--graph-lists good.txt,bad.txt), a file of "
+                "groups (--graph-path FILE) and a group builder (--groups NAME)."
             )
         if self.lists is not None:
-            sets, source = listed_words(self.lists), self.lists
+            sets, source = read_word_lists(self.lists), self.lists
             names, words = list(sets), list(sets.values())
             weights = np.ones(len(sets))
         else:
@@ -71,17 +72,17 @@ class Classes(GraphBuilder):
         indptr, indices = features_of(words, tokens.vocabulary, "none")
         if not len(indices):
             raise DataError(
-                f"{source}: none of the words is a feature of the texts, such as '{words[0][0]}'. "
-                "Check that they are written as the tokenizer gives them, such as in small letters."
+                f"{source}: none of the words is a feature of the texts, for example "
+                f"'{words[0][0]}'. Write words as the tokenizer does, for example in lower case."
             )
         groups = Groups(indptr, indices, weights, len(tokens.vocabulary), names)
         return self._graph(groups)
 
     def build_from(self, tokens: Tokens, groups: Groups) -> Graph:
-        """The graph with a class for every group; UsageError where files are named as well."""
+        """The graph with a class for every group; UsageError if files are given as well."""
         if self.lists is not None or self.path is not None:
             raise UsageError(
-                "classes: the classes come from a builder of groups (--groups) or from files "
+                "classes: take the classes from a group builder (--groups) or from files "
                 "(--graph-lists, --graph-path), not from both."
             )
         return self._graph(groups)
@@ -105,30 +106,34 @@ class Classes(GraphBuilder):
         names = list(groups.names or ())
         pair = [name.strip() for name in text.split(":")]
         if len(pair) != 2 or pair[0] == pair[1]:
-            raise UsageError(f"classes: opposite must name two classes, as good:bad, not '{text}'.")
+            raise UsageError(
+                f"classes: opposite must be two classes such as good:bad, not '{text}'."
+            )
         for name in pair:
             if name not in names:
                 raise UsageError(
-                    f"classes: opposite names '{name}', which is no class."
+                    f"classes: opposite names '{name}', which is not a class."
                     f"{did_you_mean(name, names)} There are: {', '.join(names[:20])}."
                 )
         return names.index(pair[0]), names.index(pair[1])
 
 
 class EdgeFile(GraphBuilder):
-    """Links from a file, one a line: two features and a weight, with tabs between them.
+    """Links from a file, one on each line: two features and a weight, with tabs between them.
 
-    A weight below zero links features of opposite weights (section 3.2); without a third field it
-    is 1. Empty lines and lines that begin with ``#`` say nothing. Edges of words that are no
-    features are left out, with a warning.
+    The default of the weight is 1. A negative weight links features that should have opposite
+    weights (sandler2008, section 3.2). Empty lines and lines that begin with ``#`` are ignored, as
+    are edges of words that are not features, with a warning.
     """
 
     name = "file"
-    path: str | None = param(default=None, help="the file of edges")
-    directed: bool = param(default=False, help="an edge draws its first feature only")
+    path: str | None = param(default=None, help="file of edges")
+    directed: bool = param(
+        default=False, help="an edge pulls only its first feature toward the second"
+    )
 
     def build(self, tokens: Tokens) -> Graph:
-        """The graph; DataError with file and line for a bad edge, or where no edge fits."""
+        """The graph; DataError with file and line for a bad edge, or if no edge has features."""
         if self.path is None:
             raise UsageError("file: name the file of edges with --graph-path FILE.")
         row, column, value = _known_edges(self.path, tokens.vocabulary)
@@ -144,9 +149,9 @@ class EdgeFile(GraphBuilder):
 def _known_edges(
     path: str, vocabulary: Sequence[str]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
-    """First features, second features and weights of edges between features; a warning of others.
+    """First features, second features and weights of all edges between features.
 
-    DataError with file and line for a bad edge, or where there is none between features.
+    Warns of the other edges. Raises DataError for a bad edge, or if there is no other.
     """
     number = {name: feature for feature, name in enumerate(vocabulary)}
     ends: list[tuple[int, int]] = []
@@ -162,17 +167,16 @@ def _known_edges(
         else:
             unknown.append(f"line {line_number}: '{one}' and '{other}'")
     if not ends and not unknown:
-        raise DataError(f"{path}: there is no edge in it. {EDGE}")
+        raise DataError(f"{path}: no edges in it. {EDGE}")
     if not ends:
         raise DataError(
-            f"{path}, {unknown[0]} are not both features of the texts, and those of no other edge "
-            "are. Check that they are written as the tokenizer gives them, such as in small "
-            "letters."
+            f"{path}, {unknown[0]} are not both features of the texts, nor are those of any other "
+            "edge. Write words as the tokenizer does, for example in lower case."
         )
     if unknown:
         warnings.warn(
             f"{path}: {len(unknown):,} of {len(unknown) + len(ends):,} edges link words that are "
-            f"not both features of the texts, and are left out: {first_few(unknown, SHOWN, '; ')}",
+            f"not both features of the texts, and are ignored: {first_few(unknown, SHOWN, '; ')}",
             DataWarning,
             stacklevel=3,
         )
@@ -189,22 +193,22 @@ def _links(value: Floats, row: np.ndarray, column: np.ndarray, size: int) -> csr
 def _edge(line: str, where: str) -> tuple[str, str, float]:
     fields = [field.strip() for field in line.split("\t" if "\t" in line else None)]
     if len(fields) not in (2, 3) or not all(fields):
-        raise DataError(f"{where}: this is no edge: {line.strip()!r:.60}. {EDGE}")
+        raise DataError(f"{where}: this is not an edge: {line.strip()!r:.60}. {EDGE}")
     try:
         weight = float(fields[2]) if len(fields) == 3 else 1.0
     except ValueError:
         weight = math.nan
     if not math.isfinite(weight) or weight == 0.0:
         raise DataError(
-            f"{where}: the weight '{fields[2]}' is no number, or zero. {EDGE} Below zero it links "
-            "opposites."
+            f"{where}: the weight '{fields[2]}' is zero or not a number. {EDGE} A negative weight "
+            "links opposites."
         )
     if fields[0] == fields[1]:
-        raise DataError(f"{where}: '{fields[0]}' is linked to itself. Take the line out.")
+        raise DataError(f"{where}: '{fields[0]}' is linked to itself. Remove the line.")
     return fields[0], fields[1], weight
 
 
 @hookimpl
 def textreg_graph_builders() -> list[type[GraphBuilder]]:
-    """Both of them."""
+    """The graph builders of this module."""
     return [Classes, EdgeFile]

@@ -1,4 +1,4 @@
-"""Graphs of features from texts: words that occur together, words that go with the same seeds."""
+"""Graph builders from texts: words that occur together, words correlated with the same seeds."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from textreg.params import param
 from textreg.records import Graph, Tokens
 from textreg.structure.linking import (
     correlations,
-    listed_words,
+    features_among,
     mutual,
     nearest_by_cosine,
     nearest_by_distance,
-    numbers_of,
     presence,
+    read_word_lists,
 )
 
 if TYPE_CHECKING:
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 
 class Cooccurrence(GraphBuilder):
-    """Words that occur in the same documents: cosines of their columns (section 4.1).
+    """Links words that occur in the same documents (sandler2008, section 4.1).
 
-    Each feature is linked to those of highest cosine with it, by as much; unlabeled documents
-    count as well.
+    Each feature is linked to those whose columns have the largest cosines with its own; the cosine
+    is the weight. Unlabeled documents count as well.
     """
 
     name = "cooccurrence"
-    neighbors: int = param(default=25, min=1, help="most links of a feature")
-    threshold: float = param(default=0.1, min=0, max=1, help="links need a cosine above this")
-    min_df: int = param(default=5, min=1, help="fewest documents of a feature that is linked")
+    neighbors: int = param(default=25, min=1, help="maximum number of links of a feature")
+    threshold: float = param(default=0.1, min=0, max=1, help="links have a cosine above this")
+    min_df: int = param(default=5, min=1, help="minimum number of documents with a linked feature")
 
     def build(self, tokens: Tokens) -> Graph:
         """The graph of the documents of ``tokens``."""
@@ -45,32 +45,32 @@ class Cooccurrence(GraphBuilder):
 
 
 class Lexicon(GraphBuilder):
-    """Words that go with the same seed words (section 4.2).
+    """Links words that are correlated with the same seed words (sandler2008, section 4.2).
 
-    Each feature is described by its correlations with all the seeds, over the documents that hold
-    them. Two features are linked, with weight 1, if each is among the other's nearest. With seeds
-    of strong sentiment this finds words that praise or blame alike.
+    The vector of a feature has its correlations with all seeds, over documents. Two features are
+    linked, with weight 1, if each is among the other's nearest neighbors. With seeds of strong
+    sentiment this links words of the same sentiment.
     """
 
     name = "lexicon"
     seeds: str | None = param(
-        default=None, help="word lists, a word a line; several with commas between them"
+        default=None, help="files with one word on each line; separate several by commas"
     )
-    min_seed_df: int = param(default=100, min=1, help="fewest documents of a seed")
-    neighbors: int = param(default=100, min=1, help="how many are near")
-    min_df: int = param(default=10, min=1, help="fewest documents of a feature that is linked")
+    min_seed_df: int = param(default=100, min=1, help="minimum number of documents with a seed")
+    neighbors: int = param(default=100, min=1, help="number of nearest neighbors of a feature")
+    min_df: int = param(default=10, min=1, help="minimum number of documents with a linked feature")
     distance: str = param(
         default="cosine",
         choices=("cosine", "euclidean"),
-        help="between the correlations of two features; the paper does not say which",
+        help="distance between vectors of correlations; the paper does not say which",
     )
 
     def build(self, tokens: Tokens) -> Graph:
-        """The graph; UsageError without seeds, DataError where no seed is frequent enough."""
+        """The graph; UsageError without seeds, DataError if no seed is frequent enough."""
         if self.seeds is None:
             raise UsageError("lexicon: name a file of seed words with --graph-seeds FILE.")
-        words = list(chain(*listed_words(self.seeds).values()))
-        seeds = numbers_of(words, tokens.vocabulary, self.seeds)
+        words = list(chain(*read_word_lists(self.seeds).values()))
+        seeds = features_among(words, tokens.vocabulary, self.seeds)
         B = presence(tokens, self.min_df)
         frequency = np.bincount(B.indices, minlength=B.shape[1])
         frequent = seeds[frequency[seeds] >= self.min_seed_df]
@@ -91,7 +91,7 @@ class Lexicon(GraphBuilder):
 
 
 def spread(links: csr_array, features: np.ndarray, size: int) -> csr_array:
-    """Links between some features as links between all ``size`` of them."""
+    """Links between the rows ``features`` as links between all ``size`` features."""
     from scipy.sparse import csr_array
 
     pairs = links.tocoo()
@@ -101,5 +101,5 @@ def spread(links: csr_array, features: np.ndarray, size: int) -> csr_array:
 
 @hookimpl
 def textreg_graph_builders() -> list[type[GraphBuilder]]:
-    """Both of them."""
+    """The graph builders of this module."""
     return [Cooccurrence, Lexicon]

@@ -1,4 +1,4 @@
-"""Groups from the layout of a text, and from a file."""
+"""Group builders from the layout of texts, and from a file."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from textreg.structure.groupfile import read_groups
 from textreg.structure.grouping import NGRAMS, SegmentBuilder, WeightedBuilder, features_of
 
 SHOWN = 5
-"""Unknown words that a warning names."""
+"""Maximum number of unknown words that a warning lists."""
 
 
 class Paragraphs(SegmentBuilder):
     """One group for every paragraph: the sentences between lines without a word.
 
-    A sentence that runs over such a line, as with ``--tokenizer-sentences none``, is in one
-    paragraph. Needs a tokenizer that tells paragraphs apart, as ``words`` does.
+    A sentence that crosses such a line, as with ``--tokenizer-sentences none``, is in one
+    paragraph. The tokenizer must find paragraphs, as ``words`` does.
     """
 
     name = "paragraphs"
     segment = "paragraph"
 
     def segments(self, tokens: Tokens) -> tuple[Int32s, Int64s, Int64s]:
-        """The paragraphs; UsageError where ``tokens`` has none."""
+        """The paragraphs; UsageError if ``tokens`` has none."""
         if tokens.paragraph_ptr is None:
             raise UsageError(
-                "paragraphs: the tokenizer does not say where paragraphs end. Use the tokenizer "
+                "paragraphs: the tokenizer does not find paragraphs. Use the tokenizer "
                 "'words', or groups of sentences or windows."
             )
         document_ptr = np.searchsorted(tokens.paragraph_ptr, tokens.document_ptr)
@@ -52,17 +52,19 @@ class Documents(SegmentBuilder):
 
 
 class Windows(SegmentBuilder):
-    """One group for every window of so many words, sliding over each document.
+    """One group for every window of words that slides over a document.
 
-    Sentences do not matter. Only single words are counted; an n-gram is in every window that has
-    its first word. The last window of a document ends with it and may be shorter.
+    Windows ignore sentences. Their size counts single words; an n-gram is in every window with its
+    first word. The last window of a document ends with it and may be shorter.
     """
 
     name = "windows"
     segment = "window"
     size: int = param(default=20, min=1, help="words in a window")
     stride: int | None = param(
-        default=None, min=1, help="words from one window's start to the next's; none: the size"
+        default=None,
+        min=1,
+        help="words from the start of one window to the next; the size by default",
     )
 
     def __init__(self, /, **values: Any) -> None:
@@ -70,15 +72,15 @@ class Windows(SegmentBuilder):
         if self.stride is not None and self.stride > self.size:
             raise UsageError(
                 f"windows: stride must be at most size, {self.size}, not {self.stride}: words "
-                "between two windows would be in none."
+                "between two windows would be in no group."
             )
 
     def segments(self, tokens: Tokens) -> tuple[Int32s, Int64s, Int64s]:
-        """The windows of every document, one after the other; they overlap where stride < size."""
+        """The windows of every document in turn; they overlap if stride < size."""
         stride = self.size if self.stride is None else self.stride
         ptr = tokens.token_document_ptr
         is_word = np.array([" " not in name for name in tokens.vocabulary], dtype=bool)
-        words = np.flatnonzero(is_word[tokens.ids])  # their places; n-grams follow their first word
+        words = np.flatnonzero(is_word[tokens.ids])  # n-grams follow their first word
         word_ptr = np.searchsorted(words, ptr)
         lengths = np.diff(word_ptr)
         counts = np.where(lengths > 0, 1 + -(-np.maximum(lengths - self.size, 0) // stride), 0)
@@ -88,7 +90,8 @@ class Windows(SegmentBuilder):
         nth = np.arange(document_ptr[-1]) - document_ptr[document]
         first = word_ptr[document] + stride * nth
         after = np.minimum(first + self.size, word_ptr[document + 1])
-        # Pruning may have taken the first word of n-grams: none may fall out at a document's ends.
+        # The first word of an n-gram may have been pruned: the first and last window of a document
+        # reach its ends, so that no n-gram is lost.
         begin = np.where(nth == 0, ptr[document], words[first])
         last = after == word_ptr[document + 1]
         end = np.where(last, ptr[document + 1], words[np.where(last, first, after)])
@@ -98,14 +101,14 @@ class Windows(SegmentBuilder):
 
 
 class File(WeightedBuilder):
-    """Groups from a file, one a line: see :func:`textreg.structure.groupfile.read_groups`.
+    """Groups from a file, one on each line; see :func:`textreg.structure.groupfile.read_groups`.
 
-    A group holds the features that its line names, n-grams too ("very good"). With ``ngrams`` it
-    also holds those made of its words. What is no feature is left out, with a warning.
+    A group has the features that its line names, n-grams included ("very good"). With ``ngrams``
+    it also has the n-grams of its words. Names that are not features are ignored, with a warning.
     """
 
     name = "file"
-    path: str | None = param(default=None, help="the file of groups, one a line")
+    path: str | None = param(default=None, help="file of groups, one on each line")
     ngrams: str = param(
         default="none",
         choices=NGRAMS,
@@ -113,7 +116,7 @@ class File(WeightedBuilder):
     )
 
     def build(self, tokens: Tokens) -> Groups:
-        """The groups of the file; DataError where none of their words is a feature."""
+        """The groups of the file; DataError if none of their words is a feature."""
         if self.path is None:
             raise UsageError("file: name the file of groups with --groups-path FILE.")
         lines = read_groups(self.path)
@@ -127,11 +130,11 @@ class File(WeightedBuilder):
         return Groups(indptr, indices, groups.weights * weights, groups.n_features, groups.names)
 
     def _report(self, listed: list[tuple[int, str]], tokens: Tokens) -> None:
-        """Warn of words that are no features; DataError where none is one, or there is none."""
+        """Warn of words that are not features; DataError if no word is one."""
         if not listed:
             raise DataError(
-                f"{self.path}: none of its groups has a feature. After name and weight, write the "
-                "features of a group, with tabs between them."
+                f"{self.path}: no group has a feature. After name and weight, write the features "
+                "of a group, with tabs between them."
             )
         known = set(tokens.vocabulary)
         if self.ngrams != "none":  # a word may be part of n-grams only
@@ -141,14 +144,14 @@ class File(WeightedBuilder):
             return
         if len(unknown) == len(listed):
             raise DataError(
-                f"{self.path}:{unknown[0][0]}: '{unknown[0][1]}' is no feature of the training "
-                "texts, and neither is any other word of the file. Check that they are written as "
-                "the tokenizer gives them, such as in small letters."
+                f"{self.path}:{unknown[0][0]}: '{unknown[0][1]}' is not a feature of the training "
+                "texts, and neither is any other word of the file. Write words as the tokenizer "
+                "does, for example in lower case."
             )
         shown = [f"'{name}' (line {number})" for number, name in unknown]
         warnings.warn(
-            f"{self.path}: {len(unknown):,} of {len(listed):,} words are no features of the "
-            f"training texts and are left out: {first_few(shown, SHOWN)}",
+            f"{self.path}: {len(unknown):,} of {len(listed):,} words are not features of the "
+            f"training texts and are ignored: {first_few(shown, SHOWN)}",
             DataWarning,
             stacklevel=2,
         )

@@ -1,4 +1,4 @@
-"""One group of features for every training sentence."""
+"""The group builder of sentences."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from textreg.structure.grouping import SegmentBuilder
 
 
 class Sentences(SegmentBuilder):
-    """Group s holds the distinct features of sentence s (Yogatama & Smith 2014, section 3).
+    """One group for every training sentence, of its distinct features.
 
-    Where sentences end is up to the tokenizer; n-grams never cross that.
+    These are the groups of yogatama2014, section 3. The tokenizer finds where sentences end;
+    n-grams do not cross sentences.
     """
 
     name = "sentences"
@@ -24,5 +25,5 @@ class Sentences(SegmentBuilder):
 
 @hookimpl
 def textreg_group_builders() -> list[type[GroupBuilder]]:
-    """The one."""
+    """The group builder of this module."""
     return [Sentences]

@@ -12,22 +12,24 @@ from textreg.text import SENTENCES, scan_words, split_words
 
 
 class Words(Tokenizer):
-    """Runs of letters, digits and underscores: Python's ``\\w+``, in any script.
+    """Words of letters, digits and underscores: the matches of ``\\w+``, in any script.
 
-    With ``sentences="punct"`` a sentence ends at ``. ! ? …`` (and closing quotes or brackets)
-    before white space, unless a lower-case letter follows or the full stop belongs to an
-    abbreviation, an initial or a number; at an end mark that stands alone, as in text already
-    tokenized; at a line without a word; at a colon that ends a line; and before a line such as
-    ``Subject: …`` in a mail.
+    With ``sentences="punct"``, a sentence ends
+
+    - at ``. ! ? …`` (and closing quotes or brackets) before white space, unless a lower-case
+      letter follows or the full stop is part of an abbreviation, an initial or a number;
+    - at punctuation between white space, as in text that is tokenized already;
+    - at a line without a word, and at a colon at the end of a line;
+    - before a line such as ``Subject: …`` in a mail.
     """
 
     name = "words"
-    lowercase: bool = param(default=True, help="make all letters small")
-    min_length: int = param(default=1, min=1, help="leave out words of fewer characters")
+    lowercase: bool = param(default=True, help="convert to lower case")
+    min_length: int = param(default=1, min=1, help="drop words with fewer characters")
     sentences: str = param(default="punct", choices=SENTENCES, help="where sentences end")
 
     def __call__(self, text: str) -> list[list[str]]:
-        """The words of ``text``, one list a sentence, in plain Python."""
+        """The words of every sentence of ``text``."""
         return split_words(
             text,
             lowercase=self.lowercase,
@@ -36,7 +38,7 @@ class Words(Tokenizer):
         )
 
     def encode(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
-        """The same of all ``texts`` in one compiled pass, with the vocabulary sorted by name."""
+        """The tokens of all ``texts``, by :func:`textreg.text.scan_words`."""
         return scan_words(
             texts,
             lowercase=self.lowercase,

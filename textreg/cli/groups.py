@@ -118,7 +118,7 @@ def _chosen(groups: Groups, tokens: Tokens, feature: str | None) -> list[int]:
         number = list(tokens.vocabulary).index(feature)
     except ValueError:
         raise DataError(
-            f"--feature: '{feature}' is no feature of these texts."
+            f"--feature: '{feature}' is not a feature of these texts."
             f"{did_you_mean(feature, tokens.vocabulary)}"
         ) from None
     entries = np.flatnonzero(groups.indices == number)

@@ -171,7 +171,7 @@ def scaled_rows(links: csr_array) -> csr_array:
 
 
 def _blocks(sizes: Floats) -> Iterator[tuple[int, int]]:
-    """Cut a range into runs whose ``sizes`` add up to BLOCK at most, or are one."""
+    """Cut a range into blocks whose ``sizes`` sum to BLOCK at most, or that have one item."""
     ends = np.cumsum(sizes)
     low = 0
     while low < len(sizes):
@@ -181,11 +181,27 @@ def _blocks(sizes: Floats) -> Iterator[tuple[int, int]]:
         low = high
 
 
-def listed_words(paths: str) -> dict[str, list[str]]:
-    """The words of one file or several with commas between them, one a line, by the file's stem.
+def read_word_lists(paths: str) -> dict[str, list[str]]:
+    """The words of files with one word on each line.
 
-    Empty lines and lines that begin with ``#`` or ``;`` say nothing. Raises UsageError for a file
-    that cannot be opened or stems that are the same, DataError for a file without a word.
+    Empty lines and lines that begin with ``#`` or ``;`` are ignored.
+
+    Parameters
+    ----------
+    paths : str
+        One path, or several with commas between them.
+
+    Returns
+    -------
+    dict of str to list of str
+        The words of every file by its name without ending.
+
+    Raises
+    ------
+    UsageError
+        If a file cannot be opened, or two have the same name.
+    DataError
+        If a file has no words.
     """
     lists: dict[str, list[str]] = {}
     for path in map(str.strip, paths.split(",")):
@@ -195,18 +211,38 @@ def listed_words(paths: str) -> dict[str, list[str]]:
         lines = (line.strip() for _, line in numbered_lines(path))
         lists[stem] = [word for word in lines if word and not word.startswith(("#", ";"))]
         if not lists[stem]:
-            raise DataError(f"{path}: there is no word in it. Write one a line.")
+            raise DataError(f"{path}: no words in it. Write one on each line.")
     return lists
 
 
-def numbers_of(words: Sequence[str], vocabulary: Sequence[str], source: str) -> NDArray[np.intp]:
-    """The features that ``words`` name, sorted; DataError where none does."""
+def features_among(
+    words: Sequence[str], vocabulary: Sequence[str], source: str
+) -> NDArray[np.intp]:
+    """The features that are among some words.
+
+    Parameters
+    ----------
+    words : sequence of str
+    vocabulary : sequence of str
+        The names of all features.
+    source : str
+        Where the words are from, for the message.
+
+    Returns
+    -------
+    ndarray of int
+        Indices into ``vocabulary``, sorted.
+
+    Raises
+    ------
+    DataError
+        If no word is a feature.
+    """
     wanted = set(words)
-    found = [feature for feature, name in enumerate(vocabulary) if name in wanted]
-    if not found:
+    features = [feature for feature, name in enumerate(vocabulary) if name in wanted]
+    if not features:
         raise DataError(
-            f"{source}: none of {len(wanted):,} words is a feature of the texts, such as "
-            f"'{words[0]}'. Check that they are written as the tokenizer gives them, such as in "
-            "small letters."
+            f"{source}: none of {len(wanted):,} words is a feature of the texts, for example "
+            f"'{words[0]}'. Write words as the tokenizer does, for example in lower case."
         )
-    return np.array(found, dtype=np.intp)
+    return np.array(features, dtype=np.intp)
