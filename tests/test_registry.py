@@ -427,14 +427,14 @@ def test_resolve() -> None:
     registry = Registry()
     registry.register(Own)
     own = Own(price=3)
-    assert registry.resolve("regularizer", own) is own
-    assert registry.resolve("regularizer", own, {"price": 4}) == Own(price=4)
-    assert registry.resolve("regularizer", Own) == Own()
-    assert registry.resolve("regularizer", "own", {"price": 5}) == Own(price=5)
+    assert registry.create("regularizer", own) is own
+    assert registry.create("regularizer", own, price=4) == Own(price=4)
+    assert registry.create("regularizer", Own) == Own()
+    assert registry.create("regularizer", "own", price=5) == Own(price=5)
     with pytest.raises(UsageError, match=r"regularizer: give a name \(.*own.*\), a subclass of"):
-        registry.resolve("regularizer", 3)
+        registry.create("regularizer", 3)
     with pytest.raises(UsageError, match="tokenizer: give"):
-        registry.resolve("tokenizer", own)
+        registry.create("tokenizer", own)
 
 
 def test_many_threads_load_a_plugin_once(install: Install, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
                 plain[key] = value
         super().set_params(**plain)
         for prefix, values in nested.items():
-            part = registry.resolve(PREFIXES[prefix], getattr(self, prefix), values)
+            part = registry.create(PREFIXES[prefix], getattr(self, prefix), **values)
             setattr(self, prefix, part)
         return self
 

@@ -142,7 +142,7 @@ def _group_builder(summary: TrainingSummary) -> Any:
 
 def _builder(kind: str, name: str, params: dict[str, Any]) -> Any:
     try:
-        return registry.resolve(kind, name, params)
+        return registry.create(kind, name, **params)
     except (PluginError, UsageError) as error:
         raise ModelError(
             f"the model was trained with {kind} of '{name}', which cannot be built again: {error}"

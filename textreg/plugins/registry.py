@@ -13,7 +13,7 @@ not installed is added by :func:`register` or :func:`register_file`, for this pr
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from textreg.errors import BrokenPluginError, PluginError, UsageError, did_you_mean
@@ -33,70 +33,78 @@ class Registry:
         self._blocks = self._inventory.blocks
 
     def find(self, kind: str, name: str) -> type[Any]:
-        """The class of this ``kind`` called ``name`` or ``distribution:name``, imported if need be.
+        """The class of a plugin, imported if need be.
 
-        Names of group builders with commas between them give one class that joins their groups.
-        Raises PluginError when there is none, when two distributions provide it, when it is
-        blocked, or when its module cannot be loaded or does not keep to the interface.
+        Parameters
+        ----------
+        kind : str
+            One of :data:`~textreg.plugins.entries.KIND_NAMES`.
+        name : str
+            ``name`` or ``distribution:name``. Names of group builders with commas between them
+            give one class that joins their groups.
+
+        Raises
+        ------
+        PluginError
+            If there is no such plugin, if two distributions provide it, if it is blocked, or if its
+            module cannot be loaded or does not keep to the interface.
         """
         _check_kind(kind)
         if kind == "groups" and "," in name:
-            from textreg.plugins.joining import join
-
-            parts = [part.strip() for part in name.split(",")]
-            if not all(parts):
-                raise UsageError(
-                    f"groups: '{name}' has a comma with no name beside it: name one builder, such "
-                    "as lda, or several with commas between them, such as lda,sentences."
-                )
-            return join(tuple(self.find(kind, part) for part in parts))
+            return self._joined(name)
         owner, _, short = name.rpartition(":")
         with self._inventory.lock:
-            if not owner and (kind, short) in self._inventory.added:
+            added = None if owner else self._inventory.added.get((kind, short))
+            if added is not None:
                 self._refuse_blocked(kind, short, "")
-                return self._inventory.added[kind, short].part
-            entries = self._inventory.entries()
-            within = [e for e in entries if not owner or e.distribution == normal(owner)]
-            named = [entry for entry in within if (entry.kind, entry.name) == (kind, short)]
-            found = [entry for entry in named if not self._blocks.reason(*entry.part)]
+                return added.part
             faults: list[PluginError] = []
-            if named and not found:
-                self._refuse_blocked(*named[0].part)
-            if not named:
-                found = self._search_modules(kind, short, within, faults)
-            if not found:
+            entries = self._providers(kind, short, owner, faults)
+            if not entries:
                 raise self._unknown(kind, name, faults)
-            if len(found) > 1:
+            if len(entries) > 1:
                 raise PluginError(
-                    f"{len(found)} {title(kind)}s are called '{short}': "
-                    f"{' and '.join(entry.provider for entry in found)}. "
-                    f"Write {' or '.join(f'{entry.distribution}:{short}' for entry in found)}."
+                    f"{len(entries)} {title(kind)}s are called '{short}': "
+                    f"{' and '.join(entry.provider for entry in entries)}. "
+                    f"Write {' or '.join(f'{entry.distribution}:{short}' for entry in entries)}."
                 )
-            return self._inventory.load(found[0])[kind, short]
+            return self._inventory.load(entries[0])[kind, short]
 
-    def create(self, kind: str, name: str, /, **params: Any) -> Any:
-        """An instance of what :meth:`find` finds. UsageError for a wrong parameter."""
-        return self._make(self.find(kind, name), params)
+    def create(self, kind: str, part: Any, /, **params: Any) -> Any:
+        """An instance of a plugin.
 
-    def resolve(self, kind: str, spec: Any, params: Mapping[str, Any] | None = None) -> Any:
-        """An instance, with ``params`` set, from a name, a class or an instance.
+        Parameters
+        ----------
+        kind : str
+            One of :data:`~textreg.plugins.entries.KIND_NAMES`.
+        part : str, class or instance
+            A name as for :meth:`find`, a subclass of the kind, or an instance of one.
+        **params
+            Parameters by name; an instance is returned with these replaced.
 
-        Raises UsageError when ``spec`` is none of these.
+        Raises
+        ------
+        PluginError
+            As for :meth:`find`.
+        UsageError
+            For a wrong parameter, and for a ``part`` that is none of these.
         """
         from textreg.kinds import KINDS
 
         _check_kind(kind)
-        params = params or {}
-        if isinstance(spec, str):
-            return self.create(kind, spec, **params)
-        if isinstance(spec, type) and issubclass(spec, KINDS[kind]):
-            return self._make(spec, params)
-        if isinstance(spec, KINDS[kind]):
-            return spec.replace(**params) if params else spec
-        raise UsageError(
-            f"{title(kind)}: give a name ({', '.join(self.names(kind))}), a subclass of "
-            f"{KINDS[kind].__name__} or an instance of one, not {spec!r}."
-        )
+        base = KINDS[kind]
+        if isinstance(part, base):
+            return part.replace(**params) if params else part
+        if not (isinstance(part, str) or (isinstance(part, type) and issubclass(part, base))):
+            raise UsageError(
+                f"{title(kind)}: give a name ({', '.join(self.names(kind))}), a subclass of "
+                f"{base.__name__} or an instance of one, not {part!r}."
+            )
+        cls = self.find(kind, part) if isinstance(part, str) else part
+        with blaming(
+            lambda: self.who(cls), "its constructor", lambda: "--debug shows its traceback."
+        ):
+            return cls(**params)
 
     def names(self, kind: str) -> list[str]:
         """Names of this ``kind`` that are not blocked, sorted; imports nothing."""
@@ -211,17 +219,43 @@ class Registry:
                 )
             self._blocks.add(name)
 
-    def _make(self, cls: type[Any], params: Mapping[str, Any]) -> Any:
-        with blaming(
-            lambda: self.who(cls), "its constructor", lambda: "--debug shows its traceback."
-        ):
-            return cls(**params)
+    def _joined(self, names: str) -> type[Any]:
+        """One class for several group builders, from their names with commas between them."""
+        from textreg.plugins.joining import join
+
+        parts = [part.strip() for part in names.split(",")]
+        if not all(parts):
+            raise UsageError(
+                f"groups: '{names}' has a comma with no name beside it: name one builder, such "
+                "as lda, or several with commas between them, such as lda,sentences."
+            )
+        return join(tuple(self.find("groups", part) for part in parts))
+
+    def _providers(
+        self, kind: str, name: str, owner: str, faults: list[PluginError]
+    ) -> list[Entry]:
+        """Entry points that provide a part and are not blocked.
+
+        owner: the distribution to look in, empty for all. PluginError if all of them are blocked.
+        Only where no entry point has the name are modules of many parts imported; the errors of
+        those that fail go to ``faults``.
+        """
+        entries = self._inventory.entries()
+        if owner:
+            entries = [entry for entry in entries if entry.distribution == normal(owner)]
+        named = [entry for entry in entries if (entry.kind, entry.name) == (kind, name)]
+        if not named:
+            return self._search_modules(kind, name, entries, faults)
+        allowed = [entry for entry in named if not self._blocks.reason(*entry.part)]
+        if not allowed:
+            self._refuse_blocked(*named[0].part)
+        return allowed
 
     def _search_modules(
         self, kind: str, name: str, entries: list[Entry], faults: list[PluginError]
     ) -> list[Entry]:
-        """Modules of many parts that have this one; why others failed goes to ``faults``."""
-        found = []
+        """Entry points of modules of many parts that have this one among them."""
+        providers = []
         for entry in entries:
             if entry.kind or self._blocks.reason(*entry.part):
                 continue
@@ -232,8 +266,8 @@ class Registry:
                 continue
             if (kind, name) in parts:
                 self._refuse_blocked(kind, name, entry.distribution)
-                found.append(entry)
-        return found
+                providers.append(entry)
+        return providers
 
     def _refuse_blocked(self, kind: str, name: str, distribution: str) -> None:
         if reason := self._blocks.reason(kind, name, distribution):
@@ -272,7 +306,6 @@ def _check_kind(kind: str) -> None:
 _default = Registry()
 find = _default.find
 create = _default.create
-resolve = _default.resolve
 names = _default.names
 listing = _default.listing
 provider = _default.provider

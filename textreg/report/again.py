@@ -37,10 +37,10 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
     summary = _summary(model)
     try:
         parts = {
-            key: registry.resolve(PREFIXES[key], part.name, part.params)
+            key: registry.create(PREFIXES[key], part.name, **part.params)
             for key, part in _parts(summary).items()
         }
-        parts["loss"] = registry.resolve("loss", summary.loss, summary.loss_params)
+        parts["loss"] = registry.create("loss", summary.loss, **summary.loss_params)
     except (PluginError, UsageError) as error:
         raise ModelError(f"the model's training cannot be repeated: {error}") from error
     split = summary.split

@@ -55,7 +55,7 @@ def check_graph_builder(part: Any, *, skip: Mapping[str, str] | None = None) -> 
 @_tokenizer.add("tokenizer-call")
 def _tokenizer_call(part: Any) -> None:
     """Any text gives lists of tokens, one a sentence; a token is a text and not empty."""
-    made: Tokenizer = registry.resolve("tokenizer", part)
+    made: Tokenizer = registry.create("tokenizer", part)
     for text in TEXTS:
         sentences = made(text)
         good = isinstance(sentences, list) and all(isinstance(one, list) for one in sentences)
@@ -68,7 +68,7 @@ def _tokenizer_call(part: Any) -> None:
 @_tokenizer.add("tokenizer-encode")
 def _tokenizer_encode(part: Any) -> None:
     """``encode`` gives the tokens that calling it gives, document by document."""
-    made: Tokenizer = registry.resolve("tokenizer", part)
+    made: Tokenizer = registry.create("tokenizer", part)
     tokens = made.encode(TEXTS)
     require("tokenizer-encode", isinstance(tokens, Tokens), "Tokens", type(tokens).__name__)
     require(
@@ -87,7 +87,7 @@ def _tokenizer_encode(part: Any) -> None:
 @_tokenizer.add("tokenizer-spans")
 def _tokenizer_spans(part: Any) -> None:
     """Where character offsets are given, they lie inside the text, in order."""
-    made: Tokenizer = registry.resolve("tokenizer", part)
+    made: Tokenizer = registry.create("tokenizer", part)
     try:
         tokens = made.encode(TEXTS, spans=True)
     except UsageError:
@@ -106,7 +106,7 @@ def _tokenizer_spans(part: Any) -> None:
 @_tokenizer.add("tokenizer-determinism")
 def _tokenizer_determinism(part: Any) -> None:
     """The same texts give the same tokens again, and a text alone what it gives among others."""
-    made: Tokenizer = registry.resolve("tokenizer", part)
+    made: Tokenizer = registry.create("tokenizer", part)
     one, other = made.encode(TEXTS), made.encode(TEXTS)
     same = np.array_equal(one.ids, other.ids) and list(one.vocabulary) == list(other.vocabulary)
     require("tokenizer-determinism", same, "the same tokens twice", "others")
@@ -119,7 +119,7 @@ def _built(kind: str, part: Any, tokens: Tokens) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         try:
-            return registry.resolve(kind, part).build(tokens)
+            return registry.create(kind, part).build(tokens)
         except DataError:
             return None
 

@@ -69,7 +69,7 @@ class Point(NamedTuple):
 
 
 def _made(part: Any) -> Loss:
-    loss: Loss = registry.resolve("loss", part)
+    loss: Loss = registry.create("loss", part)
     return loss
 
 

@@ -38,17 +38,17 @@ def checks_of(kind: str) -> Checks:
     @checks.add(f"{kind}-parameters")
     def parameters(part: Any) -> None:
         """The class and every parameter say what they are for, and numbers have a range."""
-        check_parameters(f"{kind}-parameters", registry.resolve(kind, part))
+        check_parameters(f"{kind}-parameters", registry.create(kind, part))
 
     @checks.add(f"{kind}-state")
     def state(part: Any) -> None:
         """Parameters are plain values: JSON gives them back, and a pickled copy is equal."""
-        check_state(f"{kind}-state", registry.resolve(kind, part))
+        check_state(f"{kind}-state", registry.create(kind, part))
 
     @checks.add(f"{kind}-imports")
     def imports(part: Any) -> None:
         """Importing its module is cheap: what is large is imported where it is used."""
-        check_imports(f"{kind}-imports", registry.resolve(kind, part))
+        check_imports(f"{kind}-imports", registry.create(kind, part))
 
     return checks
 

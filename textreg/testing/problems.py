@@ -89,7 +89,7 @@ def large(n: int = 20_000, p: int = 100_000) -> Problem:
 
 def made(part: Any) -> Regularizer:
     """A regularizer from its name, class or instance."""
-    regularizer: Regularizer = registry.resolve("regularizer", part)
+    regularizer: Regularizer = registry.create("regularizer", part)
     return regularizer
 
 

@@ -33,7 +33,7 @@ PREFIXES = {
 
 def part_of(kind: str) -> Callable[[Any], Any]:
     """What makes an instance of a part from its name, its class or an instance."""
-    return partial(registry.resolve, kind)
+    return partial(registry.create, kind)
 
 
 def as_given(record: Any) -> Any:
@@ -276,17 +276,17 @@ class TrainingSettings(Parametrized):
                 )
         if (task := TASKS.get(values.get("task", cls.task))) is not None:
             values = {"loss": task.default_loss, "metric": task.metrics[0], **values}
-        reg = registry.resolve("regularizer", values.pop("reg", "sentence"), parts.pop("reg"))
+        reg = registry.create("regularizer", values.pop("reg", "sentence"), **parts.pop("reg"))
         tokenizer = values.pop("tokenizer", "words")
-        values["tokenizer"] = registry.resolve("tokenizer", tokenizer, parts.pop("tokenizer"))
+        values["tokenizer"] = registry.create("tokenizer", tokenizer, **parts.pop("tokenizer"))
         loss = values.pop("loss", "logistic")
-        values["loss"] = registry.resolve("loss", loss, parts.pop("loss"))
+        values["loss"] = registry.create("loss", loss, **parts.pop("loss"))
         for kind, params in parts.items():
             builder = values.pop(kind, None)
             if builder is None and reg.needs == kind:
                 builder = reg.default_builder or None
             if builder is not None:
-                values[kind] = registry.resolve(kind, builder, params)
+                values[kind] = registry.create(kind, builder, **params)
             elif params:
                 name = next(iter(params))
                 raise UsageError(f"{reg.label()} makes no use of {kind}: leave out {kind}_{name}.")
