@@ -14,17 +14,17 @@ HEAD = """% Written by docs/reference.py from the declarations in the code: `mak
 
 # Commands
 
-What `textreg COMMAND --help` prints. Options of the parts that a command line chooses, such as
-`--reg-l1`, are on the page [Parameters](reference.md).
+The output of `textreg COMMAND --help`. The options of parts, such as `--reg-l1`, are on the page
+[Parameters](reference.md).
 """
 ENDS = """## Exit codes
 
 | code | meaning |
 |---|---|
-| 0 | it was done |
-| 1 | data, a model or a plugin is broken |
-| 2 | the call is wrong: an option, a value, or the name of a plugin |
-| 130 | Ctrl-C; no file is left half-written |
+| 0 | success |
+| 1 | broken data, model or plugin |
+| 2 | wrong usage: an option, a value, or the name of a plugin |
+| 130 | interrupted by Ctrl-C; no file is left incomplete |
 """
 
 
@@ -35,7 +35,7 @@ def page() -> str:
 
 
 def _walk(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
-    """A command with the words it is called by, and all that are below it."""
+    """A command and its subcommands, with their names."""
     yield path, command
     if isinstance(command, click.Group):
         context = click.Context(command)
@@ -56,19 +56,21 @@ def _section(command: click.Command, path: str) -> Iterator[str]:
     yield ""
     yield _prose(inspect.cleandoc(command.help or ""))
     yield ""
-    # Those that depend on the parts chosen are not the command's own.
+    # Options of parts are not the command's own: they depend on the command line.
     options = [param for param in command.params if isinstance(param, click.Option)]
     if options:
         yield from ["| option | meaning |", "|---|---|"]
     for option in options:
-        names = ", ".join(f"`{flag}{_value(option)}`" for flag in option.opts)
+        names = ", ".join(
+            f"`{flag}{_value(option)}`" for flag in (*option.opts, *option.secondary_opts)
+        )
         yield f"| {names} | {_meaning(option)} |"
     if options:
         yield ""
 
 
 def _value(option: click.Option) -> str:
-    """What stands after the flag."""
+    """The placeholder of the value after the flag."""
     if option.is_flag or isinstance(option.type, click.Choice):  # choices are listed beside it
         return ""
     names = {"integer": "N", "integer range": "N", "float": "X", "text": "TEXT"}
@@ -86,6 +88,6 @@ def _meaning(option: click.Option) -> str:
 
 
 def _prose(text: str) -> str:
-    """Text of a terminal as Markdown: flags as code, signs that Markdown would take as they are."""
+    """Terminal text as Markdown: flags as code, special characters escaped."""
     text = re.sub(r"([*_<])", r"\\\1", text)
     return re.sub(r"(?<![\w-])(--?[a-z][\w-]*)", r"`\1`", text)

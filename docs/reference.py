@@ -33,9 +33,9 @@ HEAD = """% Written by docs/reference.py from the declarations in the code: `mak
 
 # Parameters
 
-The parts that come with textreg and their parameters. `--reg-l1 0.1` on the command line is
+The parts of textreg and their parameters. `--reg-l1 0.1` on the command line is
 `reg_l1=0.1` in Python, for `TextClassifier` and `train`, and `Lasso(l1=0.1)` for the class itself.
-A search tries fractions of a scale: the smallest price that empties the model.
+A search tries fractions of a scale: the smallest penalty strength at which all weights are zero.
 """
 
 VECTORIZER = Vectorizer.declared()

@@ -232,7 +232,7 @@ def test_read_only_target(
 ) -> None:
     before = model.read_bytes()
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write anywhere
-    refused(cli("train", corpus, "-o", model, "--quiet"), 2, "nothing can be written", "-o FILE")
+    refused(cli("train", corpus, "-o", model, "--quiet"), 2, "is not writable", "-o FILE")
     assert model.read_bytes() == before
 
 
@@ -246,7 +246,9 @@ def test_targets_that_cannot_be(cli: Cli, corpus: Path, tmp_path: Path) -> None:
 def test_only_a_model_is_overwritten_by_a_model(cli: Cli, corpus: Path, tmp_path: Path) -> None:
     notes = tmp_path / "test.csv"
     notes.write_text("text,label\n")
-    refused(cli("train", corpus, "-o", notes, "--quiet"), 2, "test.csv is there", "no model", "-o")
+    refused(
+        cli("train", corpus, "-o", notes, "--quiet"), 2, "test.csv exists", "is not a model", "-o"
+    )
     assert notes.read_text() == "text,label\n"
     notes.write_text("")  # as mktemp makes it
     for price in ("0.1", "0.2"):
@@ -316,7 +318,7 @@ def test_interrupt_writes_nothing(tmp_path: Path, model: Path) -> None:
     out, err = process.communicate(timeout=60)
     os.close(source)
     assert (process.returncode, out) == (130, "")
-    assert err.strip() == "Interrupted: no file is left half-written."
+    assert err.strip() == "Interrupted. No file was left incomplete."
     assert model.read_bytes() == before
 
 
@@ -330,7 +332,7 @@ def test_interrupt_during_the_search(
     monkeypatch.setattr("textreg.training.train.find", interrupted)
     result = cli("train", corpus, "--reg", "lasso", "-o", model, "--quiet")
     assert (result.code, result.out) == (130, "")
-    assert result.err.strip() == "Interrupted: no file is left half-written."
+    assert result.err.strip() == "Interrupted. No file was left incomplete."
     assert model.read_bytes() == before
 
 

@@ -304,7 +304,7 @@ def test_help_shows_the_options_of_what_was_chosen(cli: Cli) -> None:
     assert "--reg-l1 X" in told
     assert "Options:\n  --text-col NAME " in told  # arguments are told of in the prose
     assert "[default: chosen by search]" in " ".join(told.split())
-    for section in ("Builder of groups: sentences", "Tokenizer words", "Features:"):
+    for section in ("Group builder sentences", "Tokenizer words", "Features:"):
         assert section in told
 
 
@@ -394,7 +394,7 @@ def test_progress_is_shown_on_a_terminal_only(
     monkeypatch.setenv("TERM", "xterm")
     result = cli("train", corpus, "--json")
     json.loads(result.out)
-    assert "searching prices" in result.err
+    assert "searching hyperparameters" in result.err
     assert cli("train", corpus, "--quiet").err == ""
 
 

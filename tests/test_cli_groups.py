@@ -103,7 +103,7 @@ def test_wrong_use_is_told(cli: Cli, corpus: str, arguments: list[str], message:
 
 def test_help_shows_the_options_of_what_was_chosen(cli: Cli) -> None:
     out = cli("groups", "--groups", "windows,documents", "--help").out
-    assert "Builder of groups: windows,documents" in out
+    assert "Group builder windows,documents" in out
     for option in ("--groups-size", "--groups-windows-weight", "--groups-documents-weight"):
         assert option in out
     assert "Regularizer" not in out

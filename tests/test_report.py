@@ -518,7 +518,7 @@ def test_columns_of_the_training(cli: Cli, tmp_path: Path, option: str) -> None:
 
     code, out, err = cli("report", trained, corpus, option, "more")
     assert (code, out) == (2, "")
-    assert f"{option} is of the training: give --train" in err
+    assert f"{option} is for the training corpus: give --train" in err
 
 
 def test_bad_commands(cli: Cli, demo: Path, tmp_path: Path) -> None:

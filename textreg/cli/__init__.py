@@ -1,6 +1,6 @@
-"""The command line: one module a command, imported when that command is used.
+"""The command line: one module for each command, imported when that command is used.
 
-Nothing heavy is imported here: ``textreg --version`` and ``textreg --help`` answer at once.
+Nothing heavy is imported here, so ``textreg --version`` and ``textreg --help`` are fast.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, TextIO
 import click
 
 from textreg.cli.arguments import scan
-from textreg.cli.naming import NamingGroup
+from textreg.cli.shared import NamingGroup
 from textreg.errors import (
     ConvergenceWarning,
     DataWarning,
@@ -26,22 +26,22 @@ from textreg.errors import (
 from textreg.terminal import single_line
 
 COMMANDS = {
-    "train": "Learn a model from labeled text.",
-    "predict": "Label texts with a model.",
-    "evaluate": "Measure a model on labeled text.",
-    "compare": "Compare regularizers or models on the same text.",
-    "explain": "Show which words and sentences decided.",
-    "report": "Write all there is to say of a model onto one page.",
-    "show": "Show what a model file holds.",
-    "groups": "Build, count, show and save groups of features.",
-    "plugins": "List the parts that are installed.",
-    "demo": "Write a small corpus to try everything on.",
+    "train": "Train a model on labeled texts.",
+    "predict": "Predict labels of texts with a model.",
+    "evaluate": "Measure a model on labeled texts.",
+    "compare": "Compare regularizers or models on the same documents.",
+    "explain": "Show which words and sentences decide a prediction.",
+    "report": "Write a report on a model, as one HTML page.",
+    "show": "Show the contents of a model file.",
+    "groups": "Build, show and save groups of features.",
+    "plugins": "List, check or create plugins.",
+    "demo": "Write a small corpus of reviews to try textreg on.",
 }
-"""Every command's module in this package and what it does, so that help need not import them."""
+"""The commands, which are modules of this package, and their help, which needs no import."""
 
 
 class _Group(NamingGroup):
-    """Finds commands in :data:`COMMANDS` and imports only the one that is used."""
+    """Imports only the command that is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -80,7 +80,7 @@ def _add(ctx: click.Context, option: click.Parameter, files: tuple[str, ...]) ->
     multiple=True,
     expose_value=False,
     callback=_add,
-    help="Run this Python file and take its plugins; may be repeated, and stand anywhere.",
+    help="Run this Python file and use its plugins. May be repeated, in any position.",
 )
 @click.option(
     "--no-plugin",
@@ -89,13 +89,13 @@ def _add(ctx: click.Context, option: click.Parameter, files: tuple[str, ...]) ->
     expose_value=False,
     is_eager=True,  # before --plugin, which may bring another of that name
     callback=_block,
-    help="Do not import this plugin; may be repeated, and stand anywhere.",
+    help="Do not import this plugin. May be repeated, in any position.",
 )
 @click.option(
     "--debug",
     is_flag=True,
     expose_value=False,
-    help="Show the traceback of an error; may stand anywhere.",
+    help="Show the traceback of an error. In any position.",
 )
 @click.pass_context
 def cli(ctx: click.Context) -> None:
@@ -110,8 +110,8 @@ def cli(ctx: click.Context) -> None:
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    0 is success, 1 a failure, 2 wrong use, 130 an interrupt. Errors are one paragraph on stderr;
-    ``--debug`` shows where they came from.
+    0 means success, 1 broken data or files, 2 wrong usage, 130 an interrupt. An error is one
+    paragraph on stderr; with ``--debug`` it has a traceback.
     """
     words = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in words
@@ -130,14 +130,14 @@ def main(args: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         if debug:
             raise
-        click.echo("Interrupted: no file is left half-written.", err=True)
+        click.echo("Interrupted. No file was left incomplete.", err=True)
         return 130
     except (click.ClickException, TextregError, OSError, MemoryError) as error:
         if debug:
             raise
         _discard(sys.stdout)
         if getattr(error, "errno", None) == errno.EPIPE:
-            return 1  # the reader of our output has gone, as with "| head": no fault to speak of
+            return 1  # the reader has closed the pipe, as "| head" does: not an error
         message, code = _explain(error)
         click.echo(f"Error: {single_line(message)}", err=True)
     return code if isinstance(code, int) else 0
@@ -152,9 +152,7 @@ def _explain(error: Exception) -> tuple[str, int]:
         context = getattr(error, "ctx", None)
         return f"{message} See: {context.command_path} --help" if context else message, 2
     if isinstance(error, MemoryError):
-        return (
-            "out of memory. Fewer features need less: try --min-df 2 or --max-features 100000."
-        ), 1
+        return ("out of memory. Use fewer features: try --min-df 2 or --max-features 100000."), 1
     assert isinstance(error, OSError)
     where = f"{error.filename}: " if error.filename else ""
     advice = "Check the path and its permissions, or write somewhere else."
@@ -164,7 +162,7 @@ def _explain(error: Exception) -> tuple[str, int]:
 
 
 def _discard(stream: TextIO) -> None:
-    """Flush what can be; what cannot must not raise once more when Python ends."""
+    """Flush a stream. If it cannot be flushed, keep Python from failing once more at exit."""
     try:
         stream.flush()
     except OSError:
@@ -173,7 +171,7 @@ def _discard(stream: TextIO) -> None:
 
 
 class _Shown:
-    """Shows warnings on stderr, each once: groups, say, are built anew for every split."""
+    """Shows each warning once on stderr: every split may give the same one."""
 
     def __init__(self) -> None:
         self._before: set[str] = set()

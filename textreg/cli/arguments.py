@@ -1,4 +1,4 @@
-"""What must be known of a command line before click parses it: its plugins and its parts."""
+"""One scan of the command line before click parses it, for the plugins and parts it names."""
 
 from __future__ import annotations
 

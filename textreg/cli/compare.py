@@ -1,4 +1,4 @@
-"""``textreg compare``: regularizers and models beside each other on the same documents."""
+"""``textreg compare``: regularizers and models on the same documents."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from textreg.tasks import Classification
 from textreg.training.settings import declared_settings
 
 
-class Output(NamedTuple):
-    """What is made of the result, and where it goes."""
+class CompareOutput(NamedTuple):
+    """What to write of the result, and where."""
 
     form: str
     as_json: bool
@@ -40,7 +40,7 @@ class Output(NamedTuple):
     report: str | None
 
     def check(self, inputs: Sequence[str], *, pair: bool) -> None:
-        """Refuse what cannot be written before anything is read.
+        """UsageError for what cannot be written.
 
         inputs: files not to overwrite. pair: whether two models are compared on one corpus.
         """
@@ -54,14 +54,14 @@ class Output(NamedTuple):
             check_report()
             if not pair:
                 raise UsageError(
-                    "--report tells two saved models apart: name two model files and one corpus, "
-                    "and leave out --reg."
+                    "--report compares two saved models: name two model files and one corpus, and "
+                    "leave out --reg."
                 )
         if self.plot is not None:
             check_picture(self.plot)
 
     def write(self, comparison: Comparison) -> None:
-        """Print the result, or write it to the file."""
+        """Print the result, or write it to a file."""
         form = "json" if self.as_json else self.form
         if self.output is not None:
             write_atomically(Path(self.output), _document(comparison, form).encode())
@@ -82,40 +82,40 @@ class _CompareCommand(PartsCommand):
     "--reg",
     metavar="NAMES",
     multiple=True,
-    help="Regularizers with commas between them; one with options of its own stands alone: "
+    help="Regularizers, separated by commas; or one with options of its own: "
     "--reg 'group groups=lda reg-l1=0.1'. May be repeated.",
 )
 @click.option(
     "--test",
     metavar="FILE",
     multiple=True,
-    help="Documents to measure on, one file for each corpus.  [default: a part is held out]",
+    help="Test documents, one file for each corpus.  [default: a part is held out]",
 )
 @click.option(
     "--dev",
     metavar="FILE",
     multiple=True,
-    help="Documents to choose the prices by, one file for each corpus.",
+    help="Documents to choose hyperparameters on, one file for each corpus.",
 )
 @click.option(
     "--test-share",
     type=float,
-    metavar="SHARE",
+    metavar="FRACTION",
     default=TEST_SHARE,
     show_default=True,
-    help="Share of the documents to measure on where no file is given.",
+    help="Fraction of the documents to test on, without --test.",
 )
 @click.option(
     "--baseline",
     metavar="NAME",
-    help="What the others are held against.  [default: elastic, or the first]",
+    help="Candidate to compare the others with.  [default: elastic, or the first]",
 )
 @settings("tokenizer", "holdout", "cv")
 @setting("metric", replace(declared_settings()["metric"], choices=Classification.metrics))
 @settings("loss", "multiclass", "refit", "select", "within", "max_nonzero", "budget")
 @settings("jobs", "seed", jobs=-1)
 @shared.gathered(
-    Output,
+    CompareOutput,
     "out",
     click.option(
         "--format",
@@ -123,13 +123,17 @@ class _CompareCommand(PartsCommand):
         type=click.Choice(["text", "markdown", "csv", "json"]),
         default="text",
         show_default=True,
-        help="How the result is printed.",
+        help="Format of the result.",
     ),
     click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
-    click.option("-o", "--output", metavar="FILE", help="Write the result there instead."),
-    click.option("--plot", metavar="FILE", help="Draw accuracy against features, .svg or .png."),
+    click.option("-o", "--output", metavar="FILE", help="Write the result to a file."),
     click.option(
-        "--report", metavar="FILE", help="Of two models: write what changed, a page of HTML."
+        "--plot", metavar="FILE", help="Plot accuracy against number of features, as .svg or .png."
+    ),
+    click.option(
+        "--report",
+        metavar="FILE",
+        help="Write a report on the differences of two models, one HTML page.",
     ),
 )
 def command(
@@ -138,22 +142,22 @@ def command(
     reg: tuple[str, ...],
     test: tuple[str, ...],
     dev: tuple[str, ...],
-    out: Output,
+    out: CompareOutput,
     **options: Any,
 ) -> None:
-    """Train several regularizers, or take saved models, and measure them on the same documents.
+    """Compare regularizers or saved models on the same documents.
 
-    FILES are model files and corpora. A corpus is of the kinds that textreg train reads, or a
-    folder with files train.*, test.* and perhaps dev.*. With --reg, candidates are trained on it
-    and measured on --test, or on a part held out; without, models are measured on all of it.
+    FILES are model files and corpora. A corpus is a file or folder that textreg train reads, or a
+    folder with files train.*, test.* and optionally dev.*. With --reg, candidates are trained on it
+    and measured on --test, or on a held-out part. Without, models are measured on all of it.
 
-    All have the same split and the same features. Differences come with the exact McNemar test and
-    95 % bootstrap intervals; over several corpora with the sign test.
+    All candidates have the same splits and the same features. Differences are shown with 95 %
+    bootstrap intervals and the exact McNemar test; over several corpora with the sign test.
     """
     models = [path for path in files if is_container(Path(path))]
     corpora = [path for path in files if path not in models]
     if not corpora:
-        raise UsageError("name a corpus to measure on, behind the models.")
+        raise UsageError("name a corpus to measure on, after the models.")
     for given, option in ((test, "--test"), (dev, "--dev")):
         if given and len(given) != len(corpora):
             raise UsageError(
@@ -171,13 +175,13 @@ def command(
     if out.report is not None:
         benchmarks = list(benchmarks)  # read once, needed twice
     with progress_bar(quiet=False) as progress:
-        found = compare(candidates, benchmarks, progress=progress, **chosen)
+        comparison = compare(candidates, benchmarks, progress=progress, **chosen)
     if out.plot is not None:
-        found.plot(out.plot)
+        comparison.plot(out.plot)
         click.echo(f"drawn: {out.plot}", err=True)
     if out.report is not None:
         _write_report(candidates, next(iter(benchmarks)), out.report)
-    out.write(found)
+    out.write(comparison)
 
 
 def _write_report(candidates: Mapping[str, Candidate], benchmark: Benchmark, path: str) -> None:
@@ -195,8 +199,8 @@ def _write_report(candidates: Mapping[str, Candidate], benchmark: Benchmark, pat
 
 
 def _candidates(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candidate]:
-    """Names and what they stand for; UsageError where two are the same."""
-    found: dict[str, Candidate] = {}
+    """The candidates by name; UsageError if two have the same name."""
+    candidates: dict[str, Candidate] = {}
     for text in regs:
         for one in [text] if " " in text.strip() else text.split(","):
             name = " ".join(one.split())
@@ -204,32 +208,32 @@ def _candidates(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candida
                 raise UsageError(
                     f"--reg '{text}' has an empty name: name regularizers, such as elastic."
                 )
-            if name in found:
+            if name in candidates:
                 raise UsageError(f"--reg names '{name}' twice: leave one out.")
-            found[name] = name
+            candidates[name] = name
     stems = [Path(path).stem for path in models]
     for path, stem in zip(models, stems, strict=True):
-        name = path if stems.count(stem) > 1 or stem in found else stem
-        if name in found:
+        name = path if stems.count(stem) > 1 or stem in candidates else stem
+        if name in candidates:
             raise UsageError(f"the model {path} is named twice: leave one out.")
-        found[name] = load_model(path)
-    return found
+        candidates[name] = load_model(path)
+    return candidates
 
 
-def _document(found: Comparison, form: str) -> str:
-    """The result as a text of one of the formats."""
+def _document(comparison: Comparison, form: str) -> str:
+    """The result in one of the formats but text."""
     if form == "json":
-        return json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False) + "\n"
+        return json.dumps(comparison.to_dict(), ensure_ascii=False, allow_nan=False) + "\n"
     if form == "csv":
-        return found.to_csv()
-    return found.to_markdown()
+        return comparison.to_csv()
+    return comparison.to_markdown()
 
 
-def _tell(found: Comparison) -> None:
-    """The result for people."""
-    for title, rows in found.tables():
+def _tell(comparison: Comparison) -> None:
+    """Print the result as tables."""
+    for title, rows in comparison.tables():
         click.echo(title)
         print_table(rows, indent="  ", right=[False] + [True] * (len(rows[0]) - 1))
         click.echo()
-    for verdict in found.verdicts():
+    for verdict in comparison.verdicts():
         click.echo(f"{verdict}.")

@@ -1,4 +1,4 @@
-"""``textreg demo``: something to try everything on."""
+"""``textreg demo``: a corpus to try textreg on."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from textreg.demo.corpus import write_demo
 @click.command(name="demo")
 @click.argument("folder", default="textreg-demo")
 @click.option(
-    "--seed", type=int, metavar="N", default=0, show_default=True, help="Seed of the reviews."
+    "--seed",
+    type=int,
+    metavar="N",
+    default=0,
+    show_default=True,
+    help="Random seed of the reviews.",
 )
 @shared.as_json
 def command(folder: str, seed: int, as_json: bool) -> None:
-    """Write a small corpus of product reviews, made up by textreg, into FOLDER.
+    """Write a small corpus of generated product reviews into FOLDER.
 
-    FOLDER is textreg-demo unless another is named.
+    The default FOLDER is textreg-demo.
     """
     written = write_demo(folder, seed=seed)
     if as_json:

@@ -1,4 +1,4 @@
-"""``textreg evaluate``: a model measured on labeled text."""
+"""``textreg evaluate``: measure a model on labeled texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textreg.measure.reliability import Reliability, ThresholdLine
 from textreg.model.storage import load_model
 
 MAX_CONFUSION = 12
-"""Labels up to which the confusion matrix fits on a screen."""
+"""Largest number of labels to print a confusion matrix for."""
 
 
 @click.command(name="evaluate")
@@ -23,10 +23,15 @@ MAX_CONFUSION = 12
 @click.argument("files", nargs=-1, required=True)
 @reading("label")
 @click.option(
-    "--reliability", "reliable", is_flag=True, help="Show how often the probabilities come true."
+    "--reliability",
+    "reliable",
+    is_flag=True,
+    help="Compare predicted probabilities with observed frequencies.",
 )
 @click.option(
-    "--thresholds", is_flag=True, help="Show what thresholds of each label would give here."
+    "--thresholds",
+    is_flag=True,
+    help="Show precision and recall for decision thresholds of each label.",
 )
 @shared.as_json
 def command(
@@ -37,10 +42,10 @@ def command(
     thresholds: bool,
     as_json: bool,
 ) -> None:
-    """Measure a model on labeled text.
+    """Measure a model on labeled texts.
 
-    FILES are of the kinds that textreg train reads. --json holds the tables of --reliability and
-    --thresholds as well.
+    FILES are files or folders that textreg train reads. The output of --json always contains the
+    tables of --reliability and --thresholds.
     """
     loaded = load_model(model)
     if reliable:
@@ -76,16 +81,16 @@ def command(
             _tell_thresholds(label, lines)
 
 
-def _tell_reliability(found: Reliability) -> None:
-    what = f"of {found.of}" if found.of else "of the predicted label"
-    click.echo(f"\nprobability {what} beside how often it came true")
-    rows: list[Sequence[Any]] = [("probability", "documents", "mean", "came true", "95 % CI")]
-    for one in found.bins:
+def _tell_reliability(reliability: Reliability) -> None:
+    what = f"of {reliability.of}" if reliability.of else "of the predicted label"
+    click.echo(f"\nprobability {what} and observed frequency")
+    rows: list[Sequence[Any]] = [("probability", "documents", "mean", "observed", "95 % CI")]
+    for one in reliability.bins:
         interval = f"{one.low_share:.3f}..{one.high_share:.3f}"
         bounds = f"{one.low:.1f} to {one.high:.1f}"
         rows.append((bounds, one.documents, one.probability, one.share, interval))
     print_table(rows)
-    click.echo(f"mean difference (expected calibration error): {found.error:.3f}")
+    click.echo(f"mean difference (expected calibration error): {reliability.error:.3f}")
 
 
 def _tell_thresholds(label: str, lines: Sequence[ThresholdLine]) -> None:

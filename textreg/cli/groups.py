@@ -1,4 +1,4 @@
-"""``textreg groups``: what a builder of groups makes of a corpus."""
+"""``textreg groups``: build groups of features from a corpus, and show them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _GroupsCommand(PartsCommand):
     metavar="NAME",
     default="sentences",
     show_default=True,
-    help="Builder of groups; several with commas between them.",
+    help="Group builder, or several separated by commas.",
 )
 @settings("tokenizer")
 @click.option(
@@ -44,11 +44,14 @@ class _GroupsCommand(PartsCommand):
     metavar="N",
     default=10,
     show_default=True,
-    help="Groups to show.",
+    help="Number of groups to show.",
 )
-@click.option("--feature", metavar="NAME", help="Show only groups that hold this feature.")
+@click.option("--feature", metavar="NAME", help="Show only groups that contain this feature.")
 @click.option(
-    "-o", "--output", metavar="FILE", help="Save the groups, for --groups file --groups-path FILE."
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Save the groups; use them with --groups file --groups-path FILE.",
 )
 @shared.as_json
 def command(
@@ -60,10 +63,10 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Build, count, show and save groups of features.
+    """Build, show and save groups of features.
 
-    FILES are read as by textreg train; labels are not needed. Groups, features and tokenizer have
-    the options of textreg train, so what is shown here is what it would use.
+    FILES are read as textreg train reads them; labels are not needed. The options of group builder,
+    features and tokenizer are those of textreg train, so the groups are the ones that it would use.
     """
     if output is not None:
         check_target(Path(output), files)
@@ -79,8 +82,8 @@ def command(
 
     facts = {"builder": training.groups.label(), "params": training.groups.params()}
     facts |= _facts(groups)
-    spent = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
-    facts["seconds"] = dict(zip(("features", "groups"), spent, strict=True))
+    seconds = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
+    facts["seconds"] = dict(zip(("features", "groups"), seconds, strict=True))
     shown = _chosen(groups, tokens, feature)[:top]
     if output is not None:
         lines = group_lines(groups, tokens.vocabulary)
@@ -95,7 +98,7 @@ def command(
 
 
 def _facts(groups: Groups) -> dict[str, Any]:
-    """Counts of groups and of the features in them."""
+    """Counts of groups and of their features."""
     sizes = np.diff(groups.indptr)
     covered = len(np.unique(groups.indices))
     return {
@@ -111,7 +114,7 @@ def _facts(groups: Groups) -> dict[str, Any]:
 
 
 def _chosen(groups: Groups, tokens: Tokens, feature: str | None) -> list[int]:
-    """Numbers of the groups to show: all, or those that hold a feature."""
+    """Indices of the groups to show: all, or those that contain a feature."""
     if feature is None:
         return list(range(len(groups)))
     try:
@@ -135,7 +138,7 @@ def _row(groups: Groups, tokens: Tokens, g: int) -> dict[str, Any]:
 
 
 def _tell(facts: dict[str, Any]) -> None:
-    """The counts for people."""
+    """Print the counts."""
     seconds = facts["seconds"]
     click.echo(f"features: {facts['features']:,} ({seconds['features']:.1f} s)")
     click.echo(
@@ -157,7 +160,7 @@ def _tell(facts: dict[str, Any]) -> None:
 
 
 def _show(groups: Groups, tokens: Tokens, shown: list[int]) -> None:
-    """The groups for people, one a line."""
+    """Print the groups, one per line."""
     rows: list[tuple[Any, ...]] = []
     for g in shown:
         row = _row(groups, tokens, g)

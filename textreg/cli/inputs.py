@@ -1,4 +1,4 @@
-"""The options that say how files are read; reading them so, and what is said of them."""
+"""Options for reading files, and reading with them."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _COLUMNS = {
     "text": "Column of the texts.  [default: guessed]",
     "label": "Column of the labels.  [default: guessed]",
     "weight": "Column of the documents' weights.",
-    "group": "Column of the documents' groups, such as authors; a group is held out as a whole.",
-    "time": "Column of the documents' times; the latest are held out.",
+    "group": "Column of the documents' groups, such as authors. Groups are held out as a whole.",
+    "time": "Column of the documents' times. The latest documents are held out.",
 }
 TRAINING = ("weight", "group", "time")
-"""The columns that only a training makes use of."""
+"""Columns that only training uses."""
 
 
 class Reading(NamedTuple):
-    """How the files of a command are read, as its options say; columns are None by default.
+    """How a command reads its files: the values of its options.
 
-    Where ``tell`` asks for it, a line is printed on what was read.
+    With ``tell`` a method prints one line about what it has read.
     """
 
     text_col: str | None
@@ -38,16 +38,16 @@ class Reading(NamedTuple):
     on_error: str
 
     def training(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
-        """Documents to train on, with all that the columns say of them."""
+        """Read documents for training: texts, labels, weights, groups and times."""
         return _read(files, tell, **self._asdict())
 
     def labeled(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
-        """Documents with labels."""
+        """Read labeled documents."""
         how = self._replace(weight_col=None, group_col=None, time_col=None)
         return how.training(files, tell=tell)
 
     def unlabeled(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
-        """Documents whose labels have no part."""
+        """Read documents without their labels."""
         return _read(
             files,
             tell,
@@ -58,16 +58,16 @@ class Reading(NamedTuple):
         )
 
     def stream(self, files: Sequence[str]) -> Iterator[Corpus]:
-        """The same in constant memory."""
+        """Read unlabeled documents in batches, in constant memory."""
         return stream_documents(
             files, text_col=self.text_col, encoding=self.encoding, on_error=self.on_error
         )
 
 
 def reading(*columns: str) -> Callable[[F], F]:
-    """Give a command the options of reading, with those of more columns than the texts'.
+    """Give a command the options for reading files; it takes them as ``how``, a :class:`Reading`.
 
-    It takes them together, as ``how``, a :class:`Reading`.
+    columns: those that it reads beside the texts.
     """
     options = [
         click.option(f"--{name}-col", metavar="NAME", help=_COLUMNS[name])
@@ -77,14 +77,14 @@ def reading(*columns: str) -> Callable[[F], F]:
         click.option(
             "--encoding",
             metavar="NAME",
-            help="Encoding of the files.  [default: UTF-8, or by their marks]",
+            help="Encoding of the files.  [default: UTF-8, or detected from a byte-order mark]",
         ),
         click.option(
             "--on-error",
             type=click.Choice(["stop", "skip"]),
             default="stop",
             show_default=True,
-            help="What a row that cannot be used does.",
+            help="What to do with unreadable rows.",
         ),
     ]
 
@@ -103,7 +103,7 @@ def _read(files: Sequence[str], tell: bool, **how: Any) -> Corpus:
 
 
 def describe(files: Sequence[str], corpus: Corpus) -> None:
-    """Say what was read from where, with the guesses."""
+    """Print what was read from where, and which columns were guessed."""
     name = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
     line = f"{name}: {len(corpus):,} documents"
     if corpus.columns:

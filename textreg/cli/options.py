@@ -1,4 +1,4 @@
-"""Options that come from declared parameters: those of the plugins that a command line chooses."""
+"""Command line options made from declared parameters."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from textreg.training.settings import PREFIXES
 _SECTIONS = "textreg.sections"
 _TITLES = {
     "reg": "Regularizer",
-    "groups": "Builder of groups:",
-    "graph": "Builder of graph:",
+    "groups": "Group builder",
+    "graph": "Graph builder",
     "tokenizer": "Tokenizer",
     "loss": "Loss",
 }
-"""Of the sections, by the prefixes of their options; a regularizer says which others it needs."""
+"""Titles of the sections, by the prefixes of their options."""
 
 _METAVARS = {int: "N", float: "X", str: "TEXT"}
 
 
 class PartsCommand(click.Command):
-    """A command whose options depend on the plugins chosen with --reg, --groups and so on.
+    """A command whose options depend on the parts chosen with --reg, --groups and so on.
 
-    These are looked for first; each of them then adds its parameters, ``--reg-l1`` for ``l1`` of
-    the regularizer, and ``--help`` shows them in a section of their own.
+    Each part adds its parameters, such as ``--reg-l1`` for ``l1`` of the regularizer; ``--help``
+    shows them in a section of their own.
     """
 
     defaults = {"reg": "sentence", "tokenizer": "words"}
-    """The parts of a command line that names none; without "reg" there is no regularizer."""
+    """Default parts. A command without "reg" here has no options of a regularizer."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_SECTIONS] = _sections(ctx.obj.values, self.defaults)
@@ -55,9 +55,9 @@ class PartsCommand(click.Command):
 def _sections(
     values: Mapping[str, str], defaults: Mapping[str, str]
 ) -> list[tuple[str, list[click.Option]]]:
-    """Titles and options of the vectorizer and of all parts that a command line chooses.
+    """Titles and options of the chosen parts and of the vectorizer.
 
-    values: of the flags on it. defaults: the parts of one that names none.
+    values: of the flags on the command line. defaults: parts that it does not name.
     """
     sections = []
     chosen = {kind: values.get(f"--{kind}") or defaults.get(kind) for kind in _TITLES}
@@ -76,7 +76,7 @@ def _sections(
 def _options(
     part: type[Parametrized], prefix: str, values: Mapping[str, str]
 ) -> list[click.Option]:
-    """The options of a part, with those that the choices on the command line bring."""
+    """The options of a part, including those of a choice, such as a solver."""
     given = {}
     for name in part.declared():
         flag = _flag(f"{prefix}_{name}")
@@ -92,7 +92,7 @@ def _options(
 def option_of(key: str, declared: Param, default: Any = None) -> tuple[list[str], dict[str, Any]]:
     """The arguments of ``click.option`` for a declared parameter.
 
-    key: its keyword in Python. default: the value where the option is left out.
+    key: its keyword in Python. default: the value without the option.
     """
     key = key.strip("_")
     flag = _flag(key)

@@ -1,4 +1,4 @@
-"""What the commands share in printing: tables, sizes, JSON, and the progress bar."""
+"""Printing: tables, sizes, JSON, and the progress bar."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     from textreg.training.running import Progress
 
 SHOWN = 8
-"""Features that the line of a group shows."""
+"""Number of features to show for a group."""
 
 STAGES = {
-    "features": "making features",
-    "search": "searching prices",
+    "features": "extracting features",
+    "search": "searching hyperparameters",
     "fit": "fitting",
-    "path": "following the path",
-    "report": "fitting parts",
+    "path": "fitting the path",
+    "report": "fitting for the report",
 }
 
 
 def print_json(document: Any) -> None:
-    """The one JSON document on standard output."""
+    """Print a JSON document on one line."""
     click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
 
 
 def print_table(
     rows: Sequence[Sequence[Any]], *, indent: str = "", right: Sequence[bool] | None = None
 ) -> None:
-    """Columns of equal width: numbers to the right, the rest to the left, nothing cut off.
+    """Print aligned columns, without truncation.
 
-    right: which columns go to the right, where that is not seen from the last row.
+    right: which columns to align to the right; by default those with numbers in the last row.
     """
     cells = [[_cell(value) for value in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -71,7 +71,7 @@ MEASURES = {
 
 
 def measures(values: Mapping[str, Any]) -> str:
-    """Those that ``values`` has, on one line; the accuracy with its interval."""
+    """The metrics in ``values`` on one line; the accuracy with its interval."""
     parts = []
     for key, title in MEASURES.items():
         if values.get(key) is None:
@@ -86,28 +86,28 @@ def measures(values: Mapping[str, Any]) -> str:
 
 
 def check_target(target: Path, inputs: Sequence[str], option: str = "-o") -> None:
-    """Refuse before an hour of training what could not be written after it; ``option`` names it."""
+    """UsageError if a file cannot be written; checked before long work. ``option`` names it."""
     if target.is_dir():
         raise UsageError(f"{target} is a folder: name a file with {option} FILE.")
     if target.exists() and not target.is_file():
         raise UsageError(f"{target} is not a regular file: name one with {option} FILE.")
     if not target.parent.is_dir():
         raise UsageError(
-            f"the folder {target.parent} does not exist: make it, or name another with "
+            f"the folder {target.parent} does not exist: create it, or name another with "
             f"{option} FILE."
         )
     if not os.access(target.parent, os.W_OK):
         raise UsageError(
-            f"nothing can be written into the folder {target.parent.absolute()}: name another "
+            f"the folder {target.parent.absolute()} is not writable: name another "
             f"with {option} FILE."
         )
     for path in inputs:
         if path != "-" and target.exists() and os.path.exists(path) and target.samefile(path):
-            raise UsageError(f"{option} {target} would overwrite what is read: name another file.")
+            raise UsageError(f"{option} {target} would overwrite an input file: name another file.")
 
 
 def size(n_bytes: int) -> str:
-    """A file size for people."""
+    """A file size with a unit, such as 1.2 MB."""
     value = float(n_bytes)
     for unit in ("bytes", "KB", "MB"):
         if value < 1000:
@@ -117,7 +117,7 @@ def size(n_bytes: int) -> str:
 
 
 def percent(part: float, whole: float) -> str:
-    """A share for people, such as 7.7 %."""
+    """A percentage, such as 7.7 %."""
     if not whole:
         return "none"
     value = 100 * part / whole
@@ -126,7 +126,7 @@ def percent(part: float, whole: float) -> str:
 
 @contextmanager
 def progress_bar(*, quiet: bool) -> Iterator[Progress | None]:
-    """A live bar on standard error, and nothing at all where that is no terminal."""
+    """A live progress bar on standard error; None if that is not a terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

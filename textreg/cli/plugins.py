@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from textreg.cli.naming import NamingGroup
 from textreg.cli.plugins_check import check_plugin
 from textreg.cli.plugins_doctor import doctor
 from textreg.cli.plugins_list import list_plugins
 from textreg.cli.plugins_new import new_plugin
+from textreg.cli.shared import NamingGroup
 
 
 @click.group(name="plugins", cls=NamingGroup, invoke_without_command=True)

@@ -1,4 +1,4 @@
-"""``textreg predict``: labels for texts, in constant memory."""
+"""``textreg predict``: predict labels of texts, in constant memory."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from textreg.records import Corpus
 @click.argument("model")
 @click.argument("files", nargs=-1)
 @reading()
-@click.option("--proba", is_flag=True, help="Print the probability of every label as well.")
+@click.option("--proba", is_flag=True, help="Print the probability of each label, too.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["tsv", "jsonl"]),
     default="tsv",
     show_default=True,
-    help="One line a text: label and probabilities with tabs between them, or a JSON object.",
+    help="Format of a line: label and probabilities separated by tabs, or a JSON object.",
 )
 @shared.as_json
 def command(
@@ -41,10 +41,10 @@ def command(
     form: str,
     as_json: bool,
 ) -> None:
-    """Label the texts of FILES, or of standard input.
+    """Predict the labels of the texts in FILES, or on standard input.
 
-    FILES are of the kinds that textreg train reads, or plain text with one text a line. Prints one
-    label a line, in the order of the texts; --proba adds a first line that names the columns.
+    FILES are files or folders that textreg train reads, or plain text with one text per line. The
+    output is one label per line, in the order of the texts; --proba adds a header line.
     """
     loaded = load_model(model)
     if proba:
@@ -59,16 +59,16 @@ def command(
     line_of = _as_json if form == "jsonl" else _as_tsv
     for batch in predictions:
         sys.stdout.writelines(f"{line_of(row)}\n" for row in batch)
-        sys.stdout.flush()  # whoever feeds us through a pipe may wait for the answer
+        sys.stdout.flush()  # a program that feeds us through a pipe may wait for the answer
 
 
 def _predict(model: Model, batch: Corpus, proba: bool) -> Iterator[dict[str, Any]]:
-    """What is said of every document, ready for JSON."""
+    """The predictions for a batch of documents, as JSON objects."""
     scores = model.decision_function(batch.texts)
     labels = model.choose(scores)
     lines = itertools.repeat(0) if batch.line_of is None else batch.line_of.tolist()
-    chances = model.probabilities(scores).tolist() if proba else itertools.repeat(None)
-    for label, line, row in zip(labels, lines, chances, strict=False):
+    probabilities = model.probabilities(scores).tolist() if proba else itertools.repeat(None)
+    for label, line, row in zip(labels, lines, probabilities, strict=False):
         result: dict[str, Any] = {"label": label}
         if row is not None:
             result["proba"] = dict(zip(model.labels, row, strict=True))
@@ -80,10 +80,10 @@ def _as_json(row: dict[str, Any]) -> str:
 
 
 def _as_tsv(row: dict[str, Any]) -> str:
-    chances = row.get("proba", {}).values()
-    return "\t".join([_field(str(row["label"])), *(f"{value:.6f}" for value in chances)])
+    probabilities = row.get("proba", {}).values()
+    return "\t".join([_field(str(row["label"])), *(f"{value:.6f}" for value in probabilities)])
 
 
 def _field(label: str) -> str:
-    """A label without what ends a field or a line; JSON has it as it is."""
+    """A label without tabs and line breaks, which separate fields and lines."""
     return " ".join(re.split("[\t\r\n]", label))

@@ -1,4 +1,4 @@
-"""``textreg report``: all there is to say of a model, on one page."""
+"""``textreg report``: a report on a model, as one HTML page."""
 
 from __future__ import annotations
 
@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     "--train",
     metavar="CORPUS",
     multiple=True,
-    help="The corpus that the model was trained on, for what only it tells; may be repeated.",
+    help="The corpus that the model was trained on. May be repeated.",
 )
 @shared.unlabeled_of_training
-@click.option("-o", "--output", metavar="FILE", help="The page.  [default: model's name + .html]")
+@click.option(
+    "-o", "--output", metavar="FILE", help="The HTML file.  [default: name of the model + .html]"
+)
 @settings("jobs", jobs=-1)
 @shared.quiet
 def command(
@@ -47,13 +49,13 @@ def command(
     jobs: int,
     quiet: bool,
 ) -> None:
-    """Write all there is to say of a model onto one page of HTML that needs no network.
+    """Write a report on a model: one self-contained HTML page, no network requests.
 
-    FILES are labeled documents that the model has not seen, of the kinds that textreg train reads.
-    With --train the page also tells what training kept and dropped, how steady its choice is, and
-    how elastic does on the same documents; without FILES every document of that corpus is then
-    answered by a fit that has not seen it. Columns of weights, groups and times are those of that
-    corpus alone.
+    FILES are labeled documents that were not used in training, in the formats that textreg train
+    reads. With --train the report also shows which features and groups training selected, how
+    stable the selection is, and how elastic performs on the same documents. With --train and
+    without FILES, every document is predicted by a fit that did not use it (cross-validation).
+    Columns of weights, groups and times are read from the training corpus only.
     """
     check_report()
     if not files and not train:
@@ -61,7 +63,7 @@ def command(
     columns = {f"--{name}-col": getattr(how, f"{name}_col") for name in TRAINING}
     for flag, value in {"--unlabeled": unlabeled, **columns}.items():
         if value and not train:
-            raise UsageError(f"{flag} is of the training: give --train, or leave it out.")
+            raise UsageError(f"{flag} is for the training corpus: give --train, or leave it out.")
     target = Path(output) if output else Path(Path(model).stem + ".html")
     check_target(target, [model, *files, *train, *unlabeled])
     loaded = load_model(model)
@@ -93,7 +95,7 @@ def write_report(
     path: str,
     progress: Progress | None,
 ) -> None:
-    """The page of ``textreg train --report``; the model stands by now, which is said on failure."""
+    """Write the report of ``textreg train --report``; on failure say that the model is saved."""
     try:
         made = report(
             model,

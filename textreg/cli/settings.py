@@ -1,4 +1,4 @@
-"""The settings of a training as options of a command, and how mappings are written there."""
+"""The settings of a training as command line options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from textreg.training.settings import declared_settings
 def settings(*names: str, **defaults: Any) -> Callable[[F], F]:
     """Give a command the options of these settings, in this order.
 
-    An option that is left out gives None, or what ``defaults`` has for it.
+    Without the option the value is None, or that in ``defaults``.
     """
     declared = declared_settings()
     return options(*(setting(name, declared[name], defaults.get(name)) for name in names))
@@ -69,9 +69,9 @@ PARSERS: Mapping[str, Callable[[Sequence[str]], Any]] = {
     "threshold": parse_threshold,
     "search_space": parse_space,
 }
-"""What the words after a repeated option mean, by the name of the setting."""
+"""Functions that parse the values of repeated options, by the name of the setting."""
 
 
 def _parsed(ctx: click.Context, option: click.Parameter, words: tuple[str, ...]) -> Any:
-    """The value of a repeated option; None where it is left out."""
+    """The value of a repeated option; None without the option."""
     return PARSERS[option.name or ""](words) if words else None

@@ -1,4 +1,4 @@
-"""The options that several commands have alike."""
+"""What several commands have in common: options, decorators, and a group."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from typing import Any, TypeVar, cast
 
 import click
 
+from textreg.errors import did_you_mean
+
 F = TypeVar("F", bound=Callable[..., Any])
 
-as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document only.")
-quiet = click.option("--quiet", is_flag=True, help="Print warnings and errors only.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print only one JSON document.")
+quiet = click.option("--quiet", is_flag=True, help="Print only warnings and errors.")
 unlabeled_of_training = click.option(
     "--unlabeled",
     metavar="FILE",
     multiple=True,
-    help="With --train, the documents without labels that training had; may be repeated.",
+    help="With --train: the unlabeled documents of the training. May be repeated.",
 )
 
 
 def options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
-    """One decorator for several, the first one outermost."""
+    """Combine several decorators into one; the first one is outermost."""
 
     def decorate(command: F) -> F:
         for decorator in reversed(decorators):
@@ -47,3 +49,18 @@ def gathered(record: type[Any], name: str, *decorators: Callable[[F], F]) -> Cal
         return options(*decorators)(cast(F, called))
 
     return decorate
+
+
+class NamingGroup(click.Group):
+    """A group that lists its commands if a command is unknown."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, known = args[0], self.list_commands(ctx)
+        if name not in known and not name.startswith("-"):
+            raise click.UsageError(
+                f"no command '{name}'.{did_you_mean(name, known)} There are: {', '.join(known)}.",
+                ctx,
+            )
+        return super().resolve_command(ctx, args)

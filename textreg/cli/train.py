@@ -25,8 +25,8 @@ from textreg.training.settings import TrainingSettings, declared_settings
 from textreg.training.train import train_corpus
 
 
-class Output(NamedTuple):
-    """What is written, and what is printed."""
+class TrainOutput(NamedTuple):
+    """What to write and what to print."""
 
     output: str | None
     report: str | None
@@ -37,7 +37,7 @@ class Output(NamedTuple):
 SETTINGS = [
     name for name in declared_settings() if name not in Vectorizer.declared() and name != "max_iter"
 ]
-"""All but those of the features, which have a section of their own."""
+"""All settings but those of the features, which PartsCommand adds."""
 
 
 @click.command(cls=PartsCommand, name="train")
@@ -45,7 +45,7 @@ SETTINGS = [
 @reading("label", *TRAINING)
 @settings(*SETTINGS, jobs=-1)
 @shared.gathered(
-    Output,
+    TrainOutput,
     "out",
     click.option(
         "-o",
@@ -53,7 +53,7 @@ SETTINGS = [
         metavar="FILE",
         help="Model file.  [default: name of the corpus + .textreg]",
     ),
-    click.option("--report", metavar="FILE", help="Write a report of the model, one page of HTML."),
+    click.option("--report", metavar="FILE", help="Write a report on the model, one HTML page."),
     shared.as_json,
     shared.quiet,
 )
@@ -62,17 +62,17 @@ def command(
     how: Reading,
     dev: tuple[str, ...],
     unlabeled: tuple[str, ...],
-    out: Output,
+    out: TrainOutput,
     **options: Any,
 ) -> None:
-    """Learn a model from labeled text.
+    """Train a model on labeled texts.
 
     FILES are {formats} files (each also as .gz), folders with one folder for each label, or - for
     standard input. Columns are guessed and the guess is printed.
 
-    Prices that are not given are searched for, on a part of the documents held out, or on --dev;
-    the best are then fitted on all documents. Regularizers, tokenizers and so on come from plugins
-    (textreg plugins list); the options of those chosen are shown below.
+    Hyperparameters without a value are searched: each setting is measured on held-out documents, or
+    on --dev, and the best one is fitted on all documents. Regularizers, tokenizers and other parts
+    are plugins (textreg plugins list); the options of the chosen parts are shown below.
     """
     talk = not (out.quiet or out.as_json)
     target = Path(out.output) if out.output else Path(f"{_stem(files[0])}.textreg")
@@ -121,12 +121,12 @@ def command(
 def _check_outputs(
     target: Path, report: str | None, journal: str | None, inputs: Sequence[str]
 ) -> None:
-    """Refuse before anything is read what could not be written, or would be written over."""
+    """UsageError if an output file cannot be written or would overwrite another file."""
     check_target(target, inputs)
     if target.exists() and target.stat().st_size and not is_container(target):
         raise UsageError(
-            f"{target} is there already and is no model: name another file with -o FILE, or remove "
-            "it first."
+            f"{target} exists and is not a model: name another file with -o FILE, or remove it "
+            "first."
         )
     if report is not None:
         from textreg.report.page import check_report
@@ -143,17 +143,17 @@ def _check_outputs(
 
 
 def _check_split(how: Reading, dev: Sequence[str]) -> None:
-    """Refuse ways to split that contradict each other before anything is read."""
+    """UsageError for options that contradict each other on which documents to hold out."""
     given = {"--group-col": how.group_col, "--time-col": how.time_col, "--dev": dev}
     named = [flag for flag, value in given.items() if value]
     if len(named) > 1:
         raise UsageError(
-            f"{named[0]} and {named[1]} both say which documents to choose the prices by: give "
-            "one of them."
+            f"{named[0]} and {named[1]} both say which documents to choose hyperparameters on: "
+            "give one of them."
         )
 
 
 def _stem(path: str) -> str:
-    """Name of a corpus without folder and endings; ``model`` where it has none."""
+    """Name of a corpus without folder and endings; ``model`` for standard input."""
     name = "" if path == "-" else os.path.basename(os.path.abspath(path))
     return name.partition(".")[0] or "model"

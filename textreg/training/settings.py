@@ -1,4 +1,4 @@
-"""How to train, in one record: the parts, and how their prices are chosen."""
+"""The settings of a training: the parts, and how hyperparameters are chosen."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ PREFIXES = {
     "graph": "graph",
     "loss": "loss",
 }
-"""The kind of part that each keyword, and prefix of its parameters' keywords, stands for."""
+"""The kind of part for each keyword, which is also the prefix of the part's parameters."""
 
 
 def part_of(kind: str) -> Callable[[Any], Any]:
-    """What makes an instance of a part from its name, its class or an instance."""
+    """A function that makes an instance from the name of a part, a class or an instance."""
     return partial(registry.create, kind)
 
 
@@ -49,7 +49,7 @@ def check_tol(tol: float) -> float:
 
 
 def check_class_weight(weight: str | Mapping[str, float]) -> str | Mapping[str, float]:
-    """The weights of the labels' documents; UsageError for a text other than "balanced"."""
+    """The weights of the labels; UsageError for a string other than "balanced"."""
     if isinstance(weight, str) and weight != "balanced":
         raise UsageError(
             f"class_weight must be 'balanced' or a factor for each label, not '{weight}'."
@@ -58,18 +58,18 @@ def check_class_weight(weight: str | Mapping[str, float]) -> str | Mapping[str, 
 
 
 def check_rules(rules: Mapping[str, str]) -> Mapping[str, str] | None:
-    """The rules of decision thresholds by label; UsageError for one that is none."""
+    """The rules for decision thresholds by label; UsageError for an unknown rule."""
     for rule in rules.values():
         parse_rule(rule)
     return rules or None
 
 
 class TrainingSettings(Parametrized):
-    """How to train; made most easily by :meth:`from_options`.
+    """How to train a model. :meth:`from_options` makes it from flat keywords.
 
-    Each setting is declared here or in :class:`~textreg.training.search.tuning.Tuning`, once. The
-    options of ``textreg train`` and ``textreg compare``, and the parameters of the estimators, are
-    made from these declarations or checked against them.
+    Every setting is declared once: here, in :class:`~textreg.features.vectorize.Vectorizer` or in
+    :class:`~textreg.training.search.tuning.Tuning`. The options of the commands are made from these
+    declarations; the parameters of the estimators are checked against them.
     """
 
     reg: Regularizer = param(
@@ -184,7 +184,7 @@ class TrainingSettings(Parametrized):
 
     @classmethod
     def label(cls) -> str:
-        """Empty: messages name the setting alone."""
+        """Empty: error messages name only the setting."""
         return ""
 
     def __post_init__(self) -> None:
@@ -203,31 +203,31 @@ class TrainingSettings(Parametrized):
         self._check_builders()
         if self.path and self.tuning.budget is not None:
             raise UsageError(
-                "a path takes as long as it takes: leave out path or the budget (--path, --budget)."
+                "a path has no time limit: leave out path or the budget (--path, --budget)."
             )
         if not self.searches and self.tuning.needs_search:
             raise UsageError(
                 f"all parameters of {self.reg.label()} are given, so there is nothing to choose: "
-                "leave out select, within, max_nonzero, resume and backend, or a hyperparameter, "
-                "or name values to search (search_space)."
+                "leave out select, within, max_nonzero, resume and backend, or a value, or give "
+                "values to search (search_space)."
             )
 
     def parts(self) -> dict[str, Parametrized | None]:
-        """The parts whose parameters can be searched, by the prefixes of their options."""
+        """The parts and the vectorizer, whose parameters can be searched, by their keywords."""
         names = (*PREFIXES, "vectorizer")
         return {name: getattr(self, name) for name in names}
 
     def dimensions(self) -> list[Dimension]:
-        """What is searched besides the prices that are open; UsageError for what cannot be."""
+        """Dimensions of ``search_space``; UsageError for a parameter that cannot be searched."""
         return dimensions(self.tuning.search_space or {}, self.parts())
 
     @property
     def searches(self) -> bool:
-        """Whether there is anything to choose; UsageError for what cannot be searched."""
+        """Whether there are hyperparameters to choose; UsageError as for :meth:`dimensions`."""
         return bool(self.dimensions() or self.reg.undecided())
 
     def _check_builders(self) -> None:
-        """Refuse groups or a graph that nothing uses, and their absence where they are needed."""
+        """UsageError for a group or graph builder that is missing, or that nothing uses."""
         for kind in ("groups", "graph"):
             if self.reg.needs == kind and getattr(self, kind) is None:
                 known = ", ".join(registry.names(kind))
@@ -241,7 +241,7 @@ class TrainingSettings(Parametrized):
                 raise UsageError(f"{self.reg.label()} makes no use of {kind}: leave out {kind}.")
 
     def plugins(self) -> list[dict[str, Any]]:
-        """Kind, name and origin of every part, as JSON-able values."""
+        """Kind, name and origin of every part, for JSON."""
         used: list[Plugin] = [self.tokenizer, self.reg, self.loss]
         if self.groups is not None:
             used += self.groups.parts if isinstance(self.groups, JoinedBuilder) else [self.groups]
@@ -272,7 +272,7 @@ class TrainingSettings(Parametrized):
             else:
                 raise UsageError(
                     f"no option '{key}'.{did_you_mean(key, home)} A parameter of a part has the "
-                    "part's keyword before it, such as reg_l1."
+                    "part's keyword as prefix, such as reg_l1."
                 )
         if (task := TASKS.get(values.get("task", cls.task))) is not None:
             values = {"loss": task.default_loss, "metric": task.metrics[0], **values}
@@ -304,11 +304,11 @@ RECORDS: dict[str, Mapping[str, Param]] = {
     "vectorizer": Vectorizer.declared(),
     "tuning": Tuning.declared(),
 }
-"""The settings of a training by the field of :class:`TrainingSettings` that holds their record."""
+"""The declared settings, by the field of :class:`TrainingSettings` that is their record."""
 
 
 def declared_settings() -> dict[str, Param]:
-    """All settings by name, in order, each record's where its field stands."""
+    """All settings by name, in order, those of the vectorizer and the search included."""
     declared: dict[str, Param] = {}
     for name, own in TrainingSettings.declared().items():
         declared |= RECORDS.get(name, {name: own})

@@ -63,58 +63,70 @@ BEST = SelectionRule()
 
 
 def choose(points: Sequence[Point], metric: str, rule: SelectionRule = BEST) -> int:
-    """Index of the winner; among equals the smallest model, then the strongest prices.
+    """Index of the chosen setting; among equals the smallest model, then the first.
 
-    "1se" needs ``Point.error``. Raises UsageError for an unknown metric, and where no setting is
-    small enough.
+    "1se" needs ``Point.error``. Raises UsageError for an unknown metric, or if no setting is small
+    enough.
     """
-    known = points[0].metrics
-    if metric not in known:
+    metrics = points[0].metrics
+    if metric not in metrics:
         raise UsageError(
-            f"metric must be one of {', '.join(known)}, not {metric!r}."
-            f"{did_you_mean(metric, known)}"
+            f"metric must be one of {', '.join(metrics)}, not {metric!r}."
+            f"{did_you_mean(metric, metrics)}"
         )
     cost = costs(points, metric)
     sizes = [point.nonzero for point in points]
-    most = rule.max_nonzero
-    small = [at for at in range(len(points)) if most is None or sizes[at] <= most]
+    small = _small_enough(points, rule)
     if not small:
         raise UsageError(
-            f"no setting has at most {most:,} features: the smallest of {len(points)} has "
-            f"{min(sizes):,.0f}. Allow more (--max-nonzero), or name larger prices to search."
+            f"no setting has at most {rule.max_nonzero:,} features: the smallest of {len(points)} "
+            f"has {min(sizes):,.0f}. Allow more (--max-nonzero), or search higher penalty "
+            "strengths."
         )
-    best = min(small, key=lambda at: (cost[at], sizes[at], at))
+    best = min(small, key=lambda index: (cost[index], sizes[index], index))
     if rule.select == "best":
         return best
-    if rule.select == "1se":
-        error = points[best].error
-        if error is None:
-            raise UsageError("select '1se' needs the standard errors of the settings.")
-        slack = error
-    else:
-        slack = WITHIN if rule.within is None else rule.within
-        slack *= abs(cost[best]) if metric == "mse" else 1.0
-    near = [at for at in small if cost[at] <= cost[best] + slack + 1e-12]
-    return min(near, key=lambda at: (sizes[at], cost[at], at))
+    tolerance = _tolerance(points[best], cost[best], metric, rule)
+    # Sums of rounded costs: a difference of exactly the tolerance must count as near.
+    near = [index for index in small if cost[index] <= cost[best] + tolerance + 1e-12]
+    return min(near, key=lambda index: (sizes[index], cost[index], index))
 
 
 def promising(points: Sequence[Point], metric: str, rule: SelectionRule, number: int) -> list[int]:
-    """Places of the points to look around: the best that are small enough, or else the smallest.
+    """Indices of the points to refine the grid around.
 
-    Where the rule would take a smaller one, that comes first.
+    These are the ``number`` best points that are small enough, or the smallest if none is; before
+    them the point that the rule would choose, if it is not among them.
     """
     cost, sizes = costs(points, metric), [point.nonzero for point in points]
-    most = inf if rule.max_nonzero is None else rule.max_nonzero
-    small = [at for at in range(len(points)) if sizes[at] <= most]
+    small = _small_enough(points, rule)
     if not small:
-        return sorted(range(len(points)), key=lambda at: (sizes[at], cost[at], at))[:number]
-    best = sorted(small, key=lambda at: (cost[at], sizes[at], at))[:number]
-    winner = choose(points, metric, rule)
-    return best if winner in best else [winner, *best]
+        order = sorted(range(len(points)), key=lambda index: (sizes[index], cost[index], index))
+        return order[:number]
+    best = sorted(small, key=lambda index: (cost[index], sizes[index], index))[:number]
+    chosen = choose(points, metric, rule)
+    return best if chosen in best else [chosen, *best]
 
 
 def costs(points: Sequence[Point], metric: str) -> list[float]:
-    """The metric of every point, smaller being better."""
+    """The metric of every point, with the sign that makes smaller values better."""
     sign = 1.0 if metric in SMALLER else -1.0
-    # Twelve digits: equal counts of right answers must compare equal.
+    # Twelve digits: equal counts of correct predictions must compare equal.
     return [round(sign * point.metrics[metric], 12) for point in points]
+
+
+def _small_enough(points: Sequence[Point], rule: SelectionRule) -> list[int]:
+    """Indices of the points that the rule's ``max_nonzero`` allows."""
+    most = inf if rule.max_nonzero is None else rule.max_nonzero
+    return [index for index, point in enumerate(points) if point.nonzero <= most]
+
+
+def _tolerance(best: Point, cost: float, metric: str, rule: SelectionRule) -> float:
+    """How much worse than the best a smaller model may be."""
+    if rule.select == "1se":
+        if best.error is None:
+            raise UsageError("select '1se' needs the standard errors of the settings.")
+        return best.error
+    within = WITHIN if rule.within is None else rule.within
+    # A squared error has the unit of the labels, squared: a fraction of the best has none.
+    return within * abs(cost) if metric == "mse" else within

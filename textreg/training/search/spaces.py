@@ -1,4 +1,4 @@
-"""What is searched besides open prices: values that are named, for any parameter of any part."""
+"""The search space: values to try of any parameter of any part."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from textreg.params import Parametrized
 class Dimension(NamedTuple):
     """One parameter and the values to try.
 
-    key: as the option is called, such as ``weighting`` or ``groups_topics``. part: "vectorizer", or
-    the prefix of the key. name: of the parameter there.
+    key: the keyword, such as ``weighting`` or ``groups_topics``. part: "vectorizer", or the prefix
+    of the keyword. name: the parameter's name in that part.
     """
 
     key: str
@@ -24,7 +24,7 @@ class Dimension(NamedTuple):
 
 
 def parse_space(items: Sequence[str]) -> dict[str, list[str]]:
-    """``weighting=log,tfidf`` and the like as a mapping of keys to values."""
+    """A mapping of keywords to values from texts such as ``weighting=log,tfidf``."""
     space: dict[str, list[str]] = {}
     for item in items:
         key, equals, values = item.partition("=")
@@ -44,13 +44,12 @@ def parse_space(items: Sequence[str]) -> dict[str, list[str]]:
 def dimensions(
     space: Mapping[str, Sequence[Any]], parts: Mapping[str, Parametrized | None]
 ) -> list[Dimension]:
-    """The space with every value checked and in its type; features first, prices last.
+    """The space with all values checked and converted; features first, the regularizer last.
 
-    parts: by the prefixes of their options, and "vectorizer"; None where there is none. Raises
-    UsageError for a parameter that none of them has, that is given as well, or that has a wrong
-    value.
+    parts: by their keywords, and "vectorizer"; None for a missing part. Raises UsageError for a
+    parameter that no part has, for one that also has a given value, and for a wrong value.
     """
-    found = []
+    space_dimensions = []
     for key, values in space.items():
         part, name = _find(key, parts)
         owner = parts[part]
@@ -58,8 +57,8 @@ def dimensions(
         declared = owner.declared(**owner.params())[name]
         if owner.params()[name] != declared.default:
             raise UsageError(
-                f"{key} is given as {owner.params()[name]}, and to be searched as well: leave one "
-                "of them out."
+                f"{key} is given as {owner.params()[name]} and is in the search space, too: leave "
+                "one of them out."
             )
         if isinstance(values, (str, bytes)) or not isinstance(values, Sequence):
             raise UsageError(f"search_space: {key} needs a list of values, not {values!r}.")
@@ -70,26 +69,26 @@ def dimensions(
             raise UsageError(f"search_space: {key} needs values that differ, not {list(values)}.")
         if part == "reg" and declared.type is float:
             checked = tuple(sorted(checked, reverse=True))  # from the emptiest model down
-        found.append(Dimension(key, part, name, checked))
+        space_dimensions.append(Dimension(key, part, name, checked))
     order = ("tokenizer", "vectorizer", "groups", "graph", "loss", "reg")
-    return sorted(found, key=lambda one: order.index(one.part))
+    return sorted(space_dimensions, key=lambda dimension: order.index(dimension.part))
 
 
 def combinations(space: Sequence[Dimension]) -> Iterator[tuple[Any, ...]]:
-    """Every choice of one value for each dimension, the last one changing fastest."""
-    return itertools.product(*(one.values for one in space))
+    """All combinations of one value for each dimension; the last one changes fastest."""
+    return itertools.product(*(dimension.values for dimension in space))
 
 
 def changed(parts: Mapping[str, Any], space: Sequence[Dimension], chosen: Sequence[Any]) -> Any:
-    """``parts`` with the chosen values put in."""
+    """``parts`` with the chosen values."""
     changes: dict[str, dict[str, Any]] = {}
-    for one, value in zip(space, chosen, strict=True):
-        changes.setdefault(one.part, {})[one.name] = value
+    for dimension, value in zip(space, chosen, strict=True):
+        changes.setdefault(dimension.part, {})[dimension.name] = value
     return {**parts, **{part: parts[part].replace(**values) for part, values in changes.items()}}
 
 
 def _find(key: str, parts: Mapping[str, Parametrized | None]) -> tuple[str, str]:
-    """The part and the parameter that a key stands for."""
+    """The part and the parameter of a keyword."""
     vectorizer = parts["vectorizer"]
     assert vectorizer is not None
     if key in vectorizer.declared():
@@ -100,12 +99,12 @@ def _find(key: str, parts: Mapping[str, Parametrized | None]) -> tuple[str, str]
     if owner is not None and name in owner.params():
         return prefix, name
     if prefix in prefixed and name and owner is None:
-        raise UsageError(f"search_space: there are no {prefix} here, so {key} means nothing.")
-    known = list(vectorizer.declared())
+        raise UsageError(f"search_space: there are no {prefix} here, so {key} has no meaning.")
+    names = list(vectorizer.declared())
     for prefix, part in prefixed.items():
         if part is not None:
-            known += [f"{prefix}_{name}" for name in part.params()]
-    # A name without the prefix of its part is too short to be near to it in letters.
-    unprefixed = next((one for one in known if one.partition("_")[2] == key), "")
-    hint = did_you_mean(unprefixed or key, known)
-    raise UsageError(f"search_space: no parameter '{key}'.{hint} There are: {', '.join(known)}.")
+            names += [f"{prefix}_{name}" for name in part.params()]
+    # Without the prefix a name is too short for did_you_mean to find it.
+    unprefixed = next((one for one in names if one.partition("_")[2] == key), "")
+    hint = did_you_mean(unprefixed or key, names)
+    raise UsageError(f"search_space: no parameter '{key}'.{hint} There are: {', '.join(names)}.")
