@@ -271,7 +271,7 @@ def test_wrong_data() -> None:
     with pytest.raises(DataError, match="document 1: no training document has the label 'poss'"):
         train(TEXTS, LABELS, dev=(["a"], ["poss"]))
     for options in ({"texts": "good"}, {"dev": ("good", LABELS[:4])}, {"unlabeled": "good"}):
-        with pytest.raises(UsageError, match="one text where a list of texts is wanted"):
+        with pytest.raises(UsageError, match="expected a list of texts"):
             train(**{"texts": TEXTS, "labels": LABELS, "reg": "network", **options})
 
 

@@ -369,7 +369,7 @@ def test_a_plain_tokenizer_does() -> None:
     ("options", "texts", "error", "message"),
     [
         ({}, [], DataError, "no document"),
-        ({}, ["", " ..."], DataError, r"no word in any of 2 documents.*'words'"),
+        ({}, ["", " ..."], DataError, r"none of 2 documents has a word.*'words'"),
         ({"min_df": 2}, ["a", "b"], DataError, "min_df=2 asks for 2. Lower min_df"),
         ({"max_df": 0.5}, ["a", "a"], DataError, "max_df=0.5 allows 1. Raise max_df"),
         (
@@ -380,13 +380,13 @@ def test_a_plain_tokenizer_does() -> None:
         ),
         ({"min_df": 1.5}, ["a"], UsageError, "min_df must be a fraction .* not 1.5"),
         ({"max_df": 1.5}, ["a"], UsageError, "max_df must be a fraction .* not 1.5"),
-        ({}, ["a", None], DataError, "document 2 is no text"),
+        ({}, ["a", None], DataError, "document 2 is not a text"),
         ({}, "a", UsageError, "put it in a list"),
         (
             {"stop_words": "nowhere/x"},
             ["a"],
             UsageError,
-            r"from nowhere/x: No such file or directory\..*one word a line",
+            r"from nowhere/x: No such file or directory\..*one word on each line",
         ),
     ],
 )
@@ -399,7 +399,7 @@ def test_refusals(
 
 def test_only_stop_words(tmp_path: Path) -> None:
     (tmp_path / "stop.txt").write_text("\ufeffthe\na", encoding="utf-8")
-    with pytest.raises(DataError, match=r"but those in .*stop\.txt"):
+    with pytest.raises(DataError, match=r"that is not in .*stop\.txt"):
         Vectorizer(stop_words=str(tmp_path / "stop.txt")).fit(Words(), ["The a", "a"])
     (tmp_path / "stop.txt").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match="UTF-8"):

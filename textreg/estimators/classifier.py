@@ -41,17 +41,17 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     tokenizer : str or Tokenizer, default 'words'
         Tokenizer.
     ngrams : int, default 2
-        Longest run of words that is a feature.
+        Maximum number of words in an n-gram.
     min_df : float, default 1
-        Fewest documents of a feature; below 1, a fraction of all.
+        Minimum number of documents with a feature; below 1, a fraction.
     max_df : float, default 1
-        Most documents of a feature; up to 1, a fraction of all.
+        Maximum number of documents with a feature; up to 1, a fraction.
     max_features : int, optional
-        Keep only this many features, the most frequent.
+        Use only the most frequent features, this many.
     stop_words : str, optional
-        File of words to leave out before n-grams are formed.
+        File of words to drop before n-grams are formed.
     weighting : {'count', 'binary', 'log', 'unit', 'tfidf'}, default 'tfidf'
-        What a count becomes.
+        Term weighting.
     holdout : float, optional
         Fraction of the training documents to hold out for choosing hyperparameters; 0.1 if not
         given.

@@ -1,4 +1,4 @@
-"""The half of the features that prediction needs: new texts to rows, by known names."""
+"""New texts to rows of features with known names: what prediction needs."""
 
 from __future__ import annotations
 
@@ -25,12 +25,28 @@ if TYPE_CHECKING:
 
 
 class Encoder:
-    """Texts to the rows that a model was trained on; the part of the features that a model keeps.
+    """Turns texts into rows with the features of a model.
 
-    tokenizer, vectorizer: as in training. vocabulary: names of all features it must know. idf:
-    float64, one a name, with weighting ``tfidf`` only. stop_words: words that are left out first.
-    columns: which of ``vocabulary`` are columns of the result, rising; default all. Everything is
-    plain data, so a model file can hold it.
+    Everything in it is plain data, so that a model file can hold it.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+    vectorizer : Vectorizer
+        As in training.
+    vocabulary : sequence of str
+        Names of all features that the weighting needs.
+    idf : ndarray of float64, shape (vocabulary,), optional
+        Inverse document frequencies; with the weighting ``tfidf`` only.
+    stop_words : sequence of str, default ()
+        Words that are dropped first.
+    columns : ndarray of int64, shape (columns,), optional
+        Which features are columns of the result, ascending; all by default.
+
+    Raises
+    ------
+    UsageError
+        If ``idf`` does not fit the weighting or the vocabulary.
     """
 
     def __init__(
@@ -44,7 +60,9 @@ class Encoder:
         columns: NDArray[np.int64] | None = None,
     ) -> None:
         if (idf is not None) != (vectorizer.weighting == "tfidf"):
-            raise UsageError("an encoder has idf values if the weighting is tfidf, and only then.")
+            raise UsageError(
+                "an encoder needs idf values for the weighting tfidf, and for no other."
+            )
         if idf is not None and len(idf) != len(vocabulary):
             raise UsageError(f"{len(vocabulary)} features but {len(idf)} idf values.")
         self.tokenizer = tokenizer
@@ -62,29 +80,47 @@ class Encoder:
         return [self.vocabulary[column] for column in self.columns.tolist()]
 
     def transform(self, texts: Sequence[str]) -> csr_array:
-        """The rows of ``texts``: float64 (documents, names), columns sorted within rows.
+        """The rows of texts.
 
-        Words that training did not know count for nothing, except that with ``unit`` they make the
-        others lighter. A row depends on its own text alone.
+        Unknown words are ignored, except that with the weighting ``unit`` they reduce the other
+        values. A row depends on its own text only.
+
+        Parameters
+        ----------
+        texts : sequence of str
+
+        Returns
+        -------
+        csr_array of float64, shape (documents, columns)
+            With sorted indices.
         """
         return self.rows(texts).matrix(len(self.names))
 
     def rows(self, texts: Sequence[str]) -> CsrArrays:
-        """The arrays of :meth:`transform`."""
+        """The arrays of :meth:`transform`, without an import of SciPy."""
         words = self.words(texts)
         rows = count_rows(self.features(words))
         self.weigh(rows, words)
         if self.columns is None:
             return rows
         column = self.column_of[rows.indices]
-        kept = column >= 0
-        indptr = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[rows.indptr]
-        return CsrArrays(indptr, column[kept], rows.data[kept])
+        selected = column >= 0
+        indptr = np.concatenate([[0], np.cumsum(selected, dtype=np.int64)])[rows.indptr]
+        return CsrArrays(indptr, column[selected], rows.data[selected])
 
     def tokens(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
-        """Every occurrence of a column's feature in ``texts``, where ``spans`` asks with offsets.
+        """Every occurrence of the columns' features in texts.
 
-        Sentences without one are kept. UsageError if spans are asked of a tokenizer without them.
+        Parameters
+        ----------
+        texts : sequence of str
+        spans : bool, default False
+            Whether to return character offsets; UsageError if the tokenizer has none.
+
+        Returns
+        -------
+        Tokens
+            Ids are columns. Sentences without features are included.
         """
         tokens = self.features(self.words(texts, spans=spans))
         if self.columns is None:
@@ -92,10 +128,19 @@ class Encoder:
         return insert_ngrams(tokens, [tokens.ids], [self.column_of], self.names)
 
     def restrict(self, columns: NDArray[np.int64]) -> Encoder:
-        """The same for some columns only, given by number in rising order.
+        """The encoder of some columns only.
 
-        What the others need is forgotten, except that with ``tfidf`` all of them count for the
-        length of a row.
+        What only the other columns need is dropped. With ``tfidf`` nothing is, because all features
+        count for the length of a row.
+
+        Parameters
+        ----------
+        columns : ndarray of int64
+            Numbers of columns, ascending.
+
+        Returns
+        -------
+        Encoder
         """
         columns = np.asarray(columns, dtype=np.int64)
         if self.idf is None:
@@ -109,14 +154,14 @@ class Encoder:
             stop_words=self.stop_words,
             columns=columns if self.columns is None else self.columns[columns],
         )
-        if "tree" in self.__dict__:  # of the same vocabulary, and dear to make
+        if "tree" in self.__dict__:  # of the same vocabulary, and expensive to build
             fewer.__dict__["tree"] = self.tree
         return fewer
 
     def weigh(self, rows: CsrArrays, words: Tokens) -> None:
-        """Turn counts over the vocabulary into weights, in place.
+        """Apply the weighting to counts over the vocabulary, in place.
 
-        words: all words of the same documents but stop words, known or not.
+        ``words`` are all words of the same documents except stop words, known or not.
         """
         weighting, data = self.vectorizer.weighting, rows.data
         if weighting == "binary":
@@ -138,14 +183,14 @@ class Encoder:
 
     @cached_property
     def column_of(self) -> Int32s:
-        """The column of every feature of the vocabulary, -1 for those that are none."""
+        """The column of every feature of the vocabulary; -1 for one that is not a column."""
         new = np.full(len(self.vocabulary), -1, dtype=np.int32)
         new[self.columns] = np.arange(len(self.names), dtype=np.int32)
         return new
 
     @cached_property
     def tree(self) -> tuple[NGrams, list[Int32s]]:
-        """The n-grams that the vocabulary consists of, and the place in it of each, or -1."""
+        """The n-grams of the vocabulary, and the index of each in it, or -1."""
         return NGrams.of_names(self.vocabulary, self.vectorizer.ngrams)
 
     @cached_property
@@ -155,21 +200,21 @@ class Encoder:
         return {word: number for number, word in enumerate(words)}
 
     def words(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
-        """All words of ``texts`` but stop words, known or not."""
+        """All words of ``texts`` except stop words, known or not."""
         tokens = calls.encode(self.tokenizer, texts, spans=spans)
         if not self.stop_words:
             return tokens
-        left_out = set(self.stop_words)
+        dropped = set(self.stop_words)
         new = np.array(
-            [-1 if word in left_out else id for id, word in enumerate(tokens.vocabulary)],
+            [-1 if word in dropped else id for id, word in enumerate(tokens.vocabulary)],
             dtype=np.int32,
         )
         return renumber(tokens, new, tokens.vocabulary)
 
     def features(self, words: Tokens) -> Tokens:
-        """Every occurrence of a feature of the vocabulary in ``words``, those of :meth:`words`."""
+        """Every occurrence of a feature of the vocabulary in the result of :meth:`words`."""
         single = self.vectorizer.ngrams == 1
-        # An unknown word between two others must not make them neighbors: it keeps a number.
+        # An unknown word keeps a number, so that the words around it do not become neighbors.
         unknown = -1 if single else len(self.tree[0].words)
         number = self._numbers
         new = np.array([number.get(word, unknown) for word in words.vocabulary], dtype=np.int32)

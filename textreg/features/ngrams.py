@@ -1,4 +1,4 @@
-"""Which n-grams there are, kept by their words' numbers and not by their spelling."""
+"""N-grams as a tree of word numbers, without their spelling."""
 
 from __future__ import annotations
 
@@ -22,11 +22,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class NGrams:
-    """A tree of n-grams: the k-grams of level k hang under the (k-1)-grams that they begin with.
+    """A tree of n-grams, in which the children of an n-gram extend it by one word.
 
-    words: the 1-grams, sorted. child_ptr, last: one entry for every level from 2 up, as
-    ``textreg._core.text_grams`` describes them. The n-grams of every level are numbered from 0, in
-    the order of their words. Levels count from 0 where they index a list.
+    The n-grams of each level are numbered from 0, in the order of their words. Levels count from 0
+    where they index a list.
+
+    Attributes
+    ----------
+    words : sequence of str
+        The 1-grams, sorted.
+    child_ptr : tuple of ndarray of int64
+        One for each level from 2: the children of the (k-1)-gram g are the k-grams
+        ``child_ptr[g]`` to ``child_ptr[g + 1]``.
+    last : tuple of ndarray of int32
+        One for each level from 2: the last word of every k-gram.
     """
 
     words: Sequence[str]
@@ -42,14 +51,15 @@ class NGrams:
     def collect(cls, tokens: Tokens, n: int, least: float) -> tuple[NGrams, list[Int32s]]:
         """All n-grams of 1 to ``n`` words in the sentences of ``tokens``.
 
-        tokens: their ids are in order of name. least: n-grams with a part that is in fewer
+        The ids of ``tokens`` must be in order of name. N-grams with a part in fewer than ``least``
         documents may be left out. Returns the tree and its streams: for every level the n-gram that
-        begins at every place, or -1.
+        begins at each occurrence, or -1.
         """
         words, ids, ptr = tokens.vocabulary, tokens.ids, tokens.sentence_ptr
         tree, streams = cls(words), [ids]
         if n == 1:
             return tree, streams
+        # An n-gram is at most as frequent as its parts, so extend only the frequent ones.
         common = wanted = _without_rare(ids, tokens.token_document_ptr, len(words), least)
         for k in range(2, n + 1):
             stream, child_ptr, last = text_grams.grams(
@@ -62,16 +72,17 @@ class NGrams:
         return tree, streams
 
     def find(self, ids: Int32s, ptr: Int64s) -> list[Int32s]:
-        """The streams of the known n-grams; ids are numbers of known words, or -1."""
+        """The streams of known n-grams; ``ids`` are numbers of known words, or -1."""
         streams = [ids]
         for k, (child_ptr, last) in enumerate(zip(self.child_ptr, self.last, strict=True), 2):
             streams.append(text_grams.find_grams(streams[-1], ids, ptr, k, child_ptr, last))
         return streams
 
     def number(self, keep: Sequence[Bools]) -> list[Int32s]:
-        """Number the n-grams to keep, all levels together, in order of name; others get -1.
+        """Number the n-grams to keep in order of name, all levels together; others get -1.
 
-        An n-gram comes right before those that it begins: first count what each has to follow it.
+        In this order an n-gram precedes its descendants. So count, from the last level up, how many
+        n-grams to keep are in every subtree; prefix sums of that are the numbers.
         """
         inside = [mask.astype(np.int64) for mask in keep]
         for k in reversed(range(len(self.last))):
@@ -87,7 +98,7 @@ class NGrams:
         return numbers
 
     def names(self, numbers: Sequence[Int32s]) -> list[str]:
-        """Names of the numbered n-grams in the order of their numbers, words joined by a space."""
+        """Names of the numbered n-grams in order, with spaces between words."""
         names = np.empty(sum(int((level >= 0).sum()) for level in numbers), dtype=object)
         for k, level in enumerate(numbers):
             grams = np.flatnonzero(level >= 0)
@@ -104,9 +115,9 @@ class NGrams:
 
     @classmethod
     def of_names(cls, names: Sequence[str], n: int) -> tuple[NGrams, list[Int32s]]:
-        """The tree of n-grams with these names, and the place in ``names`` of each, or -1.
+        """The tree of the n-grams with these names, and the index in ``names`` of each, or -1.
 
-        ``n`` from 2 up. Raises DataError if a name has more words.
+        ``n`` is at least 2. Raises DataError if a name has more words.
         """
         sizes = np.array([name.count(" ") + 1 for name in names], dtype=np.int64)
         if sizes.max(initial=0) > n:
@@ -119,10 +130,12 @@ class NGrams:
         order = np.lexsort(parts.T[::-1])
         parts, sizes = parts[order], sizes[order]
         numbers = [np.full(len(words), -1, dtype=np.int32)]
-        gram = parts[:, 0]  # the k-gram at the head of every row
+        gram = parts[:, 0]  # the k-gram that every row begins with
         numbers[0][gram[sizes == 1]] = order[sizes == 1]
         child_ptrs, lasts = [], []
-        changes = np.ones(len(names), dtype=bool)  # from the row above, in the first k words
+        changes = np.ones(
+            len(names), dtype=bool
+        )  # whether a row differs from the one above in its first k words
         changes[1:] = parts[1:, 0] != parts[:-1, 0]
         for k in range(1, n):
             changes[1:] |= parts[1:, k] != parts[:-1, k]
@@ -139,10 +152,10 @@ class NGrams:
 def insert_ngrams(
     tokens: Tokens, streams: Sequence[Int32s], numbers: Sequence[Int32s], names: Sequence[str]
 ) -> Tokens:
-    """Features of all levels in one stream, place by place, the shortest first.
+    """Insert n-grams into the words: at every occurrence the n-grams that begin there, by length.
 
-    tokens: the words, one for every place of the streams. An n-gram's feature is ``numbers[gram]``
-    of its level, an index into ``names``, below 0 if it is none.
+    ``tokens`` are the words, one for each place of the streams. The feature of an n-gram is
+    ``numbers[gram]`` of its level, an index into ``names``, or negative if it is none.
     """
     levels = np.stack([_take(*pair) for pair in zip(numbers, streams, strict=True)])
     ptr = tokens.sentence_ptr

@@ -1,4 +1,4 @@
-"""Training texts to features: pruning, n-grams, weighting."""
+"""Training texts to features: n-grams, pruning, weighting."""
 
 from __future__ import annotations
 
@@ -27,40 +27,54 @@ if TYPE_CHECKING:
 
 
 class Vectorizer(Parametrized):
-    """How documents become rows of numbers. Where names coincide, scikit-learn's are meant.
+    """Turns documents into rows of features. Parameters with names of scikit-learn's mean the same.
 
-    weighting: with c the number of times a document has the feature, ``count`` is c, ``binary`` 1,
-    ``log`` ln(1 + c). ``unit`` is 1 + ln c, divided by the length of the row of all n-grams that
-    the document itself has, be they features or not: so a model needs to know no others than its
-    own. ``tfidf`` is (1 + ln c)·(1 + ln((1 + n) / (1 + d))) for a feature that d of n training
-    documents have, every row of features scaled to length 1: the model keeps all of them.
+    For a feature that occurs c times in a document, the term weighting ``count`` is c, ``binary``
+    is 1 and ``log`` is ln(1 + c). ``unit`` is 1 + ln c, divided by the length of the row of all
+    n-grams of the document, features or not, so that a model needs to know only its own features.
+    ``tfidf`` is (1 + ln c)·(1 + ln((1 + n) / (1 + d))) for a feature in d of n training documents,
+    and rows of features are scaled to length 1, so that a model needs to know all features.
     """
 
     name = "features"
-    ngrams: int = param(default=2, min=1, help="longest run of words that is a feature")
+    ngrams: int = param(default=2, min=1, help="maximum number of words in an n-gram")
     min_df: float = param(
-        default=1, min=0, help="fewest documents of a feature; below 1, a fraction of all"
+        default=1, min=0, help="minimum number of documents with a feature; below 1, a fraction"
     )
     max_df: float = param(
-        default=1.0, min=0, help="most documents of a feature; up to 1, a fraction of all"
+        default=1.0, min=0, help="maximum number of documents with a feature; up to 1, a fraction"
     )
     max_features: int | None = param(
-        default=None, min=1, help="keep only this many features, the most frequent"
+        default=None, min=1, help="use only the most frequent features, this many"
     )
     stop_words: str | None = param(
-        default=None, help="file of words to leave out before n-grams are formed"
+        default=None, help="file of words to drop before n-grams are formed"
     )
     weighting: str = param(
         default="tfidf",
         choices=("count", "binary", "log", "unit", "tfidf"),
-        help="what a count becomes",
+        help="term weighting",
     )
 
     def fit(self, tokenizer: Tokenizer, texts: Sequence[str]) -> Features:
-        """Features of training texts, numbered in order of name (code points, word by word).
+        """The features of training texts, in order of name (code points, word by word).
 
-        Raises DataError if there is no text or word, or if pruning leaves no feature; UsageError if
-        the file of stop words cannot be read or min_df or max_df is no number of documents.
+        Parameters
+        ----------
+        tokenizer : Tokenizer
+        texts : sequence of str
+
+        Returns
+        -------
+        Features
+
+        Raises
+        ------
+        DataError
+            If there are no texts or words, or if pruning leaves no feature.
+        UsageError
+            If the file of stop words cannot be read, or min_df or max_df is not a number of
+            documents.
         """
         texts = check_texts(texts)
         n = len(texts)
@@ -87,13 +101,13 @@ class Vectorizer(Parametrized):
             idf = np.log((1 + n) / (1 + frequencies)) + 1
         encoder = Encoder(tokenizer, self, tokens.vocabulary, idf, stop_words=stop_words)
         if self.ngrams > 1 and all(level.all() for level in keep):
-            encoder.tree = tree, numbers  # what it would make of the names
+            encoder.tree = tree, numbers  # the same as from the names, which is slower
         encoder.weigh(rows, words)
         X = rows.matrix(len(tokens.vocabulary))
         return Features(X=X, tokens=tokens, encoder=encoder)
 
     def _read_stop_words(self, tokenizer: Tokenizer) -> tuple[str, ...]:
-        """The words of the file as the tokenizer gives them: "don't" may be two."""
+        """The words of the file as the tokenizer splits them: "don't" may be two."""
         if self.stop_words is None:
             return ()
         try:
@@ -102,7 +116,7 @@ class Vectorizer(Parametrized):
             cause = getattr(error, "strerror", None) or error
             raise UsageError(
                 f"stop words cannot be read from {self.stop_words}: {cause}. Give a UTF-8 file "
-                "with one word a line."
+                "with one word on each line."
             ) from None
         words = calls.encode(tokenizer, text.splitlines())
         return tuple(sorted(words.vocabulary[id] for id in np.unique(words.ids)))
@@ -116,7 +130,7 @@ class Vectorizer(Parametrized):
         least: float,
         most: float,
     ) -> list[Bools]:
-        """Which n-grams of every level are to be features, as scikit-learn decides it."""
+        """Which n-grams of every level become features; the rules are scikit-learn's."""
         keep = [np.ones(size, dtype=bool) for size in tree.sizes]
         if least > 1 or most < n:
             frequencies = [
@@ -134,9 +148,9 @@ class Vectorizer(Parametrized):
                     for stream, size in zip(streams, tree.sizes, strict=True)
                 ]
             )
-            kept = np.flatnonzero(numbers >= 0)
-            # Of features as frequent as each other, the first by name.
-            chosen = kept[np.lexsort((numbers[kept], -totals[kept]))[: self.max_features]]
+            left = np.flatnonzero(numbers >= 0)
+            # Ties are broken by name.
+            chosen = left[np.lexsort((numbers[left], -totals[left]))[: self.max_features]]
             mask = np.zeros(len(numbers), dtype=bool)
             mask[chosen] = True
             keep = np.split(mask, np.cumsum(tree.sizes)[:-1])
@@ -165,11 +179,17 @@ class Vectorizer(Parametrized):
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """What :meth:`Vectorizer.fit` made of the training texts.
+    """The features of training texts, from :meth:`Vectorizer.fit`.
 
-    X: float64 (documents, features), weighted, columns sorted within rows. tokens: every
-    occurrence of a feature; ids are the columns of X, a sentence's n-grams are in it, and sentences
-    that lost all features are still there. encoder: the same for new texts.
+    Attributes
+    ----------
+    X : csr_array of float64, shape (documents, features)
+        Weighted, with sorted indices.
+    tokens : Tokens
+        Every occurrence of a feature, n-grams included; ids are columns of X. Sentences without
+        features are included.
+    encoder : Encoder
+        Makes rows with these features of new texts.
     """
 
     X: csr_array
@@ -178,7 +198,7 @@ class Features:
 
 
 def _documents(name: str, value: float, n: int, *, fraction: bool) -> float:
-    """The number of documents that ``value`` stands for."""
+    """Convert min_df or max_df to a number of documents."""
     if fraction:
         return value * n
     if value != int(value):
@@ -190,12 +210,12 @@ def _documents(name: str, value: float, n: int, *, fraction: bool) -> float:
 
 
 def _by_name(tokens: Tokens, stop_words: Sequence[str]) -> Tokens:
-    """The same tokens without stop words, numbered in order of name."""
+    """The tokens without stop words, numbered in order of name."""
     names = sorted(tokens.vocabulary)
     if not stop_words and names == tokens.vocabulary:
         return tokens
-    left_out = set(stop_words)
-    names = [name for name in names if name not in left_out]
+    dropped = set(stop_words)
+    names = [name for name in names if name not in dropped]
     number = {name: place for place, name in enumerate(names)}
     new = np.array([number.get(name, -1) for name in tokens.vocabulary], dtype=np.int32)
     return renumber(tokens, new, names)
@@ -203,16 +223,15 @@ def _by_name(tokens: Tokens, stop_words: Sequence[str]) -> Tokens:
 
 def _no_words(n: int, tokenizer: Tokenizer, stop_words: str | None) -> str:
     if n == 0:
-        return "there is no document to take features from. Give some texts."
+        return "there are no documents to take features from. Give some texts."
     if stop_words is None:
         return (
-            f"there is no word in any of {n:,} documents: all are empty, or tokenizer "
-            f"'{tokenizer.name}' finds nothing in them. Check which column is the text, and the "
-            "tokenizer's options."
+            f"none of {n:,} documents has a word: all are empty, or tokenizer '{tokenizer.name}' "
+            "finds no words in them. Check which column is the text, and the tokenizer's options."
         )
     return (
-        f"there is no word in any of {n:,} documents but those in {stop_words}. Check which column "
-        "is the text, or use a shorter list of stop words."
+        f"none of {n:,} documents has a word that is not in {stop_words}. Check which column is "
+        "the text, or use a shorter list of stop words."
     )
 
 
@@ -220,7 +239,7 @@ def _refuse_spaces(tokenizer: Tokenizer, vocabulary: Sequence[str]) -> None:
     for name in vocabulary:
         if " " in name:
             raise DataError(
-                f"tokenizer '{tokenizer.name}' gives '{name}' as one token. n-grams are named by "
-                "words with spaces between them, so this could be two: use ngrams=1, or a "
-                "tokenizer that joins words with another character."
+                f"tokenizer '{tokenizer.name}' returns '{name}' as one token, but spaces separate "
+                "the words of an n-gram: use ngrams=1, or a tokenizer that joins words with "
+                "another character."
             )
