@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +14,11 @@ from conftest import Cli
 
 import textreg
 from textreg import TextClassifier
-from textreg.errors import UsageError
-from textreg.losses import Logistic, Loss, SmoothedHinge
-from textreg.plugins import registry
+from textreg.errors import BrokenPluginError, UsageError
+from textreg.losses import Logistic, Loss, SmoothedHinge, SquaredHinge
+from textreg.params import param
+from textreg.plugins import calls, registry
+from textreg.records import Floats
 from textreg.testing import check_loss
 
 TEXTS = ["a good box", "a bad box", "so good", "so bad"] * 10
@@ -173,3 +176,45 @@ def test_a_plugin_loss_may_give_probabilities(tmp_path: Path) -> None:
     again = textreg.load(tmp_path / "one.textreg")
     assert again.loss == "other-logistic"
     np.testing.assert_array_equal(again.predict_proba(TEXTS), other.predict_proba(TEXTS))
+
+
+class Faulty(SquaredHinge):
+    """A loss with one fault."""
+
+    name = "faulty"
+    fault: str = param(default="raises", help="what it does wrong")
+
+    def derivatives(self, z: Floats, y: Floats, c: Floats, r: Floats, h: Floats) -> float:
+        if self.fault == "raises":
+            raise ZeroDivisionError("by the loss")
+        value = super().derivatives(z, y, c, r, h)
+        if self.fault == "writes":
+            z[:] = 0.0
+        if self.fault == "nan":
+            r[0] = np.nan
+        return "one" if self.fault == "text" else value  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("raises", "fails in derivatives: ZeroDivisionError: by the loss"),
+        ("writes", "must not be changed, so copy it first"),
+        ("nan", "derivatives must give finite numbers, not NaN or infinite ones"),
+        ("text", "derivatives must give a number, not one"),
+    ],
+)
+def test_the_faults_of_a_loss_are_called_its_own(fault: str, message: str) -> None:
+    """And not those of the regularizer whose solver calls it."""
+    with pytest.raises(
+        BrokenPluginError, match=f"^loss 'faulty' of test_loss_plugins.Faulty .*{message}"
+    ):
+        textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=1.0, loss=Faulty(fault=fault))
+
+
+def test_a_guarded_loss_is_pickled_as_what_it_guards() -> None:
+    loss = calls.guarded(Faulty(fault="nan"))
+    again = pickle.loads(pickle.dumps(loss))
+    assert (type(again), again.params()) == (type(loss), {"fault": "nan"})
+    assert isinstance(again, Faulty)
+    assert calls.guarded(SmoothedHinge()) == SmoothedHinge()

@@ -14,6 +14,8 @@ import pytest
 from sites import Site
 
 from textreg.errors import BrokenPluginError, PluginError, UsageError
+from textreg.hookspecs import HOOK_OF_KIND
+from textreg.kinds import KINDS
 from textreg.model.container import unpack
 from textreg.model.storage import ARRAYS
 from textreg.plugins import calls
@@ -327,14 +329,14 @@ def test_after_two_dashes_all_is_data(site: Site) -> None:
 def test_kinds_of_hooks_are_all_taken(file: Path) -> None:
     head = "from textreg.hookspecs import hookimpl\nfrom textreg import kinds\n"
     bases = {"tokenizer": "Tokenizer", "groups": "GroupBuilder", "graph": "GraphBuilder"}
-    bases |= {"regularizer": "Regularizer"}
-    methods = {"tokenizer": "__call__", "regularizer": "solve"}
-    hooks = {"groups": "group_builders", "graph": "graph_builders"}
+    bases |= {"regularizer": "Regularizer", "loss": "Loss"}
     for kind, base in bases.items():
+        methods = "".join(
+            f"    def {name}(self, given): ...\n" for name in KINDS[kind].__abstractmethods__
+        )
         head += (
-            f"class {base}(kinds.{base}):\n    name = 'every'\n"
-            f"    def {methods.get(kind, 'build')}(self, given): ...\n"
-            f"@hookimpl\ndef textreg_{hooks.get(kind, kind + 's')}(): return [{base}]\n"
+            f"class {base}(kinds.{base}):\n    name = 'every'\n{methods}"
+            f"@hookimpl\ndef {HOOK_OF_KIND[kind]}(): return [{base}]\n"
         )
     file.write_text(head)
     registry = Registry()

@@ -59,7 +59,6 @@ def test_promises() -> None:
     for block in blocks("docs/promises.md", "python"):
         exec(compile(block, "docs/promises.md", "exec"), namespace)
     registry = Registry()
-    del namespace["textreg_penalties"]  # a specification, which is textreg's to have
     registry.register(type("Module", (), {"__name__": "page", **hooks(namespace)})())
     assert registry.create("tokenizer", "spaces")("a b") == [["a", "b"]]
 

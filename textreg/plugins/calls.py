@@ -1,4 +1,4 @@
-"""The one door to the parts: every call of a tokenizer, builder or regularizer goes through here.
+"""The one place where parts are called: tokenizers, builders, regularizers and losses.
 
 What comes back is checked against what the kind promises: types, shapes and finite numbers, which
 costs nothing beside the call. Strangers, which are all parts from outside of this package, are
@@ -12,15 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from math import isinf, isnan
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from textreg.errors import BrokenPluginError
-from textreg.kinds import GraphBuilder, GroupBuilder, Plugin, Regularizer, Tokenizer
+from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Plugin, Regularizer, Tokenizer
 from textreg.plugins import registry
-from textreg.plugins.guard import Seal, blaming
+from textreg.plugins.guard import Seal, blaming, sealed
 from textreg.plugins.joining import JoinedBuilder
 from textreg.records import (
     Graph,
@@ -142,6 +143,59 @@ def path(
             yield _checked(part, doing, Solution, item[1], (problem.X.shape[1],))
     if count != len(chain) and not stopped():
         raise _wrong(part, doing, f"{len(chain)} solutions, one a setting", f"{count}")
+
+
+def guarded(loss: Loss) -> Loss:
+    """A loss to put into a problem, whose faults become BrokenPluginErrors that name it.
+
+    Solvers call the methods of a loss, so without this its faults would be taken for those of the
+    regularizer. One of textreg's own is returned as it is.
+    """
+    return loss if ours(loss) else _guarded_class(type(loss))(**loss.params())
+
+
+@cache
+def _guarded_class(cls: type[Loss]) -> type[Loss]:
+    """A subclass with every method guarded, so that ``isinstance`` still holds."""
+    body: dict[str, Any] = {name: _guarded(cls, name) for name in _WRITTEN}
+    # pickle looks classes up by their names, and this one has none of its own.
+    body["__reduce__"] = lambda self: (guarded, (cls(**self.params()),))
+    return type(cls.__name__, (cls,), {"__doc__": cls.__doc__, **body})
+
+
+_WRITTEN: dict[str, tuple[int, ...]] = {
+    "value": (),
+    "derivatives": (3, 4),
+    "curvature_bound": (),
+    "dual_value": (),
+    "balance": (0,),
+    "constant": (),
+    "unsmoothed_value": (),
+}
+"""The methods of a loss, and which of their arguments they write to."""
+
+
+def _guarded(cls: type[Loss], name: str) -> Callable[..., Any]:
+    """A method of a loss; arrays that it must not write to are sealed, and results are numbers."""
+    method, written = getattr(cls, name), _WRITTEN[name]
+
+    def call(self: Loss, *arrays: Floats) -> Any:
+        given = [array if at in written else sealed(array) for at, array in enumerate(arrays)]
+        part = cls(**self.params())  # which has a provider
+        with _blaming(part, name):
+            result = method(self, *given)
+        outputs = [arrays[at] for at in written]
+        if name == "curvature_bound":
+            _require_array(part, name, result, np.float64, arrays[0].shape)
+            outputs.append(result)
+        elif name != "balance":
+            real = isinstance(result, (float, int, np.floating, np.integer)) and not isnan(result)
+            _require(part, name, real, "a number", result)
+        finite = all(bool(np.isfinite(array).all()) for array in outputs)
+        _require(part, name, finite, "finite numbers", "NaN or infinite ones")
+        return result
+
+    return call
 
 
 def ours(part: Plugin) -> bool:

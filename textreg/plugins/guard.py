@@ -84,7 +84,7 @@ class Seal:
     """
 
     def __init__(self, **records: Any) -> None:
-        self.records = {name: _sealed(record) for name, record in records.items()}
+        self.records = {name: sealed(record) for name, record in records.items()}
         self._before = self._checksums()
 
     def changed(self) -> str:
@@ -100,7 +100,8 @@ class Seal:
         }
 
 
-def _sealed(value: Any) -> Any:
+def sealed(value: Any) -> Any:
+    """An array, or a record with all of its arrays, that cannot be written to; no copy is made."""
     from numpy import ndarray
     from scipy.sparse import issparse
 
@@ -109,12 +110,12 @@ def _sealed(value: Any) -> Any:
         view.flags.writeable = False
         return view
     if type(value) is tuple:
-        return tuple(map(_sealed, value))
+        return tuple(map(sealed, value))
     if isinstance(value, type) or not (issparse(value) or is_dataclass(value)):
         return value
     other = copy.copy(value)
     # Frozen records would refuse; their fields are valid, and cached ones are among them.
-    other.__dict__.update({key: _sealed(field) for key, field in vars(value).items()})
+    other.__dict__.update({key: sealed(field) for key, field in vars(value).items()})
     return other
 
 

@@ -68,7 +68,7 @@ class Prepared:
             X=self.X if len(rows) == self.X.shape[0] else self.X[rows],
             y=self.task.rows(self.y[rows])[0],
             weights=self.weights[rows],
-            loss=settings.loss,
+            loss=calls.guarded(settings.loss),
             groups=groups,
             graph=graph,
             tol=tol,
