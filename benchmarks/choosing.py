@@ -108,7 +108,7 @@ WAYS: dict[str, Way] = {
     "--weighting log": partial(options, weighting="log"),
     "--weighting unit": partial(options, weighting="unit"),
     "no l2": partial(options, reg=registry.create("regularizer", "sentence", l2=0.0)),
-    "prices by size": partial(options, groups=SIZED),
+    "weights by size": partial(options, groups=SIZED),
     "paragraphs": partial(options, reg="group", groups="paragraphs"),
     "documents": partial(options, reg="group", groups="documents"),
     "windows": partial(options, reg="group", groups="windows"),

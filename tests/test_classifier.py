@@ -243,7 +243,7 @@ def test_scikit_learn_is_imported_for_the_classifier_only() -> None:
     [
         ("one text", "sequence of texts"),
         (np.array([["a"], ["b"]]), r"not of the shape \(2, 1\)"),
-        (["a", None], r"X\[1\] is None, which is no text"),
+        (["a", None], r"X\[1\] is None, which is not a text"),
         ([b"a", "b"], r"X\[0\] is b'a'"),
         (["a"], r"1 texts but labels of the shape \(2,\)"),
     ],

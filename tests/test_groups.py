@@ -384,7 +384,7 @@ def other(monkeypatch: pytest.MonkeyPatch) -> None:
     """The default registry, with the builder above for one test."""
     fresh = registry.Registry()
     fresh.register(Other)
-    for name in ("find", "create", "resolve", "names"):
+    for name in ("find", "create", "names"):
         monkeypatch.setattr(registry, name, getattr(fresh, name))
 
 

@@ -111,6 +111,8 @@ class Param:
         The name of the class attribute.
     type : type
         ``float``, ``int``, ``str`` or ``bool``; ``object`` for any other annotation.
+    type_name : str
+        The annotation in words, without None.
     optional : bool
         Whether None is a value.
     """
@@ -127,6 +129,7 @@ class Param:
     repeated: bool = False
     name: str = ""
     type: type = field(default=str)
+    type_name: str = "str"
     optional: bool = False
 
     def check(self, value: Any, owner: str) -> Any:
@@ -301,6 +304,7 @@ class Parametrized:
             if not plain and declaration.convert is None:
                 raise TypeError(f"{cls.__name__}.{key}: parameters are float, int, str or bool")
             declaration.type = types[0] if plain else object
+            declaration.type_name = " or ".join(option.__name__ for option in types)
             declaration.optional = type(None) in options
             declaration.name = key
             declared[key] = declaration
@@ -427,7 +431,7 @@ def _with_parameters(doc: str, declared: Mapping[str, Param]) -> str:
 
 def _described(declaration: Param) -> str:
     """The type of a parameter and its default, as numpydoc writes them."""
-    kind = declaration.type.__name__
+    kind = declaration.type_name
     if declaration.choices is not None:
         kind = "{" + ", ".join(map(repr, declaration.choices)) + "}"
     if declaration.default is AUTO:

@@ -1,4 +1,4 @@
-"""What the estimators of scikit-learn share: their parameters, and how texts come in."""
+"""Base of the scikit-learn estimators: their parameters, and checks of their input."""
 
 from __future__ import annotations
 
@@ -25,10 +25,20 @@ if TYPE_CHECKING:
 
 
 class TextEstimator(BaseEstimator):  # type: ignore[misc]
-    """A scikit-learn estimator over texts, whose parameters are those of a training."""
+    """A scikit-learn estimator on texts, whose parameters are the settings of a training."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; ``deep`` adds those of parts given as instances, as ``reg__l1``."""
+        """The parameters by name.
+
+        Parameters
+        ----------
+        deep : bool, default True
+            Whether to add the parameters of parts that are instances, such as ``reg__l1``.
+
+        Returns
+        -------
+        dict
+        """
         params: dict[str, Any] = super().get_params(deep=deep)
         if deep:
             for prefix in PREFIXES:
@@ -37,9 +47,23 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters by name. One of a part is ``reg__l1``: the part becomes an instance.
+        """Change parameters.
 
-        Raises UsageError for a parameter that the part does not have.
+        Parameters
+        ----------
+        **params
+            Parameters by name. A name such as ``reg__l1`` is a parameter of a part; the part is
+            then stored as an instance.
+
+        Returns
+        -------
+        TextEstimator
+            The estimator itself.
+
+        Raises
+        ------
+        UsageError
+            For a parameter that a part does not have.
         """
         nested: dict[str, dict[str, Any]] = {}
         plain = {}
@@ -58,7 +82,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
     def _checked(
         self, X: Iterable[str], y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[list[str], NDArray[Any], Floats | None]:
-        """Texts, targets and weights, one of each for every text."""
+        """Check the input of ``fit``: as many targets and weights as texts."""
         texts = self._texts(X)
         if y is None:
             name = type(self).__name__
@@ -84,7 +108,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         time_of: Iterable[Any] | None,
         **changes: Any,
     ) -> Model:
-        """A training with the estimator's parameters, but for the ``changes``."""
+        """Train with the estimator's parameters and the ``changes`` to them."""
         return train(
             texts,
             labels,
@@ -97,7 +121,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
 
     @staticmethod
     def _texts(X: Any) -> list[str]:
-        """``X`` as a list, made sure to hold texts only."""
+        """``X`` as a list; DataError if it contains anything but texts."""
         if isinstance(X, (str, bytes)):
             raise UsageError("X must be a sequence of texts, such as [text], not one text.")
         if getattr(X, "ndim", 1) != 1:
@@ -109,8 +133,8 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         for row, text in enumerate(texts):
             if not isinstance(text, str):
                 raise DataError(
-                    f"X[{row}] is {text!r:.40}, which is no text. Leave it out, or put an empty "
-                    "text in its place."
+                    f"X[{row}] is {text!r:.40}, which is not a text. Leave it out, or replace "
+                    "it by an empty text."
                 )
         return texts
 

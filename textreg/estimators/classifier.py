@@ -1,4 +1,4 @@
-"""TextClassifier: the whole way from texts to a model as a scikit-learn estimator."""
+"""TextClassifier: a scikit-learn classifier of texts."""
 
 from __future__ import annotations
 
@@ -203,14 +203,39 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         group_of: Iterable[Any] | None = None,
         time_of: Iterable[Any] | None = None,
     ) -> Self:
-        """Train on texts ``X`` (n,) with labels ``y`` (n,) and, if given, their importance (n,).
+        """Train a model.
 
-        unlabeled: further texts, for regularizers with a graph. group_of: (n,) the group of every
-        text, such as its author; groups are held out as a whole. time_of: (n,) when each was
-        written, a number or a date; the latest are held out.
+        Parameters
+        ----------
+        X : iterable of str
+            The texts.
+        y : array-like of shape (n,)
+            The labels, of any type that scikit-learn accepts.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the documents, 0 or more.
+        unlabeled : iterable of str, optional
+            Further texts without labels, for regularizers with a graph.
+        group_of : iterable of length n, optional
+            The group of each document, such as its author. Groups are held out as a whole.
+        time_of : iterable of length n, optional
+            When each document was written, as numbers or dates. The latest are held out.
 
-        Raises DataError for data that no model can be learned from and UsageError for wrong
-        settings, both ValueErrors; warns with ConvergenceWarning when the fit misses ``tol``.
+        Returns
+        -------
+        TextClassifier
+            The estimator itself.
+
+        Raises
+        ------
+        DataError
+            If no model can be trained on the data. It is a ValueError.
+        UsageError
+            For wrong parameters. It is a ValueError.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the final fit does not reach ``tol``.
         """
         texts, labels, weights = self._checked(X, y, sample_weight)
         try:
@@ -218,7 +243,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             classes, codes = np.unique(labels, return_inverse=True)
         except TypeError as error:
             raise DataError(
-                "the labels in y are of types that have no common order: make them all texts, "
+                "the labels in y have no common order: convert them to strings, "
                 "[str(label) for label in y]."
             ) from error
         check_classes((classes if weights is None else np.unique(labels[weights > 0])).tolist())
@@ -234,29 +259,68 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self.classes_ = classes
         assert self.model_.summary is not None  # it was trained
         self.n_iter_ = self.model_.summary.iterations
-        # The model sorts its labels as texts: "10" comes before "9".
+        # The model sorts its labels as strings: "10" comes before "9".
         self._order = np.array([self.model_.labels.index(name) for name in names])
         return self
 
     def decision_function(self, X: Iterable[str]) -> Floats:
-        """Scores: (n,) for two classes, positive for ``classes_[1]``; else (n, classes)."""
+        """Scores of texts.
+
+        Parameters
+        ----------
+        X : iterable of str
+            The n texts.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+            With two classes one score, which is positive for ``classes_[1]``; otherwise one for
+            each class.
+        """
         check_is_fitted(self)
         return self._arranged(self.model_.decision_function(self._texts(X)), self._order)
 
     def predict(self, X: Iterable[str]) -> NDArray[Any]:
-        """(n,) labels, in the type of the ``y`` that was fitted."""
+        """Predict the labels of texts.
+
+        Parameters
+        ----------
+        X : iterable of str
+            The n texts.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels, in the type of the ``y`` of ``fit``.
+        """
         scores = self.decision_function(X)
-        class_of = np.argsort(self._order)  # the class of each of the model's labels
+        class_of = np.argsort(self._order)  # index of the class of each label of the model
         codes = self.model_.decide(self._arranged(scores, class_of)).astype(np.int64)
         return np.asarray(self.classes_[class_of[codes]])
 
     def predict_proba(self, X: Iterable[str]) -> Floats:
-        """(n, classes) probabilities, columns in the order of ``classes_``."""
+        """Predict the probabilities of the labels of texts.
+
+        Parameters
+        ----------
+        X : iterable of str
+            The n texts.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            Probabilities, in the order of ``classes_``.
+
+        Raises
+        ------
+        UsageError
+            If the loss gives no probabilities.
+        """
         check_is_fitted(self)
         return self.model_.predict_proba(self._texts(X))[:, self._order]
 
     def _arranged(self, scores: Floats, order: NDArray[Any]) -> Floats:
-        """Scores of the model's labels in another order."""
+        """The scores, with the labels in another order."""
         task = self.model_.task
         assert isinstance(task, Classification)
         return task.arranged(scores, order)

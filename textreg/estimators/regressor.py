@@ -1,4 +1,4 @@
-"""TextRegressor: numbers from texts, as a scikit-learn estimator."""
+"""TextRegressor: a scikit-learn regressor on texts."""
 
 from __future__ import annotations
 
@@ -177,12 +177,39 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         group_of: Iterable[Any] | None = None,
         time_of: Iterable[Any] | None = None,
     ) -> Self:
-        """Train on texts ``X`` (n,) with numbers ``y`` (n,) and, if given, their importance (n,).
+        """Train a model.
 
-        unlabeled, group_of, time_of: see :meth:`textreg.estimators.classifier.TextClassifier.fit`.
+        Parameters
+        ----------
+        X : iterable of str
+            The texts.
+        y : array-like of shape (n,)
+            The numbers to predict.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the documents, 0 or more.
+        unlabeled : iterable of str, optional
+            Further texts without labels, for regularizers with a graph.
+        group_of : iterable of length n, optional
+            The group of each document, such as its author. Groups are held out as a whole.
+        time_of : iterable of length n, optional
+            When each document was written, as numbers or dates. The latest are held out.
 
-        Raises DataError for data that no model can be learned from and UsageError for wrong
-        settings, both ValueErrors; warns with ConvergenceWarning when the fit misses ``tol``.
+        Returns
+        -------
+        TextRegressor
+            The estimator itself.
+
+        Raises
+        ------
+        DataError
+            If no model can be trained on the data. It is a ValueError.
+        UsageError
+            For wrong parameters. It is a ValueError.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the final fit does not reach ``tol``.
         """
         texts, targets, weights = self._checked(X, y, sample_weight)
         try:
@@ -206,6 +233,17 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Iterable[str]) -> Floats:
-        """(n,) numbers."""
+        """Predict the numbers of texts.
+
+        Parameters
+        ----------
+        X : iterable of str
+            The n texts.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The predicted numbers.
+        """
         check_is_fitted(self)
         return np.asarray(self.model_.predict(self._texts(X)), dtype=np.float64)
