@@ -24,12 +24,14 @@ def model(tmp_path: Path) -> Path:
 def test_a_text_on_the_command_line(cli: Cli, model: Path) -> None:
     code, out, err = cli("explain", model, TEXT)
     assert (code, err) == (0, "")
-    found = textreg.load(model).explain(TEXT)
+    explanation = textreg.load(model).explain(TEXT)
     lines = out.splitlines()
-    assert lines[0].startswith(f"{found.label} ({found.probabilities[found.label]:.3f})")
+    assert lines[0].startswith(
+        f"{explanation.label} ({explanation.probabilities[explanation.label]:.3f})"
+    )
     assert "= intercept" in lines[0]
     assert "log-odds" in lines[1]
-    first = found.sentences[0]
+    first = explanation.sentences[0]
     assert lines[2].split() == [f"{first.value:+.3f}", f"{first.removal:+.3f}", "Good", "film."]
     assert "good +" in lines[-1] or "good -" in lines[-1]
     assert "\x1b" not in out  # no color where nobody looks

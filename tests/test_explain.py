@@ -41,43 +41,43 @@ def trained(weighting: str, n_labels: int) -> Model:
     )
 
 
-def check_account(model: Model, texts: list[str], explanations: list[Explanation]) -> None:
-    """The account adds up to the model's own score, as a whole and by sentence."""
+def check_contributions(model: Model, texts: list[str], explanations: list[Explanation]) -> None:
+    """The contributions add up to the model's own score, as a whole and by sentence."""
     scores = model.decision_function(texts)
     assert len(explanations) == len(texts)
-    for text, score, found in zip(texts, scores, explanations, strict=True):
+    for text, score, explanation in zip(texts, scores, explanations, strict=True):
         wanted = score
         if score.ndim:
-            wanted = score[model.labels.index(found.of)]
-        elif model.labels and found.of == model.labels[0]:
+            wanted = score[model.labels.index(explanation.of)]
+        elif model.labels and explanation.of == model.labels[0]:
             wanted = -score
-        assert found.text == text
-        assert found.score == pytest.approx(wanted, abs=1e-12)
-        total = found.intercept + sum(word.value for word in found.words)
+        assert explanation.text == text
+        assert explanation.score == pytest.approx(wanted, abs=1e-12)
+        total = explanation.intercept + sum(word.value for word in explanation.words)
         assert total == pytest.approx(wanted, abs=1e-9)
-        total = found.intercept + sum(sentence.value for sentence in found.sentences)
+        total = explanation.intercept + sum(sentence.value for sentence in explanation.sentences)
         assert total == pytest.approx(wanted, abs=1e-9)
 
 
 @pytest.mark.parametrize("n_labels", [2, 3])
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
-def test_accounts_add_up_and_removals_are_true(weighting: str, n_labels: int) -> None:
+def test_contributions_add_up_and_removals_are_exact(weighting: str, n_labels: int) -> None:
     model = trained(weighting, n_labels)
     texts = [*TEXTS, "good", "Nothing of this. Is known!"]
-    found = list(explain(model, texts))
-    check_account(model, texts, found)
-    assert [each.label for each in found] == model.predict(texts)
-    for each in found:
+    explanations = list(explain(model, texts))
+    check_contributions(model, texts, explanations)
+    assert [each.label for each in explanations] == model.predict(texts)
+    for each in explanations:
         assert each.of == each.label
         whole = np.log(each.probabilities[each.of])
         for sentence in each.sentences:
             rest = each.text[: sentence.start] + each.text[sentence.end :]
-            chance = model.predict_proba([rest])[0][model.labels.index(each.of)]
-            assert sentence.removal == pytest.approx(whole - np.log(chance), abs=1e-9)
+            probability = model.predict_proba([rest])[0][model.labels.index(each.of)]
+            assert sentence.removal == pytest.approx(whole - np.log(probability), abs=1e-9)
 
 
 @given(st.text(alphabet="ab. \n", max_size=60), st.sampled_from(WEIGHTINGS))
-def test_removals_are_true_for_any_text(text: str, weighting: str) -> None:
+def test_removals_are_exact_for_any_text(text: str, weighting: str) -> None:
     encoder = Encoder(
         create("tokenizer", "words"),
         Vectorizer(ngrams=2, weighting=weighting),
@@ -87,29 +87,32 @@ def test_removals_are_true_for_any_text(text: str, weighting: str) -> None:
     model = Model(
         classification(("n", "p")), encoder, np.array([[1.0, 0.0, -2.0, 0.5]]), np.array([0.25])
     )
-    found = model.explain(text, of="p")
-    check_account(model, [text], [found])
+    explanation = model.explain(text, of="p")
+    check_contributions(model, [text], [explanation])
     # Sentences as texts of their own, for cutting one out may join its neighbors.
-    parts = [text[sentence.start : sentence.end] for sentence in found.sentences]
-    for number, sentence in enumerate(found.sentences):
+    parts = [text[sentence.start : sentence.end] for sentence in explanation.sentences]
+    for number, sentence in enumerate(explanation.sentences):
         rest = "\n\n".join(parts[:number] + parts[number + 1 :])
-        chance = model.predict_proba([rest])[0][1]
-        wanted = np.log(found.probabilities["p"]) - np.log(chance)
+        probability = model.predict_proba([rest])[0][1]
+        wanted = np.log(explanation.probabilities["p"]) - np.log(probability)
         assert sentence.removal == pytest.approx(wanted, abs=1e-9)
 
 
 def test_removal_is_not_the_sum_of_words() -> None:
-    (found,) = explain(trained("tfidf", 2), TEXTS[:1])
-    assert abs(found.sentences[0].value - found.sentences[0].removal) > 1e-3
+    (explanation,) = explain(trained("tfidf", 2), TEXTS[:1])
+    assert abs(explanation.sentences[0].value - explanation.sentences[0].removal) > 1e-3
 
 
 def test_occurrences_share_one_value() -> None:
     model = trained("log", 2)
-    found = model.explain("good good good", of="p")
-    good = [word.value for word in found.words if word.feature == "good"]
+    explanation = model.explain("good good good", of="p")
+    good = [word.value for word in explanation.words if word.feature == "good"]
     weight = model.weights[0, list(model.encoder.names).index("good")]
     assert good == pytest.approx([weight * np.log(4) / 3] * 3)
-    assert [(w.start, w.end) for w in found.words if w.feature == "good good"] == [(0, 9), (5, 14)]
+    assert [(w.start, w.end) for w in explanation.words if w.feature == "good good"] == [
+        (0, 9),
+        (5, 14),
+    ]
 
 
 def test_the_other_label_is_the_opposite() -> None:
@@ -120,10 +123,10 @@ def test_the_other_label_is_the_opposite() -> None:
 
 
 def test_without_known_words_there_is_the_intercept_only() -> None:
-    found = trained("tfidf", 3).explain("Qqq. Rrr.")
-    assert found.words == ()
-    assert found.score == found.intercept
-    assert [(s.value, s.removal) for s in found.sentences] == [(0.0, 0.0), (0.0, 0.0)]
+    explanation = trained("tfidf", 3).explain("Qqq. Rrr.")
+    assert explanation.words == ()
+    assert explanation.score == explanation.intercept
+    assert [(s.value, s.removal) for s in explanation.sentences] == [(0.0, 0.0), (0.0, 0.0)]
 
 
 def test_a_model_without_features() -> None:
@@ -143,9 +146,9 @@ def test_a_regression_has_no_label_to_explain() -> None:
         np.array([[2.0]]),
         np.array([0.5]),
     )
-    found = model.explain("Good. Good! Other.")
-    assert (found.of, found.probabilities, found.score) == ("", {}, 4.5)
-    assert [s.removal for s in found.sentences] == [2.0, 2.0, 0.0]
+    explanation = model.explain("Good. Good! Other.")
+    assert (explanation.of, explanation.probabilities, explanation.score) == ("", {}, 4.5)
+    assert [s.removal for s in explanation.sentences] == [2.0, 2.0, 0.0]
     with pytest.raises(UsageError, match="no label 'x'"):
         model.explain("good", of="x")
 
@@ -174,13 +177,15 @@ def test_a_tokenizer_without_offsets_is_refused() -> None:
         model.explain("good")
 
 
-def test_pieces_cover_the_text_once() -> None:
-    found = trained("count", 2).explain(TEXTS[0])
-    parts = list(text_parts(found))
+def test_text_parts_cover_the_text_once() -> None:
+    explanation = trained("count", 2).explain(TEXTS[0])
+    parts = list(text_parts(explanation))
     assert [part.start for part in parts[1:]] == [part.end for part in parts[:-1]]
     assert (parts[0].start, parts[-1].end) == (0, len(TEXTS[0]))
     for part in parts:
-        covering = [w.value for w in found.words if w.start <= part.start and part.end <= w.end]
+        covering = [
+            w.value for w in explanation.words if w.start <= part.start and part.end <= w.end
+        ]
         assert part.value == pytest.approx(sum(covering))
 
 
@@ -207,8 +212,8 @@ def test_html_shows_a_hostile_text_and_runs_nothing() -> None:
 
 
 def test_records_are_ready_for_json() -> None:
-    found = trained("tfidf", 2).explain(TEXTS[0])
-    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    explanation = trained("tfidf", 2).explain(TEXTS[0])
+    data = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
     assert data["words"][0].keys() == {"start", "end", "feature", "value"}
     assert data["sentences"][0].keys() == {"start", "end", "value", "removal"}
     text = [data["text"][s["start"] : s["end"]] for s in data["sentences"]]
@@ -227,11 +232,11 @@ def test_a_mac_hardware_message(data_dir: Path) -> None:
     texts, labels = read(folder / "train.jsonl.gz")
     model = textreg.train(texts, labels, reg="sentence", reg_group=0.01, reg_l1=0.1)
     held, y_true = read(folder / "test.jsonl.gz")
-    found = list(explain(model, held))
-    check_account(model, held, found)
+    explanations = list(explain(model, held))
+    check_contributions(model, held, explanations)
     mac = [
         each
-        for each, label in zip(found, y_true, strict=True)
+        for each, label in zip(explanations, y_true, strict=True)
         if each.label == label == "comp.sys.mac.hardware"
     ]
     assert len(mac) > 100
@@ -252,4 +257,4 @@ def test_20news_adds_up(data_dir: Path, weighting: str) -> None:
     model = textreg.train(
         texts[:1500], labels[:1500], reg="ridge", reg_l2=1.0, weighting=weighting, ngrams=1
     )
-    check_account(model, texts[:3000], list(explain(model, texts[:3000])))
+    check_contributions(model, texts[:3000], list(explain(model, texts[:3000])))

@@ -1,4 +1,4 @@
-"""What a learner selected in its training texts: against sums made by hand, for every kind."""
+"""What training selected, against sums made by hand, for every kind of regularizer."""
 
 from __future__ import annotations
 
@@ -32,12 +32,16 @@ def test_sentences_and_their_norms() -> None:
     model = textreg.train(TEXTS, LABELS, reg="sentence", reg_group=0.02, reg_l1=0.2, ngrams=1)
     weight = dict(zip(model.encoder.names, model.weights[0].tolist(), strict=True))
     assert set(weight) == {"superb", "awful"}
-    found = find_selection(model, CORPUS)
-    assert (found.regularizer, found.builder, found.by_group) == ("sentence", "sentences", True)
-    assert (found.documents, found.trained_on, found.missing) == (6, 6, 0)
-    assert (found.groups, found.selected, found.empty) == (12, 6, 0)
-    assert found.shares == (0.5,) * 6
-    sentences = {group.name: group for group in found.strongest}
+    selection = find_selection(model, CORPUS)
+    assert (selection.regularizer, selection.builder, selection.by_group) == (
+        "sentence",
+        "sentences",
+        True,
+    )
+    assert (selection.documents, selection.trained_on, selection.missing) == (6, 6, 0)
+    assert (selection.groups, selection.selected, selection.empty) == (12, 6, 0)
+    assert selection.shares == (0.5,) * 6
+    sentences = {group.name: group for group in selection.strongest}
     assert len(sentences) == 6
     for name, group in sentences.items():
         text = TEXTS[int(name.split()[1].rstrip(",")) - 1]
@@ -50,27 +54,27 @@ def test_sentences_and_their_norms() -> None:
         assert dict(group.words) == {word: sign * weight[word] for word in words}
         assert group.value == pytest.approx(sum(sign * weight[word] for word in words))
     for label in "np":
-        assert {group.name for group in found.typical[label]} == {
+        assert {group.name for group in selection.typical[label]} == {
             name for name, group in sentences.items() if group.label == label
         }
 
 
 def test_a_sentence_that_is_repeated_is_shown_once() -> None:
     model = textreg.train(TEXTS * 3, LABELS * 3, reg="ridge", reg_l2=0.1, ngrams=1)
-    found = find_selection(model, Corpus(texts=TEXTS * 3, labels=LABELS * 3), top=50)
-    texts = [group.text for group in found.strongest]
+    selection = find_selection(model, Corpus(texts=TEXTS * 3, labels=LABELS * 3), top=50)
+    texts = [group.text for group in selection.strongest]
     assert len(set(texts)) == len(texts) == 9
-    assert not found.by_group
+    assert not selection.by_group
     assert len(find_selection(model, CORPUS, top=2).strongest) == 2
 
 
 def test_every_row_counts_with_more_labels() -> None:
     labels = ["p", "p", "q", "n", "n", "q"]
     model = textreg.train(TEXTS, labels, reg="ridge", reg_l2=0.1, ngrams=1)
-    found = find_selection(model, Corpus(texts=TEXTS, labels=labels), top=50)
-    assert found.typical.keys() == {"n", "p", "q"}
+    selection = find_selection(model, Corpus(texts=TEXTS, labels=labels), top=50)
+    assert selection.typical.keys() == {"n", "p", "q"}
     place = {name: j for j, name in enumerate(model.encoder.names)}
-    for group in found.strongest:
+    for group in selection.strongest:
         columns = [place[name] for name, _ in group.words]
         part = model.weights[:, columns]
         assert group.norm == pytest.approx(np.linalg.norm(part))
@@ -86,12 +90,12 @@ def test_groups_of_a_file(tmp_path: Path) -> None:
     model = textreg.train(
         TEXTS, LABELS, reg="group", groups="file", groups_path=str(path), reg_group=0.1, reg_l1=0.3
     )
-    found = find_selection(model, CORPUS)
-    assert found.builder == "file"
-    assert found.groups == 3
-    assert [group.name for group in found.strongest] == ["praise"]
-    assert found.strongest[0].text is None
-    assert (found.typical, found.shares) == ({}, ())
+    selection = find_selection(model, CORPUS)
+    assert selection.builder == "file"
+    assert selection.groups == 3
+    assert [group.name for group in selection.strongest] == ["praise"]
+    assert selection.strongest[0].text is None
+    assert (selection.typical, selection.shares) == ({}, ())
     path.unlink()
     with pytest.raises((ModelError, DataError, textreg.errors.UsageError), match="groups"):
         find_selection(model, CORPUS)
@@ -99,17 +103,17 @@ def test_groups_of_a_file(tmp_path: Path) -> None:
 
 def test_the_order_of_a_pursuit() -> None:
     model = textreg.train(TEXTS, LABELS, reg="omp", reg_budget=2)
-    found = find_selection(model, CORPUS)
-    assert [set(order) for order in found.order] == [set(model.encoder.names)]
-    assert found.order[0] == model.summary.order[0]
+    selection = find_selection(model, CORPUS)
+    assert [set(order) for order in selection.order] == [set(model.encoder.names)]
+    assert selection.order[0] == model.summary.order[0]
 
 
 def test_the_order_of_a_pursuit_of_groups() -> None:
     model = textreg.train(
         TEXTS, LABELS, reg="gomp", reg_budget=5, reg_l2=0.1, reg_singletons=False, ngrams=1
     )
-    found = find_selection(model, CORPUS)
-    (steps,) = found.order_groups
+    selection = find_selection(model, CORPUS)
+    (steps,) = selection.order_groups
     assert len(steps) > 1
     assert [name for step in steps for name in step.features] == list(model.summary.order[0])
     for step in steps:
@@ -134,18 +138,18 @@ def test_single_features_in_a_pursuit_of_groups() -> None:
 
 def test_weights_along_a_path() -> None:
     model = textreg.train(TEXTS * 2, LABELS * 2, reg="lasso", reg_l1=0.2, ngrams=1, path=True)
-    found = find_selection(model, Corpus(texts=TEXTS * 2, labels=LABELS * 2))
+    selection = find_selection(model, Corpus(texts=TEXTS * 2, labels=LABELS * 2))
     assert model.path is not None
-    assert found.path is not None
-    assert (found.path.parameter, found.path.values) == ("l1", tuple(model.path.values))
+    assert selection.path is not None
+    assert (selection.path.parameter, selection.path.values) == ("l1", tuple(model.path.values))
     weight = dict(zip(model.encoder.names, model.weights[0].tolist(), strict=True))
-    assert {one.feature for one in found.path.profiles} == set(weight)
-    for one in found.path.profiles:
+    assert {one.feature for one in selection.path.profiles} == set(weight)
+    for one in selection.path.profiles:
         sign = 1.0 if one.label == "p" else -1.0
-        assert one.weights[found.path.chosen] == pytest.approx(sign * weight[one.feature])
-        assert one.weights[found.path.chosen] > 0
+        assert one.weights[selection.path.chosen] == pytest.approx(sign * weight[one.feature])
+        assert one.weights[selection.path.chosen] > 0
         assert one.weights[0] == 0
-    assert not any("path" in note for note in found.notes)
+    assert not any("path" in note for note in selection.notes)
 
 
 def test_neighbors_pull_by_their_share_and_weight() -> None:
@@ -160,16 +164,16 @@ def test_neighbors_pull_by_their_share_and_weight() -> None:
         graph_neighbors=3,
     )
     weight = dict(zip(model.encoder.names, model.weights[0].tolist(), strict=True))
-    found = find_selection(model, CORPUS, top=50)
-    assert found.linked
-    for feature in found.linked:
+    selection = find_selection(model, CORPUS, top=50)
+    assert selection.linked
+    for feature in selection.linked:
         sign = 1.0 if feature.label == "p" else -1.0
         assert feature.weight == pytest.approx(sign * weight[feature.feature])
         assert feature.weight > 0
         assert sum(one.share for one in feature.neighbors) == pytest.approx(1.0)
         for one in feature.neighbors:
             assert one.pull == pytest.approx(one.share * sign * weight.get(one.feature, 0.0))
-    assert any("links" in note for note in found.notes)
+    assert any("links" in note for note in selection.notes)
 
 
 def test_links_of_documents_without_labels(cli: Cli, tmp_path: Path) -> None:
@@ -206,17 +210,17 @@ def test_links_of_documents_without_labels(cli: Cli, tmp_path: Path) -> None:
     assert "--train" in err
 
 
-def test_stagewise_says_what_the_file_does_not_hold() -> None:
-    found = find_selection(textreg.train(TEXTS, LABELS, reg="stagewise"), CORPUS)
-    assert any("the order of its steps" in note for note in found.notes)
-    assert found.order == ()
+def test_stagewise_notes_what_the_file_does_not_hold() -> None:
+    selection = find_selection(textreg.train(TEXTS, LABELS, reg="stagewise"), CORPUS)
+    assert any("the order of its steps" in note for note in selection.notes)
+    assert selection.order == ()
 
 
-def test_other_texts_are_told_or_refused() -> None:
+def test_another_corpus_is_reported_or_refused() -> None:
     model = textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.1, ngrams=1)
-    found = find_selection(model, Corpus(texts=TEXTS[:2], labels=LABELS[:2]))
-    assert (found.documents, found.trained_on) == (2, 6)
-    assert found.missing == len(set(model.encoder.names) - {*_words(model, TEXTS[:2])}) == 6
+    selection = find_selection(model, Corpus(texts=TEXTS[:2], labels=LABELS[:2]))
+    assert (selection.documents, selection.trained_on) == (2, 6)
+    assert selection.missing == len(set(model.encoder.names) - {*_words(model, TEXTS[:2])}) == 6
     with pytest.raises(DataError, match="None of the"):
         find_selection(model, Corpus(texts=["nothing known"], labels=["p"]))
     model.summary = None
@@ -228,11 +232,11 @@ def _words(model: textreg.Model, texts: list[str]) -> list[str]:
     return [word for text in texts for line in model.encoder.tokenizer(text) for word in line]
 
 
-def test_a_builder_that_is_not_there() -> None:
+def test_a_missing_builder() -> None:
     model = textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.1, ngrams=1)
-    gone = GroupsSummary("gone", params={}, before=1, after=1)
-    model.summary = replace(model.summary, groups=gone)
-    with pytest.raises(ModelError, match="groups of 'gone'"):
+    missing = GroupsSummary("missing", params={}, before=1, after=1)
+    model.summary = replace(model.summary, groups=missing)
+    with pytest.raises(ModelError, match="groups of 'missing'"):
         find_selection(model, CORPUS)
 
 
@@ -251,10 +255,10 @@ def test_the_command(cli: Cli, tmp_path: Path) -> None:
 
     code, out, err = cli("explain", path, "--train", corpus, "--json")
     assert (code, err) == (0, "")
-    found = find_selection(textreg.load(path), CORPUS)
-    expected = json.loads(json.dumps(found.to_dict()))
+    selection = find_selection(textreg.load(path), CORPUS)
+    expected = json.loads(json.dumps(selection.to_dict()))
     assert json.loads(out) == {"model": str(path), **expected}
-    assert expected["strongest"][0]["text"] == found.strongest[0].text
+    assert expected["strongest"][0]["text"] == selection.strongest[0].text
 
     for more in (["a text here"], ["--of", "p"], ["--format", "jsonl"]):
         code, out, err = cli("explain", path, *more, "--train", corpus)

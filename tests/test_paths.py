@@ -1,4 +1,4 @@
-"""The path of a fit: what its points are, how it is kept, shown and drawn."""
+"""Regularization paths: their points, in model files, on the command line, and plotted."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_the_model_stands_on_its_path(corpora: tuple[Corpus, Corpus], reg: str) 
 
 
 @pytest.mark.parametrize("reg", ["lasso", "elastic", "sentence"])
-def test_prices_fall_from_the_one_that_empties_the_model(
+def test_penalty_strengths_decrease_from_the_one_that_empties_the_model(
     corpora: tuple[Corpus, Corpus], reg: str
 ) -> None:
     path = path_of(fit(corpora, reg))
@@ -146,7 +146,7 @@ def test_a_regression() -> None:
     assert path.points[-1].metrics["r2"] > 0.9 > path.points[1].metrics["r2"]
 
 
-def test_a_price_that_is_given_is_held_out_for_as_well(corpora: tuple[Corpus, Corpus]) -> None:
+def test_a_given_penalty_strength_is_measured_as_well(corpora: tuple[Corpus, Corpus]) -> None:
     learn, _ = corpora
     model = train(learn.texts, learn.labels or (), reg=Lasso(l1=0.4))
     path = path_of(model)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import pickle
 import subprocess
@@ -204,6 +205,43 @@ def test_header_says_how_it_was_made(tmp_path: Path) -> None:
     assert header["tokenizer"]["distribution"] == "textreg"
     assert header["tokenizer"]["version"] == header["textreg"]
     assert header["vectorizer"] == Vectorizer(weighting="count").params()
+
+
+def test_a_summary_is_the_same_after_json() -> None:
+    plain = json.loads(json.dumps(SUMMARY.to_json()))
+    assert plain["search"] == [
+        {"params": {"l1": 0.1}, "settings": {"ngrams": 1}, "nonzero": 3.5, "error": 0.25}
+        | {"log_loss": 0.25}
+    ]
+    assert plain["dev"]["accuracy_interval"] == [0.5, 0.875]
+    assert TrainingSummary.from_json(plain) == SUMMARY
+    assert TrainingSummary.from_json({**plain, "later": 1}) == SUMMARY
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=4,
+)
+
+
+@given(data=st.data())
+def test_any_member_of_a_summary_is_checked(data: st.DataObject) -> None:
+    """Whatever a file has in its place, there is a summary or a ModelError, never another error."""
+    plain: Any = json.loads(json.dumps(SUMMARY.to_json()))
+    part = plain
+    while True:
+        keys = sorted(part) if isinstance(part, dict) else range(len(part))
+        key = data.draw(st.sampled_from(keys))
+        if not (isinstance(part[key], (dict, list)) and part[key] and data.draw(st.booleans())):
+            break
+        part = part[key]
+    part[key] = data.draw(JSON_VALUES)
+    try:
+        summary = TrainingSummary.from_json(plain)
+    except ModelError:
+        return
+    json.dumps(summary.to_json())
 
 
 def test_300_features_take_tens_of_kilobytes(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def test_more_than_two_classes() -> None:
     assert model.predict(["awful", "okay", "superb"]) == ["neg", "mid", "pos"]
 
 
-def test_given_prices_are_kept_and_hold_nothing_out() -> None:
+def test_given_hyperparameters_are_used_and_hold_nothing_out() -> None:
     model = train(TEXTS, LABELS, reg="lasso", reg_l1=0.7)
     assert model.summary.reg == RegularizerSummary("lasso", {"l1": 0.7}, searched=())
     assert model.summary.dev is None
@@ -116,10 +116,10 @@ def test_given_prices_are_kept_and_hold_nothing_out() -> None:
     np.testing.assert_allclose(*scores, atol=1e-2)
 
 
-def test_chosen_prices_given_again_make_the_same_model() -> None:
+def test_chosen_hyperparameters_given_again_make_the_same_model() -> None:
     first = train(TEXTS, LABELS, reg="lasso", tol=1e-7)
-    prices = {f"reg_{key}": value for key, value in first.summary.reg.params.items()}
-    again = train(TEXTS, LABELS, reg="lasso", tol=1e-7, **prices)
+    chosen = {f"reg_{key}": value for key, value in first.summary.reg.params.items()}
+    again = train(TEXTS, LABELS, reg="lasso", tol=1e-7, **chosen)
     assert first.encoder.names == again.encoder.names
     np.testing.assert_allclose(first.weights, again.weights, atol=1e-4)
 
@@ -140,8 +140,8 @@ def test_no_refit_leaves_the_dev_set_out_altogether() -> None:
     assert model.summary.documents == 120
     assert model.summary.features == 48
     assert model.summary.refit is False
-    prices = {f"reg_{key}": value for key, value in model.summary.reg.params.items()}
-    alone = train(TEXTS, LABELS, reg="lasso", **prices)
+    chosen = {f"reg_{key}": value for key, value in model.summary.reg.params.items()}
+    alone = train(TEXTS, LABELS, reg="lasso", **chosen)
     scores = [it.decision_function(TEXTS) for it in (model, alone)]
     np.testing.assert_allclose(*scores, atol=1e-2)
 
@@ -276,7 +276,7 @@ def test_wrong_data() -> None:
 
 
 def test_science_reaches_what_was_published(data_dir: Path) -> None:
-    """The protocol of the papers: prices are chosen on dev, and 790 messages are left to test."""
+    """As in the papers: hyperparameters are chosen on dev, 790 messages are for the test."""
     task = data_dir / "data" / "tasks" / "science"
     parts = {
         name: read_corpus([str(task / f"{name}.jsonl.gz")]) for name in ("train", "dev", "test")

@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -25,48 +25,68 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+class TrainingCorpus(NamedTuple):
+    """Files of the training documents, and of those without labels."""
+
+    corpus: tuple[str, ...]
+    unlabeled: tuple[str, ...]
+
+
+class Output(NamedTuple):
+    """How much to print, and in which form."""
+
+    top: int
+    form: str
+    as_json: bool
+
+
 @click.command(name="explain")
 @click.argument("model")
 @click.argument("source", required=False, metavar="[TEXT | FILE | -]")
 @reading("label")
-@click.option(
-    "--train",
-    "corpus",
-    metavar="CORPUS",
-    multiple=True,
-    help="Show what training selected in this corpus, which the model was trained on; repeatable.",
+@shared.gathered(
+    TrainingCorpus,
+    "training",
+    click.option(
+        "--train",
+        "corpus",
+        metavar="CORPUS",
+        multiple=True,
+        help="Show what training selected in this corpus, which the model was trained on. "
+        "May be repeated.",
+    ),
+    shared.unlabeled_of_training,
 )
-@shared.unlabeled_of_training
-@click.option(
-    "--top",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="Number of features to list per text; with --train, of groups and features of each kind.",
+@click.option("--of", metavar="LABEL", help="Label to explain.  [default: the predicted one]")
+@shared.gathered(
+    Output,
+    "out",
+    click.option(
+        "--top",
+        metavar="N",
+        type=click.IntRange(min=1),
+        default=10,
+        show_default=True,
+        help="Number of features to list per text; with --train, of groups and features of each "
+        "kind.",
+    ),
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(["text", "jsonl"]),
+        default="text",
+        show_default=True,
+        help="Output for people, or one JSON object per document.",
+    ),
+    shared.as_json,
 )
-@click.option(
-    "--of", metavar="LABEL", help="Explain the score of this label.  [default: the predicted]"
-)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "jsonl"]),
-    default="text",
-    show_default=True,
-    help="Output for people, or one JSON object per document.",
-)
-@shared.as_json
 def command(
     model: str,
     source: str | None,
     how: Reading,
-    corpus: tuple[str, ...],
-    unlabeled: tuple[str, ...],
-    top: int,
+    training: TrainingCorpus,
     of: str | None,
-    form: str,
-    as_json: bool,
+    out: Output,
 ) -> None:
     """Explain predictions by the contributions of words and sentences.
 
@@ -81,34 +101,35 @@ def command(
     features in a network, and the weights along the path that textreg train --path keeps.
     """
     loaded = load_model(model)
-    if corpus:
-        if source is not None or of is not None or form != "text":
+    if training.corpus:
+        if source is not None or of is not None or out.form != "text":
             raise UsageError(
                 "--train explains the training, not a text: leave out the text, --of and --format."
             )
-        more = how.unlabeled(unlabeled) if unlabeled else None
-        selection = find_selection(loaded, how.labeled(corpus), top, unlabeled=more)
-        if as_json:
+        more = how.unlabeled(training.unlabeled) if training.unlabeled else None
+        corpus = how.labeled(training.corpus)
+        selection = find_selection(loaded, corpus, out.top, unlabeled=more)
+        if out.as_json:
             print_json({"model": model, **selection.to_dict()})
         else:
             print_selection(selection)
         return
     if source == "":
         raise UsageError("the text is empty: give a text, a file, or - for standard input.")
-    if unlabeled:
+    if training.unlabeled:
         raise UsageError(
             "--unlabeled needs --train: give the training corpus as well, or leave it out."
         )
     if how.label_col is not None:
         raise UsageError("texts to explain have no labels: leave out --label-col.")
     explanations = explain(loaded, _texts(source or "-", how), of)
-    if as_json:
+    if out.as_json:
         print_json({"model": model, "explanations": [each.to_dict() for each in explanations]})
-    elif form == "jsonl":
+    elif out.form == "jsonl":
         lines = (json.dumps(each.to_dict(), ensure_ascii=False) + "\n" for each in explanations)
         sys.stdout.writelines(lines)
     else:
-        _print_explanations(explanations, top, has_probabilities=loaded.has_probabilities)
+        _print_explanations(explanations, out.top, has_probabilities=loaded.has_probabilities)
 
 
 def _texts(source: str, how: Reading) -> Iterator[str]:
