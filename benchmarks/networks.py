@@ -105,7 +105,7 @@ class Task:
                 )
             )
         points = search(regularizer, cut, Work(jobs))
-        return points[choose(points, "accuracy")].part
+        return points[choose(points, "accuracy")].regularizer
 
     def accuracy(self, regularizer: Regularizer, rows: Any) -> float:
         """On all documents but ``rows``, which it is fitted to."""

@@ -48,7 +48,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> type[Slow]:
     class Fresh(Slow):
         clock = Clock()
 
-    for module in ("running", "search.searching", "train", "search.trials"):
+    for module in ("stopping", "search.searching", "train", "search.trials", "search.documents"):
         monkeypatch.setattr(f"textreg.training.{module}.time", Fresh.clock)
     return Fresh
 

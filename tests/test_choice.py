@@ -16,8 +16,9 @@ from textreg.features.vectorize import Vectorizer
 from textreg.model.summary import ChoiceSummary, TrainingSummary
 from textreg.tasks import classification
 from textreg.training.search import context
+from textreg.training.search import documents as search_documents
 from textreg.training.search.choice import SelectionRule, choose
-from textreg.training.search.selection import Point
+from textreg.training.search.selection import MeasuredSetting
 from textreg.training.search.spaces import parse_space
 
 
@@ -33,9 +34,9 @@ def documents(n: int = 60) -> tuple[list[str], list[str]]:
 TEXTS, LABELS = documents()
 
 
-def point(value: float, nonzero: float, error: float | None = None) -> Point:
+def point(value: float, nonzero: float, error: float | None = None) -> MeasuredSetting:
     metrics = {"accuracy": value, "mse": 100 * value}
-    return Point(Lasso(l1=1.0), metrics, nonzero, (), error=error)
+    return MeasuredSetting(Lasso(l1=1.0), metrics, nonzero, (), error=error)
 
 
 POINTS = [
@@ -136,14 +137,17 @@ def test_the_final_model_keeps_to_max_nonzero(monkeypatch: pytest.MonkeyPatch) -
     """Also where it grows when it is fitted on all documents."""
     from textreg.training.search import selection
 
-    usual = selection._point
+    usual = selection._measured
 
-    def small(*values: Any) -> Point:  # all look small in the search, the largest the best
+    # All look small in the search, the largest the best.
+    def small(*values: Any) -> MeasuredSetting:
         made = usual(*values)
-        metrics = {**made.metrics, "accuracy": 1 / (1 + made.part.params()["l1"])}
-        return Point(made.part, metrics, min(made.nonzero, 2), made.starts, made.changes)
+        metrics = {**made.metrics, "accuracy": 1 / (1 + made.regularizer.params()["l1"])}
+        return MeasuredSetting(
+            made.regularizer, metrics, min(made.nonzero, 2), made.starts, made.changes
+        )
 
-    monkeypatch.setattr(selection, "_point", small)
+    monkeypatch.setattr(selection, "_measured", small)
     most = textreg.train(TEXTS, LABELS, reg="lasso").n_features - 1
     model = textreg.train(TEXTS, LABELS, reg="lasso", max_nonzero=most, calibrate="temperature")
     assert 0 < model.n_features <= most
@@ -241,7 +245,7 @@ def test_documents_that_are_let_go_change_nothing(
 ) -> None:
     space = {"weighting": ["count", "log", "tfidf"], "reg_l1": [0.5, 0.05]}
     usual = textreg.train(TEXTS, LABELS, reg="lasso", search_space=space)
-    monkeypatch.setattr(context, "KEPT", 2)
+    monkeypatch.setattr(search_documents, "MAX_CACHED", 2)
     again = textreg.train(TEXTS, LABELS, reg="lasso", search_space=space)
     assert np.array_equal(usual.weights, again.weights)
     assert usual.summary.search == again.summary.search

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -19,7 +20,9 @@ from textreg.demo.corpus import write_demo
 from textreg.errors import ConvergenceWarning, DataError, UsageError
 from textreg.records import Corpus, Problem, Solution
 from textreg.training.search import trials
+from textreg.training.search.context import MAY_DIFFER, journal_of
 from textreg.training.search.journal import Journal, digest_of
+from textreg.training.settings import TrainingSettings
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp", "so so"] * 10
 LABELS = ["pos", "pos", "neg", "neg", "mid"] * 10
@@ -94,7 +97,7 @@ def _counting(cls: type[Counted]) -> Any:
 def test_solutions_with_many_weights_are_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trials, "KEPT", 0)
+    monkeypatch.setattr(trials, "MAX_START", 0)
     resume = tmp_path / "search.journal"
     first = textreg.train(TEXTS, LABELS, reg="ridge", resume=resume)
     again = textreg.train(TEXTS, LABELS, reg="ridge", resume=resume)
@@ -258,3 +261,49 @@ def test_the_command_line(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPa
     done = cli(*train, "none/search.journal")
     assert done.code == 2
     assert "none" in done.err
+
+
+def test_no_setting_is_forgotten_in_a_journal(tmp_path: Path) -> None:
+    """Each setting must match to resume a search, but for those that no trial depends on."""
+    corpus = Corpus(texts=TEXTS, labels=LABELS)
+
+    def header(**options: Any) -> dict[str, Any]:
+        path = tmp_path / "search.journal"
+        path.unlink(missing_ok=True)
+        journal_of(corpus, TrainingSettings.from_options(resume=path, **options))
+        _, _, entry = path.read_bytes().partition(b" ")
+        return dict(json.loads(entry))
+
+    more = Corpus(texts=["a good film"], labels=["pos"])
+    lasso, network = {"reg": "lasso"}, {"reg": "network", "graph_threshold": 0.1}
+    group = {"reg": "group", "groups": "sentences"}
+    changes: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+        "reg": (lasso, {"reg": "ridge"}),
+        "groups": (group, {"groups": "paragraphs"}),
+        "graph": (network, {"graph_threshold": 0.2}),
+        "tokenizer": (lasso, {"tokenizer_min_length": 2}),
+        "vectorizer": (lasso, {"ngrams": 1}),
+        "dev": (lasso, {"dev": more}),
+        "unlabeled": (network, {"unlabeled": more}),
+        "holdout": (lasso, {"holdout": 0.3}),
+        "cv": (lasso, {"cv": 3}),
+        "metric": (lasso, {"metric": "macro-f1"}),
+        "task": (lasso, {"task": "regression"}),
+        "loss": (lasso, {"loss": "squared-hinge"}),
+        "multiclass": (lasso, {"multiclass": "softmax"}),
+        "refit": (lasso, {"refit": False}),
+        "class_weight": (lasso, {"class_weight": "balanced"}),
+        "calibrate": (lasso, {"calibrate": "temperature"}),
+        "threshold": (lasso, {"threshold": {"pos": "f1"}}),
+        "path": (lasso, {"path": True}),
+        "tuning": (lasso, {"search": "grid"}),
+        "jobs": (lasso, {"jobs": 2}),
+        "seed": (lasso, {"seed": 3}),
+        "tol": (lasso, {"tol": 1e-3}),
+        "max_iter": (lasso, {"max_iter": 10}),
+    }
+    assert changes.keys() == TrainingSettings.declared().keys()
+    assert changes.keys() > set(MAY_DIFFER)
+    for name, (usual, change) in changes.items():
+        before, after = header(**usual), header(**{**usual, **change})
+        assert (before == after) == (name in MAY_DIFFER), name

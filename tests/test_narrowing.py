@@ -18,7 +18,7 @@ from textreg.params import AUTO, Choices, param
 from textreg.records import Problem, Solution
 from textreg.training.search.choice import SelectionRule, promising
 from textreg.training.search.narrowing import Lattice
-from textreg.training.search.selection import Point
+from textreg.training.search.selection import MeasuredSetting
 
 TEXTS = ["good kettle", "fine lamp", "bad kettle", "poor lamp"] * 10
 LABELS = ["pos", "pos", "neg", "neg"] * 10
@@ -41,23 +41,23 @@ def test_at_first_every_third_and_the_last() -> None:
     assert lattice.coarse() == sorted(lattice.coarse())
 
 
-def test_then_those_beside() -> None:
+def test_then_the_neighbors() -> None:
     lattice = Lattice(grid(3, 5))
     around = {(0, 2), (2, 2), (1, 1), (1, 3)}
-    assert places(lattice, lattice.beside(Elastic(l2=1e-1, l1=1e-2))) == around
+    assert places(lattice, lattice.neighbors(Elastic(l2=1e-1, l1=1e-2))) == around
     corner = {(0, 1), (1, 0)}
-    assert places(lattice, lattice.beside(Elastic(l2=1.0, l1=1.0))) == corner
+    assert places(lattice, lattice.neighbors(Elastic(l2=1.0, l1=1.0))) == corner
 
 
 def test_a_grid_with_holes_is_measured_as_a_whole() -> None:
     lattice = Lattice([part for part in grid(6, 6) if part.l2 <= part.l1])
     assert lattice.coarse() == list(range(21))
-    assert places(lattice, lattice.beside(Elastic(l2=1.0, l1=1.0))) == {(1, 0)}
+    assert places(lattice, lattice.neighbors(Elastic(l2=1.0, l1=1.0))) == {(1, 0)}
 
 
 def test_one_setting() -> None:
     lattice = Lattice([Elastic(l2=1.0, l1=1.0)])
-    assert (lattice.coarse(), lattice.beside(lattice.grid[0])) == ([0], [])
+    assert (lattice.coarse(), lattice.neighbors(lattice.grid[0])) == ([0], [])
 
 
 class Numbered(Regularizer):
@@ -143,8 +143,8 @@ def test_the_number_of_jobs_changes_nothing(numbered: type[Numbered]) -> None:
     assert found[0].weights.tobytes() == found[1].weights.tobytes()
 
 
-def point(value: float, nonzero: float, error: float | None = None) -> Point:
-    return Point(Elastic(l1=1.0, l2=1.0), {"accuracy": value}, nonzero, (), error=error)
+def point(value: float, nonzero: float, error: float | None = None) -> MeasuredSetting:
+    return MeasuredSetting(Elastic(l1=1.0, l2=1.0), {"accuracy": value}, nonzero, (), error=error)
 
 
 POINTS = [point(0.90, 500, 0.02), point(0.89, 300), point(0.885, 100), point(0.91, 900, 0.02)]

@@ -174,13 +174,13 @@ def test_no_path_is_an_error_before_anything_is_fitted(corpora: tuple[Corpus, Co
 def test_an_interrupt_leaves_the_path_out(
     corpora: tuple[Corpus, Corpus], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    walk = regularization_path._walk
+    fit_along = regularization_path._fit_along
 
     def stop(*pieces: Any) -> Any:
-        pieces[-1].interrupted = True
-        return walk(*pieces)
+        pieces[-1].stopper.interrupted = True
+        return fit_along(*pieces)
 
-    monkeypatch.setattr(regularization_path, "_walk", stop)
+    monkeypatch.setattr(regularization_path, "_fit_along", stop)
     with pytest.warns(ConvergenceWarning, match="its path is left out"):
         model = fit(corpora, "lasso")
     assert model.path is None

@@ -480,7 +480,7 @@ def test_a_search_runs_once_for_all_budgets(monkeypatch: pytest.MonkeyPatch) -> 
     y = (part.y > 0).astype(np.int64)
     fold = Fold(problem=part, task=classification("ab"), y=y, X_held=X, y_held=codes)
     points = search(Omp(), [fold])
-    assert [point.part for point in points] == Omp().candidates(part)
+    assert [point.regularizer for point in points] == Omp().candidates(part)
     assert len(runs) == 2  # one for every ridge
     assert [point.nonzero for point in points] == [24.0] * 2
     assert len(search(Omp(l2=1.0), [fold], Work(2))) == 1

@@ -17,8 +17,8 @@ from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Regularizer
 from textreg.params import AUTO, param
 from textreg.records import Problem, Solution
-from textreg.training.search.sampling import _values
-from textreg.training.search.selection import Point
+from textreg.training.search.sampling import _costs
+from textreg.training.search.selection import MeasuredSetting
 
 pytest.importorskip("optuna")
 
@@ -84,12 +84,12 @@ def test_whole_numbers_and_named_values() -> None:
 
 
 def test_models_that_are_too_large_are_avoided() -> None:
-    def point(value: float, nonzero: float) -> Point:
-        return Point(Lasso(l1=1.0), {"accuracy": value}, nonzero, ())
+    def point(value: float, nonzero: float) -> MeasuredSetting:
+        return MeasuredSetting(Lasso(l1=1.0), {"accuracy": value}, nonzero, ())
 
     points = [point(0.9, 100), point(0.95, 200), point(0.5, 0)]
-    assert _values(points, "accuracy", None) == [-0.9, -0.95, -0.5]
-    fine, large, empty = _values(points, "accuracy", 100)
+    assert _costs(points, "accuracy", None) == [-0.9, -0.95, -0.5]
+    fine, large, empty = _costs(points, "accuracy", 100)
     assert (fine, empty) == (-0.9, -0.5)
     assert large == pytest.approx(-0.95 + 0.693147)
 

@@ -22,7 +22,7 @@ from textreg.records import Problem, Solution
 from textreg.tasks import classification
 from textreg.training.running import Work
 from textreg.training.search.choice import choose
-from textreg.training.search.selection import Point, search
+from textreg.training.search.selection import MeasuredSetting, search
 from textreg.training.search.splits import folds, holdout
 from textreg.training.search.trials import Fold, Start
 
@@ -146,10 +146,10 @@ def fold(seed: int, n_classes: int = 1) -> Fold:
     return Fold(problem=problem, task=task, y=codes[:20], X_held=X[20:], y_held=codes[20:])
 
 
-def as_tuple(points: list[Point]) -> list[object]:
+def as_tuple(points: list[MeasuredSetting]) -> list[object]:
     return [
         (
-            point.part,
+            point.regularizer,
             point.metrics,
             point.nonzero,
             [(s.indices.tolist(), s.values.tolist(), s.b) for s in point.starts],
@@ -170,10 +170,10 @@ def test_search_is_the_same_for_any_number_of_jobs(n_classes: int) -> None:
 def test_search_measures_what_solve_finds() -> None:
     cut = fold(1)
     points = search(Shrunk(), [cut])
-    assert [point.part for point in points] == Shrunk().candidates(cut.problem)
+    assert [point.regularizer for point in points] == Shrunk().candidates(cut.problem)
     at = points[4]
     w, b = at.starts[0].dense(12)
-    assert np.array_equal(w, at.part.solve(cut.problem).w)
+    assert np.array_equal(w, at.regularizer.solve(cut.problem).w)
     assert at.metrics == cut.task.measure((cut.X_held @ w + b)[:, None], cut.y_held)
     assert at.nonzero == np.count_nonzero(w)
 
@@ -204,19 +204,19 @@ def test_a_regularizer_may_bring_its_own_path() -> None:
                 yield part, Solution(w=np.ones(12), b=part.l1, objective=0.0)
 
     points = search(Steps(), [fold(1)])
-    assert [point.starts[0].b for point in points] == [point.part.l1 for point in points]
+    assert [point.starts[0].b for point in points] == [point.regularizer.l1 for point in points]
 
 
 def test_classes_share_the_grid_of_the_one_hardest_to_empty() -> None:
     cut = fold(2, 3)
     grids = [Shrunk().candidates(cut.problem.replace(y=y)) for y in cut.targets]
     grid = max(grids, key=lambda parts: parts[0].l1)
-    assert [point.part for point in search(Shrunk(), [cut])] == grid
+    assert [point.regularizer for point in search(Shrunk(), [cut])] == grid
 
 
 def test_decided_prices_make_one_point() -> None:
     (point,) = search(Shrunk(l1=0.5, l2=1.0), [fold(1)])
-    assert point.part == Shrunk(l1=0.5, l2=1.0)
+    assert point.regularizer == Shrunk(l1=0.5, l2=1.0)
 
 
 def test_progress_counts_every_fit() -> None:
@@ -230,16 +230,16 @@ def test_an_interrupt_stops_the_other_fits() -> None:
         raise KeyboardInterrupt
 
     run = Work(progress=interrupt).run("search", 1)
-    assert run.callback(None) is False
+    assert run.stopper.callback(None) is False
     with pytest.raises(KeyboardInterrupt):
-        run.map(run.advance, [()])
-    assert run.callback(None) is True
+        run.map(run.counter.advance, [()])
+    assert run.stopper.callback(None) is True
 
 
-def point(accuracy: float, nonzero: float, loss: float = 1.0) -> Point:
+def point(accuracy: float, nonzero: float, loss: float = 1.0) -> MeasuredSetting:
     values = {"accuracy": accuracy, "macro-f1": accuracy, "log-loss": loss}
     start = Start(np.array([], dtype=np.intp), np.array([]), 0.0)
-    return Point(Shrunk(l1=1.0, l2=1.0), values, nonzero, (start,))
+    return MeasuredSetting(Shrunk(l1=1.0, l2=1.0), values, nonzero, (start,))
 
 
 def test_the_best_wins_then_the_smallest_then_the_strongest() -> None:
@@ -263,7 +263,7 @@ def test_solutions_with_many_weights_are_not_kept(monkeypatch: pytest.MonkeyPatc
     from textreg.training.search import trials
 
     points = search(Shrunk(), [fold(1)])
-    monkeypatch.setattr(trials, "KEPT", 0)
+    monkeypatch.setattr(trials, "MAX_START", 0)
     bare = search(Shrunk(), [fold(1)])
     assert [point.nonzero for point in bare] == [point.nonzero for point in points]
     assert [point.metrics for point in bare] == [point.metrics for point in points]

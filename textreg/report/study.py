@@ -15,7 +15,7 @@ from textreg.plugins import registry
 from textreg.records import Corpus, MultiSolution
 from textreg.records.ragged import row_of, sums
 from textreg.tasks import read_target
-from textreg.training.fitting import fit_classes
+from textreg.training.fitting import fit_rows
 from textreg.training.prepare import Prepared, prepare
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search.choice import choose
@@ -176,7 +176,9 @@ def _baseline_pieces(
     points = search(reg, simple if settings.cv else simple[:1], work)
     best = points[choose(points, settings.metric)]
     starts = [best.starts, *[None] * (len(simple) - 1)]  # those of the first split
-    return [(best.part, fold, start, run) for fold, start in zip(simple, starts, strict=True)]
+    return [
+        (best.regularizer, fold, start, run) for fold, start in zip(simple, starts, strict=True)
+    ]
 
 
 def _gathered(
@@ -234,6 +236,6 @@ def _fit_without(
     """One fit, and its scores (held out, k) of the part that it has not seen; None if stopped."""
     if run.stopped:
         return None
-    fitted, _ = fit_classes(part, fold, starts)
-    run.advance()
+    fitted, _ = fit_rows(part, fold, starts)
+    run.counter.advance()
     return fitted, fold.X_held @ fitted.w.T + fitted.b

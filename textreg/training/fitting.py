@@ -1,4 +1,4 @@
-"""The final fit: of the setting that won, one for every class, side by side, or one for all."""
+"""The final fit: of the chosen setting, all weight vectors side by side or together."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from textreg.plugins import calls
 from textreg.records import MultiSolution, Problem, Solution, Unsmoothed
 from textreg.training.prepare import Prepared
 from textreg.training.running import ALONE, Run, Work
-from textreg.training.search.context import Ready, SearchContext
-from textreg.training.search.searching import Found
-from textreg.training.search.selection import Point
+from textreg.training.search.context import SearchContext
+from textreg.training.search.searching import SearchResult
+from textreg.training.search.selection import MeasuredSetting
 from textreg.training.search.trials import Fold, Problems, Start, dense
 from textreg.training.settings import TrainingSettings
 
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 
 class FinalFit(NamedTuple):
-    """The final fit: of which setting, on which rows, and what was learned beside the weights.
+    """The final fit, and what was learned from held-out documents.
 
-    best: the setting, None where nothing was searched. cut: its splits, as far as they are still at
-    hand. rows: the documents that were fitted, in ``problems``. stopped: why it ended before its
-    tolerance, if so.
+    best: the setting, None if nothing was searched. folds: its splits, empty unless they are still
+    needed. rows: the documents that were fitted, in ``problems``. stopped: why the fit ended before
+    its tolerance, if it did.
     """
 
-    best: Point | None
-    part: Regularizer
+    best: MeasuredSetting | None
+    regularizer: Regularizer
     data: Prepared
-    cut: list[Fold]
+    folds: Sequence[Fold]
     rows: NDArray[np.intp]
     problems: Problems
     fitted: MultiSolution
@@ -47,122 +47,128 @@ class FinalFit(NamedTuple):
     calibration: Calibration | None
     thresholds: dict[str, Threshold]
 
+    @property
+    def nonzero(self) -> int:
+        """Number of features with a weight."""
+        return int(np.count_nonzero(self.fitted.w.any(axis=0)))
 
-def fit_winner(bench: SearchContext, found: Found, work: Work) -> FinalFit:
-    """Fit the winner; where that has more features than allowed, the next best.
+
+def fit_best(context: SearchContext, result: SearchResult, work: Work) -> FinalFit:
+    """Fit the best setting; if that has more features than allowed, the next best.
 
     A model may grow when it is fitted on all documents, so that it was small enough in the search
-    is not enough. Raises UsageError where none is small enough.
+    does not suffice. Raises UsageError if none is small enough.
     """
-    most = bench.settings.tuning.max_nonzero
-    points, best = list(found.points), found.best
-    ready = found.ready
+    most = context.settings.tuning.max_nonzero
+    measured, best = list(result.measured), result.best
     while True:
-        fit = _fit_one(bench, best, ready, work)
-        size = int(np.count_nonzero(fit.fitted.w.any(axis=0)))
-        if best is None or most is None or size <= most:
+        fit = _fit_one(context, best, work)
+        if best is None or most is None or fit.nonzero <= most:
             return fit
-        points.remove(best)
-        if not any(point.nonzero <= most for point in points):
+        measured.remove(best)
+        if not any(setting.nonzero <= most for setting in measured):
             raise UsageError(
                 f"no setting has at most {most:,} features: fitted on all documents, the last one "
-                f"has {size:,}. Allow more (--max-nonzero), or name larger prices to search."
+                f"has {fit.nonzero:,}. Allow more (--max-nonzero), or name larger penalty "
+                "strengths to search."
             )
-        best = bench.winner(points)
-        ready = bench.of(best)
+        best = context.best(measured)
 
 
-def _fit_one(bench: SearchContext, best: Point | None, ready: Ready, work: Work) -> FinalFit:
-    """Fit one setting on all documents, or without ``refit`` on those it was searched on."""
-    settings, data, cut = bench.settings, ready.data, ready.cut
-    part = best.part if best else settings.reg
-    calibration, thresholds = _tune(part, cut, settings, work)
-    if cut and not settings.refit:
-        rows = bench.splits[0].train
-        problems: Problems = replace(cut[0], problem=cut[0].problem.replace(tol=settings.tol))
+def _fit_one(context: SearchContext, best: MeasuredSetting | None, work: Work) -> FinalFit:
+    """Fit one setting on all documents; without ``refit`` on those it was searched on."""
+    settings = context.settings
+    data, folds, _ = context.prepared_for(best)
+    regularizer = best.regularizer if best else settings.reg
+    calibration, thresholds = _calibrate(regularizer, folds, settings, work)
+    if folds and not settings.refit:
+        rows = context.documents.splits[0].train
+        problems: Problems = replace(folds[0], problem=folds[0].problem.replace(tol=settings.tol))
     else:
         if settings.tuning.max_nonzero is None and not settings.path:
-            bench.forget()
-            cut.clear()  # their matrices are as large as those to come
+            # Nothing needs the folds any more, whose matrices are as large as those to come.
+            context.release()
+            folds = []
         rows = np.arange(data.X.shape[0])
         problems = data.problems(rows, settings.tol)
-    fitted, stopped = fit_classes(part, problems, best.starts if best else None, work)
+    fitted, stopped = fit_rows(regularizer, problems, best.starts if best else None, work)
     if fitted.converged:
         stopped = None
-    return FinalFit(best, part, data, cut, rows, problems, fitted, stopped, calibration, thresholds)
+    return FinalFit(
+        best, regularizer, data, folds, rows, problems, fitted, stopped, calibration, thresholds
+    )
 
 
-def _tune(
-    part: Regularizer,
-    cut: Sequence[Fold],
-    settings: TrainingSettings,
-    work: Work,
+def _calibrate(
+    regularizer: Regularizer, folds: Sequence[Fold], settings: TrainingSettings, work: Work
 ) -> tuple[Calibration | None, dict[str, Threshold]]:
-    """The calibration and the thresholds that were asked for, learned from what is held out."""
-    if not cut or (settings.calibrate is None and not settings.threshold):
+    """The calibration and the thresholds that were asked for, from held-out documents."""
+    if not folds or (settings.calibrate is None and not settings.threshold):
         return None, {}
-    task = cut[0].task
-    scores, y_true = held_out(part, cut, work)
+    task = folds[0].task
+    scores, y_true = held_out(regularizer, folds, work)
     calibration = None
     if settings.calibrate is not None:
         calibration = task.calibrate(settings.calibrate, scores, y_true)
     return calibration, task.choose_thresholds(settings.threshold or {}, scores, y_true)
 
 
-def fit_classes(
-    part: Regularizer,
+def fit_rows(
+    regularizer: Regularizer,
     problems: Problems,
     starts: Sequence[Start | None] | None,
     work: Work = ALONE,
 ) -> tuple[MultiSolution, str | None]:
-    """Weights for all classes; and, where they were stopped, why: see :class:`Run`.
+    """All weight vectors; and why they were stopped, if so: see :attr:`Run.stopped`.
 
-    starts: one a weight vector, to begin from, as far as they are known.
+    starts: a solution for each weight vector to start from, or None for some or all.
     """
     run = work.run("fit", len(problems.rows))
     if problems.task.joint:
-        begin = None
-        known = [start for start in starts or () if start is not None]
-        if len(known) == problems.task.n_rows:
-            begin = dense(known, problems.problem.X.shape[1])
+        together = None
+        given = [start for start in starts or () if start is not None]
+        if len(given) == problems.task.n_rows:
+            together = dense(given, problems.problem.X.shape[1])
         codes = problems.y.astype(np.int64)
-        pieces: list[tuple[Any, ...]] = [(part, problems.problem, codes, begin, run)]
+        pieces: list[tuple[Any, ...]] = [(regularizer, problems.problem, codes, together, run)]
         return run.map(_fit_together, pieces)[0], run.stopped
     pieces = [
-        (part, problems.of(row), starts[row] if starts else None, run)
+        (regularizer, problems.of(row), starts[row] if starts else None, run)
         for row in range(problems.task.n_rows)
     ]
     return _join(run.map(_fit, pieces)), run.stopped
 
 
 def held_out(
-    part: Regularizer, folds: Sequence[Fold], work: Work = ALONE
+    regularizer: Regularizer, folds: Sequence[Fold], work: Work = ALONE
 ) -> tuple[Floats, NDArray[Any]]:
     """Scores (n, k) of everything held out, by fits that have not seen it, and y_true (n,)."""
     quiet = replace(work, progress=None)
     scores = []
     for fold in folds:
-        fitted, _ = fit_classes(part, fold, None, quiet)
+        fitted, _ = fit_rows(regularizer, fold, None, quiet)
         scores.append(fold.X_held @ fitted.w.T + fitted.b)
     return np.vstack(scores), np.concatenate([fold.y_held for fold in folds])
 
 
-def _fit(part: Regularizer, problem: Problem, start: Start | None, run: Run) -> Solution:
-    begin = None if start is None else start.dense(problem.X.shape[1])
-    solution = calls.solve(part, problem.replace(start=begin, callback=run.callback))
-    run.advance()
+def _fit(regularizer: Regularizer, problem: Problem, start: Start | None, run: Run) -> Solution:
+    initial = None if start is None else start.dense(problem.X.shape[1])
+    callback = run.stopper.callback
+    solution = calls.solve(regularizer, problem.replace(start=initial, callback=callback))
+    run.counter.advance()
     return solution
 
 
 def _fit_together(
-    part: Regularizer,
+    regularizer: Regularizer,
     problem: Problem,
     codes: Int64s,
     start: tuple[Floats, Floats] | None,
     run: Run,
 ) -> MultiSolution:
-    solution = calls.solve_softmax(part, problem.replace(callback=run.callback), codes, start)
-    run.advance()
+    stopping = problem.replace(callback=run.stopper.callback)
+    solution = calls.solve_softmax(regularizer, stopping, codes, start)
+    run.counter.advance()
     return solution
 
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from textreg.model.regularization_path import SolutionPath
     from textreg.training.fitting import FinalFit
     from textreg.training.search.context import SearchContext
-    from textreg.training.search.searching import Found
-    from textreg.training.search.selection import Point
+    from textreg.training.search.searching import SearchResult
+    from textreg.training.search.selection import MeasuredSetting
     from textreg.training.settings import TrainingSettings
 
 MAX_ORDER = 100
@@ -40,13 +40,13 @@ MAX_ORDER = 100
 
 def training_summary(
     context: SearchContext,
-    result: Found,
+    result: SearchResult,
     fit: FinalFit,
     path: SolutionPath | None,
     seconds: Mapping[str, float],
 ) -> TrainingSummary:
     """The summary of a search and its final fit; ``seconds`` are those of each stage."""
-    settings, task = context.settings, context.target.task
+    settings, task = context.settings, context.documents.target.task
     problem, fitted, best = fit.problems.problem, fit.fitted, fit.best
     weight = settings.class_weight
     return TrainingSummary(
@@ -55,7 +55,9 @@ def training_summary(
         loss_params=problem.loss.params(),
         multiclass=task.multiclass,
         labels=task.describe(fit.data.y[fit.rows]),
-        reg=RegularizerSummary(fit.part.label(), fit.part.params(), _searched(settings)),
+        reg=RegularizerSummary(
+            fit.regularizer.label(), fit.regularizer.params(), _searched(settings)
+        ),
         documents=problem.X.shape[0],
         features=problem.X.shape[1],
         nonzero=int(np.count_nonzero(fitted.w.any(axis=0))),
@@ -76,7 +78,7 @@ def training_summary(
         planned=result.planned,
         chosen={} if best is None else dict(best.changes),
         dev=None if best is None else _dev_metrics(context, best),
-        search=() if best is None else _search_points(settings, result.points),
+        search=() if best is None else _search_points(settings, result.measured),
         refit=best is not None and settings.refit,
         calibration=None if fit.calibration is None else fit.calibration.method,
         thresholds={
@@ -125,30 +127,32 @@ def _of_graph(fit: FinalFit) -> GraphSummary | None:
 def _split(context: SearchContext) -> SplitSummary:
     settings = context.settings
     kind = "dev" if settings.dev is not None else "cv" if settings.cv is not None else "holdout"
-    by = split_by(context.corpus)
-    return SplitSummary(kind=kind, parts=len(context.splits), seed=settings.seed, by=by)
+    by = split_by(context.documents.corpus)
+    return SplitSummary(kind=kind, parts=len(context.documents.splits), seed=settings.seed, by=by)
 
 
-def _choice(settings: TrainingSettings, best: Point) -> ChoiceSummary:
+def _choice(settings: TrainingSettings, best: MeasuredSetting) -> ChoiceSummary:
     tuning = settings.tuning
     return ChoiceSummary(
         rule=tuning.select, within=tuning.within, max_nonzero=tuning.max_nonzero, error=best.error
     )
 
 
-def _dev_metrics(context: SearchContext, best: Point) -> DevMetrics:
-    documents = sum(len(split.held) for split in context.splits)
+def _dev_metrics(context: SearchContext, best: MeasuredSetting) -> DevMetrics:
+    documents = sum(len(split.held) for split in context.documents.splits)
     interval = None
     if "accuracy" in best.metrics:
         interval = wilson(round(best.metrics["accuracy"] * documents), documents)
     return DevMetrics(documents, dict(best.metrics), interval)
 
 
-def _search_points(settings: TrainingSettings, points: Sequence[Point]) -> tuple[SearchPoint, ...]:
+def _search_points(
+    settings: TrainingSettings, points: Sequence[MeasuredSetting]
+) -> tuple[SearchPoint, ...]:
     searched = _searched(settings)
     return tuple(
         SearchPoint(
-            params={key: point.part.params()[key] for key in searched},
+            params={key: point.regularizer.params()[key] for key in searched},
             settings=dict(point.changes),
             nonzero=point.nonzero,
             error=point.error,

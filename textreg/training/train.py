@@ -1,4 +1,4 @@
-"""The whole way from a corpus to a model, the same for the command line and the estimator."""
+"""Training, from a corpus to a model: for the command line and the estimators alike."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from textreg.model.summary import TrainingSummary
 from textreg.records import Corpus
 from textreg.tasks import read_target
 from textreg.text import check_texts
-from textreg.training.fitting import fit_winner
-from textreg.training.regularization_path import path_parameter, trace
+from textreg.training.fitting import fit_best
+from textreg.training.regularization_path import fit_path, path_parameter
 from textreg.training.running import Progress, Work
 from textreg.training.search.cluster import connected
 from textreg.training.search.context import SearchContext, journal_of
-from textreg.training.search.searching import Found, find
+from textreg.training.search.documents import Documents
+from textreg.training.search.searching import SearchResult, run_search
 from textreg.training.search.splitting import group_names, splits_of
 from textreg.training.settings import TrainingSettings
 from textreg.training.summary import training_summary
@@ -48,14 +49,47 @@ def train(
 ) -> Model:
     """Train a model.
 
-    texts, labels: one label a text. sample_weight: importance of every document. group_of: the
-    group of every document, such as its author, so that no group is both fitted and held out.
-    time_of: when each was written, a number or a date, so that the latest are held out. dev: texts
-    and labels to choose the prices by. unlabeled: further texts, for regularizers with a graph.
-    settings: see :meth:`TrainingSettings.from_options`.
+    Parameters
+    ----------
+    texts, labels : sequences of str
+        One label for each text.
+    reg : str, Regularizer or class, default "sentence"
+        The regularizer: its name, an instance, or a class.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the documents, 0 or more; default 1.
+    group_of : sequence of str, optional
+        The group of every document, such as its author: no group is both fitted and held out.
+    time_of : sequence, optional
+        When each document was written, a number or a date: the latest are held out.
+    dev : Corpus or (texts, labels), optional
+        Documents to choose hyperparameters on, instead of held-out ones.
+    unlabeled : Corpus or sequence of str, optional
+        Further texts, for regularizers with a graph.
+    **settings
+        See :meth:`TrainingSettings.from_options`.
 
-    Raises DataError for texts or labels that no model can be learned from, UsageError for wrong
-    settings; warns with ConvergenceWarning when the final fit misses its tolerance.
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    DataError
+        If no model can be learned from the texts or labels.
+    UsageError
+        For wrong settings.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the final fit misses its tolerance.
+
+    Examples
+    --------
+    >>> from textreg import train
+    >>> texts, labels = ["good", "bad", "very good", "so bad"], ["pos", "neg", "pos", "neg"]
+    >>> train(texts, labels, reg="ridge", reg_l2=1.0).predict(["good"])
+    ['pos']
     """
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if dev is not None and not isinstance(dev, Corpus):
@@ -83,41 +117,62 @@ def train_corpus(
 ) -> Model:
     """Train a model on a labeled corpus.
 
-    All documents are turned into features once: vocabulary and inverse document frequencies have
-    seen the words of held-out documents, never their labels. Groups and graphs come from the
-    documents that are fitted. With ``dev`` and without ``refit`` the features come from the corpus
-    alone. ``progress`` is called with a stage ("features", "search", "fit"), what is done and the
-    total. ``features`` are those of :func:`textreg.training.prepare.make_features`, where they
-    are known. A budget counts from ``started``, a ``time.monotonic()``, or else from now.
+    All documents are turned into features once: vocabulary and inverse document frequencies include
+    the words of held-out documents, never their labels. Groups and graphs come from the documents
+    that are fitted. With ``dev`` and without ``refit`` the features come from the corpus alone.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Labeled documents.
+    settings : TrainingSettings
+        How to train.
+    progress : callable, optional
+        Called with a stage ("features", "search", "fit", "path"), the number done and the total.
+    features : Features, optional
+        Those of :func:`textreg.training.prepare.make_features`, if they are there already.
+    started : float, optional
+        When the budget began, as ``time.monotonic()`` counts; default now.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    DataError
+        If no model can be learned from the documents.
+    UsageError
+        If settings contradict the documents.
     """
-    begun = time.monotonic() if started is None else started
+    started = time.monotonic() if started is None else started
     seconds = settings.tuning.seconds
-    work = Work(settings.jobs, progress, math.inf if seconds is None else begun + seconds)
+    work = Work(settings.jobs, progress, math.inf if seconds is None else started + seconds)
     clock = [time.perf_counter()]
     report = progress or _silent
     target = read_target(corpus, settings.task, settings.loss, settings.multiclass)
     target.task.check_thresholds(settings.threshold or {})
     if settings.path:
         path_parameter(settings.reg)  # refused before long work
-    splits = splits_of(corpus, target, settings)
-    bench = SearchContext(corpus, target, settings, splits, features, journal_of(corpus, settings))
-    with connected(settings.tuning.address if splits else None, settings.reg) as cluster:
+    documents = Documents(corpus, target, splits_of(corpus, target, settings))
+    context = SearchContext(documents, settings, features, journal_of(corpus, settings))
+    with connected(settings.tuning.address if documents.splits else None, settings.reg) as cluster:
         report("features", 0, len(corpus))
-        bench.ready(bench.first)
+        context.prepared(context.first)
         report("features", len(corpus), len(corpus))
         clock.append(time.perf_counter())
-        found = find(bench, replace(work, cluster=cluster))
-    _tell_stopped(found, settings)
+        result = run_search(context, replace(work, cluster=cluster))
+    _warn_if_stopped(result, settings)
     clock.append(time.perf_counter())
-    fit = fit_winner(bench, found, work)
+    fit = fit_best(context, result, work)
     clock.append(time.perf_counter())
     path = None
     if settings.path:
-        path = trace(fit, metric=settings.metric, work=work)
+        path = fit_path(fit, metric=settings.metric, work=work)
         clock.append(time.perf_counter())
-    spent = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
-    seconds_of = dict(zip(("features", "search", "fit", "path"), spent, strict=False))
-    summary = training_summary(bench, found, fit, path, seconds_of)
+    elapsed = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
+    stages = dict(zip(("features", "search", "fit", "path"), elapsed, strict=False))
+    summary = training_summary(context, result, fit, path, stages)
     _warn_unless_converged(summary, settings, fit.stopped)
     return Model(
         target.task,
@@ -131,24 +186,24 @@ def train_corpus(
     )
 
 
-def _tell_stopped(found: Found, settings: TrainingSettings) -> None:
+def _warn_if_stopped(result: SearchResult, settings: TrainingSettings) -> None:
     """Warn where Ctrl-C or the budget left settings unmeasured."""
-    if found.stopped is None:
+    if result.stopped is None:
         return
     warnings.warn(
-        f"{_why(found.stopped, settings)}: the best of {len(found.points)} of {found.planned} "
-        "settings is taken, and fitted.",
+        f"{_why(result.stopped, settings)}: the best of {len(result.measured)} of {result.planned} "
+        "settings was chosen, and fitted.",
         ConvergenceWarning,
         stacklevel=3,
     )
 
 
 def _silent(stage: str, done: int, total: int) -> None:
-    """The progress nobody watches."""
+    """Report no progress."""
 
 
 def _why(stopped: str, settings: TrainingSettings) -> str:
-    """Why something was stopped, for people."""
+    """Why something was stopped, in words."""
     if stopped == "budget":
         return f"the budget of {settings.tuning.seconds:g} s is used up"
     return "interrupted"
@@ -169,8 +224,8 @@ def _warn_unless_converged(
     gap = "no bound" if summary.gap is None else f"a relative gap of {summary.gap:.1e}"
     warnings.warn(
         f"{settings.reg.label()} stopped before its tolerance: {gap}, where {settings.tol:g} was "
-        f"asked for (--tol), after {summary.iterations:,} iterations. Larger prices, or a "
-        "larger tolerance, make it easier.",
+        f"asked for (--tol), after {summary.iterations:,} iterations. Larger penalty strengths, or "
+        "a larger tolerance, make it easier.",
         ConvergenceWarning,
         stacklevel=3,
     )

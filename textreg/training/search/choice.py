@@ -11,7 +11,7 @@ from textreg.measure.metrics import SMALLER
 from textreg.params import Parametrized, param
 
 if TYPE_CHECKING:
-    from textreg.training.search.selection import Point
+    from textreg.training.search.selection import MeasuredSetting
 
 WITHIN = 0.01
 """Default of ``within``: how far below the best score the sparsest model may be."""
@@ -62,11 +62,11 @@ class SelectionRule(Parametrized):
 BEST = SelectionRule()
 
 
-def choose(points: Sequence[Point], metric: str, rule: SelectionRule = BEST) -> int:
+def choose(points: Sequence[MeasuredSetting], metric: str, rule: SelectionRule = BEST) -> int:
     """Index of the chosen setting; among equals the smallest model, then the first.
 
-    "1se" needs ``Point.error``. Raises UsageError for an unknown metric, or if no setting is small
-    enough.
+    "1se" needs ``MeasuredSetting.error``. Raises UsageError for an unknown metric, or if no setting
+    is small enough.
     """
     metrics = points[0].metrics
     if metric not in metrics:
@@ -92,7 +92,9 @@ def choose(points: Sequence[Point], metric: str, rule: SelectionRule = BEST) -> 
     return min(near, key=lambda index: (sizes[index], cost[index], index))
 
 
-def promising(points: Sequence[Point], metric: str, rule: SelectionRule, number: int) -> list[int]:
+def promising(
+    points: Sequence[MeasuredSetting], metric: str, rule: SelectionRule, number: int
+) -> list[int]:
     """Indices of the points to refine the grid around.
 
     These are the ``number`` best points that are small enough, or the smallest if none is; before
@@ -108,20 +110,20 @@ def promising(points: Sequence[Point], metric: str, rule: SelectionRule, number:
     return best if chosen in best else [chosen, *best]
 
 
-def costs(points: Sequence[Point], metric: str) -> list[float]:
+def costs(points: Sequence[MeasuredSetting], metric: str) -> list[float]:
     """The metric of every point, with the sign that makes smaller values better."""
     sign = 1.0 if metric in SMALLER else -1.0
     # Twelve digits: equal counts of correct predictions must compare equal.
     return [round(sign * point.metrics[metric], 12) for point in points]
 
 
-def _small_enough(points: Sequence[Point], rule: SelectionRule) -> list[int]:
+def _small_enough(points: Sequence[MeasuredSetting], rule: SelectionRule) -> list[int]:
     """Indices of the points that the rule's ``max_nonzero`` allows."""
     most = inf if rule.max_nonzero is None else rule.max_nonzero
     return [index for index, point in enumerate(points) if point.nonzero <= most]
 
 
-def _tolerance(best: Point, cost: float, metric: str, rule: SelectionRule) -> float:
+def _tolerance(best: MeasuredSetting, cost: float, metric: str, rule: SelectionRule) -> float:
     """How much worse than the best a smaller model may be."""
     if rule.select == "1se":
         if best.error is None:

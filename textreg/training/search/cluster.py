@@ -1,8 +1,8 @@
-"""Pieces of a search solved on a Dask cluster, through joblib's own backend (extra ``cluster``).
+"""Chunks of a search solved on a Dask cluster, through joblib's Dask backend (extra ``cluster``).
 
-A fold travels to the workers once; pieces of work then name it. What a worker was doing when it
-died is done by another one, and a fold that was lost with its workers is sent again. Every piece is
-solved in one thread, as it is here, so the results are the same.
+A fold is sent to the workers once, and chunks then refer to it. If a worker dies, another one
+solves its chunk, and a fold that was lost with its workers is sent again. Every chunk is solved in
+one thread, as without a cluster, so the results are the same.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Plugin
 from textreg.records import Step
-from textreg.training.search.trials import Fold, Piece, Trials, solve_piece
+from textreg.training.search.trials import Chunk, Fold, Trials, solve_chunk
 
 PATIENCE = 10
 """Seconds until a scheduler has answered, or has found a worker."""
@@ -71,14 +71,14 @@ class Cluster:
                     "the same plugins there."
                 )
 
-    def solve_pieces(self, pieces: Sequence[Piece], seconds: float) -> list[Trials]:
+    def solve_chunks(self, chunks: Sequence[Chunk], seconds: float) -> list[Trials]:
         """Trials of every piece; of fewer settings where ``seconds`` from now are over."""
         from distributed import KilledWorker
         from joblib import Parallel, delayed, parallel_config
 
         ends = time.time() + seconds
         for _ in range(ATTEMPTS):
-            tasks = [delayed(_solve)(self._send(it.fold), *it[1:], ends) for it in pieces]
+            tasks = [delayed(_solve)(self._send(it.fold), *it[1:], ends) for it in chunks]
             with parallel_config(
                 backend="dask", client=self._client, wait_for_workers_timeout=PATIENCE
             ):
@@ -171,7 +171,7 @@ def _solve(fold: Fold, row: Any, before: Any, parts: Any, starts: Any, ends: flo
         fold = fold.result()  # all workers but one have gone meanwhile, and joblib works here
     with warnings.catch_warnings(), threadpool_limits(limits=1):
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return solve_piece(Piece(fold, row, before, parts, starts), _Until(ends))
+        return solve_chunk(Chunk(fold, row, before, parts, starts), _Until(ends))
 
 
 def _look(payload: bytes) -> tuple[dict[str, str], str | None]:

@@ -1,7 +1,7 @@
 """A file that keeps what a search has measured, so that it goes on where it stopped.
 
 Every line is a checksum, a space and an entry in JSON. The first entry says what is searched; each
-other one holds the trials of one piece of work, under a key made of all that they depend on. Lines
+other one holds the trials of one chunk of work, under a key made of all that they depend on. Lines
 are only ever added; a last one that was cut off while it was written does not count.
 """
 
@@ -22,7 +22,7 @@ import numpy as np
 
 from textreg.errors import DataError, UsageError
 from textreg.records import Corpus
-from textreg.training.search.trials import Piece, Start, Trial, Trials
+from textreg.training.search.trials import Chunk, Start, Trial, Trials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,21 +61,21 @@ class Journal:
     def __len__(self) -> int:
         return len(self._known)
 
-    def get(self, piece: Piece) -> Trials | None:
-        """The trials of a piece of work; None where they are not there."""
-        entry = self._known.get(key_of(piece))
+    def get(self, chunk: Chunk) -> Trials | None:
+        """The trials of a chunk of work; None where they are not there."""
+        entry = self._known.get(key_of(chunk))
         if entry is None:
             return None
         try:
-            return [[_trial(one, piece) for one in found] for found in entry["trials"]]
+            return [[_trial(one, chunk) for one in found] for found in entry["trials"]]
         except (KeyError, TypeError, ValueError, binascii.Error, zlib.error):
             raise self._damaged("an entry") from None
 
-    def put(self, piece: Piece, trials: Trials) -> None:
-        """Keep the trials of a piece, if that was not stopped in the middle."""
-        if len(trials) == len(piece.parts):
+    def put(self, chunk: Chunk, trials: Trials) -> None:
+        """Keep the trials of a chunk, if that was not stopped in the middle."""
+        if len(trials) == len(chunk.settings):
             listed = [[_entry(trial) for trial in found] for found in trials]
-            self._add({"key": key_of(piece), "trials": listed})
+            self._add({"key": key_of(chunk), "trials": listed})
 
     def _add(self, entry: Mapping[str, Any]) -> None:
         payload = json.dumps(entry, separators=(",", ":")).encode()
@@ -117,13 +117,13 @@ class Journal:
         )
 
 
-def key_of(piece: Piece) -> str:
-    """A digest of all that the trials of a piece depend on.
+def key_of(chunk: Chunk) -> str:
+    """A digest of all that the trials of a chunk depend on.
 
     Its starts come from the settings before it in its chain, which are part of it.
     """
-    chain = [[type(part).__qualname__, part.params()] for part in (*piece.before, *piece.parts)]
-    what = json.dumps([piece.fold.digest, piece.row, chain])
+    chain = [[type(part).__qualname__, part.params()] for part in (*chunk.before, *chunk.settings)]
+    what = json.dumps([chunk.fold.digest, chunk.row, chain])
     return hashlib.sha256(what.encode()).hexdigest()
 
 
@@ -154,9 +154,9 @@ def _entry(trial: Trial) -> dict[str, Any]:
     return {"scores": scores, "used": used, "start": start, "seconds": trial.seconds}
 
 
-def _trial(entry: Mapping[str, Any], piece: Piece) -> Trial:
-    """A trial as it was; ValueError where it does not fit the piece."""
-    n, p = piece.fold.X_held.shape
+def _trial(entry: Mapping[str, Any], chunk: Chunk) -> Trial:
+    """A trial as it was; ValueError where it does not fit the chunk."""
+    n, p = chunk.fold.X_held.shape
     start = None
     if entry["start"] is not None:
         indices, values = (

@@ -1,9 +1,9 @@
-"""Grids, measured as a whole or, where they are large, narrowed down to where they are best.
+"""Grids, measured as a whole or, if they are large, refined around their best settings.
 
-A few settings that lie wide apart come first, then those beside the best, as long as there are any
+A few settings that lie far apart come first, then those next to the best, as long as there are any
 that were not measured. On seven corpora and eight grids of 9 to 72 settings this found the best
-one's accuracy on the development set in all cases but one, where 0.4 points were lost, by
-measuring 41 % of the largest grids.
+accuracy on the development set in all cases but one, where 0.4 points were lost, and measured 41 %
+of the largest grids.
 """
 
 from __future__ import annotations
@@ -14,68 +14,70 @@ from math import prod
 from typing import NamedTuple
 
 from textreg.kinds import Regularizer
-from textreg.training.search.context import Chosen, SearchContext
-from textreg.training.search.selection import Point
+from textreg.training.search.context import SearchContext
+from textreg.training.search.documents import FeatureValues
+from textreg.training.search.selection import MeasuredSetting
 from textreg.training.search.spaces import combinations
 
 WHOLE = 24
-"""Most settings of a space that is always measured as a whole."""
+"""The most settings of a space that is always measured as a whole."""
 
 STRIDE = 3
-"""Of so many values of a price one is measured at first, and the last one."""
+"""Of so many values of a hyperparameter one is measured at first, and the last one."""
 
 CENTERS = 2
-"""How many of the best settings are looked around, each time."""
+"""How many of the best settings have their neighbors measured, each time."""
 
 
-class Step(NamedTuple):
-    """Settings to measure next: prices, under chosen values of the rest of the space.
+class Batch(NamedTuple):
+    """Settings to measure next, under given values of the rest of the space.
 
-    left: how many more are thought to follow.
+    remaining: how many more are expected to follow.
     """
 
-    chosen: Chosen
-    parts: list[Regularizer]
-    left: int
+    values: FeatureValues
+    settings: list[Regularizer]
+    remaining: int
 
 
-Plan = Generator[Step, list[Point], None]
-"""Gives the steps of a search, and is sent the points of each."""
+Plan = Generator[Batch, list[MeasuredSetting], None]
+"""Yields the batches of a search, and is sent what each measured."""
 
 
-def narrowed(bench: SearchContext) -> Plan:
-    """All settings of the space, or with search "narrow" a large one's where it is best."""
-    settings = list(combinations(bench.space))
-    lattices: dict[Chosen, Lattice] = {}
-    points: list[Point] = []
-    whole = bench.settings.tuning.search == "grid"
-    for number, chosen in enumerate(settings, start=1):
-        lattice = lattices[chosen] = Lattice(bench.grid(chosen))
-        whole = whole or len(settings) * len(lattice.grid) <= WHOLE
+def narrowed(context: SearchContext) -> Plan:
+    """All settings of the space; with search "narrow" a large one only around its best settings."""
+    combined = list(combinations(context.space))
+    lattices: dict[FeatureValues, Lattice] = {}
+    measured: list[MeasuredSetting] = []
+    whole = context.settings.tuning.search == "grid"
+    for number, values in enumerate(combined, start=1):
+        lattice = lattices[values] = Lattice(context.grid(values))
+        whole = whole or len(combined) * len(lattice.grid) <= WHOLE
         places = range(len(lattice.grid)) if whole else lattice.coarse()
-        points += yield lattice.step(chosen, places, (len(settings) - number) * len(places))
-    measured = {(bench.chosen(point), point.part) for point in points}
+        remaining = (len(combined) - number) * len(places)
+        measured += yield lattice.batch(values, places, remaining)
+    done = {(context.values_of(one), one.regularizer) for one in measured}
     while True:
-        beside: dict[Chosen, set[int]] = {}
-        for point in bench.promising(points, CENTERS):
-            chosen = bench.chosen(point)
-            lattice = lattices[chosen]
-            for place in lattice.beside(point.part):
-                if (chosen, lattice.grid[place]) not in measured:
-                    beside.setdefault(chosen, set()).add(place)
-        if not beside:
+        neighbors: dict[FeatureValues, set[int]] = {}
+        for setting in context.promising(measured, CENTERS):
+            values = context.values_of(setting)
+            lattice = lattices[values]
+            for place in lattice.neighbors(setting.regularizer):
+                if (values, lattice.grid[place]) not in done:
+                    neighbors.setdefault(values, set()).add(place)
+        if not neighbors:
             return
-        for chosen, around in beside.items():
-            found = yield lattices[chosen].step(chosen, sorted(around), 0)
-            measured |= {(chosen, point.part) for point in found}
-            points += found
+        for values, around in neighbors.items():
+            new = yield lattices[values].batch(values, sorted(around), 0)
+            done |= {(values, one.regularizer) for one in new}
+            measured += new
 
 
 class Lattice:
-    """A grid with a place for each of its settings, by the numbers of their values.
+    """A grid by the coordinates of its settings: for each parameter the number of its value.
 
-    Only numbers have values beside them. Where one run passes through all values of the parameter
-    that runs fastest, they share a place.
+    Only values that are numbers have neighbors. If one run of the regularizer passes through all
+    values of the parameter that changes fastest, these share their coordinates.
     """
 
     def __init__(self, grid: Sequence[Regularizer]) -> None:
@@ -87,20 +89,20 @@ class Lattice:
         values = [list(dict.fromkeys(column)) for column in varying]
         self._ordered = [all(type(it) in (int, float) for it in column) for column in values]
         self._sizes = [len(column) for column in values]
-        self._where = [
+        self._coordinates = [
             tuple(of.index(value) for of, value in zip(values, row, strict=True))
             for row in zip(*varying, strict=True)
         ] or [()] * len(self.grid)
         self._places: dict[tuple[int, ...], list[int]] = {}
-        for place, where in enumerate(self._where):
+        for place, where in enumerate(self._coordinates):
             self._places.setdefault(where, []).append(place)
 
-    def step(self, chosen: Chosen, places: Iterable[int], left: int) -> Step:
-        """These places as the next step."""
-        return Step(chosen, [self.grid[place] for place in places], left)
+    def batch(self, values: FeatureValues, places: Iterable[int], remaining: int) -> Batch:
+        """The settings at these places of the grid."""
+        return Batch(values, [self.grid[place] for place in places], remaining)
 
     def coarse(self) -> list[int]:
-        """Every third value of every price, and its last; all of a grid that is not regular."""
+        """Every third value of every hyperparameter, and its last; all of an irregular grid."""
         if len(self._places) < prod(self._sizes):
             return list(range(len(self.grid)))
         few = [
@@ -109,11 +111,11 @@ class Lattice:
         ]
         return sorted(place for where in itertools.product(*few) for place in self._places[where])
 
-    def beside(self, part: Regularizer) -> list[int]:
-        """Those that differ from ``part`` by one step of one price."""
-        where = self._where[self.grid.index(part)]
-        found = []
+    def neighbors(self, regularizer: Regularizer) -> list[int]:
+        """The places of those that differ by one step of one hyperparameter."""
+        where = self._coordinates[self.grid.index(regularizer)]
+        places: list[int] = []
         for at, ordered in enumerate(self._ordered):
             for other in (where[at] - 1, where[at] + 1) if ordered else ():
-                found += self._places.get((*where[:at], other, *where[at + 1 :]), [])
-        return found
+                places += self._places.get((*where[:at], other, *where[at + 1 :]), [])
+        return places

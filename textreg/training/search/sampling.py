@@ -1,8 +1,7 @@
-"""Search by tree-structured Parzen estimators, which Optuna makes (extra ``tune``).
+"""Search by tree-structured Parzen estimators, which Optuna provides (extra ``tune``).
 
-Settings that did well say where to try next (Bergstra et al. 2011, NIPS 24, section 4). Prices are
-drawn between the ends of their grids, where there is more than the grid has; other parameters from
-the values that are named for them.
+The scores so far say where to try next (bergstra2011, section 4). Hyperparameters are drawn between
+the ends of their grids, of which there is a continuum; other parameters from their given values.
 """
 
 from __future__ import annotations
@@ -18,19 +17,20 @@ from textreg.kinds import Regularizer
 from textreg.params import LogGrid
 from textreg.plugins import calls
 from textreg.training.search.choice import costs
-from textreg.training.search.context import Chosen, SearchContext
-from textreg.training.search.narrowing import Plan, Step
-from textreg.training.search.selection import Point
+from textreg.training.search.context import SearchContext
+from textreg.training.search.documents import FeatureValues
+from textreg.training.search.narrowing import Batch, Plan
+from textreg.training.search.selection import MeasuredSetting
 
 TRIALS = 40
-"""Settings that are tried when nobody says how many."""
+"""Default number of settings that are tried."""
 
 ROUND = 4
-"""Settings that are drawn before any of them is measured, whatever the number of jobs."""
+"""Settings that are drawn before any of them is measured, for any number of jobs."""
 
 
-def sampled(bench: SearchContext) -> Plan:
-    """Settings as Optuna draws them, round by round; UsageError where it is not installed."""
+def sampled(context: SearchContext) -> Plan:
+    """Settings that Optuna draws, round by round; UsageError if it is not installed."""
     try:
         import optuna
     except ImportError as error:
@@ -38,85 +38,91 @@ def sampled(bench: SearchContext) -> Plan:
             f"search 'tpe' needs optuna ({error}): pip install 'textreg[tune]'."
         ) from None
 
-    settings = bench.settings
+    settings = context.settings
     trials = TRIALS if settings.tuning.trials is None else settings.tuning.trials
-    space = _Space(bench)
-    known: dict[tuple[Chosen, Regularizer], float] = {}
+    space = _Space(context)
+    costs_of: dict[tuple[FeatureValues, Regularizer], float] = {}
     with _quiet():
         study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=settings.seed))
     for asked in range(0, trials, ROUND):
         drawn = [study.ask(space.distributions) for _ in range(min(ROUND, trials - asked))]
         placed = [space.setting(trial.params) for trial in drawn]
-        fresh: dict[Chosen, list[Regularizer]] = {}
-        for chosen, part in dict.fromkeys(placed):
-            if (chosen, part) not in known:
-                fresh.setdefault(chosen, []).append(part)
-        left = trials - asked - len(drawn)
-        for number, (chosen, parts) in enumerate(fresh.items(), start=1):
-            later = sum(map(len, list(fresh.values())[number:]))
-            points = yield Step(chosen, parts, later + left)
-            values = _values(points, settings.metric, settings.tuning.max_nonzero)
-            known |= {
-                (chosen, point.part): value for point, value in zip(points, values, strict=True)
-            }
+        new: dict[FeatureValues, list[Regularizer]] = {}
+        for values, regularizer in dict.fromkeys(placed):
+            if (values, regularizer) not in costs_of:
+                new.setdefault(values, []).append(regularizer)
+        undrawn = trials - asked - len(drawn)
+        for number, (values, regularizers) in enumerate(new.items(), start=1):
+            later = sum(map(len, list(new.values())[number:]))
+            measured = yield Batch(values, regularizers, later + undrawn)
+            found = _costs(measured, settings.metric, settings.tuning.max_nonzero)
+            for one, cost in zip(measured, found, strict=True):
+                costs_of[values, one.regularizer] = cost
         for trial, place in zip(drawn, placed, strict=True):
-            study.tell(trial, known[place])
+            study.tell(trial, costs_of[place])
 
 
 class _Space:
-    """What is drawn: of open prices shares of their scale, of the rest the place of a value."""
+    """What is drawn: open hyperparameters as fractions of their scale, others by place."""
 
-    def __init__(self, bench: SearchContext) -> None:
+    def __init__(self, context: SearchContext) -> None:
         from optuna.distributions import CategoricalDistribution, FloatDistribution
 
-        self._bench, self._reg = bench, bench.settings.reg
+        self._context, self._reg = context, context.settings.reg
         self.distributions: dict[str, Any] = {}
-        for one in (*bench.space, *bench.prices):
+        for one in (*context.space, *context.hyperparameters):
             self.distributions[one.key] = CategoricalDistribution(list(range(len(one.values))))
-        named = {one.name for one in bench.prices}
+        given = {one.name for one in context.hyperparameters}
         self._grids = {}
         for name in self._reg.undecided():
             grid = self._reg.declared()[name].search
-            if name in named:
+            if name in given:
                 continue
             if grid is None:
                 raise UsageError(f"{self._reg.label()}: {name} has no default; give it a value.")
             self._grids[name] = grid
             if isinstance(grid, LogGrid):
-                drawn: Any = FloatDistribution(grid.low, grid.high, log=True)
+                distribution: Any = FloatDistribution(grid.low, grid.high, log=True)
             else:
-                drawn = CategoricalDistribution(list(range(len(grid.values(1.0)))))
-            self.distributions[f"reg_{name}"] = drawn
-        self._scales: dict[tuple[Chosen, str], float] = {}
+                distribution = CategoricalDistribution(list(range(len(grid.values(1.0)))))
+            self.distributions[f"reg_{name}"] = distribution
+        self._scales: dict[tuple[FeatureValues, str], float] = {}
 
-    def setting(self, drawn: Mapping[str, Any]) -> tuple[Chosen, Regularizer]:
-        """What was drawn, as values of the space and a regularizer with its prices."""
-        chosen = tuple(one.values[drawn[one.key]] for one in self._bench.space)
-        prices = {one.name: one.values[drawn[one.key]] for one in self._bench.prices}
+    def setting(self, drawn: Mapping[str, Any]) -> tuple[FeatureValues, Regularizer]:
+        """What was drawn, as values of the space and a regularizer."""
+        values = tuple(one.values[drawn[one.key]] for one in self._context.space)
+        params = {one.name: one.values[drawn[one.key]] for one in self._context.hyperparameters}
         for name, grid in self._grids.items():
             value = drawn[f"reg_{name}"]
             if isinstance(grid, LogGrid):
-                (prices[name],) = LogGrid(value, value, 1).values(self._scale(chosen, name))
+                (params[name],) = LogGrid(value, value, 1).values(self._scale(values, name))
             else:
-                prices[name] = grid.values(1.0)[value]
-        return chosen, self._reg.replace(**prices)
+                params[name] = grid.values(1.0)[value]
+        return values, self._reg.replace(**params)
 
-    def _scale(self, chosen: Chosen, name: str) -> float:
-        if (chosen, name) not in self._scales:
-            problem = self._bench.ready(chosen).cut[0].hardest()
-            self._scales[chosen, name] = calls.scale(self._reg, problem, name)
-        return self._scales[chosen, name]
+    def _scale(self, values: FeatureValues, name: str) -> float:
+        if (values, name) not in self._scales:
+            problem = self._context.prepared(values).folds[0].hardest()
+            self._scales[values, name] = calls.scale(self._reg, problem, name)
+        return self._scales[values, name]
 
 
-def _values(points: Sequence[Point], metric: str, most: int | None) -> list[float]:
-    """What is to be small: the metric's cost, and by how much a model is too large."""
-    excess = [math.log(point.nonzero / most) if most and point.nonzero else 0.0 for point in points]
-    return [cost + max(0.0, over) for cost, over in zip(costs(points, metric), excess, strict=True)]
+def _costs(
+    measured: Sequence[MeasuredSetting], metric: str, max_nonzero: int | None
+) -> list[float]:
+    """What Optuna minimizes: the cost of the metric, and a penalty on models that are too large."""
+    excess = [
+        math.log(one.nonzero / max_nonzero) if max_nonzero and one.nonzero else 0.0
+        for one in measured
+    ]
+    return [
+        cost + max(0.0, over) for cost, over in zip(costs(measured, metric), excess, strict=True)
+    ]
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep Optuna from announcing every study on standard error."""
+    """Silence Optuna's message about every study on standard error."""
     logger = logging.getLogger("optuna")
     level = logger.level
     logger.setLevel(logging.WARNING)

@@ -1,72 +1,90 @@
-"""The search as a whole: over prices, and over whatever else is to be searched."""
+"""The search as a whole: over hyperparameters, and over whatever else is to be searched."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from textreg.errors import UsageError
 from textreg.training.running import Work
-from textreg.training.search.context import Ready, SearchContext
+from textreg.training.search.context import SearchContext
+from textreg.training.search.documents import FeatureValues
 from textreg.training.search.narrowing import narrowed
 from textreg.training.search.sampling import sampled
-from textreg.training.search.selection import Point, fits
+from textreg.training.search.selection import MeasuredSetting, count_fits
+
+TIGHTER = 3.0
+"""How much longer the final fit may take, for its tolerance, than the slowest of a search."""
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """What a search came to.
+class SearchResult:
+    """What a search measured.
 
-    points: what was measured. best: the winner, None where nothing was to be searched. ready: the
-    documents as the winner has them. planned: number of settings that were to be measured. stopped:
-    "interrupted" or "budget" where some of these were left out.
+    measured: the settings. best: the chosen one, None if nothing was searched. planned: number of
+    settings that were to be measured. stopped: "interrupted" or "budget" if some were left out.
     """
 
-    points: list[Point]
-    best: Point | None
-    ready: Ready
+    measured: list[MeasuredSetting]
+    best: MeasuredSetting | None
     planned: int
     stopped: str | None = None
 
 
-def find(bench: SearchContext, work: Work) -> Found:
-    """Search the whole space, until time is up but for what the final fit needs.
+def run_search(context: SearchContext, work: Work) -> SearchResult:
+    """Search the whole space, but leave time for the final fit.
 
-    Nothing is searched where there is no split; the documents are then those of the settings.
-    Raises KeyboardInterrupt where nothing was measured before the first Ctrl-C, and UsageError
-    where nothing was before time was up.
+    Nothing is searched if there is no split. Raises KeyboardInterrupt if nothing was measured
+    before the first Ctrl-C, and UsageError if nothing was before time was up.
     """
-    if not bench.splits:
-        return Found([], None, bench.ready(()), planned=0)
+    if not context.documents.splits:
+        return SearchResult([], None, planned=0)
     run = work.run("search", 0)
-    points: list[Point] = []
+    measured: list[MeasuredSetting] = []
     planned = 0
-    plan = sampled(bench) if bench.settings.tuning.search == "tpe" else narrowed(bench)
-    with run.listening():
-        step = next(plan)
-        while step is not None:
-            planned += len(step.parts)
-            run.leave(bench.last(step.chosen, work))
-            run.expect((planned + step.left) * fits(bench.ready(step.chosen).cut))
-            found = bench.measure(step.chosen, step.parts, run)
-            points += found
+    plan = sampled(context) if context.settings.tuning.search == "tpe" else narrowed(context)
+    with run.stopper.listening():
+        batch = next(plan)
+        while batch is not None:
+            planned += len(batch.settings)
+            run.stopper.reserve = _final_fit_seconds(context, batch.values, work)
+            fits = count_fits(context.prepared(batch.values).folds)
+            run.counter.total = (planned + batch.remaining) * fits
+            new = context.measure(batch.values, batch.settings, run)
+            measured += new
             if run.stopped:
-                planned += step.left
+                planned += batch.remaining
                 break
-            bench.keep(bench.promising(points, 1)[0])
+            context.keep(context.promising(measured, 1)[0])
             try:
-                step = plan.send(found)
+                batch = plan.send(new)
             except StopIteration:
                 break
-    if not points and run.interrupted:
+    interrupted = run.stopper.interrupted
+    if not measured and interrupted:
         raise KeyboardInterrupt
-    if not points:
-        seconds = bench.settings.tuning.seconds or 0.0
+    if not measured:
+        seconds = context.settings.tuning.seconds or 0.0
         raise UsageError(
             f"after {seconds + time.monotonic() - work.deadline:.1f} s no setting was measured yet "
             f"that could be fitted within the budget of {seconds:g} s: allow more time "
-            "(--budget), name the prices, or train on fewer documents or features."
+            "(--budget), give the hyperparameters, or train on fewer documents or features."
         )
-    best = bench.winner(points)
-    stopped = ("interrupted" if run.interrupted else "budget") if len(points) < planned else None
-    return Found(points, best, bench.of(best), planned, stopped)
+    stopped = ("interrupted" if interrupted else "budget") if len(measured) < planned else None
+    return SearchResult(measured, context.best(measured), planned, stopped)
+
+
+def _final_fit_seconds(
+    context: SearchContext, values: FeatureValues, work: Work
+) -> Callable[[float], float]:
+    """An estimate of how long the final fit takes, from the seconds of the slowest fit so far."""
+    prepared, settings = context.prepared(values), context.settings
+    growth = 1.0
+    if settings.refit:
+        fewest = min(len(split.train) for split in context.documents.splits)
+        growth = prepared.data.X.shape[0] / fewest
+    rounds = TIGHTER * growth * work.rounds(len(prepared.folds[0].rows))
+    if settings.calibrate is not None or settings.threshold:
+        rounds += sum(work.rounds(len(fold.rows)) for fold in prepared.folds)
+    return lambda slowest: growth * prepared.seconds + rounds * slowest

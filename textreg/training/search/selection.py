@@ -1,16 +1,16 @@
-"""How prices are chosen: the search over a grid.
+"""The settings of a grid, fitted and measured on every split.
 
-Every point of a regularizer's grid is fitted on the training part of each split and measured on the
-part held out. The grid is cut into chains that are solved from the emptiest model down, each point
-warm-started from its neighbor; chains, classes and splits are independent and run side by side. All
-of them take a few steps before any takes more, so that a search that is stopped has measured some
-settings in full. The cuts never depend on the number of jobs, so neither do the results.
+Every setting is fitted on the training part of each split and measured on the held-out part. The
+grid is cut into chains that are solved from the emptiest model on, each setting warm-started from
+the one before. Chains, weight vectors and splits are independent and run in parallel. All chains
+advance a few settings before any advances further, so that a search that is stopped has measured
+some settings on all splits. The cuts never depend on the number of jobs, so neither do the results.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,23 +20,26 @@ from textreg.kinds import Regularizer
 from textreg.plugins import calls
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search.journal import Journal
-from textreg.training.search.trials import Fold, Piece, Start, Trial, Trials
+from textreg.training.search.trials import Chunk, Fold, Start, Trial, Trials, solve_chunk
 
-STEPS = 3
+CHUNK = 3
 """Settings of a chain that are solved in one go."""
+
+_Results = dict[tuple[int, int | None], list[Trial]]
+"""By fold and row, the trials of one setting, one for every weight vector of that row."""
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class MeasuredSetting:
     """One setting, measured on everything held out.
 
-    part: the regularizer with its prices decided. metrics: values by name. nonzero: features with a
-    weight for any class, mean over the splits. starts: solutions of the first split, one a class;
-    None for those with many weights, which are not worth their memory. changes: what else was
-    searched, by the names of the options. error: standard error of the metric that was asked for.
+    regularizer: with all hyperparameters given. metrics: values by name. nonzero: features with a
+    weight in any weight vector, mean over the splits. starts: solutions of the first split, one for
+    each weight vector; None for those that are too large to keep. changes: other searched values,
+    by the names of their options. error: standard error of the metric that was asked for.
     """
 
-    part: Regularizer
+    regularizer: Regularizer
     metrics: dict[str, float]
     nonzero: float
     starts: tuple[Start | None, ...] = field(repr=False)
@@ -44,32 +47,49 @@ class Point:
     error: float | None = None
 
 
+@dataclass(frozen=True)
+class Measuring:
+    """What :func:`measure_grid` notes of its settings, and where it keeps their trials.
+
+    changes: what sets these folds apart from others of the search. error_of: the metric whose
+    standard error is wanted, if any. journal: trials that it holds are not solved again, and new
+    ones are kept there.
+    """
+
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    error_of: str | None = None
+    journal: Journal | None = None
+
+
+PLAIN = Measuring()
+
+
 def search(
     regularizer: Regularizer,
     folds: Sequence[Fold],
     work: Work = ALONE,
-) -> list[Point]:
-    """Measure every point of the regularizer's grid, in the order of ``Regularizer.candidates``.
+) -> list[MeasuredSetting]:
+    """Measure every setting of the regularizer's grid, in the order of ``candidates``.
 
-    After Ctrl-C the points that were measured in full; KeyboardInterrupt where there is none.
+    After Ctrl-C those that were measured on all folds; KeyboardInterrupt if there is none.
     """
     grid = grid_of(regularizer, folds[0])
-    points = measure_grid(grid, folds, work.run("search", len(grid) * fits(folds)))
-    if not points:
+    measured = measure_grid(grid, folds, work.run("search", len(grid) * count_fits(folds)))
+    if not measured:
         raise KeyboardInterrupt
-    return points
+    return measured
 
 
 def grid_of(regularizer: Regularizer, first: Fold) -> list[Regularizer]:
     """The regularizer's grid, made from the training part of the first fold.
 
-    Several classes share its prices, so that one number says what was chosen: the grid of the class
-    that takes the most to empty.
+    All weight vectors share their hyperparameters, so that one number says what was chosen. The
+    grid is that of the weight vector that needs the largest penalty strength to vanish.
     """
     return calls.candidates(regularizer, first.hardest())
 
 
-def fits(folds: Sequence[Fold]) -> int:
+def count_fits(folds: Sequence[Fold]) -> int:
     """Number of fits that measure one setting."""
     return sum(len(fold.rows) for fold in folds)
 
@@ -78,107 +98,142 @@ def measure_grid(
     grid: Sequence[Regularizer],
     folds: Sequence[Fold],
     run: Run,
-    *,
-    changes: Mapping[str, Any] | None = None,
-    error_of: str | None = None,
-    journal: Journal | None = None,
-) -> list[Point]:
-    """The points of a grid that were measured in full before ``run`` was stopped.
-
-    changes: what sets these folds apart from others of the search. error_of: the metric whose
-    standard error is wanted, over the folds, or over the documents where there is one fold.
-    journal: what it holds is not solved again, and what is solved is kept there.
-    """
+    measuring: Measuring = PLAIN,
+) -> list[MeasuredSetting]:
+    """The settings of a grid that were measured on all folds before ``run`` was stopped."""
     rows = folds[0].rows
-    # trials[point][fold, row]: one for every weight vector of that row
-    trials: list[dict[tuple[int, int | None], list[Trial]]] = [{} for _ in grid]
+    results: list[_Results] = [{} for _ in grid]
     for wave in _waves(grid):
-        where = [(cut, at, row) for cut in wave for at in range(len(folds)) for row in rows]
-        pieces = []
-        for (before, places), at, row in where:
-            starts = _starts(trials[before[-1]][at, row]) if before else None
-            past, parts = ([grid[place] for place in some] for some in (before, places))
-            pieces.append(Piece(folds[at], row, past, parts, starts))
-        for ((_, places), at, row), solved in zip(where, _solve(pieces, run, journal), strict=True):
-            for place, found in zip(places, solved, strict=False):
-                trials[place][at, row] = found
+        _solve_wave(wave, grid, folds, results, run, measuring.journal)
         if run.stopped:
             break
-    points = []
-    for part, tried in zip(grid, trials, strict=True):
-        if len(tried) < len(folds) * len(rows):
-            continue  # stopped before all of it was measured
-        by_fold = [[one for row in rows for one in tried[at, row]] for at in range(len(folds))]
-        points.append(_point(part, folds, by_fold, changes or {}, error_of))
-    return points
+    return [
+        _measured(regularizer, folds, tried, measuring)
+        for regularizer, tried in zip(grid, results, strict=True)
+        if len(tried) == len(folds) * len(rows)  # else it was stopped before
+    ]
 
 
-def _solve(pieces: Sequence[Piece], run: Run, journal: Journal | None) -> list[Trials]:
-    """Trials of pieces of work, those that the journal holds from there."""
-    if journal is None:
-        return run.solve_pieces(pieces)
-    known = [journal.get(piece) for piece in pieces]
-    for place, trials in itertools.chain.from_iterable(enumerate(found or ()) for found in known):
-        run.done(place, trials)
-    fresh = [piece for piece, found in zip(pieces, known, strict=True) if found is None]
-    solved = iter(run.solve_pieces(fresh, journal.put))
-    return [next(solved) if found is None else found for found in known]
-
-
-def _point(
-    part: Regularizer,
+def _solve_wave(
+    wave: Sequence[tuple[list[int], list[int]]],
+    grid: Sequence[Regularizer],
     folds: Sequence[Fold],
-    by_fold: Sequence[Sequence[Trial]],
-    changes: Mapping[str, Any],
-    error_of: str | None,
-) -> Point:
-    """A setting measured: its trials are given fold by fold, one a weight vector."""
+    results: list[_Results],
+    run: Run,
+    journal: Journal | None,
+) -> None:
+    """Add the trials of one chunk of every chain to ``results``."""
+    rows = folds[0].rows
+    cells = [(cut, at, row) for cut in wave for at in range(len(folds)) for row in rows]
+    chunks = []
+    for (before, places), at, row in cells:
+        starts = _starts(results[before[-1]][at, row]) if before else None
+        past, settings = ([grid[place] for place in some] for some in (before, places))
+        chunks.append(Chunk(folds[at], row, past, settings, starts))
+    solved = _solve(chunks, run, journal)
+    for ((_, places), at, row), trials in zip(cells, solved, strict=True):
+        for place, trial in zip(places, trials, strict=False):
+            results[place][at, row] = trial
+
+
+def _solve(chunks: Sequence[Chunk], run: Run, journal: Journal | None) -> list[Trials]:
+    """Trials of chunks, from the journal if it holds them."""
+    if journal is None:
+        return solve_chunks(chunks, run)
+    stored = [journal.get(chunk) for chunk in chunks]
+    for trials in itertools.chain.from_iterable(found or () for found in stored):
+        _note(run, trials)
+    missing = [chunk for chunk, trials in zip(chunks, stored, strict=True) if trials is None]
+    solved = iter(solve_chunks(missing, run, journal.put))
+    return [next(solved) if trials is None else trials for trials in stored]
+
+
+def solve_chunks(
+    chunks: Sequence[Chunk], run: Run, finished: Callable[[Chunk, Trials], None] | None = None
+) -> list[Trials]:
+    """Trials of every chunk, in threads or on the cluster of ``run.work``.
+
+    finished: called with each chunk and its trials, from any thread. Ctrl-C does not reach a
+    cluster, which solves all chunks.
+    """
+    cluster = run.work.cluster
+
+    def solve(chunk: Chunk) -> Trials:
+        trials = solve_chunk(chunk, run.stopper, lambda _, tried: _note(run, tried))
+        if finished is not None:
+            finished(chunk, trials)
+        return trials
+
+    if cluster is None:
+        return list(run.map(solve, [(chunk,) for chunk in chunks]))
+    with run.stopper.listening():
+        solved = cluster.solve_chunks(chunks, run.stopper.remaining)
+    for chunk, trials in zip(chunks, solved, strict=True):
+        for tried in trials:
+            _note(run, tried)
+        if finished is not None:
+            finished(chunk, trials)
+    return solved
+
+
+def _note(run: Run, trials: Sequence[Trial]) -> None:
+    """Count a setting that is done."""
+    run.stopper.note(max(trial.seconds for trial in trials))
+    run.counter.advance()
+
+
+def _measured(
+    regularizer: Regularizer, folds: Sequence[Fold], results: _Results, measuring: Measuring
+) -> MeasuredSetting:
+    """A setting measured, from its trials on all folds."""
+    task, rows = folds[0].task, folds[0].rows
+    by_fold = [[trial for row in rows for trial in results[at, row]] for at in range(len(folds))]
     scores = [np.column_stack([trial.scores for trial in trials]) for trials in by_fold]
     unions = [np.bitwise_or.reduce([trial.used for trial in trials]) for trials in by_fold]
-    task = folds[0].task
     y_true: list[Any] = [fold.y_held for fold in folds]
     error = None
-    if error_of is not None:
-        error = task.standard_error(scores, y_true, error_of)
-    return Point(
-        part=part,
+    if measuring.error_of is not None:
+        error = task.standard_error(scores, y_true, measuring.error_of)
+    return MeasuredSetting(
+        regularizer=regularizer,
         metrics=task.measure(np.vstack(scores), np.concatenate(y_true)),
         nonzero=float(np.mean([int(np.unpackbits(union).sum()) for union in unions])),
         starts=tuple(trial.start for trial in by_fold[0]),
-        changes=changes,
+        changes=measuring.changes,
         error=error,
     )
 
 
 def _chains(grid: Sequence[Regularizer]) -> list[list[int]]:
     """Cut the grid wherever another than the last of the parameters that vary changes."""
-    settings = [list(part.params().values()) for part in grid]
+    settings = [list(regularizer.params().values()) for regularizer in grid]
     varying = [at for at, column in enumerate(zip(*settings, strict=True)) if len(set(column)) > 1]
 
-    def outer(point: int) -> list[Any]:
-        return [settings[point][at] for at in varying[:-1]]
+    def outer(place: int) -> list[Any]:
+        return [settings[place][at] for at in varying[:-1]]
 
     return [list(chain) for _, chain in itertools.groupby(range(len(grid)), key=outer)]
 
 
 def _waves(grid: Sequence[Regularizer]) -> list[list[tuple[list[int], list[int]]]]:
-    """The first steps of all chains, then the next steps of all that have more, and so on.
+    """The first chunks of all chains, then the next chunks, and so on.
 
-    Each with the settings that come before it in its chain. Both ends of the grid come first, for
-    time may be up before the last chain. Who takes a whole chain in a run of its own gets it whole.
+    Each chunk has the settings that come before it in its chain. Both ends of the grid come first,
+    since time may be up before the last chain. A regularizer with a path of its own gets whole
+    chains.
     """
     first, *others = _chains(grid)
     chains = [first, *reversed(others)]
     whole = type(grid[0]).path is not Regularizer.path
-    steps = max(map(len, chains)) if whole else STEPS
+    size = max(map(len, chains)) if whole else CHUNK
     cut = [
-        [(chain[:at], chain[at : at + steps]) for at in range(0, len(chain), steps)]
+        [(chain[:at], chain[at : at + size]) for at in range(0, len(chain), size)]
         for chain in chains
     ]
     return [[some for some in wave if some] for wave in itertools.zip_longest(*cut)]
 
 
 def _starts(trials: Sequence[Trial]) -> list[Start] | None:
-    """Where the next step begins: at the solutions of the last, if all of them are kept."""
-    known = [trial.start for trial in trials if trial.start is not None]
-    return known if len(known) == len(trials) else None
+    """The solutions of the last setting, if all of them are kept."""
+    starts = [trial.start for trial in trials if trial.start is not None]
+    return starts if len(starts) == len(trials) else None

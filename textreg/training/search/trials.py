@@ -1,6 +1,7 @@
-"""The work of a search: one setting fitted on the training part of one split, and its scores.
+"""The work of a search: settings fitted on the training part of a split, and their scores.
 
-Settings come in chains, solved from the emptiest model down, each started from its neighbor.
+Settings come in chains. A chain is solved from the emptiest model on, and each fit starts from the
+solution before it (warm starts; Friedman, Hastie and Tibshirani 2010, section 2.5).
 """
 
 from __future__ import annotations
@@ -10,14 +11,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from textreg.kinds import Regularizer
 from textreg.plugins import calls
-from textreg.records import Problem, Step
+from textreg.records import Problem
 from textreg.tasks import Task
+from textreg.training.stopping import StopCondition
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
     from textreg.records import Floats
     from textreg.tasks.base import Targets
 
-KEPT = 100_000
-"""Most weights of a solution that is kept to start from."""
+MAX_START = 100_000
+"""The most weights of a solution that is kept for a warm start."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +54,11 @@ class Problems:
         return [None] if self.task.joint else list(range(self.task.n_rows))
 
     def of(self, row: int | None) -> Problem:
-        """The problem of one of :attr:`rows`; where all are fitted together, its y has no part."""
+        """The problem of one of :attr:`rows`; its ``y`` is unused if all are fitted together."""
         return self.problem if row is None else self.problem.replace(y=self.targets[row])
 
     def hardest(self) -> Problem:
-        """The problem of the weight vector that takes the largest price to empty."""
+        """The problem of the weight vector that needs the largest penalty strength to vanish."""
         problems = (self.problem.replace(y=y) for y in self.targets)
         return max(problems, key=Problem.largest_gradient_at_zero)
 
@@ -65,7 +67,7 @@ class Problems:
 class Fold(Problems):
     """One split, ready to be fitted and measured.
 
-    X_held, y_held: the documents to measure on, and their targets.
+    X_held, y_held: the held-out documents and their targets.
     """
 
     X_held: csr_array
@@ -74,24 +76,24 @@ class Fold(Problems):
     @cached_property
     def digest(self) -> str:
         """A digest of everything that fits and scores depend on."""
-        problem, found = self.problem, hashlib.sha256()
+        problem, digest = self.problem, hashlib.sha256()
         loss = problem.loss.label(), problem.loss.params()
         plain = (self.task, loss, problem.tol, problem.max_iter, problem.fit_intercept)
-        found.update(repr((*plain, problem.X.shape)).encode())
+        digest.update(repr((*plain, problem.X.shape)).encode())
         parts: list[Any] = [problem.X, problem.weights, self.y]
         parts += [self.X_held, self.y_held]
         if (groups := problem.groups) is not None:
             parts += [groups.indptr, groups.indices, groups.weights]
         if (graph := problem.graph) is not None:
-            found.update(repr(graph.classes).encode())
+            digest.update(repr(graph.classes).encode())
             parts += [graph.similar, graph.dissimilar]
         for part in parts:
             sparse = hasattr(part, "indptr")
             for array in (part.data, part.indices, part.indptr) if sparse else (part,):
-                known = np.ascontiguousarray(() if array is None else array)
-                found.update(repr((known.dtype.str, known.shape)).encode())
-                found.update(known.data)
-        return found.hexdigest()
+                content = np.ascontiguousarray(() if array is None else array)
+                digest.update(repr((content.dtype.str, content.shape)).encode())
+                digest.update(content.data)
+        return digest.hexdigest()
 
 
 class Start(NamedTuple):
@@ -115,9 +117,10 @@ def dense(starts: Sequence[Start], n_features: int) -> tuple[Floats, Floats]:
 
 
 class Trial(NamedTuple):
-    """Scores of the documents held out, and of the weights as much as is worth its memory.
+    """One setting fitted for one weight vector: scores of the held-out documents, and the weights.
 
-    used: a bit for every feature, set where it has a weight. seconds: how long the fit took.
+    used: a bit for every feature, set if it has a weight. start: None if there are more than
+    MAX_START weights. seconds: how long the fit took.
     """
 
     scores: Floats
@@ -127,85 +130,75 @@ class Trial(NamedTuple):
 
 
 Trials = list[list[Trial]]
-"""Those of a piece of work: for every setting one a weight vector."""
+"""The trials of a chunk: for every setting one for each weight vector."""
 
 
-class Watch(Protocol):
-    """Says when to stop."""
+class Chunk(NamedTuple):
+    """Consecutive settings of a chain, for one fold and one of its ``rows``.
 
-    @property
-    def stopped(self) -> str | None:
-        """Why nothing more is to be begun; None where more is."""
-
-    def callback(self, step: Step) -> bool:
-        """For ``Problem.callback``: True to stop."""
-
-
-class Piece(NamedTuple):
-    """A piece of work: settings of a chain, for one fold and one class.
-
-    row: the class, None where all are fitted together. starts: a solution for each class to begin
-    from, that of the last of the settings ``before``.
+    before: the settings before these in the chain. starts: the solution of the last of them for
+    each weight vector, to start from; None to start from zero.
     """
 
     fold: Fold
     row: int | None
     before: list[Regularizer]
-    parts: list[Regularizer]
+    settings: list[Regularizer]
     starts: list[Start] | None
 
 
-Done = Callable[[int, list[Trial]], None]
-"""Told of every setting of a chain as it is done: its place, and a trial for each class."""
+TrialsDone = Callable[[int, list[Trial]], None]
+"""Called with the place of a setting in its chunk, and its trials, when it is done."""
 
 
-def solve_piece(piece: Piece, watch: Watch, done: Done | None = None) -> Trials:
-    """Trials of every setting of a piece; of fewer settings if stopped.
+def solve_chunk(chunk: Chunk, stop: StopCondition, done: TrialsDone | None = None) -> Trials:
+    """Trials of every setting of a chunk; of the first ones only if stopped.
 
-    A setting that was under way at the stop has no trial.
+    A setting that is being fitted at the stop has no trial.
     """
-    fold, row, p = piece.fold, piece.row, piece.fold.problem.X.shape[1]
-    start = dense(piece.starts, p) if piece.starts else None
+    fold, row, p = chunk.fold, chunk.row, chunk.fold.problem.X.shape[1]
+    start = dense(chunk.starts, p) if chunk.starts else None
     trials: Trials = []
-    begin = time.perf_counter()
-    for weights, intercepts, _ in solve_chain(piece.parts, fold, row, start, watch):
-        if watch.stopped:
+    began = time.perf_counter()
+    for weights, intercepts, _ in solve_chain(chunk.settings, fold, row, start, stop):
+        if stop.stopped:
             break
-        trials.append([])
-        seconds = time.perf_counter() - begin
-        for w, b in zip(weights, intercepts.tolist(), strict=True):
-            used = w != 0.0
-            kept = None
-            if np.count_nonzero(used) <= KEPT:
-                indices = np.flatnonzero(used)
-                kept = Start(indices, w[indices], b)
-            trials[-1].append(Trial(fold.X_held @ w + b, np.packbits(used), kept, seconds))
+        seconds = time.perf_counter() - began
+        pairs = zip(weights, intercepts.tolist(), strict=True)
+        trials.append([_trial(fold.X_held, w, b, seconds) for w, b in pairs])
         if done is not None:
             done(len(trials) - 1, trials[-1])
-        begin = time.perf_counter()
+        began = time.perf_counter()
     return trials
 
 
+def _trial(X_held: csr_array, w: Floats, b: float, seconds: float) -> Trial:
+    used = w != 0.0
+    indices = np.flatnonzero(used)
+    start = Start(indices, w[indices], b) if len(indices) <= MAX_START else None
+    return Trial(X_held @ w + b, np.packbits(used), start, seconds)
+
+
 def solve_chain(
-    parts: Sequence[Regularizer],
+    settings: Sequence[Regularizer],
     problems: Problems,
     row: int | None,
     start: tuple[Floats, Floats] | None,
-    watch: Watch,
+    stop: StopCondition,
 ) -> Iterator[tuple[Floats, Floats, float]]:
     """Weights (k, p), intercepts (k,) and gap of every setting, each started from the one before.
 
     row: one of ``problems.rows``; k is 1 unless all are fitted together. start: weights and
-    intercepts to begin from.
+    intercepts to start from.
     """
-    problem = problems.of(row).replace(callback=watch.callback)
+    problem = problems.of(row).replace(callback=stop.callback)
     if not problems.task.joint:
         if start is not None:
             problem = problem.replace(start=(start[0][0], float(start[1][0])))
-        for solution in calls.path(parts, problem, lambda: watch.stopped is not None):
+        for solution in calls.path(settings, problem, lambda: stop.stopped is not None):
             yield solution.w[None], np.array([solution.b]), solution.gap
         return
-    for part in parts:
-        fitted = calls.solve_softmax(part, problem, problems.y.astype(np.int64), start)
+    for regularizer in settings:
+        fitted = calls.solve_softmax(regularizer, problem, problems.y.astype(np.int64), start)
         start = fitted.w, fitted.b
         yield fitted.w, fitted.b, fitted.gap
