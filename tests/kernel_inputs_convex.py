@@ -88,7 +88,7 @@ def ball_sweeps(rng: np.random.Generator, n: int, p: int) -> Arguments:
     return {
         **given, "strengths": np.abs(some(rng, n)), "lam": 0.3 * np.abs(some(rng, p)),
         "u": 0.1 * some(rng, len(given["indices"])), "z": rng.normal(size=p),
-        "over": np.empty(p, dtype=np.uint8), "hot": np.empty(n, dtype=np.int32),
+        "over": np.empty(p, dtype=np.uint8), "active": np.empty(n, dtype=np.int32),
         "sweeps": int(rng.integers(0, 5)),
     }  # fmt: skip
 
@@ -129,7 +129,7 @@ KERNELS = {
     "groups.group_spread": Kernel(group_spread, "out", "values indptr"),
     # The count of groups hangs on the last bit of a sum.
     "groups.ball_sweeps": Kernel(
-        ball_sweeps, "u z over hot", "u z lam over strengths hot", room="over hot result"
+        ball_sweeps, "u z over active", "u z lam over strengths active", room="over active result"
     ),
     "groups.group_scale": Kernel(group_scale, "u", "rates u"),
     "groups.group_gather": Kernel(group_gather, "out", "u"),

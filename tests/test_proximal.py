@@ -157,7 +157,7 @@ def test_a_wrong_prox_is_refused_by_name(answer: Floats) -> None:
         def prox(self, w: Floats, step: float) -> Floats:
             return answer
 
-    with pytest.raises(PluginError, match=r"Broken\.prox gave an array of the shape"):
+    with pytest.raises(PluginError, match=r"Broken\.prox returned an array of shape"):
         proximal(problem(), Broken())
 
 
@@ -229,7 +229,7 @@ def test_a_value_that_is_no_number_is_refused_by_name() -> None:
         def value(self, w: Floats) -> float:
             return math.nan
 
-    with pytest.raises(PluginError, match=r"Broken\.value gave nan"):
+    with pytest.raises(PluginError, match=r"Broken\.value returned nan"):
         proximal(problem(), Broken())
 
 
@@ -240,6 +240,6 @@ def test_weights_without_a_loss_are_refused_by_name() -> None:
 
     with (
         np.errstate(all="ignore"),
-        pytest.raises(PluginError, match=r"Huge\.prox gives weights whose loss is no number"),
+        pytest.raises(PluginError, match=r"Huge\.prox returns weights with a loss of NaN"),
     ):
         proximal(problem(loss="squared"), Huge())

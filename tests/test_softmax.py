@@ -18,7 +18,7 @@ import textreg
 from textreg.errors import UsageError
 from textreg.plugins import registry
 from textreg.records import Graph, MultiSolution, Problem
-from textreg.solvers.softmax import cheapest
+from textreg.solvers.softmax import best_shift
 
 N, P, K = 120, 30, 4
 
@@ -143,7 +143,7 @@ def test_the_shared_part_is_the_cheapest(seed: int, k: int) -> None:
         value: np.ndarray = (lam * np.abs(ws - t) + 0.5 * q * (ws - t) ** 2).sum(axis=0)
         return value
 
-    best = cheapest(ws, lam, q)
+    best = best_shift(ws, lam, q)
     for other in (np.zeros(5), ws.mean(axis=0), np.median(ws, axis=0), best + 1e-3, best - 1e-3):
         assert (cost(best) <= cost(other) + 1e-9).all()
 

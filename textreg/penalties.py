@@ -1,6 +1,7 @@
-"""Penalties: the prices of weights. Each knows its value, and what a solver or a certificate asks.
+"""Penalties: what is added to the loss so that weights stay small, sparse, or near each other.
 
-Formulas are numbered as in docs/maths.md.
+Each class knows its value, and what solvers and certificates ask of it. Formulas are numbered as in
+docs/maths.md.
 """
 
 from __future__ import annotations
@@ -21,29 +22,43 @@ if TYPE_CHECKING:
 
 
 class Penalty(Protocol):
-    """What the general-purpose solvers know of a penalty.
+    """What :func:`textreg.solvers.proximal.proximal` needs to know of a penalty.
 
-    It may offer more: ``conjugate(t)``, the largest t.w - value(w) over all w, which brings a
-    duality gap; ``gradient(w)``, where it is smooth; ``convex = False``, where it is not.
+    A penalty may offer more: ``conjugate(t)``, the supremum of t.w - value(w) over all w, gives
+    solutions a duality gap; ``gradient(w)`` where it is smooth; ``convex = False`` where it is not
+    convex.
     """
 
     def value(self, w: Floats) -> float:
-        """The penalty at w (p,); infinite where w is not allowed."""
+        """The penalty at the weights w (p,); infinite where w is not allowed."""
 
     def prox(self, w: Floats, step: float) -> Floats:
-        """argmin_x 1/2 ||x - w||^2 + step * value(x), step > 0; a new array (P1)."""
+        """The proximal operator, a new array.
+
+        argmin_x 1/2 ||x - w||^2 + step * value(x), for a step above 0 (docs/maths.md, P1).
+        """
 
 
 def soft(w: Floats, threshold: Floats | float) -> Floats:
-    """Soft thresholding: move w toward zero by ``threshold``, and no further."""
+    """Soft thresholding: move every w toward zero by ``threshold``, and no further."""
     shrunk: Floats = np.sign(w) * np.maximum(np.abs(w) - threshold, 0.0)
     return shrunk
 
 
 class Separable:
-    """sum_j 1/2 q_j (w_j - mu_j)^2 + lam_j |w_j|, the penalty of one inner problem.
+    """A penalty that is a sum over single weights: sum_j 1/2 q_j (w_j - mu_j)^2 + lam_j |w_j|.
 
-    q, mu, lam: (p,).
+    Lasso, ridge and elastic net are of this form, and so is every inner problem of the solvers for
+    groups (docs/maths.md, E1).
+
+    Parameters
+    ----------
+    q : ndarray, shape (p,)
+        Curvature of the quadratic part, 0 or more.
+    mu : ndarray, shape (p,)
+        Center of the quadratic part.
+    lam : ndarray, shape (p,)
+        l1 strength, 0 or more.
     """
 
     def __init__(self, q: Floats, mu: Floats, lam: Floats) -> None:
@@ -51,21 +66,21 @@ class Separable:
 
     @classmethod
     def constant(cls, p: int, l1: float = 0.0, l2: float = 0.0) -> Self:
-        """l1 |w_j| + l2 w_j^2 on all of ``p`` features."""
+        """l1 ||w||_1 + l2 ||w||_2^2 over ``p`` features."""
         return cls(np.full(p, 2.0 * l2), np.zeros(p), np.full(p, float(l1)))
 
     def value(self, w: Floats) -> float:
-        """The penalty of all features."""
+        """The penalty at w (p,)."""
         gap = w - self.mu
         return float(0.5 * (self.q @ (gap * gap)) + self.lam @ np.abs(w))
 
     def of(self, features: Int32s, values: Floats) -> float:
-        """The share of ``features`` when their weights are ``values``."""
+        """The part of the penalty due to ``features``, whose weights are ``values``."""
         gap = values - self.mu[features]
         return float(0.5 * (self.q[features] @ (gap * gap)) + self.lam[features] @ np.abs(values))
 
     def conjugate(self, t: Floats) -> float:
-        """max over w of t.w - value(w); infinite where |t_j| > lam_j and q_j = 0."""
+        """sup_w t.w - value(w) for t (p,); infinite where |t_j| > lam_j and q_j = 0."""
         over = np.abs(t + self.q * self.mu) - self.lam
         if (over[self.q == 0.0] > 0.0).any():
             return float("inf")
@@ -79,14 +94,44 @@ class Separable:
 
 
 class GroupNorms:
-    """sum_g price_g ||w_g||_2 + sum_j lam_j |w_j| + l2 w_j^2 over overlapping groups.
+    """The sparse overlapping group lasso, sum_g lambda_g ||w_g||_2 + sum_j lam_j |w_j| + l2 w_j^2.
 
-    The sparse overlapping group lasso of Yogatama & Smith (2014), eq. (1), with an optional ridge
-    (docs/maths.md, O1).
-    Identical groups are merged and groups of one feature become part of lam, both exactly.
+    The penalty of yogatama2014, eq. (1), with an optional ridge (docs/maths.md, O1). Two
+    simplifications are exact and made once: identical groups are merged, their strengths added up;
+    and the norm of a group of one feature is an absolute value, so it becomes part of lam.
 
-    groups: as the user gave them. group: price of every group's norm, times its own weight. l1, l2:
-    prices of the absolute and of the squared weights.
+    Parameters
+    ----------
+    groups : Groups
+        Sets of features, which may overlap.
+    group : float
+        Strength of the groups' norms; lambda_g is this times the weight of group g.
+    l1 : float
+        Strength of the absolute weights.
+    l2 : float, default 0
+        Strength of the squared weights.
+
+    Attributes
+    ----------
+    strengths : ndarray, shape (merged groups,)
+        lambda_g.
+    indptr, indices : int64 and int32 ndarray
+        Merged group g has the features ``indices[indptr[g]:indptr[g + 1]]``.
+    lam : ndarray, shape (p,)
+        l1 and what groups of one feature add to it.
+    sizes : ndarray, shape (merged groups,)
+        Number of features of every merged group.
+    original : Groups
+        The groups as they were given.
+    origin : ndarray, shape (groups,)
+        Where every given group went; see :class:`textreg.records.MergedGroups`.
+    p : int
+        Number of features.
+
+    Notes
+    -----
+    An array over all entries of all merged groups, such as the copies of weights or dual variables,
+    is called ragged: entry e belongs to the feature ``indices[e]``. M maps weights to their copies.
     """
 
     def __init__(self, groups: Groups, group: float, l1: float, l2: float = 0.0) -> None:
@@ -101,18 +146,18 @@ class GroupNorms:
         self.p = groups.n_features
 
     def norms(self, w: Floats) -> Floats:
-        """||w_g||_2 of every merged group."""
+        """||w_g||_2 of every merged group, for w (p,)."""
         out = np.empty(len(self.strengths))
         group_norms(self.indptr, self.indices, w, out)
         return out
 
     def value(self, w: Floats, norms: Floats | None = None) -> float:
-        """The penalty at w; ``norms`` are those of its merged groups, where they are at hand."""
+        """The penalty at w (p,); pass the ``norms`` of the merged groups if they are known."""
         norms = self.norms(w) if norms is None else norms
         return float(self.strengths @ norms + self.lam @ np.abs(w) + self.l2 * (w @ w))
 
     def spread(self, values: Floats) -> Floats:
-        """For every feature the sum of ``values`` over its merged groups: M'(values)."""
+        """(p,) For every feature the sum of ``values`` (merged groups,) over its groups."""
         out = np.zeros(self.p)
         group_spread(self.indptr, self.indices, values, out)
         return out
@@ -124,22 +169,27 @@ class GroupNorms:
         return u
 
     def gather(self, ragged: Floats) -> Floats:
-        """For every feature the sum of its entries in a ragged array: M'u."""
+        """(p,) M'u: for every feature the sum of its entries in a ragged array."""
         out = np.zeros(self.p)
         group_gather(self.indices, ragged, out)
         return out
 
-    def relieve(self, u: Floats, t: Floats, lam: Floats, sweeps: int) -> None:
-        """Move u (ragged) in its balls, and t = a - M'u, to bring |t_j| down to lam_j (D2)."""
+    def improve_duals(self, u: Floats, t: Floats, lam: Floats, sweeps: int) -> None:
+        """Choose dual variables u that bring every |t_j| down toward lam_j (D2).
+
+        Changes u (ragged, ||u_g|| <= lambda_g) and t = a - M'u (p,) in place, by ``sweeps`` rounds
+        of block coordinate descent.
+        """
         ball_sweeps(
             self.indptr, self.indices, self.strengths, lam, u, t,
             np.empty(self.p, dtype=np.uint8), np.empty(len(self.strengths), dtype=np.int32), sweeps,
         )  # fmt: skip
 
     def majorizer(self, s: Floats) -> Separable:
-        """The quadratic that touches the penalty where ||w_g|| = s_g > 0, and lies above elsewhere.
+        """A quadratic above the penalty, up to a constant, that touches it where ||w_g|| = s_g.
 
-        price ||w_g|| <= price (||w_g||^2 / (2 s_g) + s_g / 2): eq. (M1).
+        ||w_g|| <= ||w_g||^2 / (2 s_g) + s_g / 2 for every s_g > 0 (M1), by the inequality of
+        arithmetic and geometric means.
         """
         q = self.spread(self.strengths / s)
         q += 2.0 * self.l2
@@ -147,26 +197,29 @@ class GroupNorms:
 
     @cached_property
     def floor(self) -> Floats:
-        """m > 0 with sum_j m_j |w_j| <= value(w), since ||w_g||_2 >= ||w_g||_1 / sqrt(|g|)."""
+        """(p,) m > 0 with sum_j m_j |w_j| <= value(w), since ||w_g||_2 >= ||w_g||_1 / sqrt(|g|)."""
         floor = self.lam + self.spread(self.strengths / np.sqrt(self.sizes))
         positive: Floats = np.maximum(floor, np.finfo(np.float64).tiny)
         return positive
 
     def copies(self, w: Floats, u: Floats) -> Floats:
-        """Norms of the copies v_g = prox(w_g + u_g) of the *original* groups: eq. (5), rho = 1.
+        """Norms of the copies v_g = prox(w_g + u_g) of the *original* groups.
 
-        w: (p,). u: ragged over the merged groups, ||u_g|| <= price_g. At the optimum v_g = w_g;
-        before, a group is exactly zero as soon as its dual variable has room left.
+        These are the copies of ADMM with rho = 1 (yogatama2014, eq. (5)). At the optimum v_g = w_g;
+        before, v_g is exactly zero as soon as ||w_g + u_g|| <= lambda_g, so that the groups of a
+        model are known earlier than the last digits of its weights.
+
+        w: (p,). u: ragged over the merged groups, ||u_g|| <= lambda_g.
         """
         z = w[self.indices] + u
         length = np.sqrt(np.add.reduceat(z * z, self.indptr[:-1])) if len(self.strengths) else z
         merged = np.maximum(length - self.strengths, 0.0)
-        # A length that differs from the price by rounding is no selection.
+        # A length that exceeds the strength by rounding alone does not select the group.
         merged[merged <= 1e-9 * np.maximum(self.strengths, 1.0)] = 0.0
         return self.original_norms(merged, w)
 
     def original_norms(self, merged: Floats, w: Floats) -> Floats:
-        """Norms of the original groups from those of the merged ones and w (p,)."""
+        """Norms of the original groups, from those of the merged ones and the weights w (p,)."""
         norms = np.zeros(len(self.original))
         shared = self.origin >= 0
         norms[shared] = merged[self.origin[shared]]
@@ -176,11 +229,22 @@ class GroupNorms:
 
 
 class Links:
-    """||R [w; v]||_2^2, the virtual features v at their best for every w: what a graph prices.
+    """||R [w; v]||_2^2, minimized over v: the quadratic form of a graph over features.
 
-    rows: CSR (m, p + classes), R. Its last ``classes`` columns belong to virtual features, which no
-    document holds; they are free but for the share SLIGHT of their curvature, which decides where
-    the links leave them open.
+    A virtual feature stands for a class of features: its weight v is no part of the model, and is
+    at its optimum for every w.
+
+    Parameters
+    ----------
+    rows : csr_array, shape (m, p + classes)
+        R; its last ``classes`` columns belong to the virtual features.
+    classes : int, default 0
+        Number of virtual features.
+
+    Notes
+    -----
+    Where the links leave virtual features undetermined, a ridge of SLIGHT times their curvature
+    decides.
     """
 
     SLIGHT = 1e-10
@@ -199,56 +263,64 @@ class Links:
             self.St = self.S.T.tocsr()
             curvature = np.asarray(self.St.power(2).sum(axis=1)).ravel()
             slight = np.where(curvature > 0.0, self.SLIGHT * curvature, 1.0)
-            self._best = splu((self.St @ self.S + diags(slight)).tocsc())
+            self._normal = splu((self.St @ self.S + diags(slight)).tocsc())
 
     @cached_property
     def coupled(self) -> NDArray[np.bool_]:
-        """(p,) features that some row ties to another, real or virtual."""
+        """(p,) Whether some row ties the feature to another one, real or virtual."""
         rows = self.rows[np.diff(self.rows.indptr) > 1]
         coupled: NDArray[np.bool_] = np.bincount(rows.indices, minlength=rows.shape[1]) > 0
         return coupled[: self.p]
 
     @cached_property
     def floor(self) -> Floats:
-        """(p,) m >= 0 with sum_j m_j w_j^2 <= the price: from the rows of one feature alone."""
+        """(p,) m >= 0 with sum_j m_j w_j^2 <= the quadratic form, from rows with one feature."""
         alone = self.rows[np.diff(self.rows.indptr) == 1]
         floor = np.zeros(self.rows.shape[1])
         np.add.at(floor, alone.indices, alone.data**2)
         return floor[: self.p]
 
-    def keep(self, features: Int64s) -> Links:
-        """The price of these features alone; what is left out must not be coupled."""
+    def select(self, features: Int64s) -> Links:
+        """The quadratic form of these features alone; the others must not be coupled to any."""
         classes = np.arange(self.p, self.rows.shape[1])
         rows = self.rows[:, np.append(features, classes)]
         return Links(rows[np.flatnonzero(np.diff(rows.indptr))], len(classes))
 
     def product(self, w: Floats) -> Floats:
-        """Half the gradient in w (p,): linear in w, and w.product(w) is the value."""
+        """Half the gradient at w (p,). It is linear in w, and w.product(w) is the value."""
         misfit = self.R @ w
         if self.S is not None:
-            misfit = misfit - self.S @ self._best.solve(self.St @ misfit)
+            # The best v = -(S'S)^-1 S'R w, S being the columns of virtual features.
+            misfit = misfit - self.S @ self._normal.solve(self.St @ misfit)
         product: Floats = self.Rt @ misfit
         return product
 
 
 class Quadratic:
-    """strength * links(w) + l2 ||w||_2^2, smooth and convex: w.M w with M = strength R'R + l2 I.
+    """strength * links(w) + l2 ||w||_2^2 = w.M w, with M = strength R'R + l2 I.
 
-    links: from the graph. strength, l2: of the links and of the squared weights.
+    Parameters
+    ----------
+    links : Links
+        The quadratic form of the graph.
+    strength : float
+        What it is multiplied by.
+    l2 : float
+        Strength of the squared weights.
     """
 
     def __init__(self, links: Links, strength: float, l2: float) -> None:
         self.links, self.strength, self.l2 = links, float(strength), float(l2)
 
     def product(self, w: Floats) -> Floats:
-        """M w, half the gradient."""
+        """M w for w (p,): half the gradient."""
         return self.strength * self.links.product(w) + self.l2 * w
 
     def value(self, w: Floats) -> float:
-        """w.M w."""
+        """w.M w for w (p,)."""
         return float(w @ self.product(w))
 
     @cached_property
     def floor(self) -> Floats:
-        """m (p,) with sum_j m_j w_j^2 <= value(w)."""
+        """(p,) m with sum_j m_j w_j^2 <= value(w)."""
         return self.strength * self.links.floor + self.l2

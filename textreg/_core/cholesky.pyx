@@ -1,7 +1,7 @@
-"""Solutions of T'T x = b for an upper triangle T.
+"""Solutions of T'T x = b for an upper triangular T, such as an incomplete Cholesky factor.
 
-A triangle is three arrays, row by row: ``indptr`` int64 (n + 1), ``indices`` int32, ``data``
-float64. The first entry of every row stands on the diagonal, the others to the right of it.
+T is three arrays, row by row: ``indptr`` int64 (n + 1), ``indices`` int32, ``data`` float64. The
+first entry of every row is on the diagonal, the others are to the right of it.
 """
 
 
@@ -9,7 +9,7 @@ def solve_normal(const long long[::1] indptr, const int[::1] indices, const doub
                  double[::1] x):
     """x = (T'T)^-1 x, in place. x: (n,)."""
     if x.shape[0] != indptr.shape[0] - 1:
-        raise ValueError("x must have one entry a row")
+        raise ValueError("x must have one entry per row")
     with nogil:
         _solve(indptr, indices, data, x)
 
@@ -18,12 +18,14 @@ cdef void _solve(const long long[::1] indptr, const int[::1] indices, const doub
                  double[::1] x) noexcept nogil:
     cdef Py_ssize_t c, e, first
     cdef double value
+    # T'y = b, column by column of T'.
     for c in range(x.shape[0]):
         first = indptr[c]
         value = x[c] / data[first]
         x[c] = value
         for e in range(first + 1, indptr[c + 1]):
             x[indices[e]] -= value * data[e]
+    # T x = y, row by row from the last.
     for c in range(x.shape[0] - 1, -1, -1):
         first = indptr[c]
         value = x[c]

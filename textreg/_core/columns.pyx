@@ -8,7 +8,7 @@ def column_dots(const long long[::1] indptr, const int[::1] indices, const doubl
                 const double[::1] v, const int[::1] features, double[::1] out):
     """out[k] = x_j . v for j = features[k]. v: (n,), out: (len(features),)."""
     if out.shape[0] != features.shape[0]:
-        raise ValueError("out must have one entry a feature")
+        raise ValueError("out must have one entry per feature")
     with nogil:
         _dots(indptr, indices, data, v, features, out)
 
@@ -30,7 +30,7 @@ def column_sums(const long long[::1] indptr, const int[::1] indices, const doubl
                 const double[::1] coefficients, const int[::1] features, double[::1] out):
     """out += sum_k coefficients[k] x_j for j = features[k]. out: (n,), changed in place."""
     if coefficients.shape[0] != features.shape[0]:
-        raise ValueError("coefficients must have one entry a feature")
+        raise ValueError("coefficients must have one entry per feature")
     with nogil:
         _sums(indptr, indices, data, coefficients, features, out)
 
@@ -55,11 +55,11 @@ def column_damping(const long long[::1] indptr, const int[::1] indices, const do
     """Lower factor_i so that every |x_j . (factor alpha)| falls by about |excess[k]|.
 
     j = features[k]. For each feature only the rows whose term has the sign of ``excess[k]`` are
-    damped, all by the same share; a row keeps the smallest factor asked of it. alpha, factor: (n,),
-    factor changed in place.
+    damped, all by the same share; a row keeps the smallest of its factors. alpha, factor: (n,),
+    factor changed in place. For the certificate (docs/maths.md, damping).
     """
     if excess.shape[0] != features.shape[0]:
-        raise ValueError("excess must have one entry a feature")
+        raise ValueError("excess must have one entry per feature")
     with nogil:
         _damp(indptr, indices, data, alpha, features, excess, factor)
 

@@ -7,15 +7,15 @@ from textreg.kernels cimport soft
 
 def select_active(const double[::1] gradient, const double[::1] w, const double[::1] q,
                   const double[::1] mu, const double[::1] lam, int[::1] out):
-    """Write into ``out`` the features that are in the model or that their gradient draws into it.
+    """Write into ``out`` the active set: features that are in the model or that would enter it.
 
     These are the j with w_j != 0 or |gradient_j + q_j (w_j - mu_j)| > lam_j, in order. All (p,).
-    Returns how many there are.
+    Returns their number.
     """
     cdef Py_ssize_t count
     if not (gradient.shape[0] == w.shape[0] == q.shape[0] == mu.shape[0] == lam.shape[0]
             == out.shape[0]):
-        raise ValueError("gradient, w, q, mu, lam and out must have one entry a column")
+        raise ValueError("gradient, w, q, mu, lam and out must have one entry per column")
     with nogil:
         count = _select_active(gradient, w, q, mu, lam, out)
     return count
@@ -42,21 +42,22 @@ def coordinate_descent(const long long[::1] indptr, const int[::1] indices,
         v . (X d + d_b) + 1/2 sum_i h_i (X d + d_b)_i^2
             + sum_j 1/2 q_j (w_j - mu_j)^2 + lam_j |w_j|
 
-    where d is the change of w. ``v`` comes in as the loss's derivatives and goes out as those of
-    the model at the new w. ``curvature``: (p,), becomes sum_i h_i x_ij^2 for every active j that is
-    or was off zero. q, mu, lam, w: (p,), w changed in place. ``active`` is permuted: features that
-    sit safely at zero are moved behind. Stops after ``passes``, or when a pass moves nothing, or,
-    ``until_stable``, at the first pass that moves no weight onto, off or across zero.
+    where d is the change of w (docs/maths.md, E3; Friedman, Hastie & Tibshirani 2010). ``v`` comes
+    in as the loss's derivatives and goes out as those of the model at the new w. ``curvature``:
+    (p,), becomes sum_i h_i x_ij^2 for every active j that is or was not zero. q, mu, lam, w: (p,),
+    w changed in place. ``active`` is permuted: features that stay at zero are moved to its end.
+    Stops after ``passes``, or when a pass moves nothing, or, ``until_stable``, at the first pass
+    that moves no weight onto, off or across zero.
 
     Returns b.
     """
     cdef double h_sum = 0.0
     cdef Py_ssize_t i
     if h.shape[0] != v.shape[0]:
-        raise ValueError("h and v must have one entry a row")
+        raise ValueError("h and v must have one entry per row")
     if not (curvature.shape[0] == q.shape[0] == mu.shape[0] == lam.shape[0] == w.shape[0]
             == indptr.shape[0] - 1):
-        raise ValueError("curvature, q, mu, lam and w must have one entry a column")
+        raise ValueError("curvature, q, mu, lam and w must have one entry per column")
     with nogil:
         for i in range(h.shape[0]):
             h_sum += h[i]
@@ -94,7 +95,7 @@ cdef void _descend(const long long[::1] indptr, const int[::1] indices, const do
             for e in range(indptr[j], indptr[j + 1]):
                 g += data[e] * v[indices[e]]
             if w[j] == 0.0 and fabs(g) <= lam[j]:
-                # At rest at zero: out of the way for the rest of this model.
+                # It stays at zero: skip it in all later passes (a working set, Yuan et al. 2012).
                 size -= 1
                 active[k] = active[size]
                 active[size] = j
@@ -109,7 +110,7 @@ cdef void _descend(const long long[::1] indptr, const int[::1] indices, const do
             new = 0.0
             if H > 0.0:
                 new = soft(w[j] - g / H, lam[j] / H)
-            elif fabs(g) >= lam[j]:  # no least value, or no difference
+            elif fabs(g) >= lam[j]:  # without curvature there is no minimum, or w_j is one
                 continue
             step = new - w[j]
             if step != 0.0:

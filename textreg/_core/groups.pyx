@@ -1,6 +1,6 @@
 """Sums over overlapping groups: group g is ``indices[indptr[g]:indptr[g + 1]]``.
 
-An array over all entries of all groups (a copy of a weight, a dual variable) is called ragged here:
+An array over all entries of all groups (copies of weights, dual variables) is called ragged here:
 entry e belongs to feature ``indices[e]``.
 """
 
@@ -11,7 +11,7 @@ def group_norms(const long long[::1] indptr, const int[::1] indices, const doubl
                 double[::1] out):
     """out[g] = ||w_g||_2. w: (p,), out: (groups,)."""
     if out.shape[0] != indptr.shape[0] - 1:
-        raise ValueError("out must have one entry a group")
+        raise ValueError("out must have one entry per group")
     with nogil:
         _norms(indptr, indices, w, out)
 
@@ -31,7 +31,7 @@ def group_spread(const long long[::1] indptr, const int[::1] indices, const doub
                  double[::1] out):
     """out[j] += sum of values[g] over the groups g that hold j. values: (groups,), out: (p,)."""
     if values.shape[0] != indptr.shape[0] - 1:
-        raise ValueError("values must have one entry a group")
+        raise ValueError("values must have one entry per group")
     with nogil:
         _spread(indptr, indices, values, out)
 
@@ -48,65 +48,64 @@ cdef void _spread(const long long[::1] indptr, const int[::1] indices, const dou
 
 def ball_sweeps(const long long[::1] indptr, const int[::1] indices, const double[::1] strengths,
                 const double[::1] lam, double[::1] u, double[::1] z, unsigned char[::1] over,
-                int[::1] hot, int sweeps):
-    """Choose u, ||u_g|| <= prices_g, to bring every |z_j| down to lam_j, where z = a - sum_g u_g.
+                int[::1] active, int sweeps):
+    """Choose u, ||u_g|| <= strengths[g], that brings |z_j| down to lam_j, z = a - sum_g u_g.
 
     Block coordinate descent on 1/2 sum_j (|z_j| - lam_j)_+^2: one round over all groups that hold a
-    feature above its lam, then up to ``sweeps`` - 1 over the same groups. u: ragged, z: (p,), both
-    changed.
-    over: (p,) and hot: (groups,) are room to work in. Returns the number of groups met in the first
-    round.
+    feature above its lam, then up to ``sweeps`` - 1 over the same groups. Each block is solved by a
+    projection (docs/maths.md, D2). u: ragged, z: (p,), both changed. over: (p,) and active:
+    (groups,) are work space. Returns the number of groups in the first round.
     """
-    cdef Py_ssize_t met
+    cdef Py_ssize_t count
     if u.shape[0] != indices.shape[0]:
         raise ValueError("u must have one entry for every entry of the groups")
     if not (z.shape[0] == lam.shape[0] == over.shape[0]):
-        raise ValueError("z, lam and over must have one entry a feature")
-    if not (strengths.shape[0] == hot.shape[0] == indptr.shape[0] - 1):
-        raise ValueError("strengths and hot must have one entry a group")
+        raise ValueError("z, lam and over must have one entry per feature")
+    if not (strengths.shape[0] == active.shape[0] == indptr.shape[0] - 1):
+        raise ValueError("strengths and active must have one entry per group")
     with nogil:
-        met = _sweep(indptr, indices, strengths, lam, u, z, over, hot, sweeps)
-    return met
+        count = _sweep(indptr, indices, strengths, lam, u, z, over, active, sweeps)
+    return count
 
 
 cdef Py_ssize_t _sweep(const long long[::1] indptr, const int[::1] indices,
                        const double[::1] strengths, const double[::1] lam, double[::1] u,
-                       double[::1] z, unsigned char[::1] over, int[::1] hot,
+                       double[::1] z, unsigned char[::1] over, int[::1] active,
                        int sweeps) noexcept nogil:
-    cdef Py_ssize_t g, e, k, met = 0
-    cdef int _again
+    cdef Py_ssize_t g, e, k, count = 0
+    cdef int _sweep_number
     for e in range(z.shape[0]):
         over[e] = fabs(z[e]) > lam[e]
     for g in range(strengths.shape[0]):
         for e in range(indptr[g], indptr[g + 1]):
             if over[indices[e]]:
-                hot[met] = <int>g
-                met += 1
-                _relieve(indptr[g], indptr[g + 1], indices, strengths[g], lam, u, z, over)
+                active[count] = <int>g
+                count += 1
+                _project(indptr[g], indptr[g + 1], indices, strengths[g], lam, u, z, over)
                 break
-    for _again in range(1, sweeps):
-        for k in range(met):
-            g = hot[k]
+    for _sweep_number in range(1, sweeps):
+        for k in range(count):
+            g = active[k]
             for e in range(indptr[g], indptr[g + 1]):
                 if over[indices[e]]:
-                    _relieve(indptr[g], indptr[g + 1], indices, strengths[g], lam, u, z, over)
+                    _project(indptr[g], indptr[g + 1], indices, strengths[g], lam, u, z, over)
                     break
-    return met
+    return count
 
 
 cdef inline double _beyond(double z, double lam) noexcept nogil:
-    """The part of z outside [-lam, lam]; without branches, which nobody could foresee here."""
+    """The part of z outside [-lam, lam]; without branches, which would be mispredicted here."""
     cdef double inside = z if z < lam else lam
     return z - (inside if inside > -lam else -lam)
 
 
-cdef void _relieve(Py_ssize_t first, Py_ssize_t last, const int[::1] indices, double strength,
+cdef void _project(Py_ssize_t first, Py_ssize_t last, const int[::1] indices, double strength,
                    const double[::1] lam, double[::1] u, double[::1] z,
                    unsigned char[::1] over) noexcept nogil:
-    """Move u_g to the point of its ball nearest to u_g plus what lies outside."""
+    """Project u_g + (the parts of z_g outside [-lam, lam]) onto the ball of u_g (D2)."""
     cdef Py_ssize_t e
     cdef int j
-    cdef double new, left, scale, total = 0.0
+    cdef double new, rest, scale, total = 0.0
     for e in range(first, last):
         j = indices[e]
         new = u[e] + _beyond(z[j], lam[j])
@@ -115,17 +114,17 @@ cdef void _relieve(Py_ssize_t first, Py_ssize_t last, const int[::1] indices, do
     for e in range(first, last):
         j = indices[e]
         new = scale * (u[e] + _beyond(z[j], lam[j]))
-        left = z[j] - (new - u[e])
-        z[j] = left
+        rest = z[j] - (new - u[e])
+        z[j] = rest
         u[e] = new
-        over[j] = fabs(left) > lam[j]
+        over[j] = fabs(rest) > lam[j]
 
 
 def group_scale(const long long[::1] indptr, const int[::1] indices, const double[::1] rates,
                 const double[::1] w, double[::1] u):
     """u_g = rates[g] w_g. rates: (groups,), u: ragged, written."""
     if rates.shape[0] != indptr.shape[0] - 1 or u.shape[0] != indices.shape[0]:
-        raise ValueError("rates must have one entry a group, u one for every entry of the groups")
+        raise ValueError("rates must have one entry per group, u one for every entry of the groups")
     with nogil:
         _scale(indptr, indices, rates, w, u)
 
@@ -167,7 +166,7 @@ def admm_copies(const long long[::1] indptr, const int[::1] indices, const doubl
     cdef double sums[4]
     if (v.shape[0] != indices.shape[0] or u.shape[0] != indices.shape[0]
             or norms.shape[0] != indptr.shape[0] - 1 or strengths.shape[0] != norms.shape[0]):
-        raise ValueError("v and u are ragged, norms and strengths have one entry a group")
+        raise ValueError("v and u are ragged, norms and strengths have one entry per group")
     with nogil:
         _copies(indptr, indices, strengths, w, rho, relax, v, u, norms, target, sums)
     return sums[0], sums[1], sums[2], sums[3]
@@ -180,7 +179,7 @@ cdef void _copies(const long long[::1] indptr, const int[::1] indices,
     cdef Py_ssize_t g, e
     cdef double m, z, old, total, size, shrink, new, multiplier
     cdef double stay = 1.0 - relax, inverse = 1.0 / rho
-    # The compiler keeps these in registers, which it cannot do with what a pointer leads to.
+    # Local variables stay in registers; what a pointer leads to would not.
     cdef double apart = 0.0, moved = 0.0, v_size = 0.0, u_size = 0.0
     for g in range(norms.shape[0]):
         total = 0.0

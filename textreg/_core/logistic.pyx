@@ -18,7 +18,7 @@ cdef double _value(const double[::1] z, const double[::1] y, const double[::1] c
     cdef double m, total = 0.0
     for i in range(z.shape[0]):
         m = y[i] * z[i]
-        # Both branches in one: never exp of a large number.
+        # log(1 + exp(-m)) for either sign of m, without an overflow.
         total += c[i] * (log1p(exp(-fabs(m))) + (0.0 if m > 0.0 else -m))
     return total
 

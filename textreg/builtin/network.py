@@ -15,7 +15,7 @@ from textreg.penalties import Links, Quadratic
 from textreg.records import Floats, Graph, Int64s, MultiSolution, Problem, Solution
 from textreg.solvers.parallel_columns import MergedColumns, merge_linked_columns
 from textreg.solvers.quadratic import quadratic
-from textreg.solvers.softmax import QuadraticTurn, multinomial
+from textreg.solvers.softmax import QuadraticStep, multinomial
 from textreg.structure.linking import scaled_rows
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Linked(Regularizer):
             )
         small = merged.merge_problem(problem)
         begin = start and (merged.merge(start[0]), start[1])
-        found = multinomial(small, codes, QuadraticTurn(small, penalty), begin)
+        found = multinomial(small, codes, QuadraticStep(small, penalty), begin)
         return merged.expand_solution(found)
 
     def _merge(self, problem: Problem) -> tuple[MergedColumns, Quadratic]:

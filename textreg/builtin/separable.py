@@ -15,7 +15,7 @@ from textreg.penalties import Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
 from textreg.solvers.newton import newton
 from textreg.solvers.parallel_columns import merge_parallel_columns
-from textreg.solvers.softmax import SeparableTurn, multinomial
+from textreg.solvers.softmax import SeparableStep, multinomial
 
 
 class SeparableRegularizer(Penalized):
@@ -40,7 +40,7 @@ class SeparableRegularizer(Penalized):
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
     ) -> MultiSolution:
         """The same for all classes together."""
-        turn = SeparableTurn(problem, self.penalty(problem))
+        turn = SeparableStep(problem, self.penalty(problem))
         return multinomial(problem, codes, turn, start)
 
     def penalty(self, problem: Problem) -> Separable:

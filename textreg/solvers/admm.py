@@ -3,9 +3,10 @@
 Every group owns a copy v_g of its weights, tied to them by multipliers u_g. In turn, with the
 numbers of the paper (docs/maths.md, A1):
 
-- w: the loss and the l1 price, each weight drawn to the mean of its copies, eq. (2);
-- v: each copy by itself shrunk toward zero, which drops groups, eq. (3) and (5);
-- u: moved by the disagreement, eq. (4).
+- w: the loss and the l1 penalty, and a quadratic that ties each weight to the mean of its copies,
+  eq. (2);
+- v: each group of copies is shrunk toward zero, which makes groups zero, eq. (3) and (5);
+- u: moved by the difference of copies and weights, eq. (4).
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ W_STEPS = 20
 """Most Newton steps in one w step."""
 
 W_ROUNDS = 3
-"""Rounds of conjugate gradients in each: fewer leave more Newton steps, more are spent in vain."""
+"""Iterations of conjugate gradients in each: fewer take more Newton steps, more are wasted."""
 
 CHECK = 10
-"""Iterations between looks at the gap."""
+"""Iterations between computations of the gap."""
 
 TINY = 1e-24
 """Squared sizes below this count as zero when residuals are made relative."""
 
 IMBALANCE, FACTOR = 10.0, 2.0
-"""Balanced rho: when one residual is this much larger than the other, rho moves by the factor."""
+"""When one residual is IMBALANCE times the other, balancing changes rho by FACTOR."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +86,28 @@ class AdmmOptions(Parametrized):
 
 
 def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
-    """Minimize loss + penalty over overlapping groups; ``options`` are :class:`AdmmOptions`."""
+    """Minimize loss + penalty over overlapping groups by ADMM.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to fit; ``tol`` is the relative duality gap to stop at, ``max_iter`` the most
+        iterations.
+    penalty : GroupNorms
+        The sparse overlapping group lasso.
+    **options
+        Those of :class:`AdmmOptions`.
+
+    Returns
+    -------
+    Solution
+        ``group_norms`` are those of the copies; ``residual`` is the larger of the relative primal
+        and dual residual.
+
+    References
+    ----------
+    yogatama2014, Algorithm 1; boyd2010.
+    """
     chosen = AdmmOptions(**options)
     rho, balanced, relax, stop = chosen.rho, chosen.balanced, chosen.relax, chosen.stop
     engine = Engine(problem)
@@ -105,19 +127,11 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
         before = engine.w.copy()
         _minimize_w(engine, penalty, rho, copies, target)
         target = np.zeros(penalty.p)
-        disagree, moved, v_size, u_size = admm_copies(
-            penalty.indptr,
-            penalty.indices,
-            penalty.strengths,
-            engine.w,
-            rho,
-            relax,
-            v,
-            u,
-            norms,
-            target,
-        )
-        primal = math.sqrt(disagree / max(v_size, TINY))
+        distance, moved, v_size, u_size = admm_copies(
+            penalty.indptr, penalty.indices, penalty.strengths, engine.w, rho, relax,
+            v, u, norms, target,
+        )  # fmt: skip
+        primal = math.sqrt(distance / max(v_size, TINY))
         dual = rho * math.sqrt(moved / max(u_size, TINY))
         residual = max(primal, dual)
         if stop == "paper":
@@ -131,7 +145,8 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
                 best, best_w, best_b = objective, w, engine.b
                 best_norms = norms.copy()
             if stop == "gap" or last:
-                # The multipliers lie inside their balls: they are dual variables as they stand.
+                # After the v step, -u_g is lambda_g times a subgradient of the norm at v_g: the
+                # multipliers lie in their balls and are dual feasible.
                 bound = max(bound, group_bound(engine, penalty, -u, problem.tol, best)[0])
                 gap = relative_gap(best, bound)
                 met = met or (stop == "gap" and gap <= problem.tol)
@@ -139,7 +154,8 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
             stopped = bool(problem.callback and problem.callback(history[-1]))
         if balanced and not last:
             scale = _rebalance(primal, dual)
-            if scale != 1.0:  # target holds v + u / rho: u's share at the new rho
+            if scale != 1.0:
+                # target is the sum of v + u / rho, which changes with rho.
                 target += penalty.gather(u) * (1.0 / (scale * rho) - 1.0 / rho)
                 rho *= scale
 
@@ -173,7 +189,7 @@ def _minimize_w(
 
 
 def _rebalance(primal: float, dual: float) -> float:
-    """Factor for rho: up when copies disagree, down when they move too much."""
+    """Factor for rho: above 1 when copies differ from weights, below 1 when they move too much."""
     if primal > IMBALANCE * dual:
         return FACTOR
     if dual > IMBALANCE * primal:

@@ -1,12 +1,12 @@
-"""Lower bounds of the optimum, from the dual: the proof that comes with every convex solution.
+"""Lower bounds of the optimum, from the dual: every convex solution comes with a duality gap.
 
-For scores z = Xw + b, the dual variables of the loss are alpha_i = -c_i l'(y_i, z_i). With copies
-u_g inside the balls ||u_g|| <= price_g, the dual value is (docs/maths.md, D1)
+For scores z = Xw + b, the dual variables of the loss are alpha_i = -c_i l'(y_i, z_i). With dual
+variables u_g of the groups in the balls ||u_g|| <= lambda_g, the dual value is (docs/maths.md, D1)
 
     sum_i -c_i l*(-alpha_i / c_i) - sum_j (|t_j| - lam_j)_+^2 / (4 l2),    t = X'alpha - M'u
 
 under sum_i alpha_i = 0 where there is an intercept. Without a ridge the second sum turns into the
-constraint |t_j| <= lam_j. Any such point bounds the objective from below.
+constraint |t_j| <= lam_j. Every such point is a lower bound of the objective, by weak duality.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ from textreg.records import Floats, Int32s
 from textreg.solvers.engine import Engine
 
 SLACK = 0.1
-"""Share of the tolerance that may be left to scaling."""
+"""Share of the tolerance that scaling may use up."""
 
 KAPPAS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0)
-"""Shares of the largest excess that are tried for scaling where a ridge can take the rest."""
+"""Shares of the largest excess to remove by scaling, where a ridge pays for the rest."""
 
 REPAIRS = 6
-"""Most rounds of damping documents to make a dual point feasible."""
+"""Most rounds of damping that make a dual point feasible."""
 
 HALVINGS = 40
-"""Rounds of bisection for the largest share of alpha where a conjugate is finite."""
+"""Steps of the bisection for the largest multiple of alpha where a conjugate is finite."""
 
-UNSETTLED = 1e-8
+INTERCEPT_SLOPE = 1e-8
 """Relative sum of the loss's derivatives above which the intercept is not at its optimum."""
 
-SWEEPS, SPELLS = 2, 16
-"""Rounds over the groups concerned that choose u, and how often they are repeated in a repair."""
+SWEEPS, REPEATS = 2, 16
+"""Rounds of block updates of u between two bounds, and most such bounds in a repair."""
 
 HOPELESS = 2.0
-"""Multiple of the tolerance that alpha alone may leave for u to be worth the improving."""
+"""Gap of alpha alone, in tolerances, above which improving u is useless."""
 
 GAIN = 0.2
-"""Share of what is missing that such rounds must bring to be repeated."""
+"""Share of the missing part of the bound that such rounds must gain to be repeated."""
 
 
 def dual_scores(engine: Engine) -> Floats:
-    """alpha (n,) at the present fit, balanced for the intercept."""
+    """alpha (n,) at the present fit, made feasible for the intercept."""
     alpha = -engine.r
     balance(engine, alpha)
     return alpha
@@ -60,7 +60,7 @@ def balance(engine: Engine, alpha: Floats) -> None:
 
 
 def dual_value(engine: Engine, alpha: Floats) -> float:
-    """The loss's part of the dual."""
+    """The part of the dual value (D1) that is due to the loss."""
     return engine.loss.dual_value(alpha, engine.y, engine.c)
 
 
@@ -68,88 +68,99 @@ def separable_bound(engine: Engine, penalty: Separable, gradient: Floats, active
     """Lower bound for the penalty sum_j lam_j |w_j| + 1/2 q_j w_j^2 (mu = 0).
 
     gradient: (p,) of the loss at the present fit. active: all features where it exceeds lam, and
-    maybe others. With the intercept settled they serve for the dual point as they are.
+    maybe others. With the intercept at its optimum, X'alpha is minus this gradient.
     """
     alpha, design = dual_scores(engine), engine.design
-    tilt = abs(float(engine.r.sum())) if engine.fit_intercept else 0.0
-    if tilt > UNSETTLED * float(np.abs(alpha).sum()):
+    slope_b = abs(float(engine.r.sum())) if engine.fit_intercept else 0.0
+    if slope_b > INTERCEPT_SLOPE * float(np.abs(alpha).sum()):
         gradient, active = -design.transposed_product(alpha), design.features
     t, lam, q = np.abs(gradient[active]), penalty.lam[active], penalty.q[active]
-    over = t > lam
-    t, lam, q = t[over], lam[over], q[over]
-    free, held = lam / t, q > 0.0
+    violated = t > lam
+    t, lam, q = t[violated], lam[violated], q[violated]
+    feasible, has_ridge = lam / t, q > 0.0
     bound = -np.inf
-    # Scaled into |t_j| <= lam_j where no ridge meets the excess; or everywhere, if it meets little.
-    for scale in {float(free[~held].min(initial=1.0)), float(free.min(initial=1.0))}:
-        excess = np.maximum(scale * t - lam, 0.0)[held]
-        paid = 0.5 * float((excess * excess / q[held]).sum())
-        bound = max(bound, dual_value(engine, scale * alpha) - paid)
+    # Scale alpha until |t_j| <= lam_j: where there is no ridge, or, as a weak ridge makes an excess
+    # expensive, for all features.
+    for scale in {float(feasible[~has_ridge].min(initial=1.0)), float(feasible.min(initial=1.0))}:
+        excess = np.maximum(scale * t - lam, 0.0)[has_ridge]
+        conjugate = 0.5 * float((excess * excess / q[has_ridge]).sum())
+        bound = max(bound, dual_value(engine, scale * alpha) - conjugate)
     return bound
 
 
 def conjugate_bound(engine: Engine, conjugate: Callable[[Floats], float]) -> float:
-    """Lower bound for any penalty by its conjugate, the largest t.w - penalty(w) over w (p,).
+    """Lower bound for any penalty, from its conjugate, sup_w t.w - penalty(w) for t (p,).
 
-    Where that is infinite, alpha is scaled down just as far as makes it finite.
+    Where the conjugate is infinite, alpha is multiplied by the largest factor that makes it finite.
     """
     alpha = dual_scores(engine)
     t = engine.design.transposed_product(alpha)
-    price = conjugate(t)
-    if not math.isfinite(price):
+    value = conjugate(t)
+    if not math.isfinite(value):
         low, high = 0.0, 1.0
         for _ in range(HALVINGS):
             middle = 0.5 * (low + high)
             low, high = (middle, high) if math.isfinite(conjugate(middle * t)) else (low, middle)
         alpha *= low
-        price = conjugate(low * t)
-    return dual_value(engine, alpha) - price
+        value = conjugate(low * t)
+    return dual_value(engine, alpha) - value
 
 
 def group_bound(
     engine: Engine, penalty: GroupNorms, u: Floats, tol: float, objective: float
 ) -> tuple[float, Floats]:
-    """Lower bound for overlapping groups, and the last dual variables u (ragged) on the way to it.
+    """Lower bound for overlapping groups, and the dual variables u (ragged) that it ends with.
 
-    u: where to begin, ||u_g|| <= price_g; changed in place. tol: relative accuracy that is asked
-    for. objective: the value to be certified; there is no use in a better bound than it asks for.
+    Block updates of u first pull every |t_j| toward lam_j. Then alpha_i is damped in the documents
+    of every feature that is still above: a rare word costs only the few documents that it occurs
+    in, while scaling all of alpha would cost every document. :func:`_scaled_bound` handles the
+    rest.
 
-    First u is improved by block updates that pull every |t_j| toward lam_j. What is then left
-    above is met by damping alpha_i in the documents that hold the feature: a rare word costs the
-    few documents it occurs in, where scaling all of alpha would cost every document. The rest is
-    paid for by :func:`_scaled_bound`.
+    Parameters
+    ----------
+    engine : Engine
+        The present fit.
+    penalty : GroupNorms
+        The penalty.
+    u : ndarray
+        Where to begin, ragged, ||u_g|| <= lambda_g; changed in place.
+    tol : float
+        Relative duality gap to reach.
+    objective : float
+        The value to certify: a bound within ``tol`` of it is good enough.
     """
-    held = penalty.gather(u)
+    from_groups = penalty.gather(u)
     alpha = dual_scores(engine)
     slack = SLACK * tol * penalty.floor
-    # What the ridge takes at the optimum may stay.
-    near = penalty.lam + 2.0 * penalty.l2 * np.abs(engine.w) + 0.5 * slack
-    pull = engine.design.transposed_product(alpha)
-    best, best_scale = _scaled_bound(engine, penalty, alpha, np.abs(pull - held))
+    # At the optimum the ridge leaves an excess of 2 l2 |w_j|.
+    allowed = penalty.lam + 2.0 * penalty.l2 * np.abs(engine.w) + 0.5 * slack
+    products = engine.design.transposed_product(alpha)
+    best, best_scale = _scaled_bound(engine, penalty, alpha, np.abs(products - from_groups))
     enough = (1.0 - tol) * objective
     hopeless = relative_gap(objective, dual_value(engine, alpha)) > HOPELESS * tol
     for _ in range(0 if hopeless else REPAIRS):
-        before, t = best, pull - held
-        for _ in range(SPELLS):
-            penalty.relieve(u, t, near, SWEEPS)
+        before, t = best, products - from_groups
+        for _ in range(REPEATS):
+            penalty.improve_duals(u, t, allowed, SWEEPS)
             bound, scale = _scaled_bound(engine, penalty, alpha, np.abs(t))
             gain = bound - best
             if gain > 0.0:
                 best, best_scale = bound, scale
             if best >= enough or gain < GAIN * (enough - best):
                 break
-        held = pull - t
-        excess = np.abs(t) - near
-        over = np.flatnonzero(excess > 0.5 * slack).astype(np.int32)
-        if len(over) == 0 or relative_gap(objective, best) <= tol or best <= before:
+        from_groups = products - t
+        excess = np.abs(t) - allowed
+        violated = np.flatnonzero(excess > 0.5 * slack).astype(np.int32)
+        if len(violated) == 0 or relative_gap(objective, best) <= tol or best <= before:
             break
         if relative_gap(objective, dual_value(engine, alpha)) > tol:
-            break  # even unscaled alpha would not do: the primal has to come closer first
+            break  # even without scaling alpha is too far from optimal: improve the primal first
         factor = np.ones(len(alpha))
-        asked = np.copysign(excess[over], t[over])
-        column_damping(*engine.design.columns, alpha, over, asked, factor)
+        signed_excess = np.copysign(excess[violated], t[violated])
+        column_damping(*engine.design.columns, alpha, violated, signed_excess, factor)
         alpha *= factor
         balance(engine, alpha)
-        pull = engine.design.transposed_product(alpha)
+        products = engine.design.transposed_product(alpha)
     u *= best_scale
     return best, u
 
@@ -157,13 +168,13 @@ def group_bound(
 def _scaled_bound(
     engine: Engine, penalty: GroupNorms, alpha: Floats, t: Floats
 ) -> tuple[float, float]:
-    """The bound that (alpha, u) gives with |X'alpha - M'u| = t (p,), and the scale of both in it.
+    """The best bound from scaling (alpha, u) with |X'alpha - M'u| = t (p,), and the scale.
 
-    Since sum_j m_j |w_j| <= penalty(w) (GroupNorms.floor), t_j may lie above lam_j by kappa m_j
-    when all is scaled by 1 / (1 + kappa); what is above even that is the ridge's (D3).
+    Since sum_j m_j |w_j| <= penalty(w) (GroupNorms.floor), t_j may exceed lam_j by kappa m_j if
+    everything is scaled by 1 / (1 + kappa). The ridge pays for any further excess (D3).
     """
-    over = np.flatnonzero(t > penalty.lam)
-    excess, floor = t[over] - penalty.lam[over], penalty.floor[over]
+    violated = np.flatnonzero(t > penalty.lam)
+    excess, floor = t[violated] - penalty.lam[violated], penalty.floor[violated]
     largest = float((excess / floor).max(initial=0.0))
     shares = KAPPAS if penalty.l2 > 0.0 else (1.0,)
     best, best_scale = -np.inf, 1.0

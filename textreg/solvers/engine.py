@@ -6,8 +6,8 @@ One step lowers
 
 over an active set of features (docs/maths.md, E1). The loss is replaced by its second-order model
 at the present scores (E2); coordinate descent finds which weights are zero and the signs of the
-others (E3); conjugate gradients then settle the others, where coordinate descent alone is slow; a
-search along the line to the new point makes sure of the true objective.
+others (E3); conjugate gradients then optimize the others, where coordinate descent alone is slow; a
+line search ensures that the objective falls.
 """
 
 from __future__ import annotations
@@ -26,17 +26,33 @@ NOISE = 1e-14
 """Relative rounding of the objective; a rise below it does not stop a step."""
 
 IDLE = 5
-"""Steps in a row without a visible fall, after which the tolerance is beyond floating point."""
+"""Steps in a row without progress, after which the tolerance is beyond floating point."""
 
 INTERCEPT_STEPS, INTERCEPT_SLOPE = 8, 1e-9
-"""Newton steps on the intercept alone: most of them, and the relative sum of r that ends them."""
+"""Most Newton steps on the intercept alone, and the relative sum of r that ends them."""
 
 CG_TOLERANCE = 0.1
-"""Conjugate gradients stop when the residual has fallen to this share, divided by the effort."""
+"""Share of the residual at which conjugate gradients stop, divided by the effort."""
 
 
 class Engine:
-    """Weights w (p,), intercept b, scores z = Xw + b (n,) and the loss's derivatives r, h there."""
+    """A point of a fit, and steps from there.
+
+    Attributes
+    ----------
+    w, b : ndarray of shape (p,), and float
+        Weights and intercept.
+    z : ndarray, shape (n,)
+        Scores, X w + b.
+    value : float
+        The loss.
+    r, h : ndarray, shape (n,)
+        First and second derivatives of the loss in the scores; h may be a bound of the latter.
+    design, loss, y, c, fit_intercept
+        The problem: matrix, loss, targets, weights of the documents.
+    curvature : ndarray, shape (p,)
+        sum_i h_i x_ij^2 for the active features of the last step.
+    """
 
     def __init__(self, problem: Problem) -> None:
         self.loss = problem.loss
@@ -53,11 +69,11 @@ class Engine:
             self.restart(np.array(w, dtype=np.float64), float(b) if self.fit_intercept else 0.0)
 
     def restart(self, w: Floats, b: float) -> None:
-        """Take other weights; scores and derivatives follow."""
+        """Move to other weights and compute their scores and derivatives."""
         self.move_to(w, b, self.design.product(w, intercept=b))
 
     def move_to(self, w: Floats, b: float, z: Floats, y: Floats | None = None) -> None:
-        """Take other weights whose scores z are known, and other targets y where they are given."""
+        """Move to other weights with known scores z, and to other targets y if given."""
         self.w, self.b, self.z = w, b, z
         if y is not None:
             self.y = y
@@ -71,11 +87,11 @@ class Engine:
         if not self.fit_intercept:
             return
         for _ in range(INTERCEPT_STEPS):
-            slope, bend = float(self.r.sum()), float(self.h.sum())
-            if abs(slope) <= INTERCEPT_SLOPE * float(np.abs(self.r).sum()) or bend <= 0.0:
+            slope, curvature = float(self.r.sum()), float(self.h.sum())
+            if abs(slope) <= INTERCEPT_SLOPE * float(np.abs(self.r).sum()) or curvature <= 0.0:
                 return
             value, b, z = self.value, self.b, self.z
-            self.b, self.z = b - slope / bend, z - slope / bend
+            self.b, self.z = b - slope / curvature, z - slope / curvature
             self._refresh()
             if not self.value <= value * (1.0 + NOISE):  # too far, where the loss is flat
                 self.b, self.z = b, z
@@ -92,7 +108,7 @@ class Engine:
         return self.design.transposed_product(self.r)
 
     def active(self, penalty: Separable, gradient: Floats) -> Int32s:
-        """Features in the model, or select_active into it by the ``gradient`` (p,) of the loss."""
+        """The active set: features in the model, or that the ``gradient`` (p,) lets enter it."""
         out = np.empty(len(self.w), dtype=np.int32)
         count = select_active(gradient, self.w, penalty.q, penalty.mu, penalty.lam, out)
         return out[:count]
@@ -102,10 +118,10 @@ class Engine:
     ) -> float:
         """One proximal Newton step over ``active`` (permuted in place).
 
-        passes: most rounds of coordinate descent. polish: most rounds of conjugate gradients, which
-        take over as soon as coordinate descent leaves signs as they are. effort: how many times
-        more of them, finer, and how often they go on when weights have met zero. Returns the fall
-        of the objective, 0.0 where it is lost in rounding.
+        passes: most rounds of coordinate descent. polish: most iterations of conjugate gradients,
+        which take over as soon as coordinate descent changes no sign. effort: a factor of their
+        number and accuracy, and how often they are restarted after weights have become zero.
+        Returns the fall of the objective, 0.0 if it is lost in rounding.
         """
         fall = step_with_fallback(
             lambda: self._step(active, penalty, passes, polish, effort),
@@ -160,15 +176,16 @@ class Engine:
     def _polish(
         self, active: Int32s, penalty: Separable, at: ModelPoint, rounds: int, effort: int
     ) -> float:
-        """Improve the model's minimum over the weights that are not zero, signs kept.
+        """Minimize the model over the nonzero weights, with their signs kept.
 
-        Conjugate gradients from ``at``. Weights with an l1 penalty that would change sign stay at
-        zero and the others go on without them; all at once if that lowers the model, else the first
-        of them alone, which always does. Changes the arrays of ``at`` in place, returns the new
+        Conjugate gradients from ``at``. Weights with an l1 penalty that would change sign are set
+        to zero and left out of the next round: all at once if that lowers the model, else only the
+        first of them, which always does. Changes the arrays of ``at`` in place; returns the new
         intercept.
         """
         w, b, v = at
         support = np.sort(active[w[active] != 0.0])
+        # Without curvature a weight has no minimum in the model.
         support = support[self.curvature[support] + penalty.q[support] > 0.0]
         for _ in range(effort):
             start, sign = w[support], np.sign(w[support])
@@ -177,9 +194,9 @@ class Engine:
             )
             before = penalty.of(support, start)
             crossing = ((start + change) * sign < 0.0) & (penalty.lam[support] > 0.0)
-            cut = np.divide(-start, change, out=np.ones(len(support)), where=crossing)
-            for t in (1.0, float(cut.min(initial=1.0))):
-                stopped = crossing & (cut <= t)
+            zero_at = np.divide(-start, change, out=np.ones(len(support)), where=crossing)
+            for t in (1.0, float(zero_at.min(initial=1.0))):
+                stopped = crossing & (zero_at <= t)
                 trial = np.where(stopped, 0.0, start + t * change)
                 if stopped.any():
                     step = self.design.product(trial - start, support, t * change_b)
@@ -199,13 +216,13 @@ class Engine:
     def _conjugate(
         self, model: _SupportModel, v: Floats, start: Floats, rounds: int, effort: int
     ) -> Direction:
-        """The way from the weights ``start`` of the support, where the derivatives are v."""
-        still = Direction(np.zeros(len(start)), 0.0, np.zeros(len(v)))
+        """The step from the weights ``start`` of the support, where the derivatives are v."""
+        zero = Direction(np.zeros(len(start)), 0.0, np.zeros(len(v)))
         if model.h_sum <= 0.0:
-            return still
+            return zero
         residual = -model.gradient(v, start), -float(v.sum()) if self.fit_intercept else 0.0
         return conjugate_gradients(
-            model, residual, still, rounds=rounds, accuracy=CG_TOLERANCE / effort
+            model, residual, zero, rounds=rounds, accuracy=CG_TOLERANCE / effort
         )
 
 

@@ -1,8 +1,8 @@
-"""A triangle that goes near the price of a graph, for conjugate gradients to be scaled by.
+"""An incomplete Cholesky factor of a graph's quadratic form: a preconditioner.
 
-The links of words make chains: a rare word follows a few others, and these follow frequent ones.
-Where each weight is scaled by itself, what is learned of one end takes as many rounds to reach the
-other as the chain is long. A pass through a triangle takes it all the way.
+The links of words make chains: a rare word is linked to a few others, and these to frequent ones.
+With a diagonal preconditioner, conjugate gradients carry information along a chain one link per
+iteration. A pass through a triangular factor carries it all the way.
 """
 
 from __future__ import annotations
@@ -17,18 +17,25 @@ from textreg.records import Floats
 
 
 class IncompleteCholesky:
-    """Upper triangles T with T'T near A = price R'R + diag(own), for any price and ``own``.
+    """Upper triangular T with T'T near A = strength R'R + diag(d), for any strength and d.
 
-    The variables, virtual features after all others, stand in the order of how many rows hold them.
-    A row r of R is led by its largest entry, of several by the first in that order, and of its
-    other entries those before it are left out: then with U the part of sum_k r_k,lead r_k to the
-    right of the diagonal and D the diagonal of A,
+    Parameters
+    ----------
+    links : Links
+        R, over features and virtual features.
 
-        T = D^(-1/2) (D + price U)        (docs/networks.md, N4)
+    Notes
+    -----
+    Variables are ordered by the number of rows of R they occur in, virtual features last. The
+    pivot of a row r of R is its largest entry in absolute value, the first of these in that order;
+    entries before the pivot are dropped. With U the part of sum_k r_k,pivot r_k to the right of the
+    diagonal, and D the diagonal of A,
 
-    Where R holds pairs of linked features, R'R a Laplacian, U is all of A there, and T'T = (D + U')
-    D^-1 (D + U) is the symmetric Gauss-Seidel preconditioner. Where it holds features with all
-    their neighbors, T is most of R itself.
+        T = D^(-1/2) (D + strength U)        (docs/networks.md, N4)
+
+    Where every row of R holds a pair of linked features, R'R is a Laplacian and A = D + U' + U, so
+    T'T = (D + U') D^-1 (D + U) is the symmetric Gauss-Seidel preconditioner. Where a row holds a
+    feature with all its neighbors, T is most of R itself.
     """
 
     def __init__(self, links: Links) -> None:
@@ -37,32 +44,32 @@ class IncompleteCholesky:
         rows, self.p = links.rows, links.p
         size = rows.shape[1]
         variables = np.arange(size)
-        held = np.bincount(rows.indices, minlength=size)
-        self._order = np.lexsort((variables, held, variables >= self.p))
+        occurrences = np.bincount(rows.indices, minlength=size)
+        self._order = np.lexsort((variables, occurrences, variables >= self.p))
         position = np.empty_like(variables)
         position[self._order] = variables
-        place, value = position[rows.indices], rows.data
-        self._squares = np.bincount(place, value**2, size)
+        column, value = position[rows.indices], rows.data
+        self._squares = np.bincount(column, value**2, size)
 
-        filled = np.flatnonzero(np.diff(rows.indptr))
-        begin, length = rows.indptr[filled], np.diff(rows.indptr)[filled]
+        nonempty = np.flatnonzero(np.diff(rows.indptr))
+        begin, length = rows.indptr[nonempty], np.diff(rows.indptr)[nonempty]
         largest = np.repeat(np.maximum.reduceat(np.abs(value), begin), length)
-        among = np.where(np.abs(value) == largest, place, size)
-        lead = np.repeat(np.minimum.reduceat(among, begin), length)
-        factor = np.repeat(value[place == lead], length)
-        later = place > lead
-        # The diagonal goes in as zeros, so that its places are there.
-        entries = np.append(np.zeros(size), (factor * value)[later])
-        where = np.append(variables, lead[later]), np.append(variables, place[later])
-        table = csr_array((entries, where), shape=(size, size))
-        table.sum_duplicates()
-        self._indptr, self._indices = table.indptr.astype(np.int64), table.indices.astype(np.int32)
-        self._entries, self._length = table.data, np.diff(table.indptr)
+        candidates = np.where(np.abs(value) == largest, column, size)
+        pivot = np.repeat(np.minimum.reduceat(candidates, begin), length)
+        factor = np.repeat(value[column == pivot], length)
+        right = column > pivot
+        # Zeros on the diagonal reserve the first entry of every row for it.
+        entries = np.append(np.zeros(size), (factor * value)[right])
+        where = np.append(variables, pivot[right]), np.append(variables, column[right])
+        U = csr_array((entries, where), shape=(size, size))
+        U.sum_duplicates()
+        self._indptr, self._indices = U.indptr.astype(np.int64), U.indices.astype(np.int32)
+        self._entries, self._length = U.data, np.diff(U.indptr)
 
-    def inverse(self, strength: float, own: Floats) -> Callable[[Floats], Floats]:
-        """Multiplication by (T'T)^-1; own: (p,), not below zero."""
-        diagonal = self._ordered(own) + strength * self._squares
-        diagonal[diagonal <= 0.0] = 1.0  # nothing holds this variable
+    def inverse(self, strength: float, d: Floats) -> Callable[[Floats], Floats]:
+        """Multiplication of a vector (p,) by (T'T)^-1; d: (p,), 0 or more."""
+        diagonal = self._ordered(d) + strength * self._squares
+        diagonal[diagonal <= 0.0] = 1.0  # a variable in no row and without curvature
         root = np.sqrt(diagonal)
         data = strength * self._entries / np.repeat(root, self._length)
         data[self._indptr[:-1]] = root
@@ -77,9 +84,9 @@ class IncompleteCholesky:
         return multiply
 
     def _ordered(self, values: Floats) -> Floats:
-        """Numbers of the features (p,) in the order of the variables.
+        """Values of the features (p,) in the order of the variables.
 
-        The virtual features get zeros: they are at their best, and so nothing is asked of them.
+        Virtual features get zeros: they are at their optimum, so their gradient is zero.
         """
         padded = np.zeros(len(self._order))
         padded[: self.p] = values

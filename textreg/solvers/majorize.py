@@ -1,15 +1,16 @@
 """Overlapping groups by reweighted quadratics, on the engine.
 
-A norm lies below a quadratic that touches it: ||w_g|| <= ||w_g||^2 / (2 s_g) + s_g / 2, equal at
-s_g = ||w_g|| (docs/maths.md, M1). With every s_g fixed the penalty is a separable one (M2), and one
-Newton step lowers the objective; then s_g follows the new norms. Three things make it quick:
+A quadratic lies above a norm and touches it: ||w_g|| <= ||w_g||^2 / (2 s_g) + s_g / 2, with
+equality at s_g = ||w_g|| (docs/maths.md, M1). With every s_g fixed the penalty is separable (M2),
+and one Newton step lowers the objective; then s_g is set to the new norms. Three things make this
+majorization-minimization fast:
 
-- it comes from above. s starts large, so that norms shrink toward the optimum. On that way
-  u_g = price_g w_g / max(s_g, ||w_g||) stays inside its ball (M3), and is dual feasible as soon as
-  the inner problem is solved: the bound is good long before the last digits of w are;
-- a group that grows all the same does so slowly, by the factor ||w_g|| / s_g a round, so its s is
-  moved by that factor once more;
-- s -> ||w_g|| is a fixed-point iteration with a few slow directions, which Anderson's extrapolation
+- s starts large, so that norms shrink toward the optimum. On the way u_g = lambda_g w_g /
+  max(s_g, ||w_g||) stays inside its ball (M3), and it is dual feasible as soon as the inner problem
+  is solved: the bound is tight long before w is;
+- a group that grows nevertheless grows slowly, by the factor ||w_g|| / s_g per round, so its s is
+  multiplied by that factor once more;
+- s -> ||w_g|| is a fixed-point iteration with a few slow directions, which Anderson acceleration
   from the last rounds removes (M4).
 """
 
@@ -26,48 +27,48 @@ from textreg.solvers.engine import IDLE, Engine
 from textreg.solvers.outcome import finish
 from textreg.solvers.small_weights import zero_small_weights
 
-ABOVE = 10.0
-"""Where every s_g starts: above the norms that text brings."""
+S_START = 10.0
+"""Where every s_g starts: above the norms of models of text."""
 
-WARM, WARM_LEAST = 1.5, 0.1
-"""Where s starts beside a given solution: above its norms by this factor, and never below this."""
+S_WARM, S_WARM_LEAST = 1.5, 0.1
+"""With a given start, s starts at this multiple of its norms, but not below this value."""
 
-SMALLEST = 1e-6
-"""Least s_g: a group this small is on its way to zero."""
+S_LEAST = 1e-6
+"""Smallest s_g: a group with a smaller norm is approaching zero."""
 
-LEAP = 2.0
-"""A growing group's s is moved by its growth once more, but at most by this factor a round."""
+LARGEST_GROWTH = 2.0
+"""Largest extra factor of s for a growing group in a round."""
 
 PASSES, POLISH = 3, 10
-"""Rounds of coordinate descent and of conjugate gradients in a step."""
+"""Most rounds of coordinate descent and iterations of conjugate gradients in a step."""
 
 ROUGH = 3
-"""Rounds at the start that do without conjugate gradients."""
+"""Rounds at the start without conjugate gradients."""
 
-IN_VAIN, MOST = 1e-3, 8
-"""Where a look finds a fall below this share of the tolerance, and s where the norms are, the round
-after it takes twice the effort of that after the last, to MOST: it is the gradient, whose error the
-bound has whole, that must come closer."""
+STALLED, MOST = 1e-3, 8
+"""When a check finds a fall below STALLED times the tolerance, and s at the norms, the effort of
+the next round doubles, to MOST: the objective has converged, but the bound still suffers from the
+error of the gradient, which is of first order."""
 
 FIRST_CHECK = 8
-"""Rounds before the first look at the gap."""
+"""Rounds before the first check of the gap."""
 
 PATIENCE = 4
-"""Rounds by which such a look is put off while the objective falls by more than the tolerance."""
+"""Rounds by which a check is delayed while the objective falls by more than the tolerance."""
 
 MEMORY = 5
-"""Rounds that Anderson's extrapolation looks back."""
+"""Rounds that Anderson acceleration uses."""
 
-WORSE, FORGIVEN = 1e-6, 8
-"""Relative rise of the objective, if not the tolerance, at which extrapolation begins anew. After
-so many times it waits for more and more rounds: groups that only fade lead it in circles."""
+WORSE, RESTARTS = 1e-6, 8
+"""Relative rise of the objective, or the tolerance if smaller, at which acceleration restarts.
+After RESTARTS times it pauses for longer and longer: groups that vanish make it cycle."""
 
 STRIDE = 0.3
-"""Most that extrapolation moves the logarithm of any s_g away from the plain round's."""
+"""Largest change of the logarithm of any s_g by acceleration."""
 
 
-class Extrapolation:
-    """Anderson's method on x -> g(x): the combination of past rounds with the smallest residual.
+class AndersonAcceleration:
+    """Acceleration of x -> g(x): the affine combination of past rounds of smallest residual.
 
     Anderson (1965), in the form of Walker & Ni (2011), eq. (2.2).
     """
@@ -77,16 +78,16 @@ class Extrapolation:
         self.images: list[Floats] = []
         self._failures = self._wait = 0
 
-    def forget(self) -> None:
-        """Begin anew, after a round that made things worse; the more often, the later."""
+    def restart(self) -> None:
+        """Restart after a round that raised the objective; pause for longer after many of them."""
         if self.points:
             self._failures += 1
-            self._wait = MEMORY * max(0, self._failures - FORGIVEN)
+            self._wait = MEMORY * max(0, self._failures - RESTARTS)
         self.points.clear()
         self.images.clear()
 
     def next(self, point: Floats, image: Floats, importance: Floats) -> Floats:
-        """Where to go after ``point`` was mapped to ``image``; both (groups,), logarithms of s."""
+        """The next point after ``point`` was mapped to ``image`` (groups,), logarithms of s."""
         if self._wait:
             self._wait -= 1
             return image
@@ -110,17 +111,35 @@ class Extrapolation:
 
 
 def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
-    """Minimize loss + penalty over overlapping groups, to the relative gap ``problem.tol``."""
+    """Minimize loss + penalty over overlapping groups by majorization-minimization.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to fit; ``tol`` is the relative duality gap to stop at, ``max_iter`` the most rounds.
+    penalty : GroupNorms
+        The sparse overlapping group lasso.
+
+    Returns
+    -------
+    Solution
+        ``group_norms`` are those of the copies of the groups, exactly zero where a group is not
+        selected.
+
+    Notes
+    -----
+    Equations (M1) to (M4) of docs/maths.md; anderson1965 and walker2011 for the acceleration.
+    """
     engine = Engine(problem)
-    s = np.full(len(penalty.strengths), ABOVE)
+    s = np.full(len(penalty.strengths), S_START)
     if problem.start is not None:
-        s = np.clip(WARM * penalty.norms(engine.w), WARM_LEAST, ABOVE)
+        s = np.clip(S_WARM * penalty.norms(engine.w), S_WARM_LEAST, S_START)
     best_w, best_b, best = engine.w.copy(), engine.b, np.inf
     bound, u = -np.inf, np.zeros(len(penalty.indices))
     history: list[Step] = []
     gap, least, next_check = math.inf, math.inf, FIRST_CHECK
-    extrapolation = Extrapolation()
-    iteration, effort, careful, idle, ended = 0, 1, 1, 0, False
+    acceleration = AndersonAcceleration()
+    iteration, effort, next_effort, idle, ended = 0, 1, 1, 0, False
 
     while gap > problem.tol and iteration < problem.max_iter and not ended:
         iteration += 1
@@ -132,7 +151,7 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
         value = engine.value + penalty.value(engine.w, norms)
         falling = least - value > problem.tol * value
         effort = 1
-        idle = idle + 1 if fall == 0.0 and bool((s <= norms + SMALLEST).all()) else 0
+        idle = idle + 1 if fall == 0.0 and bool((s <= norms + S_LEAST).all()) else 0
         stuck = idle > IDLE
         due = iteration >= next_check + (PATIENCE if falling else 0)
         if due or stuck or iteration == problem.max_iter:
@@ -141,21 +160,21 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
             if objective < best:
                 best_w, best_b, best = w, engine.b, objective
             start = penalty.duals(penalty.strengths / np.maximum(s, norms), engine.w)
-            lower, its_u = group_bound(engine, penalty, start, problem.tol, best)
-            if lower > bound:
-                bound, u = lower, its_u
+            new_bound, new_u = group_bound(engine, penalty, start, problem.tol, best)
+            if new_bound > bound:
+                bound, u = new_bound, new_u
             gap = relative_gap(best, bound)
-            little = IN_VAIN * problem.tol * value
-            settled = float(penalty.strengths @ np.maximum(s - norms, 0.0)) < little
-            careful = min(2 * careful, MOST) if settled and fall < little else 1
-            effort = careful
+            negligible = STALLED * problem.tol * value
+            at_norms = float(penalty.strengths @ np.maximum(s - norms, 0.0)) < negligible
+            next_effort = min(2 * next_effort, MOST) if at_norms and fall < negligible else 1
+            effort = next_effort
             history.append(Step(iteration, best, gap))
             ended = bool(problem.callback and problem.callback(history[-1])) or stuck
             next_check = iteration + min(8, max(2, round(math.log2(max(gap / problem.tol, 1.0)))))
         if value > least * (1.0 + min(WORSE, problem.tol)):
-            extrapolation.forget()
+            acceleration.restart()
         least = min(least, value)
-        s = _next(extrapolation, s, norms, penalty.strengths, iteration > FIRST_CHECK)
+        s = _touching_points(acceleration if iteration > FIRST_CHECK else None, s, norms, penalty)
 
     solution = Solution(
         w=best_w,
@@ -170,12 +189,13 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     return finish(problem, solution, "rounds of reweighting", stopped=ended and not stuck)
 
 
-def _next(
-    extrapolation: Extrapolation, s: Floats, norms: Floats, strengths: Floats, extrapolate: bool
+def _touching_points(
+    acceleration: AndersonAcceleration | None, s: Floats, norms: Floats, penalty: GroupNorms
 ) -> Floats:
-    """Where the quadratics touch in the next round: at the norms, a growing group's beyond them."""
-    plain = np.maximum(norms * np.clip(norms / s, 1.0, LEAP), SMALLEST)
-    if extrapolate:
-        importance = np.sqrt(strengths * plain)
-        plain = np.exp(extrapolation.next(np.log(s), np.log(plain), importance))
-    return np.maximum(plain, SMALLEST)
+    """The s of the next round: the norms, or more for a growing group."""
+    following = np.maximum(norms * np.clip(norms / s, 1.0, LARGEST_GROWTH), S_LEAST)
+    if acceleration is not None:
+        # The logarithms of large groups count most (M4).
+        importance = np.sqrt(penalty.strengths * following)
+        following = np.exp(acceleration.next(np.log(s), np.log(following), importance))
+    return np.maximum(following, S_LEAST)

@@ -2,10 +2,10 @@
 
     min  sum_i c_i l(y_i, x_i w + b) + sum_j lam_j |w_j| + 1/2 q_j w_j^2
 
-Each round takes the features that are in the model or whose gradient draws them in, and makes a
-step of the engine over them, or a few while far from the optimum. The method is that of Yuan, Ho &
-Lin (2012) for the l1 part, with a working set in place of their shrinking and conjugate gradients
-for the weights that stay.
+Each round determines the active set, the features that are in the model or would enter it, and
+makes a step of the engine over it, or several while far from the optimum. The method is that of
+Yuan, Ho & Lin (2012) for the l1 part, with a working set in place of their shrinking, and conjugate
+gradients for the nonzero weights.
 """
 
 from __future__ import annotations
@@ -21,23 +21,38 @@ from textreg.solvers.engine import IDLE, NOISE, Engine
 from textreg.solvers.outcome import finish
 
 PASSES, POLISH = 5, 10
-"""Rounds of coordinate descent and of conjugate gradients in a step."""
+"""Most rounds of coordinate descent and iterations of conjugate gradients in a step."""
 
-STAY, FAR = 4, 0.03
-"""Most steps over one choice of features, as long as each lowers the objective by this share."""
+SMOOTH_PASSES, SMOOTH_POLISH = 1, 60
+"""The same without an l1 penalty, where conjugate gradients do most of the work."""
+
+STEPS, FAR = 4, 0.03
+"""Most steps over one active set, as long as each lowers the objective by this share."""
 
 NEAR, SLOW, MOST = 1e-3, 0.03, 8
 """A fall below NEAR of the objective and above SLOW of the last one doubles the effort, to MOST."""
 
-SMOOTH_PASSES, SMOOTH_POLISH = 1, 60
-"""The same where nothing draws weights to zero, and conjugate gradients do the work."""
-
 
 def newton(problem: Problem, penalty: Separable) -> Solution:
-    """Minimize loss + penalty (mu = 0); stops at the relative gap ``problem.tol``.
+    """Minimize loss + penalty for a penalty on single weights.
 
-    Without any price on some feature there is no useful lower bound: the gap is NaN then, and the
-    stop is at a largest gradient of ``problem.tol`` times that at zero weights, or the largest met.
+    Parameters
+    ----------
+    problem : Problem
+        What to fit; ``tol`` is the relative duality gap to stop at, ``max_iter`` the most steps.
+    penalty : Separable
+        l1 and quadratic penalties of every weight, with mu = 0.
+
+    Returns
+    -------
+    Solution
+        If some weight has no penalty there is no useful lower bound: the gap is NaN, and the solver
+        stops when the largest violation of the optimality conditions is ``tol`` times the larger of
+        the gradient at zero weights and the largest violation seen.
+
+    References
+    ----------
+    yuan2012; friedman2010 for coordinate descent.
     """
     engine = Engine(problem)
     if problem.start is None:
@@ -68,14 +83,14 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
         idle = idle + 1 if fall <= NOISE * objective else 0
         if converged or stopped or iteration >= problem.max_iter or idle > IDLE:
             break
-        for _ in range(STAY):
+        for _ in range(STEPS):
             iteration += 1
             before = fall
             fall = engine.step(active, penalty, passes=passes, polish=polish, effort=effort)
             if fall < FAR * objective or iteration >= problem.max_iter:
                 break
             engine.optimize_intercept()
-        # Near the optimum Newton's steps fall steeply, or the model was not solved well enough.
+        # Near the optimum Newton's method converges fast, unless the model is solved too loosely.
         slow = SLOW * before < fall < NEAR * objective
         effort = min(2 * effort, MOST) if slow else max(effort // 2, 1)
 
@@ -93,12 +108,12 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
 
 
 def violation(engine: Engine, penalty: Separable, gradient: Floats, active: Int32s) -> float:
-    """Largest violation of the optimality conditions, the intercept's among them.
+    """Largest violation of the optimality conditions, including that of the intercept.
 
-    gradient: (p,) of the loss. active: from it, as by ``engine.active``.
+    gradient: (p,) of the loss. active: the active set that it gives.
     """
     w, lam = engine.w[active], penalty.lam[active]
-    pull = gradient[active] + penalty.q[active] * (w - penalty.mu[active])
-    off = np.where(w == 0.0, np.abs(pull) - lam, np.abs(pull + lam * np.sign(w)))
-    worst = float(off.max(initial=0.0))
-    return max(worst, abs(float(engine.r.sum()))) if engine.fit_intercept else worst
+    smooth = gradient[active] + penalty.q[active] * (w - penalty.mu[active])
+    off = np.where(w == 0.0, np.abs(smooth) - lam, np.abs(smooth + lam * np.sign(w)))
+    largest = float(off.max(initial=0.0))
+    return max(largest, abs(float(engine.r.sum()))) if engine.fit_intercept else largest

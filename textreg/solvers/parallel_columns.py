@@ -1,11 +1,11 @@
-"""Columns that differ by a factor only, made one where the penalty cannot tell them apart.
+"""Parallel columns are merged into one feature where the penalty cannot tell them apart.
 
-Documents quote each other, and most pairs of words occur once: far more features than ways to be
-in documents. Let the columns x_j = c_j x of some features be parallel, and their weights be priced
-by the same q w_j^2 and nothing else. The scores depend on t = sum_j c_j w_j alone, and the cheapest
-weights for any t are w_j = u c_j / ||c|| with u = t / ||c||, at the price q u^2: eq. (F1). So one
-feature with the column ||c|| x and the weight u takes their place: same scores, same penalty, same
-minimum, and every bound on it holds for both.
+Documents quote each other, and most pairs of words occur once: there are far more features than
+ways to occur in documents. Let the columns x_j = c_j x of some features be parallel, and their
+penalty be the same q w_j^2 and nothing else. The scores depend on t = sum_j c_j w_j alone, and the
+weights of least penalty for any t are w_j = u c_j / ||c|| with u = t / ||c||, whose penalty is
+q u^2 (docs/maths.md, F1). So one feature with the column ||c|| x and the weight u takes their
+place: same scores, same penalty, same minimum, and every bound on it holds for both.
 """
 
 from __future__ import annotations
@@ -16,85 +16,88 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from textreg.penalties import Links
-from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution
+from textreg.records import Design, Floats, Int64s, MultiSolution, Problem, Solution
 from textreg.records.ragged import first_equal, mix_bits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csc_array
 
-Found = TypeVar("Found", Solution, MultiSolution)
+AnySolution = TypeVar("AnySolution", Solution, MultiSolution)
 
 DIGITS = 9
-"""Decimals of their ratios by which parallel columns are looked for."""
+"""Decimals of the ratios of their entries by which candidates are found."""
 
 SAME = 1e-13
-"""Relative difference that rounding makes between parallel columns."""
+"""Relative difference of these ratios that is due to rounding."""
 
 
 class MergedColumns:
-    """Which features became one, and the problem of those that are left.
+    """A problem over fewer features, and the way back to the weights of all.
 
-    column: (p,) the feature of the smaller problem that each is part of. share: (p,) c_j / ||c||, 0
-    for a feature that no document holds, which needs no weight.
+    Parameters
+    ----------
+    problem : Problem
+        The problem over all p features.
+    curvature : ndarray, shape (p,)
+        q: features are merged only if these are equal.
+    mergeable : bool ndarray, shape (p,)
+        Features with the penalty q w_j^2 and no other.
+
+    Attributes
+    ----------
+    representatives : ndarray
+        The first feature of every set of parallel ones, ascending: the features of the smaller
+        problem.
+    column : ndarray, shape (p,)
+        The feature of the smaller problem that each feature is part of.
+    share : ndarray, shape (p,)
+        c_j / ||c||; 0 for features that occur in no document, except the first.
+    design : Design
+        The matrix of the smaller problem.
     """
 
-    def __init__(self, problem: Problem, cost: Floats, free: NDArray[np.bool_]) -> None:
-        """cost: (p,) the price of each square. free: (p,) features with no other price."""
-        columns = problem.X_csc
-        if not columns.data.all():
-            columns = columns.copy()
-            columns.eliminate_zeros()
-        leader = _leaders(columns, cost, free)
-        factor = np.ones(len(leader))
-        held = np.diff(columns.indptr) > 0
-        factor[held] = columns.data[columns.indptr[:-1][held]]
-        factor /= factor[leader]
-        if len(empty := np.flatnonzero(free & ~held)):
-            leader[empty], factor[empty[1:]] = empty[0], 0.0
-        representatives = np.flatnonzero(leader == np.arange(len(leader)))
-        number = np.zeros(len(leader), dtype=np.int64)
-        number[representatives] = np.arange(len(representatives))
-        self.representatives, self.column = representatives, number[leader]
-        length = np.sqrt(np.bincount(self.column, factor**2, len(representatives)))
+    def __init__(self, problem: Problem, curvature: Floats, mergeable: NDArray[np.bool_]) -> None:
+        X = problem.X_csc
+        if not X.data.all():
+            X = X.copy()
+            X.eliminate_zeros()
+        first = _first_parallel(X, curvature, mergeable)
+        factor, occurs = np.ones(len(first)), np.diff(X.indptr) > 0
+        factor[occurs] = X.data[X.indptr[:-1][occurs]]
+        factor /= factor[first]
+        if len(empty := np.flatnonzero(mergeable & ~occurs)):
+            first[empty], factor[empty[1:]] = empty[0], 0.0
+        self.representatives, self.column = np.unique(first, return_inverse=True)
+        length = np.sqrt(np.bincount(self.column, factor**2, len(self.representatives)))
         self.share = factor / length[self.column]
-        X = columns[:, representatives]
+        X = X[:, self.representatives]
         X.data *= np.repeat(length, np.diff(X.indptr))
-        self._problem = Problem(X, np.ones(X.shape[0]))
+        self.design = Design(X)
 
     def merge_problem(self, problem: Problem) -> Problem:
-        """``problem`` over the features that are left."""
+        """The smaller problem, with the labels and options of ``problem``."""
         start = problem.start and (self.merge(problem.start[0]), problem.start[1])
-        return self._problem.replace(
-            y=problem.y,
-            weights=problem.weights,
-            loss=problem.loss,
-            fit_intercept=problem.fit_intercept,
-            tol=problem.tol,
-            max_iter=problem.max_iter,
-            threads=problem.threads,
-            callback=problem.callback,
-            start=start,
-        )
+        return problem.replace(X=self.design, groups=None, graph=None, validation=None, start=start)
 
     def merge(self, w: Floats) -> Any:
-        """Weights of the smaller problem with the scores of w (..., p)."""
+        """Weights of the smaller problem that give the scores of w (..., p)."""
         if w.ndim == 1:
             return np.bincount(self.column, self.share * w, len(self.representatives))
         return np.array([self.merge(row) for row in w])
 
     def expand(self, u: Floats) -> Floats:
-        """The cheapest weights with the scores of u (..., features left)."""
+        """The weights (..., p) of least penalty that give the scores of u (..., features)."""
         w: Floats = u[..., self.column] * self.share
         return w
 
-    def expand_solution(self, found: Found) -> Found:
-        """What was found for the smaller problem, as an answer to the larger one."""
-        return replace(found, w=self.expand(found.w))
+    def expand_solution(self, solution: AnySolution) -> AnySolution:
+        """A solution of the smaller problem as a solution of the larger one."""
+        return replace(solution, w=self.expand(solution.w))
 
 
 def merge_parallel_columns(problem: Problem) -> MergedColumns:
-    """For a penalty that is the same square of every weight, or none."""
+    """For penalties that are the same square of every weight, or zero; made once per matrix."""
     p = problem.X.shape[1]
     return problem.design.cache.get(
         "merged columns", lambda: MergedColumns(problem, np.zeros(p), np.ones(p, dtype=bool))
@@ -102,27 +105,26 @@ def merge_parallel_columns(problem: Problem) -> MergedColumns:
 
 
 def merge_linked_columns(problem: Problem, links: Links) -> tuple[MergedColumns, Links]:
-    """For a price of links beside the same square of every weight, and what becomes of it."""
+    """For the quadratic form of a graph beside a ridge; and that form over fewer features.
+
+    Only features that are coupled to no other are merged. Made once per matrix and graph.
+    """
 
     def make() -> tuple[MergedColumns, Links]:
         merged = MergedColumns(problem, links.diagonal, ~links.coupled)
-        return merged, links.keep(merged.representatives)
+        return merged, links.select(merged.representatives)
 
     return problem.design.cache.get(links, make)
 
 
-def _leaders(columns: csc_array, cost: Floats, free: NDArray[np.bool_]) -> Int64s:
-    """(p,) the first feature that each is parallel to, itself where there is none before.
-
-    Candidates are found by a hash of their documents and rounded ratios, then compared.
-    """
-    leader = np.arange(columns.shape[1])
-    among = np.flatnonzero(free & (np.diff(columns.indptr) > 0))
-    if not len(among):
-        return leader
-    columns = columns[:, among]
-    indptr, documents = columns.indptr, columns.indices
-    ratios = columns.data / np.repeat(columns.data[indptr[:-1]], np.diff(indptr))
+def _first_parallel(X: csc_array, curvature: Floats, mergeable: NDArray[np.bool_]) -> Int64s:
+    """(p,) The first feature that each is parallel to; itself where there is none before."""
+    first = np.arange(X.shape[1])
+    candidates = np.flatnonzero(mergeable & (np.diff(X.indptr) > 0))
+    X = X[:, candidates]
+    indptr, documents = X.indptr, X.indices
+    # Divided by their first entries, parallel columns are equal.
+    ratios = X.data / np.repeat(X.data[indptr[:-1]], np.diff(indptr))
     bits = mix_bits(documents.astype(np.uint64) + np.uint64(1))
     bits ^= np.round(ratios, DIGITS).view(np.uint64)
 
@@ -131,5 +133,5 @@ def _leaders(columns: csc_array, cost: Floats, free: NDArray[np.bool_]) -> Int64
         same: NDArray[np.bool_] = near & (documents[one] == documents[two])
         return same
 
-    leader[among] = among[first_equal(indptr, bits, equal, cost[among])]
-    return leader
+    first[candidates] = candidates[first_equal(indptr, bits, equal, curvature[candidates])]
+    return first

@@ -2,12 +2,12 @@
 
     x+ = prox(y - s grad f(y), s),    y = x+ + share (x+ - x)
 
-f(w) = min_b loss(w, b): the intercept is at its best everywhere, so that it neither limits the step
-nor has to be found by it. FISTA (Beck & Teboulle 2009) with backtracking on the step s, which grows
-again after every iteration, and restarts whenever the momentum points uphill (O'Donoghue & Candes
-2015, the gradient scheme). A point that lies above the last one is not taken, so the objective
-never rises, whatever the penalty. One that also has ``conjugate(t)``, the largest t.w - value(w)
-over all w, gets a duality gap as well.
+f(w) = min_b loss(w, b): the intercept is at its optimum for every w, so that its curvature does not
+limit the step. FISTA (Beck & Teboulle 2009) with backtracking on the step s, which grows again
+after every iteration, and with a restart whenever the momentum points uphill (O'Donoghue & Candes
+2015, the gradient scheme). A point with a higher objective is rejected, so that the objective never
+rises, whatever the penalty. A penalty that also has ``conjugate(t)``, the supremum of t.w -
+value(w), gives a duality gap.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from textreg.solvers.engine import Engine
 from textreg.solvers.outcome import finish
 
 SHRINK, GROW = 0.5, 1.1
-"""Factors of the step s: when its bound fails, and after every iteration."""
+"""Factors of the step s: when backtracking, and after every iteration."""
 
 SHORTEST, LONGEST = 1e-60, 1e100
-"""Least s, at which no weights have a loss; and greatest, where all moves are rounding."""
+"""Smallest s, below which every loss is NaN; and largest, beyond which all moves are rounding."""
 
 NOISE = 1e-12
-"""Relative rounding of the loss, which the test of s has to allow for."""
+"""Relative rounding of the loss, which backtracking allows for."""
 
 TIGHTER = 0.3
-"""Factor of the limit on the residual when it was met and the gap is still too wide."""
+"""Factor of the limit on the residual when it is reached but the gap is still too large."""
 
 
-class Point(NamedTuple):
-    """Weights w (p,), the best intercept b for them, scores z = Xw + b (n,), and the loss."""
+class FitPoint(NamedTuple):
+    """Weights w (p,), the optimal intercept b for them, scores z = Xw + b (n,), and the loss."""
 
     w: Floats
     b: float
@@ -47,21 +47,40 @@ class Point(NamedTuple):
 
 
 def proximal(problem: Problem, penalty: Penalty) -> Solution:
-    """Minimize loss + penalty, the intercept free; slower than ``newton``, but takes any penalty.
+    """Minimize loss + penalty for any penalty with a proximal operator.
 
-    Stops when no entry of the proximal gradient, (w - prox(w - s grad f(w), s)) / s, is larger
-    than ``problem.tol`` times the largest gradient at zero weights; where the penalty has a
-    conjugate, at a relative gap of ``problem.tol`` instead. The largest entry is the solution's
-    ``residual``. PluginError where ``prox`` gives anything but p finite numbers, or ``value`` no
-    number.
+    It is slower than :func:`~textreg.solvers.newton.newton`, which takes separable penalties only.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to fit.
+    penalty : Penalty
+        Its ``value`` and ``prox``, and its ``conjugate`` where there is one.
+
+    Returns
+    -------
+    Solution
+        ``residual`` is the largest entry of the proximal gradient, (w - prox(w - s grad f(w), s)) /
+        s. The solver stops when it is at most ``problem.tol`` times the largest gradient at zero
+        weights; for a penalty with a conjugate, at a relative duality gap of ``problem.tol``.
+
+    Raises
+    ------
+    PluginError
+        ``prox`` does not return p finite numbers, or ``value`` no number.
+
+    References
+    ----------
+    beck2009; odonoghue2015.
     """
     engine = Engine(problem)
     if problem.start is None:
         engine.restart(engine.w, problem.intercept_at_zero())
     conjugate = getattr(penalty, "conjugate", None)
     limit = problem.tol * problem.largest_gradient_at_zero()
-    here = ahead = _settled(engine, engine.w, engine.b, engine.z)
-    price = _value(penalty, here.w)
+    here = ahead = _move(engine, engine.w, engine.b, engine.z)
+    value = _value(penalty, here.w)
     length, momentum = _first_length(engine), 1.0
     bound, gap, met, stopped = -np.inf, math.nan, False, False
     history: list[Step] = []
@@ -75,18 +94,18 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
             if conjugate is not None:
                 engine.move_to(*here[:3])
                 bound = max(bound, conjugate_bound(engine, conjugate))
-                gap = relative_gap(here.loss + price, bound)
+                gap = relative_gap(here.loss + value, bound)
                 met = gap <= problem.tol
                 limit *= TIGHTER
             if met or last:
                 break
-        new_price = _value(penalty, new.w)
+        new_value = _value(penalty, new.w)
         uphill = float((ahead.w - new.w) @ (new.w - here.w)) > 0.0
-        if ahead is here or new.loss + new_price <= here.loss + price:
-            before, here, price = here, new, new_price
+        if ahead is here or new.loss + new_value <= here.loss + value:
+            before, here, value = here, new, new_value
         else:
             before, uphill = here, True
-        history.append(Step(len(history) + 1, here.loss + price, gap))
+        history.append(Step(len(history) + 1, here.loss + value, gap))
         stopped = bool(problem.callback and problem.callback(history[-1]))
         last = stopped or len(history) >= problem.max_iter
         if uphill or residual <= limit or last:
@@ -94,7 +113,7 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
             continue
         following = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum**2))
         share, momentum = (momentum - 1.0) / following, following
-        ahead = _settled(
+        ahead = _move(
             engine,
             here.w + share * (here.w - before.w),
             here.b,
@@ -104,7 +123,7 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
     solution = Solution(
         w=here.w,
         b=here.b,
-        objective=here.loss + price,
+        objective=here.loss + value,
         gap=gap,
         residual=residual,
         iterations=len(history),
@@ -114,15 +133,15 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
     return finish(problem, solution, "steps of proximal gradient", stopped=stopped)
 
 
-def _settled(engine: Engine, w: Floats, b: float, z: Floats) -> Point:
-    """Move the engine to weights w with scores z = Xw + b, and there to the best intercept."""
+def _move(engine: Engine, w: Floats, b: float, z: Floats) -> FitPoint:
+    """Move the engine to weights w with scores z = Xw + b, and then to the optimal intercept."""
     engine.move_to(w, b, z)
     engine.optimize_intercept()
-    return Point(w, engine.b, engine.z, engine.value)
+    return FitPoint(w, engine.b, engine.z, engine.value)
 
 
 def _first_length(engine: Engine) -> float:
-    """1 / curvature of the loss along its gradient, the intercept following; 1 where it is flat."""
+    """1 / curvature of f along its gradient; 1 where it is flat."""
     gradient = engine.gradient()
     move, h = engine.design.product(gradient), engine.h
     if engine.fit_intercept and h.any():
@@ -136,19 +155,19 @@ def _value(penalty: Penalty, w: Floats) -> float:
     value = penalty.value(w)
     if not np.ndim(value) == 0 or not value > -math.inf:
         raise PluginError(
-            f"{type(penalty).__name__}.value gave {value!r}, where one number is due. Mend that "
+            f"{type(penalty).__name__}.value returned {value!r} instead of a number. Fix that "
             "method, or tell its authors."
         )
     return float(value)
 
 
 def _forward(
-    engine: Engine, penalty: Penalty, at: Point, length: float
-) -> tuple[Point, float, float]:
+    engine: Engine, penalty: Penalty, at: FitPoint, length: float
+) -> tuple[FitPoint, float, float]:
     """One proximal gradient step from ``at``; the engine is left at the new point.
 
-    Returns that, the length of step that held, and the largest entry of the proximal gradient at
-    ``at``, or what the intercept leaves of its own.
+    Returns the new point, the accepted step s, and the largest entry of the proximal gradient at
+    ``at``, or of the derivative in the intercept if that is larger.
     """
     if engine.w is not at.w:
         engine.move_to(*at[:3])
@@ -159,26 +178,26 @@ def _forward(
         w = np.asarray(penalty.prox(at.w - length * gradient, length), dtype=np.float64)
         if w.shape != at.w.shape or not np.isfinite(w).all():
             raise PluginError(
-                f"{type(penalty).__name__}.prox gave an array of the shape {w.shape} with "
-                f"{np.count_nonzero(~np.isfinite(w))} values that are not finite, where "
-                f"{len(at.w)} finite weights are due. Mend that method, or tell its authors."
+                f"{type(penalty).__name__}.prox returned an array of shape {w.shape} with "
+                f"{np.count_nonzero(~np.isfinite(w))} values that are not finite, instead of "
+                f"{len(at.w)} finite weights. Fix that method, or tell its authors."
             )
         move = w - at.w
-        new = _settled(engine, w, at.b, at.z + engine.design.product(move))
+        new = _move(engine, w, at.b, at.z + engine.design.product(move))
         model = at.loss + float(gradient @ move) + float(move @ move) / (2.0 * length)
         if new.loss <= model + NOISE * abs(at.loss):
             break
         length *= SHRINK
         if length < SHORTEST:
             raise PluginError(
-                f"{type(penalty).__name__}.prox gives weights whose loss is no number, however "
-                "short the step. Mend that method, or tell its authors."
+                f"{type(penalty).__name__}.prox returns weights with a loss of NaN for every step "
+                "size. Fix that method, or tell its authors."
             )
     residual = max(float(np.abs(move).max(initial=0.0)) / length, slope)
     return new, length, residual
 
 
 def _slope(engine: Engine) -> float:
-    """Derivative of the loss in the intercept, beyond the rounding of its sum."""
+    """Absolute derivative of the loss in the intercept; 0 where it is rounding alone."""
     slope, rounding = abs(float(engine.r.sum())), NOISE * float(np.abs(engine.r).sum())
     return slope if slope > rounding else 0.0

@@ -1,17 +1,18 @@
 """Newton's method with conjugate gradients, for quadratic penalties that tie weights together.
 
-    min  sum_i c_i l(y_i, x_i w + b) + w.M w,    M = price R'R + l2 I
+    min  sum_i c_i l(y_i, x_i w + b) + w.M w,    M = strength R'R + l2 I
 
-as the penalties of a graph are (Sandler et al. 2008, eq. (1)). M is never formed: a step needs
-products with X, X', R and R' alone. Steps are solved as exactly as the next one can make use of
-(Dembo, Eisenstat & Steihaug 1982), preconditioned by a triangle.
+as the penalties of a graph are (sandler2008, eq. (1)). M is never formed: a step needs products
+with X, X', R and R' alone. The equations of a step are solved only as exactly as the next step can
+make use of (dembo1982), preconditioned by an incomplete Cholesky factor.
 
 For any alpha with sum_i alpha_i = 0, with t = X'alpha and any w,
 
     sum_i -c_i l*(-alpha_i / c_i) - (t.w - w.M w) - sum_j (t - 2 M w)_j^2 / (4 m_j)
 
-lies below the minimum, since max_w t.w - w.M w is what is subtracted first, and at most the last
-term more where w.M w >= sum_j m_j w_j^2: m_j is l2 and what the rows of R with j alone add.
+is a lower bound of the minimum. For sup_v t.v - v.M v, the conjugate of the penalty, is at most the
+sum of the last two terms if v.M v >= sum_j m_j v_j^2: expand it at w and bound the quadratic part.
+m_j is l2 and what rows of R add that hold feature j alone.
 """
 
 from __future__ import annotations
@@ -30,26 +31,40 @@ from textreg.solvers.line_search import Advance, backtrack, step_with_fallback
 from textreg.solvers.outcome import finish
 
 ROUNDS = 200
-"""Most conjugate gradients in a step."""
+"""Most iterations of conjugate gradients in a step."""
 
 ROUGH, FINE = 0.3, 1e-3
-"""Shares of the gradient that a step may leave: at first, and at least."""
+"""Largest and smallest share of the gradient that a step may leave."""
 
 UNDERFLOW = 1e-12
-"""Mean curvature of the loss below which it says nothing about where to go."""
+"""Mean curvature of the loss below which its model is useless."""
 
 SHORT = 0.1
-"""Share of a step below which its model is mistrusted."""
+"""Length of a step below which its model is not trusted."""
 
 IDLE = 3
-"""Steps in a row without a visible fall, after which the tolerance is beyond floating point."""
+"""Steps in a row without progress, after which the tolerance is beyond floating point."""
 
 
 def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
-    """Minimize loss + penalty; stops at the relative gap ``problem.tol``.
+    """Minimize loss + penalty for a quadratic penalty.
 
-    Without a ridge there is no bound: the gap is NaN then, and the stop is at a largest gradient of
-    ``problem.tol`` times that at the start.
+    Parameters
+    ----------
+    problem : Problem
+        What to fit; ``tol`` is the relative duality gap to stop at.
+    penalty : Quadratic
+        w.M w.
+
+    Returns
+    -------
+    Solution
+        Without a ridge there is no lower bound: the gap is NaN, and the solver stops when the
+        largest entry of the gradient is ``tol`` times the largest at the start.
+
+    References
+    ----------
+    sandler2008; dembo1982, for the accuracy of a step.
     """
     newton = NewtonSteps(problem, penalty)
     engine, fit_intercept = newton.engine, problem.fit_intercept
@@ -57,9 +72,9 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
     bound, gap, first, iteration, idle = -np.inf, math.inf, 0.0, 0, 0
     while True:
         engine.optimize_intercept()
-        gradient, objective = newton.look()
-        tilt = abs(float(engine.r.sum())) if fit_intercept else 0.0
-        residual = max(float(np.abs(gradient).max(initial=0.0)), tilt)
+        gradient, objective = newton.gradient_and_objective()
+        slope_b = abs(float(engine.r.sum())) if fit_intercept else 0.0
+        residual = max(float(np.abs(gradient).max(initial=0.0)), slope_b)
         first = max(first, residual)
         if penalty.l2 > 0.0:
             bound = max(bound, newton.bound())
@@ -89,9 +104,9 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
 
 
 class NewtonSteps:
-    """An engine, the penalty at its weights, and the steps that lower both.
+    """An engine, the penalty at its weights, and steps that lower the sum of both.
 
-    pull: M w at the engine's weights; whoever moves these changes it too.
+    product: M w at the engine's weights w. Code that moves these must update it.
     """
 
     def __init__(self, problem: Problem, penalty: Quadratic) -> None:
@@ -101,25 +116,26 @@ class NewtonSteps:
             "incomplete Cholesky", lambda: IncompleteCholesky(penalty.links)
         )
         b = problem.intercept_at_zero()
-        nothing = engine.loss.value(np.full_like(engine.z, b), problem.y, problem.weights)
-        if not engine.value + penalty.value(engine.w) < nothing:  # also where the start is poor
+        loss_at_zero = engine.loss.value(np.full_like(engine.z, b), problem.y, problem.weights)
+        # Begin at zero unless the given start is better than that.
+        if not engine.value + penalty.value(engine.w) < loss_at_zero:
             engine.restart(np.zeros_like(engine.w), b)
-        self.pull = penalty.product(engine.w)  # M w
+        self.product = penalty.product(engine.w)
 
-    def look(self) -> tuple[Floats, float]:
-        """Gradient in w and value of the objective at the present weights."""
-        paid = float(self.engine.w @ self.pull)
-        return self.engine.gradient() + 2.0 * self.pull, self.engine.value + paid
+    def gradient_and_objective(self) -> tuple[Floats, float]:
+        """Both at the present weights; the gradient (p,) is that in w."""
+        penalty = float(self.engine.w @ self.product)
+        return self.engine.gradient() + 2.0 * self.product, self.engine.value + penalty
 
     def bound(self) -> float:
         """A lower bound of the optimum from the present scores and weights."""
         engine, w = self.engine, self.engine.w
         alpha = dual_scores(engine)
         t = engine.design.transposed_product(alpha)
-        rest = t - 2.0 * self.pull
-        over = float((rest / self.penalty.floor) @ rest) / 4.0
-        most = float(t @ w) - float(w @ self.pull) + over
-        return dual_value(engine, alpha) - most
+        rest = t - 2.0 * self.product
+        excess = float((rest / self.penalty.floor) @ rest) / 4.0
+        conjugate = float(t @ w) - float(w @ self.product) + excess  # an upper bound of it
+        return dual_value(engine, alpha) - conjugate
 
     def step(self, share: float) -> float:
         """One step, the model solved down to ``share`` of its gradient; the objective's fall."""
@@ -134,20 +150,20 @@ class NewtonSteps:
         engine, h = self.engine, self.engine.h
         if h.sum() <= UNDERFLOW * engine.c.sum():
             return Advance(0.0, 0.0)
-        model, (gradient, _) = _NewtonModel(self), self.look()
+        model, (gradient, _) = _NewtonModel(self), self.gradient_and_objective()
         residual = -gradient, -float(engine.r.sum()) if engine.fit_intercept else 0.0
-        still = Direction(np.zeros(len(gradient)), 0.0, np.zeros(len(h)))
-        change = conjugate_gradients(model, residual, still, rounds=ROUNDS, accuracy=share)
+        zero = Direction(np.zeros(len(gradient)), 0.0, np.zeros(len(h)))
+        change = conjugate_gradients(model, residual, zero, rounds=ROUNDS, accuracy=share)
         slope = -(float(residual[0] @ change.w) + residual[1] * change.b)
         return self._advance(change.w, change.b, slope)
 
     def _advance(self, change: Floats, change_b: float, slope: float) -> Advance:
         """Go along the change while it helps; ``slope`` is that of the objective."""
         engine = self.engine
-        pull = self.penalty.product(change)
+        product = self.penalty.product(change)
         move = engine.design.product(change) + change_b
-        linear, square = 2.0 * float(self.pull @ change), float(change @ pull)
-        noise = NOISE * (abs(engine.value) + abs(float(engine.w @ self.pull)))
+        linear, square = 2.0 * float(self.product @ change), float(change @ product)
+        noise = NOISE * (abs(engine.value) + abs(float(engine.w @ self.product)))
 
         def fall_at(length: float) -> float:
             loss = engine.loss.value(engine.z + length * move, engine.y, engine.c)
@@ -155,7 +171,7 @@ class NewtonSteps:
 
         advance = backtrack(fall_at, slope, noise)
         if length := advance.length:
-            self.pull = self.pull + length * pull
+            self.product = self.product + length * product
             engine.move_to(
                 engine.w + length * change, engine.b + length * change_b, engine.z + length * move
             )

@@ -1,4 +1,4 @@
-"""Exact zeros: the weights that a solver of overlapping groups has only nearly reached."""
+"""Exact zeros for weights that a solver for overlapping groups has not quite brought to zero."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from textreg.records import Floats
 from textreg.solvers.engine import Engine
 
 SMALL = 1e-5
-"""Weights below this are on their way to zero."""
+"""Weights below this may be set to zero."""
 
 
 def zero_small_weights(engine: Engine, penalty: GroupNorms, tol: float) -> Floats:
-    """A copy of the present weights, with dust set to zero where that costs less than tol / 10."""
+    """A copy of the engine's weights, the small ones set to zero.
+
+    If that raised the objective by a relative ``tol`` / 10 or more, they stay as they are.
+    """
     w: Floats = engine.w.copy()
-    clean: Floats = np.where(np.abs(w) < SMALL, 0.0, w)
-    if np.array_equal(clean, w):
+    sparse: Floats = np.where(np.abs(w) < SMALL, 0.0, w)
+    if np.array_equal(sparse, w):
         return w
     objective = engine.value + penalty.value(w)
-    cheap = engine.loss_at(clean) + penalty.value(clean) <= objective * (1.0 + 0.1 * tol)
-    return clean if cheap else w
+    negligible = engine.loss_at(sparse) + penalty.value(sparse) <= objective * (1.0 + 0.1 * tol)
+    return sparse if negligible else w

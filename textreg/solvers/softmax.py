@@ -3,16 +3,16 @@
     min  sum_i c_i (log sum_k exp(z_ik) - z_i,y_i) + sum_k penalty(w_k),    z_k = X w_k + b_k
 
 (docs/maths.md, S0). With all other classes fixed, the loss in z_k is the logistic loss of "k or not
-k" at the scores z_k - o_k, o_k = log sum_{l != k} exp(z_l). So a class is improved by one step of
-the solver for two classes, and the classes take turns, as in Friedman, Hastie & Tibshirani (2010,
-section 4.1).
+k" at the scores z_k - o_k, o_k = log sum_{l != k} exp(z_l). So one step of the solver for two
+classes improves a class, and the classes take turns: block coordinate descent, as in Friedman,
+Hastie & Tibshirani (2010, section 4.1).
 
-For any S, (n, classes) and 0 or more, with rows that sum to c_i and columns that sum to the weight
-of their class, alpha_k = c y_k - S_k is a dual point, y_k being 1 in the documents of class k. Then
+For any S >= 0, (n, classes), whose rows sum to c_i and whose columns sum to the weight of their
+class, alpha_k = c y_k - S_k is a dual point, y_k being 1 in the documents of class k. Then
 
     sum_i c_i H(S_i / c_i) - sum_k penalty*(X'alpha_k),    H the entropy,
 
-lies below the minimum (docs/maths.md, S1). At the optimum S_i / c_i are the probabilities.
+is a lower bound of the minimum (docs/maths.md, S1). At the optimum S_i / c_i are the probabilities.
 """
 
 from __future__ import annotations
@@ -39,38 +39,38 @@ SHARE = 0.1
 """Share of its gradient that a step over one class leaves, where the penalty is quadratic."""
 
 IDLE = 3
-"""Rounds over all classes without a visible fall, after which the tolerance is out of reach."""
+"""Rounds over all classes without progress, after which the tolerance is beyond floating point."""
 
 
-class Turn(Protocol):
-    """A solver for two classes, of which single steps are asked."""
+class ClassStep(Protocol):
+    """A solver for two classes that makes single steps, and what is to know of its penalty."""
 
     engine: Engine
 
     def step(self) -> None:
-        """Improve the weights that the engine is at."""
+        """Improve the weights of the engine."""
 
     def value(self, w: Floats) -> float:
-        """The penalty."""
+        """The penalty at w (p,)."""
 
     def shared(self, ws: Floats) -> Floats:
-        """The t (p,) for which weights ws - t, which mean the same, cost least."""
+        """The t (p,) that minimizes the penalty of ws - t, which has the same probabilities."""
 
     def conjugate(self, ts: Floats, ws: Floats) -> tuple[float, float]:
-        """At most sum_k penalty*(scale t_k), and the scale, 0 to 1, that makes it finite.
+        """An upper bound of sum_k penalty*(scale t_k), and the scale in [0, 1] that it is for.
 
-        ts: (classes, p). ws: (classes, p), the present weights.
+        ts: (classes, p). ws: (classes, p), the present weights, where the bound is tight.
         """
 
 
-class SeparableTurn:
-    """Prices on single weights."""
+class SeparableStep:
+    """For penalties that are sums over single weights."""
 
     def __init__(self, problem: Problem, penalty: Separable) -> None:
         self.engine, self._penalty = Engine(problem.replace(start=None)), penalty
 
     def step(self) -> None:
-        """One proximal Newton step over the features that matter."""
+        """One proximal Newton step over the active set."""
         engine, penalty = self.engine, self._penalty
         engine.optimize_intercept()
         active = engine.active(penalty, engine.gradient())
@@ -84,26 +84,27 @@ class SeparableTurn:
     def shared(self, ws: Floats) -> Floats:
         """Between the median and the mean of every feature's weights."""
         penalty, t = self._penalty, np.zeros(ws.shape[1])
+        # Where most classes have a weight of zero, the median is zero.
         features = np.flatnonzero(np.count_nonzero(ws, axis=0) > len(ws) // 2)
-        t[features] = cheapest(ws[:, features], penalty.lam[features], penalty.q[features])
+        t[features] = best_shift(ws[:, features], penalty.lam[features], penalty.q[features])
         return t
 
     def conjugate(self, ts: Floats, ws: Floats) -> tuple[float, float]:
-        """As in the bound for two classes: scaled down as far as there is no ridge to meet it."""
+        """Exact; scaled until |t_j| <= lam_j where there is no ridge, as for two classes."""
         penalty, scale = self._penalty, 1.0
         for t in ts:
             over = (np.abs(t) > penalty.lam) & (penalty.q == 0.0)
             if over.any():
                 scale = min(scale, float((penalty.lam[over] / np.abs(t[over])).min()))
-        paid, ridged = 0.0, penalty.q > 0.0
+        total, has_ridge = 0.0, penalty.q > 0.0
         for t in ts:
-            excess = np.maximum(scale * np.abs(t) - penalty.lam, 0.0)[ridged]
-            paid += 0.5 * float((excess * excess / penalty.q[ridged]).sum())
-        return paid, scale
+            excess = np.maximum(scale * np.abs(t) - penalty.lam, 0.0)[has_ridge]
+            total += 0.5 * float((excess * excess / penalty.q[has_ridge]).sum())
+        return total, scale
 
 
-class QuadraticTurn:
-    """A quadratic penalty that ties weights together."""
+class QuadraticStep:
+    """For quadratic penalties that couple features."""
 
     def __init__(self, problem: Problem, penalty: Quadratic) -> None:
         self._newton, self._penalty = NewtonSteps(problem.replace(start=None), penalty), penalty
@@ -113,7 +114,7 @@ class QuadraticTurn:
         """One Newton step."""
         newton = self._newton
         self.engine.optimize_intercept()
-        newton.pull = self._penalty.product(self.engine.w)
+        newton.product = self._penalty.product(self.engine.w)
         newton.step(SHARE)
 
     def value(self, w: Floats) -> float:
@@ -128,48 +129,69 @@ class QuadraticTurn:
         """t.w - w.Mw + ||t - 2 M w||^2 / (4 l2) for every class; see :mod:`.quadratic`."""
         total = 0.0
         for t, w in zip(ts, ws, strict=True):
-            pull = self._penalty.product(w)
-            rest = t - 2.0 * pull
-            total += float(t @ w) - float(w @ pull) + float(rest @ rest) / (4.0 * self._penalty.l2)
+            product, l2 = self._penalty.product(w), self._penalty.l2
+            rest = t - 2.0 * product
+            total += float(t @ w) - float(w @ product) + float(rest @ rest) / (4.0 * l2)
         return total, 1.0
 
 
-def cheapest(ws: Floats, lam: Floats, q: Floats) -> Floats:
+def best_shift(ws: Floats, lam: Floats, q: Floats) -> Floats:
     """argmin_t sum_k lam |w_k - t| + q/2 (w_k - t)^2 for every column of ws (classes, p).
 
-    lam, q: (p,). Between two neighbors in the order of weights the sum is a parabola.
+    lam, q: (p,). Between two consecutive weights, in sorted order, the sum is a parabola: its
+    minimum there is the clipped vertex, or the median where q is 0.
     """
     ws = np.sort(ws, axis=0)
     k, total = len(ws), ws.sum(axis=0)
-    best = np.zeros(ws.shape[1])  # unless another is cheaper: zeros stay zeros
+    best = np.zeros(ws.shape[1])  # unless another is better by more than rounding
     least = (lam * np.abs(ws).sum(axis=0) + 0.5 * q * (ws * ws).sum(axis=0)) * (1.0 - NOISE)
-    curved = np.where(q > 0.0, q, 1.0)
-    for below in range(1, k):
-        t = (total + lam * (k - 2 * below) / curved) / k
+    divisor = np.where(q > 0.0, q, 1.0)
+    for below in range(1, k):  # so many weights lie below t
+        t = (total + lam * (k - 2 * below) / divisor) / k
         t = np.clip(np.where(q > 0.0, t, ws[k // 2]), ws[below - 1], ws[below])
-        off = ws - t
-        cost = lam * np.abs(off).sum(axis=0) + 0.5 * q * (off * off).sum(axis=0)
-        better = cost < least
-        best[better], least[better] = t[better], cost[better]
+        shifted = ws - t
+        value = lam * np.abs(shifted).sum(axis=0) + 0.5 * q * (shifted * shifted).sum(axis=0)
+        better = value < least
+        best[better], least[better] = t[better], value[better]
     return best
 
 
 def multinomial(
-    problem: Problem, codes: Int64s, turn: Turn, start: tuple[Floats, Floats] | None = None
+    problem: Problem, codes: Int64s, step: ClassStep, start: tuple[Floats, Floats] | None = None
 ) -> MultiSolution:
-    """Minimize the loss of all classes and the penalty, to the relative gap ``problem.tol``.
+    """Minimize the softmax loss of all classes and the penalty.
 
-    codes: (n,) class of every document, 0 to the number of classes - 1, all of which occur. The
-    problem's own y and start have no part in it. start: weights (classes, p) and intercepts to
-    begin from. Intercepts sum to zero, as they matter only by their differences.
+    Parameters
+    ----------
+    problem : Problem
+        What to fit; its ``y`` and ``start`` are ignored. ``tol`` is the relative duality gap to
+        stop at.
+    codes : int64 ndarray, shape (n,)
+        Class of every document, from 0 to the number of classes - 1. All of them must occur.
+    step : ClassStep
+        The solver for two classes, made for the same problem.
+    start : tuple of ndarray, optional
+        Weights (classes, p) and intercepts (classes,) to begin from.
 
-    UsageError for another loss than the logistic one, which softmax extends.
+    Returns
+    -------
+    MultiSolution
+        Its intercepts sum to zero, as only their differences matter.
+
+    Raises
+    ------
+    UsageError
+        The loss is not the logistic one, which softmax extends.
+
+    References
+    ----------
+    friedman2010, section 4.1.
     """
     if not isinstance(problem.loss, Logistic):
         raise UsageError(
-            f"softmax extends the logistic loss: it cannot go with {problem.loss.label()}."
+            f"softmax extends the logistic loss and cannot be used with {problem.loss.label()}."
         )
-    fit = _Classes(problem, codes, turn, start)
+    fit = _Classes(problem, codes, step, start)
     history: list[Step] = []
     bound, gap, before, idle, iteration = -np.inf, math.inf, math.inf, 0, 0
     while True:
@@ -206,17 +228,17 @@ class _Classes:
         self,
         problem: Problem,
         codes: Int64s,
-        turn: Turn,
+        step: ClassStep,
         start: tuple[Floats, Floats] | None,
     ) -> None:
         k, (n, p) = int(codes.max()) + 1, problem.X.shape
-        self._turn, self._c, self._intercept = turn, problem.weights, problem.fit_intercept
+        self._step, self._c, self._intercept = step, problem.weights, problem.fit_intercept
         self._own = (codes, np.arange(n))
         self._y = np.where(codes == np.arange(k)[:, None], 1.0, -1.0)  # one row per class
         self.W, self.b = np.zeros((k, p)), np.zeros(k)
-        self._shares = np.bincount(codes, weights=self._c, minlength=k).astype(np.float64)
+        self._class_weights = np.bincount(codes, weights=self._c, minlength=k).astype(np.float64)
         if self._intercept:
-            self.b = np.log(self._shares / self._shares.sum())
+            self.b = np.log(self._class_weights / self._class_weights.sum())
         self.Z = np.repeat(self.b[:, None], n, axis=1)
         if start is not None:
             self.W, self.b = start[0].copy(), start[1] * float(self._intercept)
@@ -224,48 +246,50 @@ class _Classes:
             self.Z = np.array([problem.design.product(w, intercept=float(b)) for w, b in pairs])
 
     def round(self) -> None:
-        """Improve every class once."""
-        engine = self._turn.engine
+        """Improve every class once, and then what all classes have in common."""
+        engine = self._step.engine
         for k, y in enumerate(self._y):
             rest = logsumexp(np.delete(self.Z, k, axis=0), axis=0)
             engine.move_to(self.W[k].copy(), float(self.b[k]), self.Z[k] - rest, y)
-            self._turn.step()
+            self._step.step()
             self.W[k], self.b[k], self.Z[k] = engine.w, engine.b, engine.z + rest
-        shared = self._turn.shared(self.W)
+        shared = self._step.shared(self.W)
         self.W -= shared
         self.Z -= engine.design.product(shared)
 
     def objective(self) -> float:
         """Loss and penalty of all classes."""
         losses = logsumexp(self.Z, axis=0) - self.Z[self._own]
-        return float(self._c @ losses) + sum(self._turn.value(w) for w in self.W)
+        return float(self._c @ losses) + sum(self._step.value(w) for w in self.W)
 
     def bound(self) -> float:
-        """A lower bound of the optimum."""
+        """A lower bound of the minimum (S1), from the present probabilities."""
         S = softmax(self.Z, axis=0) * self._c
         if self._intercept:
-            _balance(S, self._shares)
+            _balance(S, self._class_weights)
         alpha = -S
         alpha[self._own] += self._c
-        products = self._turn.engine.design.transposed_product(alpha.T)
-        paid, scale = self._turn.conjugate(np.ascontiguousarray(products.T), self.W)
+        products = self._step.engine.design.transposed_product(alpha.T)
+        conjugate, scale = self._step.conjugate(np.ascontiguousarray(products.T), self.W)
         S = -scale * alpha
         S[self._own] += self._c
         shares = np.divide(S, self._c, out=np.zeros_like(S), where=self._c > 0.0)
-        return float(-(xlogy(shares, np.maximum(shares, 0.0)).sum(axis=0) @ self._c)) - paid
+        entropy = -xlogy(shares, np.maximum(shares, 0.0)).sum(axis=0)
+        return float(entropy @ self._c) - conjugate
 
 
 def _balance(S: Floats, totals: Floats) -> None:
-    """Make the rows of S (classes, n) sum to ``totals`` in place, its columns as they were.
+    """Make the rows of S (classes, n) sum to ``totals`` in place, and keep the sums of columns.
 
-    Classes that have too much give up a share, which the others divide by what they lack.
+    Classes with a larger sum are scaled down; what they lose goes to the others, in proportion to
+    what these lack.
     """
     lack = totals - S.sum(axis=1)
-    heavy = lack < 0.0
-    if not (heavy.any() and (lack > 0.0).any()):
-        return  # what is too much is rounding where nobody lacks anything
-    factor = totals[heavy] / (totals[heavy] - lack[heavy])
-    given = ((1.0 - factor)[:, None] * S[heavy]).sum(axis=0)
-    S[heavy] *= factor[:, None]
-    wanted = np.maximum(lack, 0.0)
-    S += np.outer(wanted / wanted.sum(), given)
+    larger = lack < 0.0
+    if not (larger.any() and (lack > 0.0).any()):
+        return  # they differ by rounding alone
+    factor = totals[larger] / (totals[larger] - lack[larger])
+    lost = ((1.0 - factor)[:, None] * S[larger]).sum(axis=0)
+    S[larger] *= factor[:, None]
+    lack = np.maximum(lack, 0.0)
+    S += np.outer(lack / lack.sum(), lost)

@@ -1,4 +1,4 @@
-"""Plain twins of ``textreg._core.cholesky``."""
+"""NumPy twins of ``textreg._core.cholesky``."""
 
 from __future__ import annotations
 

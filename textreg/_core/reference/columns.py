@@ -1,4 +1,4 @@
-"""Plain twins of ``textreg._core.columns``."""
+"""NumPy twins of ``textreg._core.columns``."""
 
 from __future__ import annotations
 

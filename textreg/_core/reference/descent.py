@@ -1,4 +1,4 @@
-"""Plain twins of ``textreg._core.descent``."""
+"""NumPy twins of ``textreg._core.descent``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain twins of ``textreg._core.groups``."""
+"""NumPy twins of ``textreg._core.groups``."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def ball_sweeps(
     u: Floats,
     z: Floats,
     over: NDArray[np.uint8],
-    hot: Int32s,
+    active: Int32s,
     sweeps: int,
 ) -> int:
     """Twin of :func:`textreg._core.groups.ball_sweeps`."""
 
-    def relieve(g: int) -> bool:
+    def project(g: int) -> bool:
         here = slice(indptr[g], indptr[g + 1])
         j = indices[here]
         if not over[j].any():
@@ -51,12 +51,12 @@ def ball_sweeps(
         return True
 
     over[:] = np.abs(z) > lam
-    met = [g for g in range(len(strengths)) if relieve(g)]
-    hot[: len(met)] = met
+    visited = [g for g in range(len(strengths)) if project(g)]
+    active[: len(visited)] = visited
     for _ in range(1, sweeps):
-        for g in met:
-            relieve(g)
-    return len(met)
+        for g in visited:
+            project(g)
+    return len(visited)
 
 
 def group_scale(indptr: Int64s, indices: Int32s, rates: Floats, w: Floats, u: Floats) -> None:

@@ -1,4 +1,4 @@
-"""Plain twins of ``textreg._core.logistic``."""
+"""NumPy twins of ``textreg._core.logistic``."""
 
 from __future__ import annotations
 
