@@ -260,7 +260,7 @@ def test_a_stale_error_on_held_out_documents_stops() -> None:
 
 
 def test_stale_without_held_out_documents_is_refused() -> None:
-    with pytest.raises(UsageError, match="patience needs documents to measure on"):
+    with pytest.raises(UsageError, match="patience needs held-out documents"):
         stagewise(logistic(), StepRules(patience=50))
 
 
@@ -492,7 +492,7 @@ def test_a_start_has_no_part() -> None:
         ({"likelihood": "exponential", "scaled": True}, "no residuals"),
         ({"epsilon": 0.0}, "above 0"),
         ({"every": 0}, "at least 1"),
-        ({"keep_best": True}, "say how many with sample"),
+        ({"keep_best": True}, "say how many to draw with sample"),
     ],
 )
 def test_wrong_rules(options: dict[str, Any], message: str) -> None:

@@ -1,12 +1,12 @@
 """Forward stagewise: many small steps, each along the feature that now helps most.
 
-Hooker & Weng (2004), section 4 (docs/stagewise.md, T1). With columns centered and scaled, from
-w = 0, again and again
+Section 4 of hooker2004 (docs/stagewise.md, T1). With columns centered and scaled, starting from
+w = 0, repeat
 
     j = argmax_k |c_k|,    lambda_j += epsilon sign(c_j),
 
-c being the derivative of the log-likelihood: the correlations with the residual where noise is
-Gaussian (section 5), else as in section 8. The number of steps is the regularization: one run
+where c is the derivative of the log-likelihood: the correlations with the residual for Gaussian
+noise (section 5), else as in section 8. The number of steps is the regularization: one run
 passes through the models of all of them.
 """
 
@@ -21,9 +21,13 @@ import numpy as np
 from textreg._core.columns import column_sums
 from textreg.errors import DataError, UsageError
 from textreg.losses import Squared
-from textreg.records import Floats, Int32s, Problem, Solution, Step
-from textreg.records.design import Design
-from textreg.solvers.stagewise_likelihood import Exponential, General, Likelihood, Linear
+from textreg.records import Design, Floats, Int32s, Problem, Solution, Step
+from textreg.solvers.stagewise_likelihood import (
+    ExponentialLikelihood,
+    Likelihood,
+    LinearLikelihood,
+    LossLikelihood,
+)
 from textreg.solvers.stagewise_lookup import Scaling
 from textreg.solvers.stagewise_rules import StagewisePath, StagewiseReport, StepRules
 
@@ -33,74 +37,113 @@ MEGABYTE = 1e6
 def stagewise(problem: Problem, rules: StepRules) -> Solution:
     """The end of the path, or with ``Problem.validation`` its point of least error there.
 
-    ``Problem.start`` and ``max_iter`` have no part: a path begins at zero, and the rules say how
-    long it is. ``converged`` is False only where the callback stopped the run. ``report`` is a
-    :class:`StagewiseReport`.
+    Parameters
+    ----------
+    problem : Problem
+        What to fit. ``start`` and ``max_iter`` are ignored: a path begins at zero, and the rules
+        say how long it is. ``callback`` is called at every check.
+    rules : StepRules
+        How to step and when to stop.
+
+    Returns
+    -------
+    Solution
+        ``gap`` is NaN, as the method has no dual. ``converged`` is False only where the callback
+        stopped the run. ``report`` is a
+        :class:`~textreg.solvers.stagewise_rules.StagewiseReport`.
+
+    Raises
+    ------
+    UsageError
+        The rules do not fit the problem: ``patience`` without held-out documents, or an exponential
+        family for targets that are not -1 and +1.
+    DataError
+        The held-out documents are none, or an exponential family has no positive document.
+
+    References
+    ----------
+    .. [1] Hooker & Weng (2004), "Subset selection in large, sparse systems" (hooker2004).
     """
     (solution,) = stagewise_path(problem, rules, [rules.steps])
     return solution
 
 
 def stagewise_path(problem: Problem, rules: StepRules, steps: Iterable[int]) -> Iterator[Solution]:
-    """The solutions of :func:`stagewise` for several numbers of steps, ascending, from one run."""
-    walk = Walk(problem, rules)
-    for most in steps:
-        walk.go(most)
-        yield walk.solution()
+    """The solutions of :func:`stagewise` for several numbers of steps, from one run.
+
+    Parameters
+    ----------
+    problem, rules
+        As for :func:`stagewise`; ``rules.steps`` is ignored.
+    steps : iterable of int
+        Numbers of steps, ascending.
+
+    Yields
+    ------
+    Solution
+        One for each number of steps.
+    """
+    run = StagewiseRun(problem, rules)
+    for count in steps:
+        run.advance(count)
+        yield run.solution()
 
 
-class _Point(NamedTuple):
-    """What was measured after some step."""
+class _Checkpoint(NamedTuple):
+    """What was measured after some step; ``validation_error`` is NaN without held-out documents."""
 
     step: int
     objective: float
-    train: float
-    held: float
+    train_error: float
+    validation_error: float
     nonzero: int
     b: float
 
 
-class Walk:
-    """One run, which may pause anywhere. ``w``: (p,) weights now; ``stopped``: why, or empty."""
+class StagewiseRun:
+    """One run, which may pause at any step and continue.
+
+    w: (p,) the present weights. stopped: the rule that ended the run, or empty.
+    """
 
     def __init__(self, problem: Problem, rules: StepRules) -> None:
         self._problem, self._rules = problem, rules
-        self._p = problem.X.shape[1]
+        self._p = problem.design.shape[1]
         center = problem.fit_intercept or rules.likelihood == "exponential"
         self._scaling = Scaling.of(problem, center=center, scale=rules.standardize)
         self._state = _likelihood(problem, rules, self._scaling)
-        self._held = _HeldOut.of(problem, rules)
-        self._draws = np.random.default_rng(rules.seed)
+        self._held_out = _HeldOut.of(problem, rules)
+        self._rng = np.random.default_rng(rules.seed)
         self.w, self._units = np.zeros(self._p), np.zeros(self._p)
-        self._nonzero, self._place = 0, -1
+        self._nonzero, self._last_position = 0, -1
         self._features: list[int] = []
         self._sizes: list[float] = []
-        self._before: dict[int, float] = {}  # weights at the last check, of what moved since
+        self._old_weights: dict[int, float] = {}  # at the last check, of all that moved since
         self.stopped = ""
         start = self._state.lookup.largest()
-        self._first = self._largest = self._pull(start) if start >= 0 else 0.0
-        self._points: list[_Point] = []
-        self._best = 0  # of the points, by the error on held-out documents
-        self._note()
+        self._first_size = self._last_size = self._size(start) if start >= 0 else 0.0
+        self._checkpoints: list[_Checkpoint] = []
+        self._best = 0  # index of the checkpoint of least validation error
+        self._check()
 
-    def go(self, most: int) -> None:
-        """Go on until ``most`` steps are done or a rule stops the run."""
-        while not self.stopped and len(self._features) < most:
-            place = self._choose()
+    def advance(self, steps: int) -> None:
+        """Continue until ``steps`` steps are done in all, or a rule stops the run."""
+        while not self.stopped and len(self._features) < steps:
+            position = self._select()
             if self.stopped:
                 return
-            self._step(place)
+            self._step(position)
             if len(self._features) % self._rules.every == 0:
-                self._catch_up()
+                self._update_scores()
                 self._state.refresh(self.w)
-                self._note()
+                self._check()
             if self._nonzero == self._rules.features and not self.stopped:
                 self.stopped = "features"
 
     def solution(self) -> Solution:
-        """Where the run is; with held-out documents its best point so far."""
-        points, now = self._points, len(self._features)
-        if points[-1].step != now:
+        """The present model; with held-out documents the best one so far."""
+        points, steps = self._checkpoints, len(self._features)
+        if points[-1].step != steps:
             points = [*points, self._measure()]
         path = StagewisePath(
             features=np.array(self._features, dtype=np.int32),
@@ -108,139 +151,142 @@ class Walk:
             epsilon=self._rules.epsilon,
             scale=self._scaling.factor,
             checks=np.array([point.step for point in points], dtype=np.int64),
-            train_error=np.array([point.train for point in points]),
-            validation_error=np.array([point.held for point in points]),
+            train_error=np.array([point.train_error for point in points]),
+            validation_error=np.array([point.validation_error for point in points]),
             nonzero=np.array([point.nonzero for point in points], dtype=np.int64),
             intercepts=np.array([point.b for point in points]),
         )
-        best = points[-1]
-        if self._held is not None and points[self._best].held <= best.held:
-            best = points[self._best]
+        best, least = points[-1], points[self._best]
+        if self._held_out is not None and least.validation_error <= best.validation_error:
+            best = least
         stopped = self.stopped or "steps"
         report = StagewiseReport(
             stopped=stopped,
-            steps=now,
+            steps=steps,
             best_step=best.step,
-            largest=self._largest / self._first if self._first > 0.0 else 0.0,
+            largest=self._last_size / self._first_size if self._first_size > 0.0 else 0.0,
             path=path,
-            gram=self._state.gram.use if isinstance(self._state, Linear) else None,
+            gram=self._state.gram.use if isinstance(self._state, LinearLikelihood) else None,
         )
         return Solution(
             w=path.weights(best.step),
             b=best.b,
             objective=best.objective,
-            iterations=now,
+            iterations=steps,
             converged=stopped != "callback",
             history=tuple(Step(point.step, point.objective, math.nan) for point in points),
             report=report,
         )
 
-    def _choose(self) -> int:
-        """The place of the next step; or why there is none, after a look at all of them."""
+    def _select(self) -> int:
+        """The position of the next step; where there is none, ``stopped`` says why."""
         lookup, rules = self._state.lookup, self._rules
-        partial = rules.sample is not None and rules.sample < self._p
-        place = self._sampled() if partial else lookup.largest()
-        if partial and self._reason(place):
-            place = lookup.largest()
-        self.stopped = self._reason(place)
-        if place >= 0:
-            self._largest = self._pull(place)
-        return place
+        sampled = rules.sample is not None and rules.sample < self._p
+        position = self._largest_sampled() if sampled else lookup.largest()
+        if sampled and self._reason_to_stop(position):
+            # The sample may have missed the best feature: only all of them can end the run.
+            position = lookup.largest()
+        self.stopped = self._reason_to_stop(position)
+        if position >= 0:
+            self._last_size = self._size(position)
+        return position
 
-    def _sampled(self) -> int:
-        """The best of a few features drawn at random, section 7."""
-        features = self._draws.choice(self._p, self._rules.sample, replace=False, shuffle=False)
-        if self._rules.keep_best and self._place >= 0:
+    def _largest_sampled(self) -> int:
+        """The best of a few features drawn at random (hooker2004, section 7)."""
+        features = self._rng.choice(self._p, self._rules.sample, replace=False, shuffle=False)
+        if self._rules.keep_best and self._last_position >= 0:
             features = np.append(features, self._features[-1])
         return self._state.lookup.largest_among(features)
 
-    def _reason(self, place: int) -> str:
-        """Why a step at this place would not be worth it, or an empty text."""
-        if place < 0:
+    def _reason_to_stop(self, position: int) -> str:
+        """The rule that forbids a step at this position, or an empty text (section 5.1)."""
+        if position < 0:
             return "threshold"
-        if self._pull(place) <= max(self._rules.threshold * self._first, self._state.noise):
+        if self._size(position) <= max(self._rules.threshold * self._first_size, self._state.noise):
             return "threshold"
-        sign = np.sign(self._state.lookup.derivative(place))
-        if place == self._place and sign != np.sign(self._sizes[-1]):
-            return "loop"
+        sign = np.sign(self._state.lookup.derivative(position))
+        if position == self._last_position and sign != np.sign(self._sizes[-1]):
+            return "loop"  # it would undo the last step, the next one would undo it, and so on
         return ""
 
-    def _pull(self, place: int) -> float:
-        """Size of the derivative there."""
-        return abs(self._state.lookup.derivative(place)) * self._state.factor
+    def _size(self, position: int) -> float:
+        """The absolute derivative at a position."""
+        return abs(self._state.lookup.derivative(position)) * self._state.factor
 
-    def _step(self, place: int) -> None:
+    def _step(self, position: int) -> None:
         """lambda_j += epsilon sign(c_j)."""
         lookup, rules = self._state.lookup, self._rules
-        feature = int(lookup.order[place])
-        size = math.copysign(
-            self._state.spread() if rules.scaled else 1.0, lookup.derivative(place)
-        )
+        feature = int(lookup.order[position])
+        unit = self._state.residual_size() if rules.scaled else 1.0
+        size = math.copysign(unit, lookup.derivative(position))
         old = float(self.w[feature])
-        # Whole multiples, so that as many steps back lead to zero itself.
+        # Weights are products with a sum of steps, so that as many steps back give exactly zero.
         self._units[feature] += size
         new = rules.epsilon * float(self._units[feature]) * float(self._scaling.factor[feature])
         self.w[feature] = new
         self._nonzero += (new != 0.0) - (old != 0.0)
-        self._before.setdefault(feature, old)
+        self._old_weights.setdefault(feature, old)
         self._state.move(feature, new - old)
         self._features.append(feature)
         self._sizes.append(size)
-        self._place = place
+        self._last_position = position
 
-    def _catch_up(self) -> None:
-        """Let the scores follow the weights that moved since this was last done."""
-        features = np.array(sorted(self._before), dtype=np.int32)
-        changes = self.w[features] - np.array([self._before[j] for j in features.tolist()])
+    def _update_scores(self) -> None:
+        """Update the scores by the weights that moved since the last update."""
+        features = np.array(sorted(self._old_weights), dtype=np.int32)
+        old = np.array([self._old_weights[j] for j in features.tolist()])
+        changes = self.w[features] - old
         self._state.follow(features, changes)
-        if self._held is not None:
-            self._held.follow(features, changes)
-        self._before.clear()
+        if self._held_out is not None:
+            self._held_out.follow(features, changes)
+        self._old_weights.clear()
 
-    def _measure(self) -> _Point:
-        self._catch_up()
-        b, objective, train = self._state.reached(self.w)
-        held = math.nan
-        if self._held is not None:
-            held = self._state.held_out(self._held.z, b, self._held.y)
-        return _Point(len(self._features), objective, train, held, self._nonzero, b)
+    def _measure(self) -> _Checkpoint:
+        """The objective and the errors now."""
+        self._update_scores()
+        b, objective, error = self._state.evaluate(self.w)
+        validation_error = math.nan
+        if self._held_out is not None:
+            validation_error = self._state.held_out(self._held_out.z, b, self._held_out.y)
+        step = len(self._features)
+        return _Checkpoint(step, objective, error, validation_error, self._nonzero, b)
 
-    def _note(self) -> None:
-        """Measure, report, and look at the rules that hang on it."""
+    def _check(self) -> None:
+        """Measure, call back, and apply the rules that depend on what was measured."""
         point, rules = self._measure(), self._rules
-        self._points.append(point)
-        if point.held < self._points[self._best].held:
-            self._best = len(self._points) - 1
+        self._checkpoints.append(point)
+        if point.validation_error < self._checkpoints[self._best].validation_error:
+            self._best = len(self._checkpoints) - 1
         callback = self._problem.callback
         if callback and callback(Step(point.step, point.objective, math.nan)):
             self.stopped = "callback"
         elif (
-            self._held is not None
+            self._held_out is not None
             and rules.patience is not None
-            and point.step - self._points[self._best].step >= rules.patience
+            and point.step - self._checkpoints[self._best].step >= rules.patience
         ):
             self.stopped = "patience"
 
 
 class _HeldOut:
-    """Documents to measure on, and their scores z without the intercept."""
+    """Held-out documents and their scores z without the intercept."""
 
     def __init__(self, design: Design, y: Floats) -> None:
         self._design, self.y, self.z = design, y, np.zeros(len(y))
 
     @classmethod
     def of(cls, problem: Problem, rules: StepRules) -> _HeldOut | None:
-        """Those of the problem; DataError where they do not fit, UsageError where a rule asks."""
+        """Those of the problem, None where it has none; raises where a rule needs them."""
         if problem.validation is None:
             if rules.patience is not None:
                 raise UsageError(
-                    "patience needs documents to measure on: give Problem.validation, or leave it "
-                    "out."
+                    "patience needs held-out documents to measure the error on: give "
+                    "Problem.validation, or leave patience out."
                 )
             return None
         design, y = problem.validation
         if not len(y):
-            raise DataError("validation has no documents to measure on: give at least one.")
+            raise DataError("validation has no documents to measure the error on: give some.")
         return cls(design, y)
 
     def follow(self, features: Int32s, changes: Floats) -> None:
@@ -249,13 +295,14 @@ class _HeldOut:
 
 
 def _likelihood(problem: Problem, rules: StepRules, scaling: Scaling) -> Likelihood:
+    """The likelihood that the rules name, at weights of zero."""
     if rules.likelihood == "exponential":
         if not np.isin(problem.y, (-1.0, 1.0)).all():
             raise UsageError(
-                "likelihood 'exponential' is for labels of -1 and +1, not for numbers."
+                "likelihood 'exponential' is for targets of -1 and +1, not for numbers."
             )
-        return Exponential(problem, scaling)
+        return ExponentialLikelihood(problem, scaling)
     if rules.likelihood == "linear" or isinstance(problem.loss, Squared):
         limit = MEGABYTE * rules.cache
-        return Linear(problem, scaling, problem.fit_intercept, limit)
-    return General(problem, scaling)
+        return LinearLikelihood(problem, scaling, problem.fit_intercept, limit)
+    return LossLikelihood(problem, scaling)

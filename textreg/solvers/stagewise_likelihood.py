@@ -13,17 +13,17 @@ from textreg.solvers.engine import Engine
 from textreg.solvers.stagewise_lookup import DerivativeLookup, GramCache, ScaledMatrix, Scaling
 
 ROUNDING = 1e-13
-"""Derivatives below this share of what they are sums of are zero but for rounding."""
+"""Derivatives below this share of the sum of their absolute terms are rounding."""
 
 FAR = 300.0
-"""Rise of a score after which exponentials are scaled anew, well before they overflow."""
+"""Rise of a score after which exponentials are rescaled, well before they overflow."""
 
 
 class Likelihood(Protocol):
     """A fit in progress. ``w`` is always (p,), in the units of the features as they were given.
 
-    lookup: its derivatives; times ``factor`` they are those of the log-likelihood. noise: what is
-    below it is rounding.
+    lookup: its derivatives; times ``factor`` they are those of the log-likelihood. noise: absolute
+    derivatives below it are rounding.
     """
 
     lookup: DerivativeLookup
@@ -31,34 +31,34 @@ class Likelihood(Protocol):
 
     @property
     def factor(self) -> float:
-        """What the derivatives of the lookup are to be multiplied with."""
+        """What the derivatives of the lookup are to be multiplied by."""
 
     def move(self, feature: int, change: float) -> None:
-        """Add ``change`` to the weight of a feature; derivatives follow."""
+        """Add ``change`` to the weight of a feature, and update the derivatives."""
 
     def follow(self, features: Int32s, changes: Floats) -> None:
-        """Take note of what moved since the last call; scores follow where they had not yet."""
+        """Update the scores by what moved since the last call, where ``move`` has not."""
 
     def refresh(self, w: Floats) -> None:
-        """Bring all that was put off up to date: the offset, and the intercept where it moves."""
+        """Bring everything up to date: the offset, and the intercept where it moves."""
 
-    def reached(self, w: Floats) -> tuple[float, float, float]:
+    def evaluate(self, w: Floats) -> tuple[float, float, float]:
         """The intercept, the objective and the error per document, after :meth:`follow`."""
 
     def held_out(self, z: Floats, b: float, y: Floats) -> float:
         """The error per document for others with the scores ``z + b``."""
 
-    def spread(self) -> float:
+    def residual_size(self) -> float:
         """Root of the mean squared residual, as of the last refresh."""
 
 
-class Linear:
+class LinearLikelihood:
     """Gaussian noise: c_k = gamma_k x_k'C (y - mean y - (X - 1 mu')w), sections 4 and 5.
 
-    A step changes c by columns of the Gram matrix, so residuals are not needed to go on; they are
-    brought up to date when an error is wanted. With Xc the centered X,
-    Xc'C Xc w = X'CX w - N mu (mu'w), N the sum of the weights: the offset is N mu'w, and B is
-    gamma mu. (The update is printed with a sign and a factor missing.)
+    A step changes c by a column of the Gram matrix and needs no residuals; these are updated when
+    an error is wanted. With Xc the centered X, Xc'C Xc w = X'CX w - N mu (mu'w), N the sum of the
+    weights: the offset is N mu'w, and B is gamma mu. (In hooker2004 the update is printed with a
+    sign and a factor missing.)
     """
 
     factor = 1.0
@@ -80,8 +80,8 @@ class Linear:
 
     def move(self, feature: int, change: float) -> None:
         """c -= change gamma (X'Cx_j - N mu mu_j), the second part by the offset."""
-        places, values = self.gram.column(feature)
-        self.lookup.add_entries(places, values, -change)
+        positions, values = self.gram.column(feature)
+        self.lookup.add_entries(positions, values, -change)
         self.lookup.offset += change * self._total * float(self._scaling.mean[feature])
 
     def follow(self, features: Int32s, changes: Floats) -> None:
@@ -89,11 +89,11 @@ class Linear:
         column_sums(*self._design.columns, -changes, features, self._residual)
 
     def refresh(self, w: Floats) -> None:
-        """The running residual, and the offset put into all correlations."""
+        """Add the offset to all correlations, so that rounding does not grow with it."""
         self.lookup.apply_offset()
-        self._spread = float(np.sqrt(self.reached(w)[2]))
+        self._residual_size = float(np.sqrt(self.evaluate(w)[2]))
 
-    def reached(self, w: Floats) -> tuple[float, float, float]:
+    def evaluate(self, w: Floats) -> tuple[float, float, float]:
         """b = mean y - mu'w; half the sum of squares; the mean of squares."""
         b = float(self._c @ self._residual) / self._total if self._center else 0.0
         rest = self._residual - b
@@ -104,17 +104,17 @@ class Linear:
         """The mean squared error."""
         return float(np.mean((y - z - b) ** 2))
 
-    def spread(self) -> float:
+    def residual_size(self) -> float:
         """Root of the mean squared error."""
-        return self._spread
+        return self._residual_size
 
 
-class General:
+class LossLikelihood:
     """Any loss of the scores: c_k = gamma_k sum_i q_i (x_ik - mu_k), q minus the loss's derivative.
 
-    Section 8, first half. A step changes q in the rows of one feature, and A in the features of
-    these rows. Its effect on the intercept is put off until the next refresh; until then centering
-    keeps it out of c.
+    Section 8 of hooker2004, first half. A step changes q in the rows of one feature, and A in the
+    features of these rows. The intercept moves only at the next refresh; until then centering keeps
+    its effect out of c.
     """
 
     factor = 1.0
@@ -128,15 +128,15 @@ class General:
         self._scaled = ScaledMatrix(problem.design, scaling.factor, self.lookup)
         w = np.zeros(problem.X.shape[1])
         self._engine.restart(w, problem.intercept_at_zero())
-        self.noise = ROUNDING * self._total * self._residual()
+        self.noise = ROUNDING * self._total * self._root_mean_square()
         self.refresh(w)
 
     def move(self, feature: int, change: float) -> None:
         """z and q in the rows of the feature, A in the features of these rows."""
         engine = self._engine
-        here = slice(self._columns.indptr[feature], self._columns.indptr[feature + 1])
-        rows = self._columns.indices[here]
-        z = engine.z[rows] + change * self._columns.data[here]
+        entries = slice(self._columns.indptr[feature], self._columns.indptr[feature + 1])
+        rows = self._columns.indices[entries]
+        z = engine.z[rows] + change * self._columns.data[entries]
         r, h = np.empty_like(z), np.empty_like(z)
         self._loss.derivatives(z, self._y[rows], self._c[rows], r, h)
         fall = engine.r[rows] - r
@@ -144,51 +144,51 @@ class General:
         self._scaled.add(rows, fall, -float(fall.sum()))
 
     def follow(self, features: Int32s, changes: Floats) -> None:
-        """Nothing was put off."""
+        """Nothing to do: ``move`` updates the scores."""
 
     def refresh(self, w: Floats) -> None:
-        """The intercept at its optimum, and all derivatives from there."""
+        """Move the intercept to its optimum, and compute all derivatives there."""
         engine = self._engine
         engine.move_to(w, engine.b, engine.z)
         engine.optimize_intercept()
         self._scaled.reset(-engine.r, float(engine.r.sum()))
-        self._spread = self._residual()
+        self._residual_size = self._root_mean_square()
 
-    def reached(self, w: Floats) -> tuple[float, float, float]:
-        """The best intercept for these weights; the loss, and the loss per document."""
+    def evaluate(self, w: Floats) -> tuple[float, float, float]:
+        """The optimal intercept for these weights; the loss, and the loss per document."""
         engine = self._engine
         b, z = engine.b, engine.z
         engine.move_to(w, b, z)
         engine.optimize_intercept()
-        found = engine.b, engine.value, engine.value / self._total
-        engine.move_to(w, b, z)  # the path must not depend on who asks
-        return found
+        result = engine.b, engine.value, engine.value / self._total
+        engine.move_to(w, b, z)  # the path must not depend on when it is measured
+        return result
 
     def held_out(self, z: Floats, b: float, y: Floats) -> float:
         """The mean loss."""
         return self._loss.value(z + b, y, np.ones(len(y))) / max(len(y), 1)
 
-    def spread(self) -> float:
+    def residual_size(self) -> float:
         """Root of the mean squared derivative of the loss."""
-        return self._spread
+        return self._residual_size
 
-    def _residual(self) -> float:
-        counted = self._c > 0.0
-        squares = self._engine.r[counted] ** 2 / self._c[counted]
+    def _root_mean_square(self) -> float:
+        weighted = self._c > 0.0
+        squares = self._engine.r[weighted] ** 2 / self._c[weighted]
         return float(np.sqrt(squares.sum() / self._total))
 
 
-class Exponential:
+class ExponentialLikelihood:
     """The weighted exponential family of section 8, eq. (1): sum_i a_i x_i w - N log C(w).
 
     C(w) = sum_i W_i exp(x_i w), N = sum_i a_i. In the paper every example was observed once and W
     is given; here an example is observed c_i times if y_i > 0, not at all if y_i < 0, and W = c:
-    how documents of the one label differ from all. The intercept is fitted by the problem's loss.
+    it models how documents of one label differ from all. The problem's loss fits the intercept.
 
     The derivative is sum_i a_i x_ik - (N / C) C^1_k, with C^1_k = sum_i W_i exp(x_i w) x_ik. Here
-    it is divided by N / C, so that offset = C / N stands before the part that never changes. What
-    the paper calls C^2_jk is read from the rows of j: its recursion holds where one feature moves,
-    not where several in one row do.
+    it is divided by N / C, so that offset = C / N multiplies the part that never changes. What
+    hooker2004 call C^2_jk is computed from the rows of j: their recursion holds where one feature
+    moves, not where several in one row do.
     """
 
     def __init__(self, problem: Problem, scaling: Scaling) -> None:
@@ -216,10 +216,10 @@ class Exponential:
         return 1.0 / self.lookup.offset
 
     def move(self, feature: int, change: float) -> None:
-        """C^1_k -= sum over the rows of j of W_i exp(x_i w) x_ik, before and after."""
-        here = slice(self._columns.indptr[feature], self._columns.indptr[feature + 1])
-        rows = self._columns.indices[here]
-        z = self._z[rows] + change * self._columns.data[here]
+        """C^1_k changes by the change of W_i exp(x_i w) x_ik, summed over the rows of j."""
+        entries = slice(self._columns.indptr[feature], self._columns.indptr[feature + 1])
+        rows = self._columns.indices[entries]
+        z = self._z[rows] + change * self._columns.data[entries]
         self._z[rows] = z
         if float(z.max()) > self._far:
             self._rescale()
@@ -230,10 +230,10 @@ class Exponential:
         self._scaled.add(rows, fall, -float(fall.sum()) / self._count)
 
     def follow(self, features: Int32s, changes: Floats) -> None:
-        """Nothing was put off."""
+        """Nothing to do: ``move`` updates the scores."""
 
     def refresh(self, w: Floats) -> None:
-        """All sums anew: those on the way gather rounding."""
+        """Compute all sums anew, as updates accumulate rounding."""
         self._rescale()
 
     def _rescale(self) -> None:
@@ -242,7 +242,7 @@ class Exponential:
         self._tilted = self._W * np.exp(self._z - self._shift)
         self._scaled.reset(-self._tilted, float(self._tilted.sum()) / self._count)
 
-    def reached(self, w: Floats) -> tuple[float, float, float]:
+    def evaluate(self, w: Floats) -> tuple[float, float, float]:
         """The intercept; minus (1) plus N log sum W, which is 0 without weights; that over N."""
         self._engine.restart(w, 0.0)
         self._engine.optimize_intercept()
@@ -253,12 +253,12 @@ class Exponential:
 
     def held_out(self, z: Floats, b: float, y: Floats) -> float:
         """The same for other documents, all of weight 1."""
-        seen = y > 0.0
-        if not seen.any():
+        positive = y > 0.0
+        if not positive.any():
             raise DataError("validation has no document with y > 0 to measure the likelihood of.")
         shift = float(z.max(initial=0.0))
-        return shift + float(np.log(np.mean(np.exp(z - shift)))) - float(z[seen].mean())
+        return shift + float(np.log(np.mean(np.exp(z - shift)))) - float(z[positive].mean())
 
-    def spread(self) -> float:
-        """It has no residuals; steps are never scaled by them."""
+    def residual_size(self) -> float:
+        """1: it has no residuals, and steps are never scaled by them."""
         return 1.0

@@ -1,4 +1,4 @@
-"""What a run of forward stagewise is told, and what it leaves behind."""
+"""The rules of a run of forward stagewise, and its path and report."""
 
 from __future__ import annotations
 
@@ -13,23 +13,47 @@ from textreg.records import Floats, Int32s, Int64s, SolverReport
 
 @dataclass(frozen=True, kw_only=True)
 class StepRules:
-    """How to step, and when to stop: whichever of the rules of section 5.1 is met first.
+    """How forward stagewise steps, and when it stops: by the first of its rules that is met.
 
-    likelihood: "loss", the problem's own; "linear", squared error whatever the loss; or
-    "exponential", see :class:`~textreg.solvers.stagewise_likelihood.Exponential`. epsilon: size of
-    a step, in score per standard deviation of a feature. scaled: times the root mean squared
-    residual at the last check. standardize: divide columns by their standard deviation; without it
-    epsilon is in the units of the weights. every: steps between checks, which bring residual,
-    intercept and errors up to date.
-
-    steps, features: most steps, and most features with a weight. threshold: share of the largest
-    derivative at the start; the run stops when all are below it. patience: steps after the least
-    error on ``Problem.validation``, which it needs. A step that would undo the last one is a loop,
+    The rules are those of section 5.1 of hooker2004. A step that would undo the last one is a loop,
     and always stops the run.
 
-    sample: features to look at in a step, drawn anew each time, None for all (section 7).
-    keep_best: look at the last step's as well. seed: of the draws. A rule of stopping is applied
-    only after a look at all. cache: megabytes of Gram columns kept.
+    Parameters
+    ----------
+    likelihood : {"loss", "linear", "exponential"}, default "loss"
+        What is climbed: minus the loss of the problem; minus squared error, whatever the loss; or
+        the exponential family of
+        :class:`~textreg.solvers.stagewise_likelihood.ExponentialLikelihood`.
+    epsilon : float, default 0.01
+        Size of a step, in score per standard deviation of a feature.
+    scaled : bool, default False
+        Multiply the size of steps by the root mean squared residual at the last check.
+    standardize : bool, default True
+        Divide columns by their standard deviation; without it epsilon is in the units of weights.
+    every : int, default 100
+        Steps between checks, which update the residual, the intercept and the errors.
+    steps : int, default 1000
+        Most steps.
+    features : int, optional
+        Most features with a nonzero weight.
+    threshold : float, default 0
+        Stop when all derivatives are below this share of the largest one at the start.
+    patience : int, optional
+        Stop this many steps after the least error on ``Problem.validation``, which it needs.
+    sample : int, optional
+        Number of features, drawn at random, that a step selects from; default all (section 7). A
+        stopping rule is applied only after a look at all features.
+    keep_best : bool, default False
+        Add the feature of the last step to the sample.
+    seed : int, default 0
+        Seed of the random draws.
+    cache : float, default 1000
+        Most megabytes of Gram columns in memory, for squared error.
+
+    Raises
+    ------
+    UsageError
+        A value is out of range, or two contradict each other.
     """
 
     likelihood: str = "loss"
@@ -59,8 +83,8 @@ class StepRules:
             )
         if self.keep_best and self.sample is None:
             raise UsageError(
-                "stagewise: keep_best is for a look at a few features drawn at random; say how "
-                "many with sample (--reg-sample), or leave it out."
+                "stagewise: keep_best adds a feature to a random sample; say how many to draw "
+                "with sample (--reg-sample), or leave keep_best out."
             )
         if not self.epsilon > 0.0 or self.every < 1:
             raise UsageError(
@@ -73,10 +97,26 @@ class StepRules:
 class StagewisePath:
     """All steps of a run, and what was measured on the way.
 
-    features: int32 (steps,), the feature of every step. sizes: (steps,), signed, in multiples of
-    epsilon. scale: (p,), gamma; 0 for constant features. checks: int64, steps at which the rest was
-    measured: train_error, validation_error (NaN without), nonzero, intercepts. Errors are means: of
-    squares, of the loss, or of minus the log-likelihood.
+    Errors are means over documents: of squares, of the loss, or of minus the log-likelihood.
+
+    Attributes
+    ----------
+    features : int32 ndarray, shape (steps,)
+        The feature of every step.
+    sizes : ndarray, shape (steps,)
+        Signed size of every step, in multiples of epsilon.
+    epsilon : float
+        Size of a step.
+    scale : ndarray, shape (p,)
+        One over the standard deviation of every feature; 0 for constant features.
+    checks : int64 ndarray, shape (checks,)
+        Steps after which the following were measured.
+    train_error, validation_error : ndarray, shape (checks,)
+        Errors on the documents of the problem and on held-out ones; NaN where there are none.
+    nonzero : int64 ndarray, shape (checks,)
+        Number of features with a nonzero weight.
+    intercepts : ndarray, shape (checks,)
+        The intercept.
     """
 
     features: Int32s
@@ -90,7 +130,18 @@ class StagewisePath:
     intercepts: Floats
 
     def weights(self, step: int) -> Floats:
-        """The weights (p,) after ``step`` steps, in the units of the features as given."""
+        """The weights after some step.
+
+        Parameters
+        ----------
+        step : int
+            Number of steps.
+
+        Returns
+        -------
+        ndarray, shape (p,)
+            In the units of the features as they were given.
+        """
         sums = np.bincount(
             self.features[:step], weights=self.sizes[:step], minlength=len(self.scale)
         )
