@@ -300,7 +300,7 @@ def test_stale_is_for_each_candidate_and_ends_when_asked_to() -> None:
         assert found.iterations <= part.steps
     stopped = parts[0].solve(logistic(callback=lambda step: step.iteration == 10))
     assert (stopped.report.stopped, stopped.converged) == ("callback", False)
-    with pytest.raises(DataError, match="two documents at least"):
+    with pytest.raises(DataError, match="at least two documents"):
         parts[0].solve(logistic(weights=np.eye(80)[0]))
 
 

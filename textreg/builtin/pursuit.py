@@ -13,19 +13,24 @@ from textreg.solvers.group_scores import SCORES
 from textreg.solvers.pursuit import COLUMNS, Pursuit
 
 BUDGETS = (25, 50, 100, 200, 300, 400, 600, 800, 1000, 1500, 2000)
-"""The budgets that the search tries; all of them cost little more than the largest."""
+"""The budgets that the search tries; together they cost little more than the largest one."""
 
 
 class Omp(Regularizer):
-    """Orthogonal matching pursuit: the features that help most, one after the other.
+    """Orthogonal matching pursuit: adds the most helpful feature, one at a time.
 
-    Assumes that few features decide, and finds a small set of them that explains the labels
-    together: at every step the feature is added that correlates best with what a ridge fit of those
-    before leaves over (Algorithm 1). There is no price on features but their number. One run gives
-    the models of all budgets, so the search tries many at the cost of the largest.
+    Assumes that few features matter, and finds a small set of them that explains the labels: every
+    step adds the feature that correlates best with the residual of a ridge fit on the features
+    before (Algorithm 1). The number of features is the regularization. One run gives the
+    models of all budgets, so the search tries many at the cost of the largest.
 
-    ``columns="given"`` is the paper as it is written. The numbers in its tables were made with
-    columns of norm one, on which rare and frequent features have the same chance.
+    ``columns="given"`` is the algorithm as published. The numbers in the paper's tables were
+    computed on columns of norm one, on which rare and frequent features are treated alike.
+
+    References
+    ----------
+    .. [1] Skianis, Tziortziotis & Vazirgiannis (2018), "Orthogonal matching pursuit for text
+       classification" (skianis2018).
     """
 
     name = "omp"
@@ -33,20 +38,36 @@ class Omp(Regularizer):
         default=AUTO,
         min=0,
         search=Choices((0.1, 0.01)),
-        help="price of the squared weights in every fit",
+        help="strength of the ridge penalty in every fit",
     )
     budget: int = param(
-        default=AUTO, min=1, search=Choices(BUDGETS), help="most features in the model"
+        default=AUTO, min=1, search=Choices(BUDGETS), help="maximum number of features in the model"
     )
     columns: str = param(
         default="unit",
         choices=COLUMNS,
-        help="choose on columns of norm one and refit on the given ones, or all on the given ones",
+        help="select on columns of norm one and refit on the given ones, or do both on the given",
     )
     epsilon: float = param(default=0.0, min=0, help="stop when no score is above this")
 
     def solve(self, problem: Problem) -> Solution:
-        """The model of the budget. ``problem.start`` has no part in it."""
+        """The model of the budget.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to fit; ``problem.start`` is ignored.
+
+        Returns
+        -------
+        Solution
+            ``report`` is a :class:`~textreg.solvers.pursuit.PursuitReport`; ``gap`` is NaN.
+
+        Raises
+        ------
+        UsageError
+            ``l2`` or ``budget`` is undecided, or the problem lacks the groups that gomp needs.
+        """
         self._check(problem)
         return self._run(problem).solution(self.budget)
 
@@ -61,20 +82,19 @@ class Omp(Regularizer):
     def path(
         self, problem: Problem, candidates: Sequence[Regularizer] | None = None
     ) -> Iterator[tuple[Regularizer, Solution]]:
-        """One run for all candidates in a row that differ in the budget alone."""
+        """One run for all consecutive candidates that differ only in the budget."""
         run, settings = None, None
         for part in self.candidates(problem) if candidates is None else candidates:
             if not isinstance(part, Omp):
-                raise UsageError(f"{self.name}: {part!r} is no candidate of a pursuit.")
+                raise UsageError(f"{self.name}: {part!r} is not a candidate of a pursuit.")
             part._check(problem)
             if run is None or part.replace(budget=1) != settings:
                 run, settings = part._run(problem), part.replace(budget=1)
             yield part, run.solution(part.budget)
 
     def _check(self, problem: Problem) -> None:
-        """Refuse what cannot be run."""
-        open_ones = {"l2": self.l2, "budget": self.budget}
-        check_decided(self.name, **open_ones)
+        """Raise UsageError where the pursuit cannot run."""
+        check_decided(self.name, l2=self.l2, budget=self.budget)
 
     def _run(self, problem: Problem) -> Pursuit:
         """A run from the beginning."""
@@ -82,15 +102,21 @@ class Omp(Regularizer):
 
 
 class Gomp(Omp):
-    """Overlapping group orthogonal matching pursuit: whole groups of features, one after the other.
+    """Overlapping group orthogonal matching pursuit: adds whole groups of features, one at a time.
 
-    Assumes that features decide in groups known beforehand, such as clusters or topics. Like omp,
-    but at every step the group is added that correlates best (Algorithm 2), with all its features
-    that are not in the model yet; the other groups lose them. Single features compete with the
-    groups unless told otherwise. The prices of groups have no part in it.
+    Assumes that features matter in groups known in advance, such as clusters or topics. Like omp,
+    but every step adds the group that correlates best with the residual (Algorithm 2), with
+    all its features that are not in the model yet; they leave the other groups. By default single
+    features compete with the groups. The weights of groups are ignored.
 
-    The scores ``mean`` (11), ``sum`` (9) and ``orthonormal`` (10) are the paper's, ``projection``
-    is that of the authors' code. By ``mean`` a group never beats its best single feature.
+    The scores ``mean``, ``sum`` and ``orthonormal`` are the paper's, eq. (11), (9) and (10);
+    ``projection`` is that of the authors' code. By ``mean`` a group never scores higher than its
+    best feature.
+
+    References
+    ----------
+    .. [1] Skianis, Tziortziotis & Vazirgiannis (2018), "Orthogonal matching pursuit for text
+       classification" (skianis2018).
     """
 
     name = "gomp"
@@ -100,11 +126,9 @@ class Gomp(Omp):
         default=AUTO,
         min=1,
         search=Choices(BUDGETS[:5]),
-        help="features in the model at which to stop; the last group may overstep it",
+        help="number of features at which to stop; the last group may exceed it",
     )
-    score: str = param(
-        default="projection", choices=SCORES, help="how the correlation of a group is measured"
-    )
+    score: str = param(default="projection", choices=SCORES, help="how groups are scored")
     singletons: bool = param(default=True, help="let single features compete with the groups")
 
     def _check(self, problem: Problem) -> None:
@@ -125,5 +149,5 @@ class Gomp(Omp):
 
 @hookimpl
 def textreg_regularizers() -> list[type[Regularizer]]:
-    """The two of them."""
+    """Both pursuits."""
     return [Omp, Gomp]

@@ -19,21 +19,25 @@ from textreg.solvers.stagewise import stagewise, stagewise_path
 from textreg.solvers.stagewise_rules import StagewiseReport, StepRules
 
 STEP = 0.025
-"""Size of a step times the largest curvature of the loss. One that curves more is at its least
-after a shorter way, and most steps beyond that would undo each other."""
+"""Size of a step times the largest curvature of the loss: the minimum of a loss of high curvature
+is near, and most steps beyond it would undo each other."""
 
 
 class Stagewise(Regularizer):
-    """Many small steps, each along the one feature that now helps most.
+    """Forward stagewise: many small steps, each along the feature that now helps most.
 
-    Assumes that few features decide, and that weight belongs on the best of those that say the
-    same. Starts from no model; every step adds epsilon to the weight of the feature whose centered
-    and scaled column agrees best with what is not yet explained (section 4). There is no price:
-    stopping early is the regularization, so one run gives the models of all numbers of steps, and
-    the search tries them at the cost of the longest.
+    Assumes that few features matter, and that of several correlated ones the best should get the
+    weight. Starts from an empty model; every step adds epsilon to the weight of the feature whose
+    centered and scaled column correlates best with the residual (section 4). Early stopping
+    is the regularization, so one run gives the models of all numbers of steps, and the search tries
+    them at the cost of the longest.
 
-    The defaults scale steps by the residual, as section 6 advises for speed. ``scaled=False,
-    epsilon=0.01, likelihood="linear"`` is the paper's run.
+    By default steps are scaled by the residual, as section 6 recommends for speed.
+    ``scaled=False, epsilon=0.01, likelihood="linear"`` is the run of the paper.
+
+    References
+    ----------
+    .. [1] Hooker & Weng (2004), "Subset selection in large, sparse systems" (hooker2004).
     """
 
     name = "stagewise"
@@ -41,66 +45,83 @@ class Stagewise(Regularizer):
         default=AUTO,
         min=1,
         search=Choices((50, 100, 200, 400, 800, 1600, 3200)),
-        help="most steps",
+        help="maximum number of steps",
     )
     epsilon: float | None = param(
         default=None,
         min=1e-9,
-        help="size of a step, in score per standard deviation of a feature; none: 0.025 over the "
-        "loss's largest curvature, so 0.1 under the logistic loss",
+        help="size of a step, in score per standard deviation of a feature; none: 0.025 divided by "
+        "the largest curvature of the loss, 0.1 for the logistic loss",
     )
-    scaled: bool = param(default=True, help="multiply epsilon by the residual's root mean square")
+    scaled: bool = param(default=True, help="multiply epsilon by the root mean squared residual")
     likelihood: str = param(
         default="loss",
         choices=("loss", "linear", "exponential"),
-        help="what is climbed: minus the loss, minus squared error, or an exponential family",
+        help="what to maximize: minus the loss, minus squared error, or an exponential family",
     )
     standardize: bool = param(default=True, help="divide features by their standard deviation")
-    features: int | None = param(default=None, min=1, help="most features with a weight")
+    features: int | None = param(default=None, min=1, help="maximum number of features")
     threshold: float = param(
         default=0.0,
         min=0,
         max=1,
-        help="stop when all derivatives are below this share of the first",
+        help="stop when all derivatives are below this share of the largest at the start",
     )
     patience: int | None = param(
         default=None,
         min=1,
-        help="stop so many steps after the least error on a tenth of the documents, held out; a "
-        "run on all of them then goes as far as that",
+        help="stop this many steps after the smallest error on a held-out tenth of the documents; "
+        "then repeat the run on all documents up to that error",
     )
     every: int = param(
         default=50, min=1, help="steps between updates of residual, intercept and errors"
     )
     sample: int | None = param(
-        default=None, min=1, help="look at so many features a step, drawn at random"
+        default=None, min=1, help="number of random features that a step selects from"
     )
-    keep_best: bool = param(default=False, help="sample: look at the last step's feature as well")
-    seed: int = param(default=0, min=0, help="sample, patience: seed of the draws")
-    cache: float = param(default=1000.0, min=0, help="linear: megabytes of Gram columns kept")
+    keep_best: bool = param(default=False, help="sample: add the feature of the last step")
+    seed: int = param(default=0, min=0, help="sample, patience: random seed")
+    cache: float = param(default=1000.0, min=0, help="linear: megabytes for Gram columns")
 
     def __init__(self, /, **values: Any) -> None:
         super().__init__(**values)
         given = {**self.params(), "steps": 1, "epsilon": self.epsilon or STEP}
-        StepRules(**given)  # what contradicts is refused here
+        StepRules(**given)  # refuses parameters that contradict each other
 
     def solve(self, problem: Problem) -> Solution:
         """The end of the path, or its best point on ``problem.validation`` where that is given.
 
-        With ``patience`` and no validation, a tenth of the documents takes its place to find the
-        number of steps, and the run on all of them ends there. Raises UsageError where ``steps`` is
-        undecided.
+        With ``patience`` and no validation, a run with a tenth of the documents held out finds the
+        number of steps, and the run on all of them ends there.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to fit; ``problem.start`` is ignored.
+
+        Returns
+        -------
+        Solution
+            ``report`` is a :class:`~textreg.solvers.stagewise_rules.StagewiseReport`; ``gap`` is
+            NaN.
+
+        Raises
+        ------
+        UsageError
+            ``steps`` is undecided.
+        DataError
+            ``patience`` is given and fewer than two documents have a weight.
         """
         check_decided(self.name, steps=self.steps)
         rules = self._rules(problem)
         if self.patience is None or problem.validation is not None:
             return stagewise(problem, rules)
-        train, held = self._split(problem)
+        train, held_out = self._split(problem)
         part = problem.replace(
             X=problem.X[train],
             y=problem.y[train],
             weights=problem.weights[train],
-            validation=(problem.X[held], problem.y[held]),
+            validation=(problem.X[held_out], problem.y[held_out]),
             start=None,
         )
         trial = stagewise(part, rules)
@@ -114,24 +135,26 @@ class Stagewise(Regularizer):
         return replace(final, report=replace(report, stopped=measured.stopped))
 
     def _split(self, problem: Problem) -> tuple[Int64s, Int64s]:
-        """The documents to learn from, and a tenth to measure on, of large and small y alike."""
+        """The documents to train on, and a held-out tenth, stratified by y."""
         rows = np.flatnonzero(problem.weights)
         if len(rows) < 2:
-            raise DataError("stagewise: patience needs two documents at least, one to measure on.")
-        mixed = np.random.default_rng(self.seed).permutation(rows)
-        held = mixed[np.argsort(-problem.y[mixed], kind="stable")][::10]
-        return np.setdiff1d(rows, held), np.sort(held)
+            raise DataError(
+                "stagewise: patience needs at least two documents, one of them held out."
+            )
+        shuffled = np.random.default_rng(self.seed).permutation(rows)
+        held_out = shuffled[np.argsort(-problem.y[shuffled], kind="stable")][::10]
+        return np.setdiff1d(rows, held_out), np.sort(held_out)
 
     def path(
         self, problem: Problem, candidates: Sequence[Regularizer] | None = None
     ) -> Iterator[tuple[Regularizer, Solution]]:
-        """One run for all candidates that differ in the number of steps alone."""
+        """One run for all candidates, if they differ only in the number of steps."""
         given = list(self.candidates(problem) if candidates is None else candidates)
         parts = [part for part in given if isinstance(part, Stagewise)]
-        alone = {part.replace(steps=1) for part in parts}
+        others = {part.replace(steps=1) for part in parts}
         ascending = all(a.steps <= b.steps for a, b in itertools.pairwise(parts))
-        holding = self.patience is not None and problem.validation is None
-        if len(parts) < len(given) or len(alone) != 1 or not ascending or holding:
+        two_runs = self.patience is not None and problem.validation is None
+        if len(parts) < len(given) or len(others) != 1 or not ascending or two_runs:
             yield from super().path(problem, given)
             return
         steps = [part.steps for part in parts]
@@ -140,8 +163,8 @@ class Stagewise(Regularizer):
     def _rules(self, problem: Problem) -> StepRules:
         """The parameters as rules, with a size of steps that suits the loss."""
         # An exponential family has no largest curvature: steps are as under the logistic loss.
-        climbed = {"loss": problem.loss, "linear": Squared(), "exponential": Logistic()}
-        usual = STEP / climbed[self.likelihood].largest_curvature()
+        maximized = {"loss": problem.loss, "linear": Squared(), "exponential": Logistic()}
+        usual = STEP / maximized[self.likelihood].largest_curvature()
         return StepRules(**{**self.params(), "epsilon": self.epsilon or usual})
 
 
@@ -153,5 +176,5 @@ def _report(solution: Solution) -> StagewiseReport:
 
 @hookimpl
 def textreg_regularizers() -> list[type[Regularizer]]:
-    """The one."""
+    """Forward stagewise."""
     return [Stagewise]
