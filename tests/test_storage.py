@@ -144,7 +144,7 @@ def rewrite(path: Path, edit: Callable[[dict[str, Any], dict[str, Any]], object]
     path.write_bytes(container.pack(header, arrays))
 
 
-# What is kept
+# Round trips
 
 
 @pytest.mark.parametrize("weighting", ["count", "binary", "log", "unit", "tfidf"])

@@ -32,7 +32,7 @@ WORDS = {
 
 
 def documents(n: int, labels: tuple[str, ...] = ("neg", "pos"), seed: int = 0) -> Any:
-    """Texts of three sentences, one of which speaks for the label, with some noise."""
+    """Texts of three sentences, one of which supports the label, with some noise."""
     random = np.random.default_rng(seed)
     filler = [f"w{i}" for i in range(40)]
     texts, chosen = [], []

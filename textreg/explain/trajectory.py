@@ -1,4 +1,4 @@
-"""The course of a fit: order of entry of a pursuit, and weights along a regularization path."""
+"""The trajectory of a fit: order of entry of a pursuit, and weights along a regularization path."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ class Model:
         return self.task.log_probabilities(scores, self.calibration)
 
     def top_features(self, n: int = 10) -> dict[str, list[tuple[str, float]]]:
-        """For every label the ``n`` features that speak most for it, the strongest first.
+        """For every label, the ``n`` features that support it most, the strongest first.
 
         The numbers are what one unit of the feature adds to the score of the label (with two
         labels, the score against the other one); only features that add something are listed.
@@ -155,7 +155,7 @@ class Model:
         return top
 
     def explain(self, text: str, of: str | None = None) -> Explanation:
-        """The exact account of one text's score: see :func:`textreg.explain.explain`."""
+        """The exact contributions to the score of one text: see :func:`textreg.explain.explain`."""
         from textreg.explain import explain
 
         return next(explain(self, [text], of))
