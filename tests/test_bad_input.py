@@ -132,9 +132,9 @@ def test_a_text_of_50_mb_on_one_line(cli: Cli, tmp_path: Path, model: Path) -> N
     assert (result.code, result.out, result.err) == (0, "pos\n", "")
 
 
-@pytest.mark.parametrize("price", ["nan", "-1", "inf", "much"])
-def test_prices_that_are_none(cli: Cli, corpus: Path, price: str) -> None:
-    refused(cli("train", corpus, "--reg", "lasso", "--reg-l1", price), 2, "l1")
+@pytest.mark.parametrize("strength", ["nan", "-1", "inf", "much"])
+def test_wrong_strengths(cli: Cli, corpus: Path, strength: str) -> None:
+    refused(cli("train", corpus, "--reg", "lasso", "--reg-l1", strength), 2, "l1")
 
 
 def test_unknown_plugin(cli: Cli, corpus: Path) -> None:
@@ -251,8 +251,8 @@ def test_only_a_model_is_overwritten_by_a_model(cli: Cli, corpus: Path, tmp_path
     )
     assert notes.read_text() == "text,label\n"
     notes.write_text("")  # as mktemp makes it
-    for price in ("0.1", "0.2"):
-        done = cli("train", corpus, "--reg", "lasso", "--reg-l1", price, "-o", notes, "--quiet")
+    for strength in ("0.1", "0.2"):
+        done = cli("train", corpus, "--reg", "lasso", "--reg-l1", strength, "-o", notes, "--quiet")
         assert done.code == 0
 
 

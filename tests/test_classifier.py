@@ -165,8 +165,8 @@ def test_parameters_of_a_part() -> None:
 
 def test_wrong_parameters() -> None:
     estimator = TextClassifier()
-    with pytest.raises(UsageError, match="no parameter 'price'"):
-        estimator.set_params(reg__price=1)
+    with pytest.raises(UsageError, match="no parameter 'strength'"):
+        estimator.set_params(reg__strength=1)
     with pytest.raises(ValueError, match="Invalid parameter 'regg'"):
         estimator.set_params(regg=1)
     with pytest.raises(PluginError, match="Did you mean 'sentence'"):

@@ -21,7 +21,7 @@ class Part(Parametrized):
     """All types of parameter."""
 
     name = "part"
-    price: float = param(default=AUTO, min=0, search=LogGrid(0.01, 1, 3), help="a price")
+    strength: float = param(default=AUTO, min=0, search=LogGrid(0.01, 1, 3), help="a strength")
     count: int = param(default=3, min=1, max=10, help="a count")
     way: str = param(default="fast", choices=("fast", "slow"), help="a way")
     loud: bool = param(default=False, help="a switch")
@@ -82,16 +82,16 @@ def test_what_a_choice_does_not_bring_is_refused(values: dict[str, Any], message
 def test_defaults_and_values() -> None:
     part = Part()
     assert part.params() == {
-        "price": AUTO,
+        "strength": AUTO,
         "count": 3,
         "way": "fast",
         "loud": False,
         "limit": None,
     }
-    assert part.undecided() == ["price"]
-    assert Part(price=0.5, limit=2).undecided() == []
+    assert part.undecided() == ["strength"]
+    assert Part(strength=0.5, limit=2).undecided() == []
     assert Part.count == 3
-    assert list(Child.declared()) == ["price", "count", "way", "loud", "limit", "extra"]
+    assert list(Child.declared()) == ["strength", "count", "way", "loud", "limit", "extra"]
     assert Child().count == 5
     assert Part().count == 3
     assert Part.declared()["limit"].optional
@@ -101,13 +101,13 @@ def test_defaults_and_values() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"price": -1}, r"^part: price must be at least 0, not -1\.$"),
-        ({"price": float("nan")}, r"price must be a finite number, not nan\.$"),
-        ({"price": float("inf")}, r"price must be a finite number, not inf\.$"),
-        ({"price": "much"}, r"price must be a number, not 'much'\.$"),
-        ({"price": True}, r"price must be a number, not True\.$"),
-        ({"price": None}, r"price must be a number, not None\.$"),
-        ({"price": [1.0]}, r"price must be a number, not \[1\.0\]\.$"),
+        ({"strength": -1}, r"^part: strength must be at least 0, not -1\.$"),
+        ({"strength": float("nan")}, r"strength must be a finite number, not nan\.$"),
+        ({"strength": float("inf")}, r"strength must be a finite number, not inf\.$"),
+        ({"strength": "much"}, r"strength must be a number, not 'much'\.$"),
+        ({"strength": True}, r"strength must be a number, not True\.$"),
+        ({"strength": None}, r"strength must be a number, not None\.$"),
+        ({"strength": [1.0]}, r"strength must be a number, not \[1\.0\]\.$"),
         ({"count": 0}, r"count must be at least 1, not 0\.$"),
         ({"count": 11}, r"count must be at most 10, not 11\.$"),
         ({"count": 2.5}, r"count must be a whole number, not 2\.5\.$"),
@@ -121,7 +121,7 @@ def test_defaults_and_values() -> None:
         ({"limit": 6}, r"limit must be at most 5, not 6\.$"),
         (
             {"cuont": 1},
-            r"^part: no parameter 'cuont'\. Did you mean 'count'\? It has: price, count, way, ",
+            r"^part: no parameter 'cuont'\. Did you mean 'count'\? It has: strength, count, way, ",
         ),
     ],
 )
@@ -134,9 +134,9 @@ def test_refused(values: dict[str, Any], message: str) -> None:
     ("value", "expected"), [(np.float32(0.5), 0.5), (np.int64(2), 2.0), (2, 2.0), ("0.25", 0.25)]
 )
 def test_numbers_become_the_declared_type(value: Any, expected: float) -> None:
-    price = Part(price=value).price
-    assert price == expected
-    assert type(price) is float
+    strength = Part(strength=value).strength
+    assert strength == expected
+    assert type(strength) is float
 
 
 def test_numpy_whole_numbers_and_switches() -> None:
@@ -146,9 +146,9 @@ def test_numpy_whole_numbers_and_switches() -> None:
 
 
 def test_replace_leaves_the_original() -> None:
-    part = Part(price=1.0)
+    part = Part(strength=1.0)
     other = part.replace(count=4)
-    assert (part.count, other.count, other.price) == (3, 4, 1.0)
+    assert (part.count, other.count, other.strength) == (3, 4, 1.0)
     with pytest.raises(AttributeError, match=r"part cannot be changed; use \.replace\(count="):
         part.count = 4
     with pytest.raises(UsageError):
@@ -156,14 +156,14 @@ def test_replace_leaves_the_original() -> None:
 
 
 def test_repr_shows_what_differs_from_the_default() -> None:
-    assert repr(Part()) == "Part(price=AUTO)"
-    assert repr(Part(price=2, way="slow")) == "Part(price=2.0, way='slow')"
-    assert eval(repr(Part(price=2, limit=1))) == Part(price=2, limit=1)
+    assert repr(Part()) == "Part(strength=AUTO)"
+    assert repr(Part(strength=2, way="slow")) == "Part(strength=2.0, way='slow')"
+    assert eval(repr(Part(strength=2, limit=1))) == Part(strength=2, limit=1)
 
 
 def test_equal_by_type_and_values() -> None:
-    assert Part(price=1) == Part(price=1.0)
-    assert hash(Part(price=1)) == hash(Part(price=1.0))
+    assert Part(strength=1) == Part(strength=1.0)
+    assert hash(Part(strength=1)) == hash(Part(strength=1.0))
     assert Part() != Part(count=4)
     assert Part() != Child(count=3)
 
@@ -185,12 +185,14 @@ def test_a_parameter_has_one_type() -> None:
     with pytest.raises(TypeError, match="parameters are float, int, str or bool"):
 
         class Two(Parametrized):
-            price: int | str = param(default=1, help="either")
+            strength: int | str = param(default=1, help="either")
 
-    with pytest.raises(TypeError, match=r"Bare.price has no type: price: float = param\(...\)"):
+    with pytest.raises(
+        TypeError, match=r"Bare.strength has no type: strength: float = param\(...\)"
+    ):
 
         class Bare(Parametrized):
-            price = param(default=1, help="bare")
+            strength = param(default=1, help="bare")
 
 
 @given(
@@ -214,16 +216,16 @@ def test_choices_ignore_the_scale() -> None:
 
 
 @given(value=st.floats(allow_nan=True, allow_infinity=True))
-def test_every_accepted_price_is_finite_and_in_range(value: float) -> None:
+def test_every_accepted_strength_is_finite_and_in_range(value: float) -> None:
     good = bool(np.isfinite(value)) and value >= 0
     if good:
-        assert Part(price=value).price == value
+        assert Part(strength=value).strength == value
     else:
         with pytest.raises(UsageError):
-            Part(price=value)
+            Part(strength=value)
 
 
-def test_prices_have_to_be_chosen() -> None:
+def test_strengths_have_to_be_chosen() -> None:
     check_decided("elastic", l1=0.1, l2=0.0)
     with pytest.raises(UsageError, match=re.escape("elastic: l1 and l2 not chosen yet.")):
         check_decided("elastic", l1=AUTO, l2=AUTO)

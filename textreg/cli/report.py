@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from textreg.training.settings import TrainingSettings
 
 
+class ReportOutput(NamedTuple):
+    """Where to write the report, and how."""
+
+    output: str | None
+    jobs: int
+    quiet: bool
+
+
 @click.command(name="report")
 @click.argument("model")
 @click.argument("files", nargs=-1)
@@ -34,20 +42,25 @@ if TYPE_CHECKING:
     help="The corpus that the model was trained on. May be repeated.",
 )
 @shared.unlabeled_of_training
-@click.option(
-    "-o", "--output", metavar="FILE", help="The HTML file.  [default: name of the model + .html]"
+@shared.gathered(
+    ReportOutput,
+    "out",
+    click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="The HTML file.  [default: name of the model + .html]",
+    ),
+    settings("jobs", jobs=-1),
+    shared.quiet,
 )
-@settings("jobs", jobs=-1)
-@shared.quiet
 def command(
     model: str,
     files: tuple[str, ...],
     how: Reading,
     train: tuple[str, ...],
     unlabeled: tuple[str, ...],
-    output: str | None,
-    jobs: int,
-    quiet: bool,
+    out: ReportOutput,
 ) -> None:
     """Write a report on a model: one self-contained HTML page, no network requests.
 
@@ -64,14 +77,14 @@ def command(
     for flag, value in {"--unlabeled": unlabeled, **columns}.items():
         if value and not train:
             raise UsageError(f"{flag} is for the training corpus: give --train, or leave it out.")
-    target = Path(output) if output else Path(Path(model).stem + ".html")
+    target = Path(out.output) if out.output else Path(Path(model).stem + ".html")
     check_target(target, [model, *files, *train, *unlabeled])
     loaded = load_model(model)
 
-    corpus = how.labeled(files, tell=not quiet) if files else None
-    training = how.training(train, tell=not quiet) if train else None
-    more = how.unlabeled(unlabeled, tell=not quiet) if unlabeled else None
-    with progress_bar(quiet=quiet) as progress:
+    corpus = how.labeled(files, tell=not out.quiet) if files else None
+    training = how.training(train, tell=not out.quiet) if train else None
+    more = how.unlabeled(unlabeled, tell=not out.quiet) if unlabeled else None
+    with progress_bar(quiet=out.quiet) as progress:
         made = report(
             loaded,
             corpus,
@@ -79,18 +92,18 @@ def command(
             unlabeled=more,
             title=Path(model).name,
             command=["textreg", *click.get_current_context().obj.words],
-            jobs=jobs,
+            jobs=out.jobs,
             progress=progress,
         )
     made.save(target)
-    if not quiet:
+    if not out.quiet:
         click.echo(f"wrote {target} ({size(target.stat().st_size)})")
 
 
 def write_report(
     model: Model,
     corpus: Corpus,
-    settings: TrainingSettings,
+    training: TrainingSettings,
     target: Path,
     path: str,
     progress: Progress | None,
@@ -100,10 +113,10 @@ def write_report(
         made = report(
             model,
             train=corpus,
-            settings=settings,
+            settings=training,
             title=target.name,
             command=["textreg", *click.get_current_context().obj.words],
-            jobs=settings.jobs,
+            jobs=training.jobs,
             progress=progress,
         )
     except (KeyboardInterrupt, TextregError):
