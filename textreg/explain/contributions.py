@@ -124,6 +124,7 @@ def _occurrence_values(
     encoder.weigh(values, words)
     document = row_of(features.token_document_ptr)
     size = len(encoder.vocabulary)
+    # Entries are sorted by document and feature: one binary search finds that of each occurrence.
     entries = row_of(counts.indptr) * size + counts.indices
     place = np.searchsorted(entries, document * size + features.ids)
     contributions = (values.data / counts.data)[place] * signs[document]

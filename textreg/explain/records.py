@@ -36,8 +36,8 @@ class SentenceScore(NamedTuple):
         The sum of the values of its words.
     removal : float
         By how much the log-probability of the explained label falls when the sentence is left out
-        and the rest is vectorized as a document of its own (Yogatama and Smith 2014, tables 4 and
-        5). For models without probabilities, by how much the score falls.
+        and the rest is vectorized as a document of its own (yogatama2014, tables 4 and 5). For
+        models without probabilities, by how much the score falls.
     """
 
     start: int

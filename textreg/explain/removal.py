@@ -1,7 +1,7 @@
 """Scores of documents without one of their sentences, for every sentence, in one pass.
 
-Yogatama and Smith (2014, tables 4 and 5) measure a sentence by how much the log-odds change when it
-is left out. With v(c) the value of a feature that occurs c times, c_s of them in sentence s, a
+yogatama2014, tables 4 and 5, measure a sentence by how much the log-odds change when it is left
+out. With v(c) the value of a feature that occurs c times, c_s of them in sentence s, a
 document without s has the score
 
     b + (Σ_f w_f i_f v(c_f) − Σ_{f in s} w_f i_f (v(c_f) − v(c_f − c_fs))) / norm,

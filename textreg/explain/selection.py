@@ -229,7 +229,7 @@ class _GroupWeights:
         row = int(np.argmax(self.values[:, g])) if row is None else row
         members = self.groups.members(g)
         weights = self.weights[row, members]
-        order = np.argsort(-np.abs(weights), kind="stable")
+        order = np.argsort(-np.abs(weights), kind="stable")  # stable: ties as in the vocabulary
         return SelectedGroup(
             name=self.groups.label(g),
             norm=float(self.norms[g]),
@@ -306,8 +306,8 @@ def _neighbors(
         total = strength.sum()
         for other, link in zip(others.tolist(), strength.tolist(), strict=True):
             if other < graph.n_features:  # virtual features have no weight in the model
-                # The penalty of a network draws w_j to the mean of its neighbors, weighted by
-                # the links normalized to a sum of one (Sandler et al. 2008, section 2).
+                # sandler2008, section 2: the penalty draws w_j to the mean of the weights of its
+                # neighbors, with links that are normalized to a sum of one.
                 share, weight = link / total, float(weights[other])
                 name = tokens.vocabulary[other]
                 neighbors.append(Neighbor(name, share, weight, sign * share * weight))

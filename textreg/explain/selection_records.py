@@ -51,7 +51,7 @@ class Neighbor:
         Weight of the linked feature in the model.
     pull : float
         ``share * weight``: what the network penalty draws the other feature's weight towards
-        (Sandler et al. 2008); with the other sign for a dissimilar link.
+        (sandler2008); with the other sign for a dissimilar link.
     """
 
     feature: str

@@ -67,7 +67,7 @@ def as_html(explanation: Explanation) -> str:
         if value:
             color = (
                 "0,114,178" if value > 0 else "213,94,0"
-            )  # distinct for color-blind readers (Okabe and Ito 2008)
+            )  # distinct for color-blind readers: okabe2008
             strength = 0.1 + 0.5 * abs(value) / most
             text = (
                 f'<span style="background:rgba({color},{strength:.2f})" '

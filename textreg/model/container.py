@@ -75,6 +75,7 @@ def pack(header: Mapping[str, Any], arrays: Arrays) -> bytes:
         name: {"dtype": _code(array.dtype), "shape": array.shape, "data": _little(array).tobytes()}
         for name, array in stored.items()
     }
+    # Over the header as well: a changed label or threshold is as bad as a changed weight.
     header["checksum"] = _checksum(header, raw)
     return save(stored, {_KEY: _canonical(header)})
 
@@ -93,6 +94,7 @@ def unpack(path: Path, dtypes: Mapping[str, str]) -> tuple[dict[str, Any], Array
     data = _read(path)
     header = _parse_header(path, data)
     with blaming(path):
+        # Before all else: a newer format may have another checksum and other arrays.
         version = field(header, "format", int)
         if version > FORMAT:
             raise ModelError(

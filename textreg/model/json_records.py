@@ -101,6 +101,7 @@ _NAMES = {
 
 def _read_union(options: tuple[Any, ...], plain: Any, where: str) -> Any:
     """The first option that ``plain`` is a value of, and the fault of the last where none is."""
+    # None first, so that the fault of a value that is there names what it should be.
     *others, last = sorted(options, key=lambda option: option is not type(None))
     for option in others:
         try:
