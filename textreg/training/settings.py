@@ -230,9 +230,9 @@ class TrainingSettings(Parametrized):
         """UsageError for a group or graph builder that is missing, or that nothing uses."""
         for kind in ("groups", "graph"):
             if self.reg.needs == kind and getattr(self, kind) is None:
-                known = ", ".join(registry.names(kind))
+                names = ", ".join(registry.names(kind))
                 raise UsageError(
-                    f"{self.reg.label()} needs {kind}: name a builder of {kind} ({known})."
+                    f"{self.reg.label()} needs {kind}: name a builder of {kind} ({names})."
                 )
             welcome = self.reg.needs == kind or (
                 kind == "groups" and self.graph is not None and self.graph.takes_groups
@@ -251,48 +251,67 @@ class TrainingSettings(Parametrized):
 
     @classmethod
     def from_options(cls, **options: Any) -> TrainingSettings:
-        """Settings from flat keywords, named like the options of ``textreg train``.
+        """Make settings from flat keywords, named like the options of ``textreg train``.
 
-        ``reg``, ``tokenizer``, ``groups``, ``graph`` and ``loss`` take a name, a class or an
-        instance; their parameters follow as ``reg_l1=0.1`` or ``tokenizer_min_length=2``; those of
-        the :class:`Vectorizer` stand without prefix (``ngrams=2``); the rest are fields of this
-        record and of :class:`~textreg.training.search.tuning.Tuning`. Raises UsageError for a
-        keyword that none of them knows.
+        Parameters
+        ----------
+        **options
+            Settings of this record, of :class:`~textreg.features.vectorize.Vectorizer` and of
+            :class:`~textreg.training.search.tuning.Tuning` by their names. ``reg``, ``tokenizer``,
+            ``groups``, ``graph`` and ``loss`` take a name, a class or an instance; their parameters
+            have the keyword as prefix, such as ``reg_l1=0.1`` or ``tokenizer_min_length=2``.
+
+        Returns
+        -------
+        TrainingSettings
+
+        Raises
+        ------
+        UsageError
+            For an unknown keyword, a wrong value, or settings that contradict each other.
         """
-        values: dict[str, Any] = {}
-        records: dict[str, dict[str, Any]] = {"": values, "vectorizer": {}, "tuning": {}}
-        parts: dict[str, dict[str, Any]] = {prefix: {} for prefix in PREFIXES}
-        home = {name: record for record, declared in RECORDS.items() for name in declared}
+        records: dict[str, dict[str, Any]] = {record: {} for record in RECORDS}
+        params: dict[str, dict[str, Any]] = {prefix: {} for prefix in PREFIXES}
+        record_of = {name: record for record, declared in RECORDS.items() for name in declared}
         for key, value in options.items():
             prefix, _, name = key.partition("_")
-            if key in home:
-                records[home[key]][key] = value
-            elif prefix in parts and name:
-                parts[prefix][name] = value
+            if key in record_of:
+                records[record_of[key]][key] = value
+            elif prefix in params and name:
+                params[prefix][name] = value
             else:
                 raise UsageError(
-                    f"no option '{key}'.{did_you_mean(key, home)} A parameter of a part has the "
-                    "part's keyword as prefix, such as reg_l1."
+                    f"no option '{key}'.{did_you_mean(key, record_of)} A parameter of a part has "
+                    "the part's keyword as prefix, such as reg_l1."
                 )
+        values = records[""]
         if (task := TASKS.get(values.get("task", cls.task))) is not None:
             values = {"loss": task.default_loss, "metric": task.metrics[0], **values}
-        reg = registry.create("regularizer", values.pop("reg", "sentence"), **parts.pop("reg"))
-        tokenizer = values.pop("tokenizer", "words")
-        values["tokenizer"] = registry.create("tokenizer", tokenizer, **parts.pop("tokenizer"))
-        loss = values.pop("loss", "logistic")
-        values["loss"] = registry.create("loss", loss, **parts.pop("loss"))
-        for kind, params in parts.items():
-            builder = values.pop(kind, None)
-            if builder is None and reg.needs == kind:
-                builder = reg.default_builder or None
-            if builder is not None:
-                values[kind] = registry.create(kind, builder, **params)
-            elif params:
-                name = next(iter(params))
-                raise UsageError(f"{reg.label()} makes no use of {kind}: leave out {kind}_{name}.")
+        values |= _create_parts(values, params)
         values["vectorizer"] = Vectorizer(**records["vectorizer"])
         values["tuning"] = Tuning(**records["tuning"])
-        return cls(reg=reg, **values)
+        return cls(**values)
+
+
+def _create_parts(
+    values: Mapping[str, Any], params: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Plugin]:
+    """The parts that ``values`` name, or the defaults, with their ``params``."""
+    declared, parts = TrainingSettings.declared(), {}
+    for key in ("reg", "tokenizer", "loss"):
+        part = values.get(key, declared[key].default)
+        parts[key] = registry.create(PREFIXES[key], part, **params[key])
+    reg = parts["reg"]
+    for key in ("groups", "graph"):
+        builder = values.get(key)
+        if builder is None and reg.needs == key:
+            builder = reg.default_builder or None
+        if builder is not None:
+            parts[key] = registry.create(PREFIXES[key], builder, **params[key])
+        elif params[key]:
+            name = next(iter(params[key]))
+            raise UsageError(f"{reg.label()} makes no use of {key}: leave out {key}_{name}.")
+    return parts
 
 
 RECORDS: dict[str, Mapping[str, Param]] = {
