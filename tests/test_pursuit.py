@@ -33,7 +33,7 @@ RUNS = ["lam1", "lam0p1"]
 GROUP_RUNS = [f"{kind}_{run}" for kind in ("rand", "clus", "freq") for run in RUNS]
 
 
-class Known:
+class ReferenceRuns:
     """A file of reference runs: the authors' code, and exact fits beside it.
 
     Their first column is the intercept, of ones, not normed and under the ridge like any other: so
@@ -68,61 +68,63 @@ class Known:
 
 
 @pytest.fixture(scope="module")
-def omp_known(data_dir: Path) -> Known:
-    return Known(data_dir / "golden" / "omp_religion.npz")
+def omp_reference(data_dir: Path) -> ReferenceRuns:
+    return ReferenceRuns(data_dir / "golden" / "omp_religion.npz")
 
 
 @pytest.fixture(scope="module")
-def gomp_known(data_dir: Path) -> Known:
-    return Known(data_dir / "golden" / "gomp_religion.npz")
+def gomp_reference(data_dir: Path) -> ReferenceRuns:
+    return ReferenceRuns(data_dir / "golden" / "gomp_religion.npz")
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_omp_takes_the_features_of_the_reference(omp_known: Known, name: str) -> None:
-    known, l2 = omp_known, float(omp_known[f"{name}_lambda"])
-    run = Pursuit(known.problem(known.normed), l2=l2, columns="given", initial=[0])
+def test_omp_selects_the_features_of_the_reference(omp_reference: ReferenceRuns, name: str) -> None:
+    reference, l2 = omp_reference, float(omp_reference[f"{name}_lambda"])
+    run = Pursuit(reference.problem(reference.normed), l2=l2, columns="given", initial=[0])
     run.grow(301)
     assert run.uncertain == 0
-    assert run.order == (known[f"{name}_exact_order"] + 1).tolist()
-    theirs = known[f"{name}_order"] + 1
+    assert run.order == (reference[f"{name}_exact_order"] + 1).tolist()
+    theirs = reference[f"{name}_order"] + 1
     differ = np.flatnonzero(np.array(run.order) != theirs)
     if len(differ):  # where the two leaders are closer than their fit was to an exact one
-        assert known[f"{name}_gap"][differ[0] - 1] < 1e-5
+        assert reference[f"{name}_gap"][differ[0] - 1] < 1e-5
         assert sorted(theirs[differ]) == sorted(np.array(run.order)[differ])
 
 
 @pytest.mark.parametrize("name", RUNS)
 @pytest.mark.parametrize("count", [50, 101, 300])
-def test_omp_has_the_weights_of_the_reference(omp_known: Known, name: str, count: int) -> None:
-    known, l2 = omp_known, float(omp_known[f"{name}_lambda"])
-    order = (known[f"{name}_order"] + 1)[:count]
-    for X, columns, kind in ((known.normed, "given", "path"), (known.raw, "unit", "raw")):
-        problem = known.problem(X, tol=1e-14)
+def test_omp_has_the_weights_of_the_reference(
+    omp_reference: ReferenceRuns, name: str, count: int
+) -> None:
+    reference, l2 = omp_reference, float(omp_reference[f"{name}_lambda"])
+    order = (reference[f"{name}_order"] + 1)[:count]
+    for X, columns, kind in ((reference.normed, "given", "path"), (reference.raw, "unit", "raw")):
+        problem = reference.problem(X, tol=1e-14)
         solution = Pursuit(problem, l2=l2, columns=columns, initial=order.tolist()).solution(count)
-        expected = known[f"{name}_w_{kind}_exact_{count}"]
+        expected = reference[f"{name}_w_{kind}_exact_{count}"]
         np.testing.assert_allclose(solution.w[order], expected, atol=1e-6)
-        objective = known[f"{name}_objective"][known[f"{name}_checkpoints"] == count]
+        objective = reference[f"{name}_objective"][reference[f"{name}_checkpoints"] == count]
         assert solution.objective == pytest.approx(objective[0, 1 if kind == "path" else 3])
 
 
 @pytest.mark.parametrize("name", GROUP_RUNS)
-def test_gomp_takes_the_groups_of_the_reference(gomp_known: Known, name: str) -> None:
-    known, groups = gomp_known, gomp_known.groups(name.partition("_")[0])
-    problem = known.problem(known.normed, groups=groups)
-    l2 = float(known[f"{name}_lambda"])
+def test_gomp_selects_the_groups_of_the_reference(gomp_reference: ReferenceRuns, name: str) -> None:
+    reference, groups = gomp_reference, gomp_reference.groups(name.partition("_")[0])
+    problem = reference.problem(reference.normed, groups=groups)
+    l2 = float(reference[f"{name}_lambda"])
     run = Pursuit(problem, l2=l2, columns="given", score="projection")
     run.grow(200)
-    assert run.order == (known[f"{name}_order"] + 1).tolist()
-    steps = known[f"{name}_steps"]
-    taken = [step.group for step in run.steps]
+    assert run.order == (reference[f"{name}_order"] + 1).tolist()
+    steps = reference[f"{name}_steps"]
+    selected = [step.group for step in run.steps]
     assert np.diff([0, *(step.active for step in run.steps)]).tolist() == steps[:, 1].tolist()
-    # A group with one feature left ties with that feature: either name is right.
+    # A group with one feature left ties with that feature: either is right.
     several = steps[:, 1] > 1
     named = np.where(steps[:, 0] < len(groups), steps[:, 0], -1)
-    assert np.array_equal(np.array(taken)[several], named[several])
+    assert np.array_equal(np.array(selected)[several], named[several])
 
 
-# The plain version: dense, every fit exact, every score from its formula.
+# A simple dense version: every fit is exact, and every score computed by its formula.
 
 
 def exact_fit(A: Any, y: Any, c: Any, q: Any, intercept: bool) -> tuple[Any, Any]:
@@ -156,10 +158,10 @@ def score_of(A: Any, c: Any, r: Any, kind: str) -> float:
     return float(products @ products) / (m if kind == "mean" else 1)
 
 
-def plain(
+def simple_pursuit(
     problem: Problem, l2: float, budget: int, columns: str, kind: str = "mean", groups: Any = ()
 ) -> list[int]:
-    """The order in which features come."""
+    """The order in which features are selected."""
     X, c = problem.X.toarray(), problem.weights
     norms = np.sqrt(c @ (X * X))
     A = X / np.where(norms > 0.0, norms, 1.0) if columns == "unit" else X
@@ -180,7 +182,7 @@ def plain(
 
 
 def small(seed: int, n: int = 40, p: int = 25, **options: Any) -> Problem:
-    """Counts, some columns parallel, some empty, and labels that hang on some of them."""
+    """Counts, some columns parallel, some empty, and labels that depend on some of them."""
     rng = np.random.default_rng(seed)
     X = rng.integers(1, 4, (n, p)) * (rng.random((n, p)) < 0.25).astype(float)
     X[:, p - 1], X[:, p // 2], X[:, 3] = 0.0, 2.0 * X[:, 1], X[:, 2]
@@ -203,12 +205,12 @@ def some_groups(seed: int, p: int = 25, count: int = 8) -> Groups:
 @pytest.mark.parametrize("columns", ["unit", "given"])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("seed", range(4))
-def test_omp_is_the_plain_version(seed: int, intercept: bool, columns: str) -> None:
+def test_omp_agrees_with_the_simple_version(seed: int, intercept: bool, columns: str) -> None:
     weights = np.random.default_rng(seed).integers(0, 3, 40).astype(float)
     problem = small(seed, fit_intercept=intercept, weights=weights)
     run = Pursuit(problem, l2=0.3, columns=columns)
     run.grow(25)
-    assert run.order == plain(problem, 0.3, 25, columns)
+    assert run.order == simple_pursuit(problem, 0.3, 25, columns)
     assert run.stopped == "exhausted"
     assert run.uncertain == 0
 
@@ -216,18 +218,20 @@ def test_omp_is_the_plain_version(seed: int, intercept: bool, columns: str) -> N
 @pytest.mark.parametrize("kind", SCORES)
 @pytest.mark.parametrize("columns", ["unit", "given"])
 @pytest.mark.parametrize("seed", range(4))
-def test_gomp_is_the_plain_version(seed: int, columns: str, kind: str) -> None:
+def test_gomp_agrees_with_the_simple_version(seed: int, columns: str, kind: str) -> None:
     groups = some_groups(seed)
     problem = small(seed, groups=groups)
     members = [groups.members(g).tolist() for g in range(len(groups))]
     run = Pursuit(problem, l2=0.3, columns=columns, score=kind)
     run.grow(15)
-    assert run.order == plain(problem, 0.3, 15, columns, kind, members)
+    assert run.order == simple_pursuit(problem, 0.3, 15, columns, kind, members)
     assert run.uncertain == 0
 
 
 @pytest.mark.parametrize("kind", SCORES)
-def test_no_choice_hangs_on_how_much_is_kept(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_caches_changes_no_selection(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     problem = small(21, groups=some_groups(21))
     run = Pursuit(problem, l2=0.3, score=kind)
     run.grow(20)
@@ -244,24 +248,24 @@ def test_no_choice_hangs_on_how_much_is_kept(kind: str, monkeypatch: pytest.Monk
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.booleans())
-def test_factors_bound_what_groups_explain(seed: int, unit: bool) -> None:
+def test_projection_bounds_bound_the_score(seed: int, unit: bool) -> None:
     rng = np.random.default_rng(seed)
     problem, groups = small(seed, weights=rng.random(40)), some_groups(seed)
     columns = UnitColumns(problem)
     size = np.sign(columns.norms) if unit else columns.norms
-    made = column_groups.column_groups(groups, columns, size)
-    u = columns.dots(r := rng.normal(size=40), made.distinct.columns)
-    factors, left = made.projection_bounds(columns, 0.01), (size > 0.0) & (rng.random(25) < 0.7)
+    prepared = column_groups.column_groups(groups, columns, size)
+    u = columns.dots(r := rng.normal(size=40), prepared.distinct.columns)
+    factors, left = prepared.projection_bounds(columns, 0.01), (size > 0.0) & (rng.random(25) < 0.7)
     A = problem.X.toarray() * (size / np.where(size > 0.0, columns.norms, 1.0))
-    for g, first in enumerate(made.first.tolist()):
-        entries = np.arange(made.offsets[g], made.offsets[g + 1], dtype=np.int32)
+    for g, first in enumerate(prepared.first.tolist()):
+        entries = np.arange(prepared.offsets[g], prepared.offsets[g + 1], dtype=np.int32)
         members = groups.indices[groups.indptr[first] : groups.indptr[first + 1]]
-        assert made.remaining_squares(entries, left).sum() == pytest.approx(
+        assert prepared.remaining_squares(entries, left).sum() == pytest.approx(
             (size[members[left[members]]] ** 2).sum()
         )
         for some in (size > 0.0, left):
-            alive = made.remaining_squares(entries, some) > 0.0
-            bound = (factors[entries] * alive) @ u[made.members[entries]] ** 2
+            alive = prepared.remaining_squares(entries, some) > 0.0
+            bound = (factors[entries] * alive) @ u[prepared.members[entries]] ** 2
             inside = members[some[members]]
             if len(inside):
                 mean = score_of(A[:, inside], problem.weights, r, "projection")
@@ -269,7 +273,7 @@ def test_factors_bound_what_groups_explain(seed: int, unit: bool) -> None:
 
 
 @given(st.integers(0, 10**6), st.floats(0.0, 3.0))
-def test_products_are_off_by_no_more_than_they_say(seed: int, tolerance: float) -> None:
+def test_the_error_of_column_dots_is_bounded(seed: int, tolerance: float) -> None:
     rng = np.random.default_rng(seed)
     columns = UnitColumns(small(seed, weights=rng.random(40) + 0.1))
     products = ColumnDots(columns, columns.distinct(np.sign(columns.norms)))
@@ -283,14 +287,14 @@ def test_products_are_off_by_no_more_than_they_say(seed: int, tolerance: float) 
         assert np.abs(off).max() <= error
 
 
-def test_what_hangs_on_no_label_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[str] = []
+def test_what_does_not_depend_on_labels_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared: list[str] = []
 
     def count(owner: type, name: str) -> None:
         do = getattr(owner, name)
 
         def counted(*args: Any, **named: Any) -> Any:
-            made.append(do.__qualname__)
+            prepared.append(do.__qualname__)
             return do(*args, **named)
 
         monkeypatch.setattr(owner, name, counted)
@@ -302,24 +306,24 @@ def test_what_hangs_on_no_label_is_made_once(monkeypatch: pytest.MonkeyPatch) ->
     ):
         count(owner, name)
     problem = small(22, groups=some_groups(22))
-    assert problem.X_csc.shape == (40, 25)  # shared by all that come of this problem
+    assert problem.X_csc.shape == (40, 25)  # shared by all problems that replace makes of it
     for y in (problem.y, -problem.y):
         for l2 in (0.1, 1.0):
             Gomp(l2=l2, budget=8).solve(problem.replace(y=y))
-    assert sorted(made) == [
+    assert sorted(prepared) == [
         "ColumnGroups.__init__",
         "UnitColumns.__init__",
         "UnitColumns.next_parallel",
     ]
 
 
-def test_groups_are_really_taken() -> None:
+def test_groups_are_selected_as_a_whole() -> None:
     run = Pursuit(small(1, groups=some_groups(1)), l2=0.3, score="sum")
     run.grow(20)
     assert max(np.diff([0, *(step.active for step in run.steps)])) > 1
 
 
-def test_by_their_mean_no_group_comes_before_its_best_feature() -> None:
+def test_by_mean_no_group_scores_higher_than_its_best_feature() -> None:
     run = Pursuit(small(2, groups=some_groups(2)), l2=0.3, score="mean")
     run.grow(25)
     assert [step.active for step in run.steps] == list(range(1, 25))
@@ -328,17 +332,17 @@ def test_by_their_mean_no_group_comes_before_its_best_feature() -> None:
 def test_groups_of_one_feature_are_omp() -> None:
     p = 25
     one = Groups(np.arange(p + 1), np.arange(p, dtype=np.int32), np.ones(p), p)
-    alone, together = (
+    separate, together = (
         Pursuit(small(3), l2=1.0),
         Pursuit(small(3, groups=one), l2=1.0, score="sum", singletons=False),
     )
-    alone.grow(p)
+    separate.grow(p)
     together.grow(p)
-    assert together.order == alone.order
+    assert together.order == separate.order
     assert [step.group for step in together.steps] == together.order
 
 
-def test_without_singletons_only_groups_are_taken() -> None:
+def test_without_singletons_only_groups_are_selected() -> None:
     groups = some_groups(4)
     run = Pursuit(small(4, groups=groups), l2=1.0, score="projection", singletons=False)
     run.grow(1000)
@@ -381,7 +385,7 @@ def test_parallel_columns_are_found(seed: int) -> None:
         assert following[j] == (expected[0] if expected else -1)
 
 
-def test_of_parallel_columns_the_lowest_comes_first() -> None:
+def test_of_parallel_columns_the_first_is_selected_first() -> None:
     problem = small(5)
     run = Pursuit(problem, l2=0.1)
     run.grow(24)
@@ -392,7 +396,7 @@ def test_of_parallel_columns_the_lowest_comes_first() -> None:
     assert given.order.index(12) < given.order.index(1)
 
 
-def test_empty_columns_are_never_chosen() -> None:
+def test_empty_columns_are_never_selected() -> None:
     solution = Omp(l2=1.0, budget=25).solve(small(6))
     assert solution.report.stopped == "exhausted"
     assert sorted(solution.report.order) == list(range(24))
@@ -400,7 +404,7 @@ def test_empty_columns_are_never_chosen() -> None:
 
 
 @pytest.mark.parametrize("reg", [Omp(l2=1.0, budget=3), Gomp(l2=1.0, budget=3)])
-def test_without_documents_nothing_is_chosen(reg: Omp) -> None:
+def test_without_documents_nothing_is_selected(reg: Omp) -> None:
     groups = Groups(np.array([0, 2]), np.arange(2, dtype=np.int32), np.ones(1), 3)
     assert reg.solve(Problem(csr_array((0, 3)), np.empty(0), groups=groups)).nonzero == 0
 
@@ -435,7 +439,7 @@ def test_the_order_of_documents_does_not_matter() -> None:
     assert reg.solve(other).report.order == reg.solve(problem).report.order
 
 
-def test_scaling_columns_changes_no_choice_among_unit_columns() -> None:
+def test_scaling_columns_changes_no_selection_of_unit_columns() -> None:
     problem = small(9)
     factors = np.random.default_rng(9).choice([0.25, 0.5, 2.0, 8.0], 25)
     scaled = Problem(problem.X @ diags_array(factors), problem.y)
@@ -458,11 +462,11 @@ def test_the_path_is_one_run_with_the_models_of_many(reg: Omp) -> None:
     problem = small(11, groups=some_groups(11), tol=1e-10)
     parts = [reg.replace(budget=budget) for budget in (2, 5, 9, 4)]
     for part, solution in reg.path(problem, parts):
-        alone = part.solve(problem)
-        assert solution.report.order == alone.report.order
-        assert solution.report.steps == alone.report.steps
+        separate = part.solve(problem)
+        assert solution.report.order == separate.report.order
+        assert solution.report.steps == separate.report.steps
         assert len(solution.report.order) >= part.budget
-        np.testing.assert_allclose(solution.w, alone.w, atol=1e-4)
+        np.testing.assert_allclose(solution.w, separate.w, atol=1e-4)
 
 
 def test_a_search_runs_once_for_all_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -498,18 +502,18 @@ def test_candidates_end_with_the_features() -> None:
 
 
 def test_a_callback_stops_with_the_best_so_far() -> None:
-    seen: list[Step] = []
+    steps: list[Step] = []
 
     def stop(step: Step) -> bool:
-        seen.append(step)
-        return len(seen) == 4
+        steps.append(step)
+        return len(steps) == 4
 
     solution = Omp(l2=1.0, budget=20).solve(small(13, callback=stop))
     assert solution.nonzero == 4
     assert not solution.converged
     assert solution.report.stopped == "callback"
-    assert solution.history == tuple(seen)
-    objectives = [step.objective for step in seen]
+    assert solution.history == tuple(steps)
+    objectives = [step.objective for step in steps]
     assert objectives == sorted(objectives, reverse=True)
     assert solution.report.order == Omp(l2=1.0, budget=4).solve(small(13)).report.order
 
@@ -531,7 +535,7 @@ def test_epsilon_ends_a_run(reg: Omp, power: int) -> None:
             assert ended.report.stopped == "epsilon"
 
 
-def test_without_a_ridge_nothing_is_said_to_be_proven() -> None:
+def test_without_a_ridge_selections_are_not_proven() -> None:
     problem = small(20)
     solution = Omp(l2=0.0, budget=4).solve(problem)
     assert not solution.report.proven
@@ -541,7 +545,7 @@ def test_without_a_ridge_nothing_is_said_to_be_proven() -> None:
 
 
 @pytest.mark.parametrize("loss", ["squared", "squared-hinge"])
-def test_with_more_features_than_documents_no_choice_is_uncertain(loss: str) -> None:
+def test_with_more_features_than_documents_selections_are_certain(loss: str) -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 400))
     problem = Problem(X, np.sign(X[:, :6].sum(axis=1)), loss=loss)
@@ -561,7 +565,7 @@ def test_with_more_features_than_documents_no_choice_is_uncertain(loss: str) -> 
         assert run.order == order
 
 
-def test_uncertain_choices_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uncertain_selections_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textreg.solvers.pursuit.ROUNDS", 0)
     with pytest.warns(ConvergenceWarning, match="5 of 6 selections of the pursuit are uncertain"):
         solution = Omp(l2=1.0, budget=6).solve(small(15))
@@ -587,7 +591,7 @@ def test_too_large_a_group_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         (Gomp(l2=1.0, budget=5), "gomp: the problem has no groups"),
     ],
 )
-def test_what_cannot_be_run_is_refused(reg: Regularizer, message: str) -> None:
+def test_invalid_problems_are_refused(reg: Regularizer, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         reg.solve(small(18))
 
@@ -607,7 +611,7 @@ def test_wrong_settings_of_a_run(options: dict[str, Any], message: str) -> None:
 
 
 @pytest.mark.parametrize("reg", [Omp(l2=0.1, budget=3), Gomp(l2=0.1, budget=3)])
-def test_a_model_says_in_what_order_features_came(reg: Omp) -> None:
+def test_a_model_has_the_order_of_selection(reg: Omp) -> None:
     texts = ["good good film", "good plot", "fine good", "bad film", "dull bad plot", "bad bad"]
     model = train(texts, ["pos"] * 3 + ["neg"] * 3, reg=reg, min_df=1)
     (order,) = model.summary.order

@@ -1,4 +1,4 @@
-"""Forward stagewise: step by step beside a dense twin, its rules, and its bookkeeping."""
+"""Forward stagewise: every step against a dense twin, the rules, and the bookkeeping."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_every_step_is_that_of_the_dense_twin(
         assert solution.b == pytest.approx(b, rel=1e-7, abs=1e-9)
 
 
-def test_zero_one_columns_and_labels_take_the_twins_way_too() -> None:
+def test_every_step_on_binary_columns_is_that_of_the_twin() -> None:
     X = (numbers(n=120, p=200) != 0).astype(float)
     y, c = labels(X), np.ones(len(X))
     options = {"epsilon": 0.03, "every": 10, "steps": 200}
@@ -134,16 +134,16 @@ def test_the_lookup_finds_the_largest(data: st.DataObject, p: int, seed: int) ->
     assert len(lookup.top) == -(-p // 2**SHIFT)
 
 
-def test_gram_columns_are_dropped_and_made_again() -> None:
+def test_dropped_gram_columns_are_computed_again() -> None:
     problem = linear()
     rules = {"epsilon": 0.05, "steps": 300}
-    all_kept = stagewise(problem, StepRules(**rules))
-    few_kept = stagewise(problem, StepRules(**rules, cache=0.02))
-    chosen = len(set(all_kept.report.path.features.tolist()))
-    assert all_kept.report.gram.computed == all_kept.report.gram.stored == chosen
-    assert few_kept.report.gram.computed > chosen
-    assert few_kept.report.gram.bytes <= 20_000
-    np.testing.assert_array_equal(few_kept.w, all_kept.w)
+    large_cache = stagewise(problem, StepRules(**rules))
+    small_cache = stagewise(problem, StepRules(**rules, cache=0.02))
+    chosen = len(set(large_cache.report.path.features.tolist()))
+    assert large_cache.report.gram.computed == large_cache.report.gram.stored == chosen
+    assert small_cache.report.gram.computed > chosen
+    assert small_cache.report.gram.bytes <= 20_000
+    np.testing.assert_array_equal(small_cache.w, large_cache.w)
 
 
 @pytest.mark.parametrize("make", [linear, logistic])
@@ -222,7 +222,7 @@ def test_a_loop_of_two_stops() -> None:
     np.testing.assert_allclose(random.w, best, atol=0.03)
 
 
-def test_as_many_steps_back_lead_to_zero_itself() -> None:
+def test_as_many_steps_back_give_exactly_zero() -> None:
     x = np.array([[1.0], [-1.0]])
     walk = stagewise(Problem(x, np.array([0.7, -0.7]), loss="squared"), StepRules(epsilon=0.1))
     assert walk.w[0] == pytest.approx(0.7, abs=0.1)
@@ -233,13 +233,13 @@ def test_as_many_steps_back_lead_to_zero_itself() -> None:
 
 
 @pytest.mark.parametrize("make", [linear, logistic])
-def test_the_number_of_features_stops(make: Any) -> None:
+def test_the_run_stops_at_a_number_of_features(make: Any) -> None:
     solution = stagewise(make(), StepRules(epsilon=0.05, features=7))
     assert (solution.nonzero, solution.report.stopped, solution.converged) == (7, "features", True)
     assert np.isnan(solution.gap)
 
 
-def test_the_number_of_steps_stops() -> None:
+def test_the_run_stops_at_a_number_of_steps() -> None:
     solution = stagewise(logistic(), StepRules(epsilon=0.05, steps=33))
     assert (solution.iterations, solution.report.stopped, solution.converged) == (
         33,
@@ -248,7 +248,7 @@ def test_the_number_of_steps_stops() -> None:
     )
 
 
-def test_a_stale_error_on_held_out_documents_stops() -> None:
+def test_patience_stops_the_run() -> None:
     noise = np.random.default_rng(3).choice([-1.0, 1.0], 80)
     problem = logistic(validation=(numbers(7), noise))
     rules = StepRules(epsilon=0.1, every=10, patience=50)
@@ -259,29 +259,29 @@ def test_a_stale_error_on_held_out_documents_stops() -> None:
     assert whole.report.steps > solution.report.steps
 
 
-def test_stale_without_held_out_documents_is_refused() -> None:
+def test_patience_needs_held_out_documents() -> None:
     with pytest.raises(UsageError, match="patience needs held-out documents"):
         stagewise(logistic(), StepRules(patience=50))
 
 
 @pytest.mark.parametrize("seed", [0, 4])
-def test_stale_in_a_training_holds_a_tenth_out_and_then_runs_on_all(seed: int) -> None:
+def test_patience_holds_out_a_tenth_and_then_runs_on_all(seed: int) -> None:
     rng = np.random.default_rng(7)
     X = numbers(n=200)
     problem = Problem(csr_array(X), labels(X), rng.integers(0, 3, 200).astype(float))
     reg = registry.create("regularizer", "stagewise", patience=50, steps=1000, every=10, seed=seed)
-    found = reg.solve(problem)
-    assert (found.report.stopped, found.converged) == ("patience", True)
-    whole = reg.replace(patience=None, steps=found.iterations).solve(problem)
-    np.testing.assert_array_equal(found.w, whole.w)
-    assert 0 < found.iterations < 1000
+    solution = reg.solve(problem)
+    assert (solution.report.stopped, solution.converged) == ("patience", True)
+    whole = reg.replace(patience=None, steps=solution.iterations).solve(problem)
+    np.testing.assert_array_equal(solution.w, whole.w)
+    assert 0 < solution.iterations < 1000
 
     train, held = reg._split(problem)
     assert len(held) == -(-np.count_nonzero(problem.weights) // 10)
     both = np.sort(np.r_[train, held])
     np.testing.assert_array_equal(both, np.flatnonzero(problem.weights))
     assert set(problem.y[held]) == {-1.0, 1.0}
-    alone = reg.solve(
+    separate = reg.solve(
         Problem(
             X[train],
             problem.y[train],
@@ -289,15 +289,15 @@ def test_stale_in_a_training_holds_a_tenth_out_and_then_runs_on_all(seed: int) -
             validation=(X[held], problem.y[held]),
         )
     )
-    assert alone.report.best_step == found.iterations
+    assert separate.report.best_step == solution.iterations
 
 
-def test_stale_is_for_each_candidate_and_ends_when_asked_to() -> None:
+def test_patience_applies_to_each_candidate_and_to_callbacks() -> None:
     reg = registry.create("regularizer", "stagewise", patience=30, every=10)
     parts = [reg.replace(steps=steps) for steps in (20, 1000)]
-    for part, found in reg.path(logistic(), parts):
-        np.testing.assert_array_equal(found.w, part.solve(logistic()).w)
-        assert found.iterations <= part.steps
+    for part, solution in reg.path(logistic(), parts):
+        np.testing.assert_array_equal(solution.w, part.solve(logistic()).w)
+        assert solution.iterations <= part.steps
     stopped = parts[0].solve(logistic(callback=lambda step: step.iteration == 10))
     assert (stopped.report.stopped, stopped.converged) == ("callback", False)
     with pytest.raises(DataError, match="at least two documents"):
@@ -315,7 +315,7 @@ def test_stale_is_for_each_candidate_and_ends_when_asked_to() -> None:
         ({"loss": "squared"}, {"epsilon": 0.3}, 0.3),
     ],
 )
-def test_steps_are_as_short_as_the_loss_is_curved(
+def test_the_default_epsilon_depends_on_the_curvature(
     changes: dict[str, Any], options: dict[str, Any], epsilon: float
 ) -> None:
     reg = registry.create("regularizer", "stagewise", steps=20, **options)
@@ -328,21 +328,21 @@ def test_steps_must_be_decided() -> None:
         registry.create("regularizer", "stagewise").solve(logistic())
 
 
-def test_the_callback_stops_and_is_told_of_every_check() -> None:
-    seen: list[Step] = []
+def test_the_callback_gets_every_check_and_can_stop() -> None:
+    steps: list[Step] = []
 
     def third(step: Step) -> bool:
-        seen.append(step)
-        return len(seen) == 3
+        steps.append(step)
+        return len(steps) == 3
 
     solution = stagewise(logistic(callback=third), StepRules(epsilon=0.05, every=10))
-    assert [step.iteration for step in seen] == [0, 10, 20]
+    assert [step.iteration for step in steps] == [0, 10, 20]
     assert (solution.iterations, solution.report.stopped) == (20, "callback")
     assert not solution.converged
     assert np.count_nonzero(solution.w) > 0
 
 
-def test_the_rules_say_how_long_a_run_is_and_not_max_iter() -> None:
+def test_max_iter_is_ignored() -> None:
     solution = stagewise(logistic(max_iter=1), StepRules(epsilon=0.05, every=1, steps=40))
     assert (solution.iterations, solution.report.stopped) == (40, "steps")
     assert solution.converged
@@ -394,7 +394,7 @@ def test_weights_are_in_the_units_of_the_features(make: Any) -> None:
 
 @pytest.mark.parametrize("likelihood", ["loss", "linear", "exponential"])
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_columns_that_say_nothing_are_never_chosen(likelihood: str, fit_intercept: bool) -> None:
+def test_constant_columns_are_never_selected(likelihood: str, fit_intercept: bool) -> None:
     X = numbers(p=20)
     X[:, 3], X[:, 7] = 0.0, 0.3
     problem = Problem(csr_array(X), labels(X), fit_intercept=fit_intercept)
@@ -412,7 +412,7 @@ def test_no_feature_no_step(likelihood: str) -> None:
     assert solution.b == pytest.approx(expected)
 
 
-def test_one_label_only_leaves_nothing_to_explain() -> None:
+def test_a_constant_target_needs_no_step() -> None:
     solution = stagewise(linear(y=np.full(80, 0.1)), StepRules())
     assert (solution.iterations, solution.report.stopped) == (0, "threshold")
     assert solution.b == pytest.approx(0.1)
@@ -463,13 +463,13 @@ def test_one_run_gives_all_candidates() -> None:
     regularizer = registry.create("regularizer", "stagewise", every=30)
     problem = logistic()
     for part, solution in regularizer.path(problem):
-        alone = part.solve(problem)
-        np.testing.assert_array_equal(solution.w, alone.w)
-        assert (solution.b, solution.objective) == (alone.b, alone.objective)
-        assert solution.iterations == alone.iterations <= part.steps
+        separate = part.solve(problem)
+        np.testing.assert_array_equal(solution.w, separate.w)
+        assert (solution.b, solution.objective) == (separate.b, separate.objective)
+        assert solution.iterations == separate.iterations <= part.steps
     parts = [regularizer.replace(steps=steps) for steps in (200, 100)]
-    found = dict(regularizer.path(problem, parts))
-    assert [solution.iterations for solution in found.values()] == [200, 100]
+    solution = dict(regularizer.path(problem, parts))
+    assert [solution.iterations for solution in solution.values()] == [200, 100]
 
 
 def test_the_end_of_a_run_is_the_end_for_all_candidates() -> None:
@@ -479,7 +479,7 @@ def test_the_end_of_a_run_is_the_end_for_all_candidates() -> None:
     np.testing.assert_array_equal(solutions[1].w, solutions[2].w)
 
 
-def test_a_start_has_no_part() -> None:
+def test_a_start_is_ignored() -> None:
     problem, rules = logistic(), StepRules(epsilon=0.05, steps=50)
     there = stagewise(problem.replace(start=(np.ones(300), 2.0)), rules)
     np.testing.assert_array_equal(there.w, stagewise(problem, rules).w)
@@ -529,6 +529,6 @@ def test_a_good_classifier_of_real_text(data_dir: Path, options: dict[str, Any])
     assert 50 < model.summary.nonzero < 600
 
 
-def test_settings_that_contradict_are_refused_before_any_work() -> None:
+def test_contradicting_parameters_are_refused_when_they_are_set() -> None:
     with pytest.raises(UsageError, match="scaled=False"):
         registry.create("regularizer", "stagewise", likelihood="exponential")

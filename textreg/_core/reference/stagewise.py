@@ -33,10 +33,10 @@ def gram_column(
         row = slice(row_indptr[indices[e]], row_indptr[indices[e] + 1])
         for k, value in zip(positions[row], values[row], strict=True):
             column[int(k)] = column.get(int(k), 0.0) + c[indices[e]] * data[e] * value
-    found = sorted(column) if 16 * len(column) > len(gamma) else list(column)
-    for t, k in enumerate(found):
+    nonzero = sorted(column) if 16 * len(column) > len(gamma) else list(column)
+    for t, k in enumerate(nonzero):
         out_positions[t], out_values[t] = k, gamma[k] * column[k]
-    return len(found)
+    return len(nonzero)
 
 
 def add_entries(
@@ -145,9 +145,9 @@ def dense_path(
     if not standardize:
         gamma = varies.astype(np.float64)
     G = (X - mu) * gamma
-    draws = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     units, features, sizes = np.zeros(p), list[int](), list[float]()
-    b, spread = 0.0, 1.0
+    b, residual_size = 0.0, 1.0
     y_mean = float(c @ y / c.sum()) if fit_intercept else 0.0
     for step in range(steps + 1):
         w = epsilon * units * gamma
@@ -162,36 +162,39 @@ def dense_path(
             residual = y / (1.0 + np.exp(y * (X @ w + b)))
             derivative = G.T @ (c * residual)
         else:
-            seen = c * (y > 0)
+            observed = c * (y > 0)
             tilted = c * np.exp(X @ w)
-            derivative = G.T @ (seen - seen.sum() * tilted / tilted.sum())
+            derivative = G.T @ (observed - observed.sum() * tilted / tilted.sum())
         if check and scaled:
-            spread = float(np.sqrt(c @ residual**2 / c.sum()))
-        j = _choice(derivative, np.arange(p), tie)
+            residual_size = float(np.sqrt(c @ residual**2 / c.sum()))
+        j = _largest(derivative, np.arange(p), tie)
         if sample is not None:
-            drawn = draws.choice(p, sample, replace=False, shuffle=False)
+            sampled = rng.choice(p, sample, replace=False, shuffle=False)
             if keep_best and features:
-                drawn = np.append(drawn, features[-1])
-            trial = _choice(derivative, drawn, tie)
-            if not _undoes(trial, derivative, features, sizes) and derivative[trial] != 0.0:
-                j = trial
-        if step == steps or _undoes(j, derivative, features, sizes):
+                sampled = np.append(sampled, features[-1])
+            candidate = _largest(derivative, sampled, tie)
+            if (
+                not _is_loop(candidate, derivative, features, sizes)
+                and derivative[candidate] != 0.0
+            ):
+                j = candidate
+        if step == steps or _is_loop(j, derivative, features, sizes):
             break
         if abs(derivative[j]) < 1e-12 * c.sum():
             break
         features.append(j)
-        sizes.append(float(np.copysign(spread, derivative[j])))
+        sizes.append(float(np.copysign(residual_size, derivative[j])))
         units[j] += sizes[-1]
     return features, sizes, epsilon * units * gamma, b
 
 
-def _choice(derivative: Floats, among: NDArray[np.int64], tie: float) -> int:
+def _largest(derivative: Floats, among: NDArray[np.int64], tie: float) -> int:
     """The first feature of the largest derivative."""
     size = np.abs(derivative[among])
     return int(among[size >= (1.0 - tie) * size.max()].min())
 
 
-def _undoes(j: int, derivative: Floats, features: list[int], sizes: list[float]) -> bool:
+def _is_loop(j: int, derivative: Floats, features: list[int], sizes: list[float]) -> bool:
     """Whether a step along j would undo the last one."""
     return bool(features) and features[-1] == j and sizes[-1] * derivative[j] < 0.0
 
