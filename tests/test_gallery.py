@@ -34,10 +34,10 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 def test_pages_are_those_of_the_papers(gallery: list[Path]) -> None:
     report, pair = (Page(path.read_text(encoding="utf-8")) for path in gallery)
-    assert {"kept", "path", "documents", "baseline"} <= set(report.sections())
-    assert "In their documents" in report.text
-    kept = [tag for tag, _ in report.elements if tag == "strong"]
-    assert len(kept) > 4
+    assert {"selection", "path", "documents", "baseline"} <= set(report.sections())
+    assert "Selected sentences in their documents" in report.text
+    bold = [tag for tag, _ in report.elements if tag == "strong"]
+    assert len(bold) > 4
     assert {"features", "documents"} <= set(pair.sections())
 
 
@@ -86,10 +86,10 @@ def test_the_papers_own_examples(
     assert browser.get_log("browser") == []
     accuracy = all_of(browser, ".tile .value")[0].text
     assert float(accuracy) > least
-    captions = [one.text for one in all_of(browser, "#kept caption")]
+    captions = [one.text for one in all_of(browser, "#selection caption")]
     assert any(caption.startswith(label) for caption in captions)
     rows = browser.execute_script(
-        """return [...document.querySelectorAll("#kept caption")].flatMap((caption) =>
+        """return [...document.querySelectorAll("#selection caption")].flatMap((caption) =>
              [...caption.parentElement.tBodies[0].rows].map((row) => [
                Number(row.cells[0].textContent.replace("−", "-")),
                row.querySelector("strong") !== null]))"""

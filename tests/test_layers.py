@@ -42,7 +42,7 @@ ALLOWED = UPWARD | {  # the same inside of a package: Model.save, and how a reco
     ("model.model", "model.storage"),
     ("features.encoder", "features.vectorize"),
     ("explain.records", "explain.show"),
-    ("report.page", "report.pictures"),
+    ("report.page", "report.charts"),
 }
 OUTSIDERS_MAY = {
     "errors",

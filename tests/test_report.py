@@ -123,27 +123,27 @@ def test_documents_of_words(whole: Report, test: Corpus, model: Model) -> None:
 
 
 def test_search_and_path(whole: Report, model: Model) -> None:
-    assert whole.searched is not None
+    assert whole.search is not None
     rows = model.summary.search
-    assert len(whole.searched.tried) == len(rows)
-    best = whole.searched.tried[whole.searched.chosen]
+    assert len(whole.search.tried) == len(rows)
+    best = whole.search.tried[whole.search.chosen]
     assert (
         best.value
         == model.summary.dev.metrics["accuracy"]
         == max(row.metrics["accuracy"] for row in rows)
     )
-    assert whole.traced is not None
+    assert whole.path is not None
     assert model.path is not None
-    assert whole.traced.values == tuple(model.path.values)
-    for one in whole.traced.profiles:
+    assert whole.path.values == tuple(model.path.values)
+    for one in whole.path.profiles:
         place = model.encoder.names.index(one.feature)
         sign = 1 if one.label == model.labels[1] else -1
         weight = sign * model.weights[0, place]
         assert weight > 0
-        assert one.weights[whole.traced.curve.chosen] == pytest.approx(weight, rel=1e-6)
+        assert one.weights[whole.path.curve.chosen] == pytest.approx(weight, rel=1e-6)
 
 
-def test_parts_are_answered_by_fits_that_have_not_seen_them() -> None:
+def test_parts_are_predicted_by_fits_that_have_not_seen_them() -> None:
     random = np.random.default_rng(0)
     words = [f"word{k}" for k in range(12)]
     texts, labels = [], []
@@ -195,18 +195,18 @@ def test_what_was_dropped() -> None:
     unknown = Corpus(texts=["Superb.", "Nothing known here.", "Awful."], labels=["p", "p", "n"])
     found = report(model, unknown, train=Corpus(texts=texts * 5, labels=labels * 5))
     assert found.dropped.unknown == 1
-    assert (found.dropped.features, found.dropped.kept) == (7, 2)
-    assert (found.dropped.silent, found.dropped.of_sentences) == (20, 40)
-    left = {one.feature: (one.label, one.inside, one.outside) for one in found.dropped.telling}
+    assert (found.dropped.features, found.dropped.selected) == (7, 2)
+    assert (found.dropped.empty_sentences, found.dropped.total_sentences) == (20, 40)
+    left = {one.feature: (one.label, one.inside, one.outside) for one in found.dropped.informative}
     assert left == {"plot": ("p", 0.5, 0.0)}
-    assert "answered by the intercept alone" in Page(found.to_html()).text
+    assert "only the intercept decides on them" in Page(found.to_html()).text
 
 
 def test_sentences_in_their_documents(whole: Report, model: Model, train: Corpus) -> None:
     """As the papers show them: against the same documents without each sentence."""
-    assert {one.label for one in whole.selected} == {"neg", "pos"}
+    assert {one.label for one in whole.selected_documents} == {"neg", "pos"}
     seen = set()
-    for one in whole.selected:
+    for one in whole.selected_documents:
         row = int(one.where.rpartition(":")[2]) - 1
         text, sign = train.texts[row], 1 if one.label == "pos" else -1
         assert train.labels is not None
@@ -221,8 +221,8 @@ def test_sentences_in_their_documents(whole: Report, model: Model, train: Corpus
             log_odds = np.log1p(np.exp(-without)) - np.log1p(np.exp(-score))
             assert line.removal == pytest.approx(log_odds, abs=1e-9)
             words = {word for words in model.encoder.tokenizer(line.text) for word in words}
-            assert line.kept >= bool(words & set(model.encoder.names))
-            seen.add(line.kept)
+            assert line.selected >= bool(words & set(model.encoder.names))
+            seen.add(line.selected)
     assert seen == {True, False}
 
 
@@ -235,12 +235,12 @@ def test_features_chosen_in_every_part_are_steady(whole: Report, model: Model) -
     assert 0 < stable.overlap < 1
 
 
-def test_the_page_is_whole_and_asks_nothing_of_anybody(whole: Report) -> None:
+def test_the_page_is_self_contained(whole: Report) -> None:
     html = whole.to_html()
     page = Page(html)
     assert page.inside == []
     assert page.sections() == [
-        "summary", "scores", "reliability", "thresholds", "search", "path", "words", "kept",
+        "summary", "scores", "reliability", "thresholds", "search", "path", "words", "selection",
         "dropped", "stability", "baseline", "documents", "reproduce",
     ]  # fmt: skip
     ids = [found["id"] for _, found in page.elements if "id" in found]
@@ -346,7 +346,7 @@ def test_every_kind_of_model_has_a_page(options: dict[str, Any]) -> None:
     )
     page = Page(found.to_html())
     assert right(found) > 15
-    assert {"summary", "words", "kept", "stability", "documents"} <= set(page.sections())
+    assert {"summary", "words", "selection", "stability", "documents"} <= set(page.sections())
     assert ("reliability" in page.sections()) == model.has_probabilities
     assert ("baseline" in page.sections()) == (options["reg"] != "elastic")
 
@@ -365,11 +365,12 @@ def test_settings_that_a_search_chose_are_repeated(cli: Cli, demo: Path, tmp_pat
     assert again.stability is not None
     text = Page(page.read_text(encoding="utf-8")).text
     assert (
-        f"chose\n    {min(again.stability.sizes)} to {max(again.stability.sizes)} features" in text
+        f"selected\n    {min(again.stability.sizes)} to {max(again.stability.sizes)} features"
+        in text
     )
-    assert again.searched is not None
-    best = again.searched.tried[again.searched.chosen]
-    assert best.prices.startswith(f"ngrams {model.encoder.vectorizer.ngrams}, weighting ")
+    assert again.search is not None
+    best = again.search.tried[again.search.chosen]
+    assert best.settings.startswith(f"ngrams {model.encoder.vectorizer.ngrams}, weighting ")
 
 
 def test_weights_of_labels_are_those_of_the_training() -> None:
@@ -411,7 +412,7 @@ def test_groups_stay_whole_and_times_in_order() -> None:
     assert grouped.scores.documents == 40
     timed = report(model, train=Corpus(texts=texts, labels=labels, time_of=list(range(40))))
     assert timed.scores.documents < 40
-    assert "only what is earlier" in timed.scores.how
+    assert "only earlier ones" in timed.scores.how
 
 
 def test_a_tokenizer_without_offsets(train: Corpus) -> None:
@@ -442,7 +443,7 @@ def test_refusals(model: Model, train: Corpus) -> None:
         weights=model.weights,
         intercepts=model.intercepts,
     )
-    with pytest.raises(ModelError, match="does not say how it was trained"):
+    with pytest.raises(ModelError, match="does not hold its settings"):
         report(bare, train=train)
     with pytest.raises(UsageError, match="jobs must be 1 or more, or -1"):
         report(model, train=train, jobs=0)
@@ -457,7 +458,7 @@ def test_commands(cli: Cli, demo: Path, tmp_path: Path) -> None:
     assert (code, err) == (0, "")
     assert f"report: {page}" in out
     first = Page(page.read_text(encoding="utf-8"))
-    assert {"baseline", "stability", "kept"} <= set(first.sections())
+    assert {"baseline", "stability", "selection"} <= set(first.sections())
     assert "--report" in first.text
 
     other = tmp_path / "other.html"
@@ -512,7 +513,7 @@ def test_columns_of_the_training(cli: Cli, tmp_path: Path, option: str) -> None:
         assert (f"{role} = more" in out) == bool(options)
         pages.append(Page(page.read_text(encoding="utf-8")).text)
     assert ("the latest 50 training documents" in pages[1]) == (option == "--time-col")
-    before, after = (text.rpartition("this page")[0] for text in pages)
+    before, after = (text.rpartition("Reproduce")[0] for text in pages)
     assert before
     assert before != after
 

@@ -68,7 +68,7 @@ def numbers(browser: Chrome, name: str) -> list[float]:
     return [float(str(one.get_attribute(f"data-{name}"))) for one in shown]
 
 
-def test_it_loads_with_no_error_and_asks_nothing_of_anybody(browser: Chrome, page: Path) -> None:
+def test_it_loads_with_no_error_and_makes_no_requests(browser: Chrome, page: Path) -> None:
     show(browser, page)
     assert browser.title == "demo.textreg – textreg report"
     assert requests(browser) == {page.as_uri()}

@@ -44,11 +44,11 @@ def found(models: tuple[Model, Model]) -> PairReport:
 
 def test_features(found: PairReport, models: tuple[Model, Model]) -> None:
     one, two = (set(model.encoder.names) for model in models)
-    assert {moved.feature for moved in found.new} == two - one == {"warm", "cold"}
-    assert {moved.feature for moved in found.gone} == one - two == {"red", "blue"}
+    assert {moved.feature for moved in found.added} == two - one == {"warm", "cold"}
+    assert {moved.feature for moved in found.removed} == one - two == {"red", "blue"}
     assert (found.common, found.counts) == (0, (2, 2, 0))
     weights = dict(zip(models[1].encoder.names, models[1].weights[0].tolist(), strict=True))
-    for moved in found.new:
+    for moved in found.added:
         assert moved.first is None
         label = {"warm": "hot", "cold": "cold"}[moved.feature]
         assert moved.second == (label, pytest.approx(abs(weights[moved.feature])))
@@ -65,12 +65,12 @@ def test_features_that_turned(models: tuple[Model, Model]) -> None:
         ngrams=1,
     )
     found = report_pair(models[0], turned, TEST)
-    assert {moved.feature for moved in found.turned} == {"red", "blue"}
-    for moved in found.turned:
+    assert {moved.feature for moved in found.relabeled} == {"red", "blue"}
+    for moved in found.relabeled:
         assert moved.first is not None
         assert moved.second is not None
         assert other[moved.first[0]] == moved.second[0]
-    assert (found.new, found.gone, found.common) == ((), (), 2)
+    assert (found.added, found.removed, found.common) == ((), (), 2)
 
 
 def test_answers_and_flips(found: PairReport, models: tuple[Model, Model]) -> None:
@@ -114,7 +114,7 @@ def test_command(cli: Cli, models: tuple[Model, Model], tmp_path: Path) -> None:
     assert f"report: {page}" in err
     assert "two" in out
     text = Page(page.read_text(encoding="utf-8")).text
-    assert "3 of 5 documents are answered differently" in text
+    assert "predictions differ for 3 of 5 documents" in text
     assert f"--report {page}" in text
     for arguments in (
         [paths[0], corpus, "--reg", "lasso"],
@@ -135,7 +135,7 @@ def test_the_page_in_a_browser(browser, found: PairReport, tmp_path: Path) -> No
     assert browser.get_log("browser") == []
     assert browser.execute_script("return document.documentElement.scrollWidth") <= 360
     told = browser.execute_script(
-        """return [...document.querySelectorAll("section.told")].map((one) => [
+        """return [...document.querySelectorAll("section.explained")].map((one) => [
              Number(one.dataset.score), Number(one.dataset.intercept),
              [...one.querySelectorAll("mark")].map((mark) => Number(mark.dataset.value))])"""
     )

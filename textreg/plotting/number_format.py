@@ -29,8 +29,8 @@ def signed(value: float, digits: int = 3) -> str:
     """With its sign; without one where all digits are zeros."""
     if not value:
         return "0"
-    told = f"{value:+.{digits}f}"
-    return minus(told) if float(told) else told[1:]
+    text = f"{value:+.{digits}f}"
+    return minus(text) if float(text) else text[1:]
 
 
 def percent(share: float) -> str:

@@ -1,4 +1,4 @@
-"""Reports: all there is to say of a model, or of two, on one page that asks nothing of anybody."""
+"""Reports on one or two models, each a self-contained HTML page."""
 
 from textreg.report.build import report
 from textreg.report.page import Page

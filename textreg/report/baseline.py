@@ -1,4 +1,4 @@
-"""The model's regularizer beside the baseline, on the same documents."""
+"""Comparison of the model's regularizer with the baseline."""
 
 from __future__ import annotations
 
@@ -8,43 +8,55 @@ import numpy as np
 
 from textreg.measure.metrics import measure_numbers
 from textreg.measure.significance import Answers, bootstrap, sign_test
-from textreg.report.facts import prices
-from textreg.report.measured import RESAMPLES, resampled
-from textreg.report.records import Baseline, Figure
-from textreg.report.study import Study
+from textreg.report.facts import parameter_facts
+from textreg.report.predictions import RESAMPLES, resampled
+from textreg.report.records import Baseline, Estimate
+from textreg.report.refits import Refits
 
 if TYPE_CHECKING:
     from textreg.model.model import Model
     from textreg.records import Floats, Int64s
 
 
-def baseline_of(model: Model, study: Study) -> Baseline | None:
-    """The paired difference over all documents, each answered by fits that have not seen it.
+def baseline_of(model: Model, refits: Refits) -> Baseline | None:
+    """The paired difference over all documents, each predicted by fits that have not seen it.
 
-    Answers are those of the highest score, without thresholds. None where the model is a baseline.
+    Predictions go by the highest score, without thresholds. None if the model is the baseline.
     """
-    if study.baseline is None:
+    if refits.baseline is None:
         return None
-    own, other, y_true = study.own, study.baseline, study.y_true
+    own, other, y_true = refits.own, refits.baseline, refits.y_true
     scores = own.scores, other.scores
     sizes = float(np.mean(own.sizes)), float(np.mean(other.sizes))
-    told = ", ".join(f"{name} {value}" for name, value in prices(other.part.params()))
+    facts = parameter_facts(other.part.params())
+    hyperparameters = ", ".join(f"{name} {value}" for name, value in facts)
     task = model.task
     if not task.discrete:
-        found = _numbers(np.asarray(y_true, dtype=np.float64), own.scores[:, 0], other.scores[:, 0])
-        return Baseline("R²", len(y_true), told, *found, *sizes)
+        numbers = np.asarray(y_true, dtype=np.float64)
+        measured = _measure_numbers(numbers, own.scores[:, 0], other.scores[:, 0])
+        return Baseline("R²", len(y_true), hyperparameters, *measured, *sizes)
     answers = Answers(*(y.astype(np.int64) for y in (y_true, *map(task.decide, scores))))
     first, second = (float(np.mean(one == answers.y_true)) for one in answers[1:])
     interval, _ = bootstrap([answers], resamples=RESAMPLES)
-    gain = Figure("difference", first - second, *interval)
+    difference = Estimate("difference", first - second, *interval)
     won, lost = answers.won, answers.lost
     return Baseline(
-        "accuracy", len(y_true), told, first, second, gain, *sizes, won, lost, sign_test(won, lost)
+        metric="accuracy",
+        documents=len(y_true),
+        hyperparameters=hyperparameters,
+        own=first,
+        other=second,
+        difference=difference,
+        features_own=sizes[0],
+        features_other=sizes[1],
+        won=won,
+        lost=lost,
+        p=sign_test(won, lost),
     )
 
 
-def _numbers(y_true: Floats, own: Floats, other: Floats) -> tuple[float, float, Figure]:
-    """R² of both and the difference, with a percentile bootstrap interval over documents."""
+def _measure_numbers(y_true: Floats, own: Floats, other: Floats) -> tuple[float, float, Estimate]:
+    """R² of both, and the difference with a percentile bootstrap interval over documents."""
     first, second = (measure_numbers(scores, y_true)["r2"] for scores in (own, other))
 
     def gain(rows: Int64s) -> float:
@@ -52,4 +64,4 @@ def _numbers(y_true: Floats, own: Floats, other: Floats) -> tuple[float, float, 
         return one - two
 
     interval = resampled(gain, len(y_true))
-    return first, second, Figure("difference", first - second, *interval)
+    return first, second, Estimate("difference", first - second, *interval)

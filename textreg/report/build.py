@@ -1,11 +1,11 @@
-"""What a report says of a model: from measured documents and, if it is there, from its training."""
+"""Make the report on a model: from measured documents and, if given, its training corpus."""
 
 from __future__ import annotations
 
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,22 +13,22 @@ from textreg.errors import UsageError, first_few
 from textreg.explain import Selection, find_selection, gives_offsets
 from textreg.model.model import Model
 from textreg.records import Corpus
-from textreg.report.again import decided, fingerprint, fit_command, settings_of, versions
 from textreg.report.baseline import baseline_of
 from textreg.report.documents import documents_of
 from textreg.report.facts import data_facts, settings_facts
 from textreg.report.features import (
     columns_of,
-    dropped_in,
+    documents_without_features,
+    dropped_of,
     label_words,
     stability_of,
-    unknown_documents,
 )
-from textreg.report.measured import Measured, scores_of
+from textreg.report.predictions import Predictions, scores_of
 from textreg.report.records import Dropped, Fact, Report, Reproduce
-from textreg.report.search import searched_of, traced_of
-from textreg.report.selected import selected_of
-from textreg.report.study import BASELINE, Study, study
+from textreg.report.refits import BASELINE, Refits, refit
+from textreg.report.reproduce import fingerprint, fit_command, settings_of, versions, with_choices
+from textreg.report.search import path_section, search_section
+from textreg.report.selected_documents import selected_documents
 from textreg.training.running import Work
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from textreg.training.settings import TrainingSettings
 
 NO_TRAIN = (
-    "The training corpus was not given (--train), so this page cannot say which groups were kept, "
-    "what was dropped, how steady the choice of features is, or how the elastic net compares."
+    "The training corpus was not given (--train), so this page cannot tell which groups were "
+    "selected, what was dropped, how stable the features are, or how the elastic net compares."
 )
 
 
-def report(
+def report(  # its options are its interface
     model: Model,
     corpus: Corpus | None = None,
     *,
@@ -55,55 +55,92 @@ def report(
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> Report:
-    """Measure a model and say what it is.
+    """Measure a model and describe it.
 
-    corpus: labeled documents that the model has not seen. train: those that it was trained on;
-    without them the report leaves out what only they tell, and says so. Without ``corpus`` every
-    training document is answered by a fit with the same prices that has not seen it: see
-    :func:`textreg.report.study.study`. unlabeled: further documents that its graph came from.
-    settings: of the training, where they are at hand: the model file does not say all of them.
-    title: of the page, such as the name of the file. command: words of the command line, for the
-    page to repeat. jobs, progress: as for :func:`textreg.training.train.train_corpus`.
+    Parameters
+    ----------
+    model : Model
+        The model.
+    corpus : Corpus, optional
+        Labeled documents that the model has not seen. Without them every training document is
+        predicted by a fit with the same hyperparameters that has not seen it: see
+        :func:`textreg.report.refits.refit`.
+    train : Corpus, optional
+        The training documents. Without them the report leaves out what needs them, and says so.
+    unlabeled : Corpus, optional
+        Unlabeled documents that the model's graph was built from.
+    settings : TrainingSettings, optional
+        Settings of the training. The model file holds most of them; columns and the like it does
+        not.
+    title : str, default "model"
+        Title of the page, such as the name of the file.
+    command : sequence of str, optional
+        Words of the command line, for the page to show.
+    jobs, progress
+        As for :func:`textreg.training.train.train_corpus`.
 
-    DataError where a document has no label, or one that the model does not know; ModelError where
-    ``train`` is given and the model does not hold its settings; UsageError where both are missing,
-    or jobs is no number of them.
+    Returns
+    -------
+    Report
+        Plain records; ``to_html`` and ``save`` make the page.
+
+    Raises
+    ------
+    DataError
+        If a document has no label, or one that the model does not have.
+    ModelError
+        If ``train`` is given and the model does not hold its settings.
+    UsageError
+        If neither ``corpus`` nor ``train`` is given, or ``jobs`` is not a valid number.
+
+    Examples
+    --------
+    >>> import textreg
+    >>> texts, labels = ["good film", "bad film"] * 20, ["pos", "neg"] * 20
+    >>> model = textreg.train(texts, labels, reg="ridge", reg_l2=1.0)
+    >>> page = report(model, Corpus(texts=texts, labels=labels), title="films")
+    >>> page.scores.figures[0]
+    Estimate(name='accuracy', value=1.0, low=0.91..., high=1.0)
     """
     if corpus is None and train is None:
         raise UsageError("a report needs documents with labels: give corpus, train or both.")
     work = Work(jobs, progress)
-    measured = None if corpus is None else measured_on(model, corpus)
-    again = None
+    predictions = None if corpus is None else predict_on(model, corpus)
+    refits = None
     if train is not None:
-        settings = settings_of(model, unlabeled) if settings is None else decided(settings, model)
-        again = study(model, train, settings, work)
-    if measured is None:
-        assert again is not None
-        measured = _of_parts(model, again)
-        X = columns_of(again.data.X[again.rows], again.columns)
+        if settings is None:
+            settings = settings_of(model, unlabeled)
+        else:
+            settings = with_choices(settings, model)
+        refits = refit(model, train, settings, work)
+    if predictions is None:
+        assert refits is not None
+        predictions = _out_of_fold(model, refits)
+        X = columns_of(refits.data.X[refits.rows], refits.columns)
     else:
-        X = model.encoder.transform(measured.corpus.texts)
-    corpora = {"measured on": corpus, "trained on": None if again is None else again.corpus}
-    known = {name: one for name, one in corpora.items() if one is not None}
-    return _report(model, measured, X, again, known, title, command)
+        X = model.encoder.transform(predictions.corpus.texts)
+    corpora = {"measured on": corpus, "trained on": None if refits is None else refits.corpus}
+    given = {name: one for name, one in corpora.items() if one is not None}
+    return _report(model, _Measured(predictions, X, refits, given), title, command)
 
 
-def measured_on(model: Model, corpus: Corpus) -> Measured:
-    """The answers of the model itself; DataError where the documents have not its labels."""
+def predict_on(model: Model, corpus: Corpus) -> Predictions:
+    """The model's own predictions; DataError if a document has a label that it does not have."""
     model_of = np.zeros(len(corpus), dtype=np.int64)
     names = first_few([os.path.basename(source) for source in corpus.sources], 3)
     how = f"the {len(corpus):,} documents of {names or 'a corpus of their own'}"
-    measured = Measured(corpus, model.decision_function(corpus.texts), [model], model_of, how)
-    _ = measured.y_true  # refuses wrong labels before minutes of fits
-    return measured
+    scores = model.decision_function(corpus.texts)
+    predictions = Predictions(corpus, scores, [model], model_of, how)
+    _ = predictions.y_true  # check labels now, before minutes of fits
+    return predictions
 
 
-def _of_parts(model: Model, again: Study) -> Measured:
-    """The answers of fits that have not seen the document."""
-    encoder, corpus = again.data.encoder, again.corpus
-    if len(again.rows) < len(corpus):
-        corpus = corpus.select(again.rows)
-    _ = encoder.tree  # made once, for all of its parts
+def _out_of_fold(model: Model, refits: Refits) -> Predictions:
+    """The predictions of fits that have not seen the document."""
+    encoder, corpus = refits.data.encoder, refits.corpus
+    if len(refits.rows) < len(corpus):
+        corpus = corpus.select(refits.rows)
+    _ = encoder.tree  # made once, for all models below
     models = [
         Model(
             model.task,
@@ -113,39 +150,42 @@ def _of_parts(model: Model, again: Study) -> Measured:
             calibration=model.calibration,
             thresholds=model.thresholds,
         )
-        for fit in again.solutions
+        for fit in refits.solutions
     ]
-    scores = again.own.scores
+    scores = refits.own.scores
+    timed = corpus.time_of is not None
     how = (
-        f"{'the latest ' if corpus.time_of is not None else 'its '}{len(corpus):,} training "
-        f"documents, each answered by one of {len(models)} further fits with the same prices, "
-        f"which has {'seen only what is earlier' if corpus.time_of is not None else 'not seen it'}"
+        f"{'the latest ' if timed else 'its '}{len(corpus):,} training "
+        f"documents, each predicted by one of {len(models)} further fits with the same "
+        f"hyperparameters, which has seen {'only earlier ones' if timed else 'only the others'}"
     )
-    return Measured(corpus, model.task.as_scores(scores), models, again.fit_of, how)
+    return Predictions(corpus, model.task.as_scores(scores), models, refits.fit_of, how)
 
 
-def _report(
-    model: Model,
-    measured: Measured,
-    X: csr_array,
-    again: Study | None,
-    corpora: Mapping[str, Corpus],
-    title: str,
-    command: Sequence[str] | None,
-) -> Report:
+class _Measured(NamedTuple):
+    """What a report is made from; X: (documents of predictions, the model's features)."""
+
+    predictions: Predictions
+    X: csr_array
+    refits: Refits | None
+    corpora: Mapping[str, Corpus]
+
+
+def _report(model: Model, measured: _Measured, title: str, command: Sequence[str] | None) -> Report:
+    predictions, X, refits, corpora = measured
     summary = model.summary
     skipped = sum(one.skipped for one in corpora.values())
     explained = gives_offsets(model)
-    searched, traced = searched_of(model), traced_of(model)
-    words, words_left_out = label_words(model, X, measured.y_true)
-    unknown = unknown_documents(X)
+    search, path = search_section(model), path_section(model)
+    words, words_left_out = label_words(model, X, predictions.y_true)
+    unknown = documents_without_features(X)
     missing = []
-    if again is None:
+    if refits is None:
         missing.append(NO_TRAIN)
-    elif again.baseline is None:
-        missing.append(f"The model is an {BASELINE} net itself, so there is none to compare with.")
-    if searched is None and traced is None:
-        missing.append("Training tried one setting only and kept no path (--path) to draw.")
+    elif refits.baseline is None:
+        missing.append(f"The model is an {BASELINE} net itself, so it is compared with no other.")
+    if search is None and path is None:
+        missing.append("Training tried only one setting and kept no regularization path (--path).")
     if not explained:
         missing.append("The tokenizer gives no character offsets, so no document is explained.")
     return Report(
@@ -158,32 +198,32 @@ def _report(
         n_features=model.n_features,
         converged=None if summary is None else summary.converged,
         gap=None if summary is None else summary.gap,
-        scores=scores_of(measured),
-        searched=searched,
-        traced=traced,
+        scores=scores_of(predictions),
+        search=search,
+        path=path,
         words=words,
         words_left_out=words_left_out,
-        kept=None if again is None else _kept(model, again),
-        selected=() if again is None else selected_of(model, again),
+        selection=None if refits is None else _selection(model, refits),
+        selected_documents=() if refits is None else selected_documents(model, refits),
         dropped=Dropped(
             skipped, unknown, None if summary is None else summary.features, model.n_features
         )
-        if again is None
-        else dropped_in(model, again, skipped, unknown),
-        stability=None if again is None else stability_of(model, again),
-        baseline=None if again is None else baseline_of(model, again),
-        documents=documents_of(measured) if explained else (),
+        if refits is None
+        else dropped_of(model, refits, skipped, unknown),
+        stability=None if refits is None else stability_of(model, refits),
+        baseline=None if refits is None else baseline_of(model, refits),
+        documents=documents_of(predictions) if explained else (),
         reproduce=_reproduce(model, corpora, command),
         missing=tuple(missing),
     )
 
 
-def _kept(model: Model, again: Study) -> Selection:
+def _selection(model: Model, refits: Refits) -> Selection:
     return find_selection(
         model,
-        again.corpus,
-        unlabeled=again.data.settings.unlabeled,
-        tokens=again.data.tokens,
+        refits.corpus,
+        unlabeled=refits.data.settings.unlabeled,
+        tokens=refits.data.tokens,
     )
 
 

@@ -1,4 +1,4 @@
-"""A document as a page shows it, as plain records."""
+"""Documents as a page shows them, as plain records."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Mark(NamedTuple):
-    """A piece of a text and its share of the score; level -5 to 5 for the eye."""
+    """A part of a text, its share of the score, and the strength of its color, -5 to 5."""
 
     text: str
     value: float
@@ -15,11 +15,18 @@ class Mark(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A sentence of a document, or several that are not shown.
+    """A sentence of a document, or several sentences that are not shown.
 
-    marks: its text in pieces; empty where it is not shown. value: sum of its words' shares of the
-    score, removal: see :class:`textreg.explain.SentenceScore`; None where it has no known word.
-    hidden: number of sentences, or of characters, that are left out here.
+    Attributes
+    ----------
+    marks : tuple of Mark
+        The text in parts; empty if it is not shown.
+    value : float
+        Sum of its words' shares of the score.
+    removal : float or None
+        See :class:`textreg.explain.SentenceScore`; None for several sentences.
+    hidden : str
+        Number of sentences or characters that are not shown.
     """
 
     marks: tuple[Mark, ...]
@@ -30,12 +37,34 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Document:
-    """A document and the account of its score: intercept + lines = score.
+    """A document and the explanation of its score, which is the intercept plus all lines.
 
-    number: its place in the corpus, from 1. where: file and line, if known. preview: its start.
-    kind: why it is shown, such as "wrong", "unsure" or "right". certainty: how far the answer is
-    from another one, as a score (in a regression, minus the error). words: the features that did
-    most, with their shares.
+    Attributes
+    ----------
+    number : int
+        Position in the corpus, from 1.
+    where : str
+        File and line, if known.
+    kind : str
+        Why it is shown, such as "wrong", "unsure" or "right".
+    y_true, predicted : str
+        The true and the predicted label or number.
+    probability : float or None
+        Probability of the predicted label, if the model has probabilities.
+    certainty : float
+        Distance of the score from another prediction; in a regression, minus the absolute error.
+    of : str
+        The label that the score is for; empty in a regression.
+    intercept, score : float
+        The intercept and the score.
+    lines : tuple of Line
+        Its sentences.
+    words : tuple of (feature, value)
+        The features with the largest shares of the score.
+    characters : int
+        Length of the text.
+    preview : str
+        Start of the text.
     """
 
     number: int
@@ -55,15 +84,15 @@ class Document:
 
 
 class SelectedSentence(NamedTuple):
-    """A sentence; whether it has a feature with a weight for the label; its log-odds by removal."""
+    """A sentence, whether it contains a feature with a weight, and its log-odds by removal."""
 
     text: str
-    kept: bool
+    selected: bool
     removal: float
 
 
-class Selected(NamedTuple):
-    """A training document, sentence by sentence; the log-odds speak for ``label``, its own."""
+class SelectedDocument(NamedTuple):
+    """A training document in sentences; the log-odds are for its true ``label``."""
 
     where: str
     label: str

@@ -1,4 +1,4 @@
-"""Which documents a report shows."""
+"""The documents that a report shows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from textreg.explain import explain
 from textreg.explain.show import strongest
 from textreg.report.document_records import Document
 from textreg.report.lines import lines_of
-from textreg.report.measured import Measured
+from textreg.report.predictions import Predictions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,54 +21,56 @@ if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
 
 SHOWN = {"wrong": 7, "unsure": 7, "right": 6}
-"""Documents of each kind; where one has fewer, there are more of those after it."""
+"""Documents of each kind; if one has fewer, the following kinds get more."""
 
 PREVIEW = 140
-"""Characters that are shown of a document that is folded."""
+"""Characters of the preview of a closed document."""
 
 
-def documents_of(measured: Measured) -> tuple[Document, ...]:
-    """Wrong answers given with the most certainty, the least certain ones, and sure right ones.
+def documents_of(predictions: Predictions) -> tuple[Document, ...]:
+    """The most certain wrong predictions, the least certain ones, and the most certain right ones.
 
-    In a regression: those furthest off, some in between, and the nearest. Each is explained by the
-    model that answered it.
+    In a regression: those with the largest errors, with medium ones, and with the smallest. Each is
+    explained by the model that predicted it.
     """
-    sure = certainty(measured)
-    chosen = _choose(measured, sure)
-    found = {}
-    for number, model in enumerate(measured.models):
-        mine = [row for row in chosen if measured.model_of[row] == number]
-        texts = [measured.corpus.texts[row] for row in mine]
+    sure = certainty(predictions)
+    chosen = _choose(predictions, sure)
+    documents = {}
+    for number, model in enumerate(predictions.models):
+        mine = [row for row in chosen if predictions.model_of[row] == number]
+        texts = [predictions.corpus.texts[row] for row in mine]
         for row, explanation in zip(mine, explain(model, texts), strict=True):
-            found[row] = document_of(measured, row, chosen[row], float(sure[row]), explanation)
-    return tuple(found[row] for row in chosen)
+            documents[row] = document_of(
+                predictions, row, chosen[row], float(sure[row]), explanation
+            )
+    return tuple(documents[row] for row in chosen)
 
 
-def certainty(measured: Measured) -> Floats:
-    """(n,) how far every answer's score is from another answer; of a regression, minus its error.
+def certainty(predictions: Predictions) -> Floats:
+    """(n,) distance of each score from another prediction; in a regression, minus the error.
 
-    Thresholds are taken off first.
+    Thresholds are subtracted first.
     """
-    model = measured.model
-    return model.task.certainty(measured.scores, measured.y_true, model.thresholds)
+    model = predictions.model
+    return model.task.certainty(predictions.scores, predictions.y_true, model.thresholds)
 
 
-def _choose(measured: Measured, sure: Floats) -> dict[int, str]:
-    """Rows and their kinds, the wrong ones first."""
-    by_trust = np.argsort(-sure, kind="stable")
-    task = measured.model.task
-    strata, _ = task.strata(measured.y_true)
-    if not task.discrete:  # the furthest off, those in the middle, and the nearest
+def _choose(predictions: Predictions, sure: Floats) -> dict[int, str]:
+    """Rows and their kinds, wrong ones first."""
+    by_certainty = np.argsort(-sure, kind="stable")
+    task = predictions.model.task
+    strata, _ = task.strata(predictions.y_true)
+    if not task.discrete:  # largest, medium and smallest errors
         middle = np.argsort(np.abs(sure - np.median(sure)), kind="stable")
-        orders = {"wrong": by_trust[::-1], "unsure": middle, "right": by_trust}
+        orders = {"wrong": by_certainty[::-1], "unsure": middle, "right": by_certainty}
     else:
-        right = task.right(measured.y_true, measured.y_pred)
+        right = task.right(predictions.y_true, predictions.y_pred)
         orders = {
-            "wrong": by_trust[~right[by_trust]],
-            "unsure": by_trust[::-1],
-            "right": by_trust[right[by_trust]],
+            "wrong": by_certainty[~right[by_certainty]],
+            "unsure": by_certainty[::-1],
+            "right": by_certainty[right[by_certainty]],
         }
-    return take(orders, SHOWN, strata, measured.corpus.texts)
+    return take(orders, SHOWN, strata, predictions.corpus.texts)
 
 
 def take(
@@ -77,9 +79,9 @@ def take(
     strata: Int64s,
     texts: Sequence[str],
 ) -> dict[int, str]:
-    """The first rows of every order, so many of its kind, and that kind; no text twice.
+    """The first rows of every order, as many as ``shown`` says, with their kind; no text twice.
 
-    Where there are too few of a kind there are more of those after it.
+    If there are too few of a kind, the following kinds get more.
     """
     taken: dict[int, str] = {}
     seen: set[str] = set()
@@ -96,7 +98,7 @@ def take(
 
 
 def _by_turns(rows: Sequence[int], strata: Int64s) -> Iterator[int]:
-    """The rows, one of each stratum by turns, so that no label takes all the places."""
+    """The rows, one of each stratum in turn, so that every label is shown."""
     queues: dict[int, list[int]] = {}
     for row in rows:
         queues.setdefault(int(strata[row]), []).append(row)
@@ -105,12 +107,12 @@ def _by_turns(rows: Sequence[int], strata: Int64s) -> Iterator[int]:
 
 
 def document_of(
-    measured: Measured, row: int, kind: str, sure: float, explanation: Explanation
+    predictions: Predictions, row: int, kind: str, sure: float, explanation: Explanation
 ) -> Document:
     """A document as a page shows it, from its ``explanation``; sure: see :func:`certainty`."""
-    corpus = measured.corpus
-    task = measured.model.task
-    (answer,) = task.answers(measured.y_pred[row : row + 1])
+    corpus = predictions.corpus
+    task = predictions.model.task
+    (answer,) = task.answers(predictions.y_pred[row : row + 1])
     return Document(
         number=row + 1,
         where=os.path.basename(corpus.where(row)) if corpus.source_of is not None else "",

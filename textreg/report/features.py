@@ -1,4 +1,4 @@
-"""The features of a model: in how many documents, how steadily chosen, and what was left out."""
+"""The features of a model: their documents, their stability, and what was dropped."""
 
 from __future__ import annotations
 
@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg.model.model import Model
-from textreg.report.measured import LABELS
-from textreg.report.records import Dropped, LabelWords, LeftOut, Stability, Steady, WordRow
-from textreg.report.selected import silent_sentences
-from textreg.report.study import Study
+from textreg.report.predictions import LABELS
+from textreg.report.records import (
+    Dropped,
+    FeatureStability,
+    LabelWords,
+    Stability,
+    UnusedFeature,
+    WordRow,
+)
+from textreg.report.refits import Refits
+from textreg.report.selected_documents import sentences_without_features
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -20,38 +27,38 @@ if TYPE_CHECKING:
     from textreg.tasks.base import Targets
 
 TOP = 15
-"""Features that are shown of each label."""
+"""Features shown for each label."""
 
-STEADY, LEFT_OUT = 25, 15
-"""Features whose steadiness is shown, and features without a weight."""
+STABLE, UNUSED = 25, 15
+"""Features whose stability is shown, and features without a weight."""
 
 
 def columns_of(X: csr_array, columns: Int64s) -> csr_array:
-    """(documents, columns): some columns of X, empty where their number is -1."""
+    """(documents, columns): the given columns of X; empty where the index is -1."""
     from scipy.sparse import csr_array
 
-    known = np.flatnonzero(columns >= 0)
-    choice = (np.ones(len(known)), (columns[known], known))
+    present = np.flatnonzero(columns >= 0)
+    choice = (np.ones(len(present)), (columns[present], present))
     return X @ csr_array(choice, shape=(X.shape[1], len(columns)))
 
 
 def label_words(model: Model, X: csr_array, y_true: Targets) -> tuple[tuple[LabelWords, ...], int]:
-    """The features that speak most for every label, and the number of labels left out.
+    """The strongest features of every label, and the number of labels that are not listed.
 
-    X: (documents, the model's features). y_true: (documents,) as ``Measured.y_true``.
+    X: (documents, the model's features). y_true: (documents,) as ``Predictions.y_true``.
     """
     task = model.task
     names, rows = task.sides, task.side_rows(model.weights)
-    whole = np.bincount(X.indices, minlength=X.shape[1])
+    totals = np.bincount(X.indices, minlength=X.shape[1])
     sizes = np.array([np.count_nonzero(task.documents_of(y_true, c)) for c in range(len(names))])
     shown = np.sort(np.argsort(-sizes, kind="stable")[:LABELS])
-    found = []
+    labels = []
     for c in shown.tolist():
         order = [j for j in np.argsort(-rows[c], kind="stable")[:TOP] if rows[c, j] > 0]
         mine = task.documents_of(y_true, c)
         inside = np.bincount(X[mine].indices, minlength=X.shape[1])
         size, others = int(sizes[c]), X.shape[0] - int(sizes[c])
-        found.append(
+        labels.append(
             LabelWords(
                 names[c],
                 tuple(
@@ -59,7 +66,7 @@ def label_words(model: Model, X: csr_array, y_true: Targets) -> tuple[tuple[Labe
                         model.encoder.names[j],
                         float(rows[c, j]),
                         int(inside[j]),
-                        int(whole[j] - inside[j]),
+                        int(totals[j] - inside[j]),
                     )
                     for j in order
                 ),
@@ -67,64 +74,64 @@ def label_words(model: Model, X: csr_array, y_true: Targets) -> tuple[tuple[Labe
                 others,
             )
         )
-    return tuple(found), len(names) - len(found)
+    return tuple(labels), len(names) - len(labels)
 
 
-def unknown_documents(X: csr_array) -> int:
-    """Documents without any of the model's features."""
+def documents_without_features(X: csr_array) -> int:
+    """Number of documents without any feature of the model."""
     return int(np.count_nonzero(np.diff(X.indptr) == 0))
 
 
-def dropped_in(model: Model, study: Study, skipped: int, unknown: int) -> Dropped:
-    """What training had and the model has not."""
-    silent = study.sentences.filled & ~study.sentences.kept
+def dropped_of(model: Model, refits: Refits, skipped: int, unknown: int) -> Dropped:
+    """What training had and the model does not use."""
+    empty = refits.sentences.filled & ~refits.sentences.selected
     return Dropped(
         skipped=skipped,
         unknown=unknown,
-        features=len(study.kept),
-        kept=model.n_features,
-        telling=_telling(model, study),
-        sentences=silent_sentences(model, study),
-        silent=int(silent.sum()),
-        of_sentences=int(study.sentences.filled.sum()),
+        features=len(refits.selected),
+        selected=model.n_features,
+        informative=_informative(model, refits),
+        sentences=sentences_without_features(model, refits),
+        empty_sentences=int(empty.sum()),
+        total_sentences=int(refits.sentences.filled.sum()),
     )
 
 
-def _telling(model: Model, study: Study) -> tuple[LeftOut, ...]:
-    """Features without a weight whose share of documents differs most between labels."""
+def _informative(model: Model, refits: Refits) -> tuple[UnusedFeature, ...]:
+    """Features without a weight whose frequency differs most between labels."""
     task = model.task
     if not task.discrete:
         return ()
-    X, y_true = study.data.X, study.data.y
-    whole = np.bincount(X.indices, minlength=X.shape[1])
+    X, y_true = refits.data.X, refits.data.y
+    totals = np.bincount(X.indices, minlength=X.shape[1])
     best = np.zeros(X.shape[1])
     label, inside, outside = (np.zeros(X.shape[1]) for _ in range(3))
     for c in range(len(task.sides)):
         mine = task.documents_of(y_true, c)
         size = int(np.count_nonzero(mine))
         count = np.bincount(X[mine].indices, minlength=X.shape[1])
-        share, others = count / size, (whole - count) / (len(y_true) - size)
+        share, others = count / size, (totals - count) / (len(y_true) - size)
         better = share - others > best
         best[better] = (share - others)[better]
         for array, value in ((label, np.full(len(best), c)), (inside, share), (outside, others)):
             array[better] = value[better]
-    best[study.kept] = 0.0
-    names = study.data.encoder.names
-    order = [j for j in np.argsort(-best, kind="stable")[:LEFT_OUT] if best[j] > 0]
+    best[refits.selected] = 0.0
+    names = refits.data.encoder.names
+    order = [j for j in np.argsort(-best, kind="stable")[:UNUSED] if best[j] > 0]
     return tuple(
-        LeftOut(names[j], task.sides[int(label[j])], float(inside[j]), float(outside[j]))
+        UnusedFeature(names[j], task.sides[int(label[j])], float(inside[j]), float(outside[j]))
         for j in order
     )
 
 
-def stability_of(model: Model, study: Study) -> Stability:
-    """How steadily the model's features are chosen without each part of the corpus."""
-    fits = study.solutions
-    columns = study.columns
-    known = columns >= 0
+def stability_of(model: Model, refits: Refits) -> Stability:
+    """How often the model's features are selected by fits without a part of the corpus."""
+    fits = refits.solutions
+    columns = refits.columns
+    present = columns >= 0
     used = np.array([fit.w.any(axis=0) for fit in fits])
     times = np.zeros(model.n_features, dtype=np.int64)
-    times[known] = used[:, columns[known]].sum(axis=0)
+    times[present] = used[:, columns[present]].sum(axis=0)
     shares = [
         int((one & other).sum()) / max(1, int((one | other).sum()))
         for one, other in itertools.combinations(used, 2)
@@ -132,23 +139,23 @@ def stability_of(model: Model, study: Study) -> Stability:
     task = model.task
     names, rows = task.sides, task.side_rows(model.weights)
     best, size = rows.argmax(axis=0), rows.max(axis=0, initial=0.0)
-    there = np.zeros((len(fits), *rows.shape))
-    for fit, out in zip(fits, there, strict=True):
-        out[:, known] = task.side_rows(fit.w[:, columns[known]])
-    order = np.argsort(-size, kind="stable")[:STEADY].tolist()
+    weights = np.zeros((len(fits), *rows.shape))
+    for fit, out in zip(fits, weights, strict=True):
+        out[:, present] = task.side_rows(fit.w[:, columns[present]])
+    order = np.argsort(-size, kind="stable")[:STABLE].tolist()
     return Stability(
         parts=len(fits),
         histogram=tuple(np.bincount(times, minlength=len(fits) + 1).tolist()),
         overlap=float(np.mean(shares)) if shares else 1.0,
-        sizes=study.own.sizes,
+        sizes=refits.own.sizes,
         strongest=tuple(
-            Steady(
+            FeatureStability(
                 model.encoder.names[j],
                 names[best[j]],
                 float(size[j]),
                 int(times[j]),
-                float(there[:, best[j], j].mean()),
-                float(there[:, best[j], j].std()),
+                float(weights[:, best[j], j].mean()),
+                float(weights[:, best[j], j].std()),
             )
             for j in order
             if size[j] > 0

@@ -1,4 +1,4 @@
-"""A document as a page shows it: sentence by sentence, in pieces with their shares of the score."""
+"""A document in sentences, whose parts are colored by their shares of the score."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from textreg.explain import Explanation
 
 CHARACTERS, LINE_CHARACTERS = 4000, 1200
-"""What is shown of a document and of a sentence; what is beyond is counted and summed."""
+"""Characters shown of a document and of a sentence; the rest is counted and summed."""
 
 LEVELS = 5
-LEAST = 0.02
-"""Share of the strongest piece below which one is not colored."""
+MIN_SHARE = 0.02
+"""A part is colored if its value is at least this share of the largest."""
 
 
 class _Sentence(NamedTuple):
-    """A part of the text, from the start of a sentence to that of the next."""
+    """The text from the start of a sentence to the start of the next."""
 
     start: int
     end: int
@@ -30,20 +30,20 @@ class _Sentence(NamedTuple):
     removal: float | None
 
 
-class _Piece(NamedTuple):
+class _Part(NamedTuple):
     start: int
     end: int
     value: float
 
 
 def lines_of(explanation: Explanation) -> tuple[Line, ...]:
-    """The text, cut into sentences; of a long one those whose removal matters most.
+    """The text in sentences; of a long text, those with the largest effect of removal.
 
-    Intercept and lines add up to the score, and so do intercept and marks where nothing is hidden.
+    Intercept and lines sum to the score; so do intercept and marks if nothing is hidden.
     """
     text, sentences = explanation.text, _sentences(explanation)
-    pieces = _pieces(explanation, [sentence.start for sentence in sentences])
-    most = max((abs(piece.value) for piece in pieces), default=0.0)
+    parts = _parts(explanation, [sentence.start for sentence in sentences])
+    largest = max((abs(part.value) for part in parts), default=0.0)
     chosen = _within_budget(sentences)
     lines: list[Line] = []
     for show, run in itertools.groupby(range(len(sentences)), key=chosen.__contains__):
@@ -55,10 +55,10 @@ def lines_of(explanation: Explanation) -> tuple[Line, ...]:
             continue
         for sentence in (sentences[number] for number in numbers):
             end = min(sentence.end, sentence.start + LINE_CHARACTERS)
-            first, last = (bisect_left(pieces, (place,)) for place in (sentence.start, end))
+            first, last = (bisect_left(parts, (place,)) for place in (sentence.start, end))
             marks = tuple(
-                Mark(text[start : min(stop, end)], value, _level(value, most))
-                for start, stop, value in pieces[first:last]
+                Mark(text[start : min(stop, end)], value, _level(value, largest))
+                for start, stop, value in parts[first:last]
             )
             rest = sentence.end - end
             hidden = f"{rest:,} more characters" if rest else ""
@@ -67,19 +67,19 @@ def lines_of(explanation: Explanation) -> tuple[Line, ...]:
 
 
 def _sentences(explanation: Explanation) -> list[_Sentence]:
-    """The whole text: what stands between two sentences goes with the first of them."""
-    found = explanation.sentences
-    if not found:
+    """The whole text; what lies between two sentences belongs to the first of them."""
+    scores = explanation.sentences
+    if not scores:
         return [_Sentence(0, len(explanation.text), 0.0, None)]
-    borders = [0, *(sentence.start for sentence in found[1:]), len(explanation.text)]
+    boundaries = [0, *(sentence.start for sentence in scores[1:]), len(explanation.text)]
     return [
         _Sentence(start, end, sentence.value, sentence.removal)
-        for sentence, (start, end) in zip(found, itertools.pairwise(borders), strict=True)
+        for sentence, (start, end) in zip(scores, itertools.pairwise(boundaries), strict=True)
     ]
 
 
 def _within_budget(sentences: Sequence[_Sentence]) -> set[int]:
-    """Numbers of the sentences to show: all of them, or those of the largest removal."""
+    """Indices of the sentences to show: all, or those with the largest effect of removal."""
     chosen: set[int] = set()
     size = 0
     for number in sorted(range(len(sentences)), key=lambda it: -abs(sentences[it].removal or 0.0)):
@@ -90,28 +90,28 @@ def _within_budget(sentences: Sequence[_Sentence]) -> set[int]:
     return chosen
 
 
-def _pieces(explanation: Explanation, cuts: Sequence[int]) -> list[_Piece]:
-    """The text in consecutive pieces, cut wherever a feature begins or ends and at ``cuts``.
+def _parts(explanation: Explanation, cuts: Sequence[int]) -> list[_Part]:
+    """The text in consecutive parts, cut where a feature starts or ends and at ``cuts``.
 
-    A feature's value is dealt out equally to the pieces it covers that are more than blanks, so
-    that nothing counts twice where n-grams overlap.
+    A feature's value is divided equally among the parts that it covers and that are not blank, so
+    nothing counts twice where n-grams overlap.
     """
     text = explanation.text
     ends = {end for word in explanation.words for end in (word.start, word.end)}
-    borders = sorted({0, len(text), *cuts, *ends})
-    spans = list(itertools.pairwise(borders))
-    place = {border: number for number, border in enumerate(borders)}
-    values = [0.0] * len(spans)
+    boundaries = sorted({0, len(text), *cuts, *ends})
+    ranges = list(itertools.pairwise(boundaries))
+    place = {boundary: number for number, boundary in enumerate(boundaries)}
+    values = [0.0] * len(ranges)
     for word in explanation.words:
         covered = range(place[word.start], place[word.end])
-        solid = [number for number in covered if not text[slice(*spans[number])].isspace()]
+        solid = [number for number in covered if not text[slice(*ranges[number])].isspace()]
         for number in solid or covered:
             values[number] += word.value / len(solid or covered)
-    return [_Piece(*span, value) for span, value in zip(spans, values, strict=True)]
+    return [_Part(*span, value) for span, value in zip(ranges, values, strict=True)]
 
 
-def _level(value: float, most: float) -> int:
-    """How strongly a piece is colored."""
-    if abs(value) <= LEAST * most:
+def _level(value: float, largest: float) -> int:
+    """The strength of a part's color."""
+    if abs(value) <= MIN_SHARE * largest:
         return 0
-    return int(math.copysign(math.ceil(LEVELS * abs(value) / most), value))
+    return int(math.copysign(math.ceil(LEVELS * abs(value) / largest), value))

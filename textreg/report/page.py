@@ -21,27 +21,31 @@ FOLDER = "templates"
 
 
 def check_report() -> None:
-    """Refuse before an hour of training what could not be written after it: UsageError."""
+    """Raise UsageError if jinja2 is missing; commands call it before a long training."""
     try:
-        import jinja2  # noqa: F401  # only to know whether it is there
+        import jinja2  # noqa: F401  # only to know whether it is installed
     except ImportError:
         raise UsageError(
-            "reports are written by jinja2, which is not installed: pip install 'textreg[report]'"
+            "reports need jinja2, which is not installed: pip install 'textreg[report]'"
         ) from None
 
 
 class Page:
-    """A record that can be written as a page, by a template of this package."""
+    """A record that can be written as an HTML page, by a template of this package."""
 
     template: ClassVar[str]
     title: str
 
     def to_html(self) -> str:
-        """The page.
+        """The page as one self-contained text: no network requests.
 
-        Everything is inside: style and script, which a content security policy allows by their
-        hashes and nothing else, pictures as SVG, and no address of anything. The same record gives
-        the same page. UsageError where jinja2 is missing.
+        Style, script and charts are inside; a content security policy allows this style and this
+        script by their hashes, and nothing else. The same record gives the same page.
+
+        Raises
+        ------
+        UsageError
+            If jinja2 is not installed.
         """
         check_report()
         style, script = page_css() + _part("page.css"), _part("page.js")
@@ -64,7 +68,13 @@ class Page:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page, whole or not at all; UsageError where jinja2 is missing."""
+        """Write the page to a file, whole or not at all.
+
+        Raises
+        ------
+        UsageError
+            If jinja2 is not installed or the file cannot be written.
+        """
         write_atomically(Path(path), self.to_html().encode())
 
 
@@ -80,11 +90,11 @@ def _hash(text: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    """Templates in which every value is escaped, and made visible, as it is written."""
+    """Templates that escape every value and make invisible characters visible."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     from textreg.plotting import number_format
-    from textreg.report import pictures
+    from textreg.report import charts
     from textreg.report.text import clip, safe
 
     environment = Environment(
@@ -95,7 +105,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["picture"] = pictures
+    environment.globals["chart"] = charts
     environment.filters.update(
         clip=clip,
         count=lambda value: f"{value:,.0f}",

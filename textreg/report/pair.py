@@ -1,4 +1,4 @@
-"""Two models on the same documents: what one has learned that the other has not."""
+"""Make the report on two models, measured on the same documents."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from textreg.errors import UsageError
 from textreg.explain import explain, gives_offsets
 from textreg.measure.evaluation import Evaluation
 from textreg.measure.significance import Answers, bootstrap, sign_test
-from textreg.report.again import fingerprint, versions
-from textreg.report.build import measured_on
+from textreg.report.build import predict_on
 from textreg.report.documents import certainty, document_of, take
-from textreg.report.measured import Measured, scores_of
-from textreg.report.pair_records import Flip, Moved, PairReport, Side
-from textreg.report.records import Fact, Figure
+from textreg.report.pair_records import FeatureChange, Flip, PairReport, Side
+from textreg.report.predictions import Predictions, scores_of
+from textreg.report.records import Estimate, Fact
+from textreg.report.reproduce import fingerprint, versions
 
 if TYPE_CHECKING:
     from textreg.model.model import Model
     from textreg.records import Corpus, Int64s
 
 FLIPS = {"gained": 8, "lost": 8, "neither": 4}
-"""Documents of each kind; where one has fewer, there are more of those after it."""
+"""Documents of each kind; if one has fewer, the following kinds get more."""
 
 TOP = 20
-"""Features that are shown of each kind."""
+"""Features shown of each kind."""
 
 
 def report_pair(
@@ -38,17 +38,35 @@ def report_pair(
     names: tuple[str, str] = ("first", "second"),
     command: Sequence[str] | None = None,
 ) -> PairReport:
-    """Measure two models on labeled documents that neither has seen, and tell them apart.
+    """Compare two models on labeled documents that neither has seen.
 
-    names: what the page calls them. command: words of the command line, for the page to repeat.
+    Parameters
+    ----------
+    first, second : Model
+        Two classification models.
+    corpus : Corpus
+        Labeled documents.
+    names : (str, str), default ("first", "second")
+        Names of the models on the page.
+    command : sequence of str, optional
+        Words of the command line, for the page to show.
 
-    DataError where a document has no label, or one that a model does not know; UsageError for
-    regressions, which have no labels that could flip.
+    Returns
+    -------
+    PairReport
+        Plain records; ``to_html`` and ``save`` make the page.
+
+    Raises
+    ------
+    DataError
+        If a document has no label, or one that a model does not have.
+    UsageError
+        If a model is a regression, which has no labels.
     """
     for task in (first.task, second.task):
         if not task.discrete:
             raise UsageError(f"a {task.name} has no labels to compare: name two classifications.")
-    both = measured_on(first, corpus), measured_on(second, corpus)
+    both = predict_on(first, corpus), predict_on(second, corpus)
     labels = tuple(sorted({*first.labels, *second.labels}))
     place = {label: code for code, label in enumerate(labels)}
     y_true = np.array([place[label] for label in corpus.labels or ()], dtype=np.int64)
@@ -56,17 +74,17 @@ def report_pair(
     answers = Answers(y_true, two, one)
     interval, _ = bootstrap([answers])
     explained = gives_offsets(first) and gives_offsets(second)
-    new, gone, turned, common = _features(first, second)
+    added, removed, relabeled, common = _compare_features(first, second)
     missing = "A tokenizer gives no character offsets, so no document is shown."
-    shown = (_side(name, each) for name, each in zip(names, both, strict=True))
+    first_side, second_side = (_side(*pair) for pair in zip(names, both, strict=True))
     return PairReport(
         title=f"{names[0]} and {names[1]}",
         names=names,
         labels=labels,
         how=both[0].how,
         documents=len(corpus),
-        sides=(next(shown), next(shown)),
-        difference=Figure(
+        sides=(first_side, second_side),
+        difference=Estimate(
             "difference", float(np.mean(two == y_true) - np.mean(one == y_true)), *interval
         ),
         gained=answers.won,
@@ -75,10 +93,10 @@ def report_pair(
         flips=int(np.count_nonzero(one != two)),
         shown=_flips(both, y_true, one, two) if explained else (),
         common=common,
-        new=tuple(new[:TOP]),
-        gone=tuple(gone[:TOP]),
-        turned=tuple(turned[:TOP]),
-        counts=(len(new), len(gone), len(turned)),
+        added=tuple(added[:TOP]),
+        removed=tuple(removed[:TOP]),
+        relabeled=tuple(relabeled[:TOP]),
+        counts=(len(added), len(removed), len(relabeled)),
         commands=() if command is None else (Fact("this page", shlex.join(command)),),
         versions=versions(),
         data=(Fact("measured on", fingerprint(corpus)),),
@@ -86,16 +104,16 @@ def report_pair(
     )
 
 
-def _answers(measured: Measured, place: dict[str, int]) -> Int64s:
-    """(n,) answers of a model as indices into the labels of both."""
-    codes = np.array([place[label] for label in measured.model.labels], dtype=np.int64)
-    return codes[measured.y_pred.astype(np.int64)]
+def _answers(predictions: Predictions, place: dict[str, int]) -> Int64s:
+    """(n,) predictions of a model as indices into the labels of both."""
+    codes = np.array([place[label] for label in predictions.model.labels], dtype=np.int64)
+    return codes[predictions.y_pred.astype(np.int64)]
 
 
-def _side(name: str, measured: Measured) -> Side:
-    """What there is to say of one model alone."""
-    scores = scores_of(measured)
-    result, summary = scores.result, measured.model.summary
+def _side(name: str, predictions: Predictions) -> Side:
+    """Scores of one model."""
+    scores = scores_of(predictions)
+    result, summary = scores.result, predictions.model.summary
     assert isinstance(result, Evaluation)
     return Side(
         name=name,
@@ -103,37 +121,40 @@ def _side(name: str, measured: Measured) -> Side:
         accuracy=scores.figures[0],
         macro_f1=result.macro_f1,
         log_loss=result.log_loss,
-        features=measured.model.n_features,
+        features=predictions.model.n_features,
         gap=None if summary is None else summary.gap,
     )
 
 
-def _features(first: Model, second: Model) -> tuple[list[Moved], list[Moved], list[Moved], int]:
-    """Features that are new, gone and turned, the strongest first, and the number of common ones.
+_Changes = list[FeatureChange]
 
-    Weights of two models have scales of their own, so each is measured by its largest.
+
+def _compare_features(first: Model, second: Model) -> tuple[_Changes, _Changes, _Changes, int]:
+    """Features added, removed and relabeled, the strongest first, and the number in common.
+
+    The scales of two models' weights differ, so weights are divided by the model's largest.
     """
-    one, two = _speaks(first), _speaks(second)
+    one, two = _main_labels(first), _main_labels(second)
     scales = [max((weight for _, weight in each.values()), default=1.0) for each in (one, two)]
 
-    def strength(moved: Moved) -> tuple[float, str]:
-        parts = zip((moved.first, moved.second), scales, strict=True)
-        return -sum(said[1] / scale for said, scale in parts if said is not None), moved.feature
+    def strength(change: FeatureChange) -> tuple[float, str]:
+        sides = zip((change.first, change.second), scales, strict=True)
+        return -sum(side[1] / scale for side, scale in sides if side is not None), change.feature
 
-    every = [Moved(name, one.get(name), two.get(name)) for name in {**one, **two}]
+    every = [FeatureChange(name, one.get(name), two.get(name)) for name in {**one, **two}]
     ranked = sorted(every, key=strength)
-    new = [moved for moved in ranked if moved.first is None]
-    gone = [moved for moved in ranked if moved.second is None]
-    turned = [
-        moved
-        for moved in ranked
-        if moved.first and moved.second and moved.first[0] != moved.second[0]
+    added = [change for change in ranked if change.first is None]
+    removed = [change for change in ranked if change.second is None]
+    relabeled = [
+        change
+        for change in ranked
+        if change.first and change.second and change.first[0] != change.second[0]
     ]
-    return new, gone, turned, len(ranked) - len(new) - len(gone)
+    return added, removed, relabeled, len(ranked) - len(added) - len(removed)
 
 
-def _speaks(model: Model) -> dict[str, tuple[str, float]]:
-    """The label that every feature speaks for most, and its weight for that."""
+def _main_labels(model: Model) -> dict[str, tuple[str, float]]:
+    """For every feature the label with its largest weight, and that weight."""
     labels, rows = model.task.sides, model.task.side_rows(model.weights)
     best = rows.argmax(axis=0)
     return {
@@ -143,11 +164,11 @@ def _speaks(model: Model) -> dict[str, tuple[str, float]]:
 
 
 def _flips(
-    both: tuple[Measured, Measured], y_true: Int64s, one: Int64s, two: Int64s
+    both: tuple[Predictions, Predictions], y_true: Int64s, one: Int64s, two: Int64s
 ) -> tuple[Flip, ...]:
-    """Documents that are answered differently, those of which both are most certain first."""
-    sure = [certainty(each) for each in both]
-    order = np.argsort(-(sure[0] + sure[1]), kind="stable")
+    """Documents with different predictions, those with the most certain ones first."""
+    certainties = [certainty(each) for each in both]
+    order = np.argsort(-(certainties[0] + certainties[1]), kind="stable")
     order = order[(one != two)[order]]
     kinds = {
         "gained": order[(two == y_true)[order]],
@@ -162,8 +183,8 @@ def _flips(
         Flip(
             kind,
             *(
-                document_of(each, row, kind, float(trust[row]), explanation)
-                for each, trust, explanation in zip(both, sure, pair, strict=True)
+                document_of(each, row, kind, float(certain[row]), explanation)
+                for each, certain, explanation in zip(both, certainties, pair, strict=True)
             ),
         )
         for (row, kind), pair in zip(chosen.items(), pairs, strict=True)

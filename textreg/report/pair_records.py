@@ -1,4 +1,4 @@
-"""What a report on two models says, as plain records."""
+"""The contents of a report on two models, as plain records."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import NamedTuple
 
 from textreg.report.document_records import Document
 from textreg.report.page import Page
-from textreg.report.records import Fact, Figure
+from textreg.report.records import Estimate, Fact
 
 
 class Side(NamedTuple):
-    """One of the two, measured. gap: of its training, None where there is no bound."""
+    """Scores of one of the two models; gap: of its training, None where there is no bound."""
 
     name: str
     regularizer: str
-    accuracy: Figure
+    accuracy: Estimate
     macro_f1: float
     log_loss: float | None
     features: int
     gap: float | None
 
 
-class Moved(NamedTuple):
-    """A feature, the label it speaks for in either model, and its weight for that; None without."""
+class FeatureChange(NamedTuple):
+    """A feature and, for either model, its main label and weight; None if a model lacks it."""
 
     feature: str
     first: tuple[str, float] | None
@@ -31,8 +31,9 @@ class Moved(NamedTuple):
 
 
 class Flip(NamedTuple):
-    """A document that the models answer differently. kind: "gained" where only the second is right,
-    "lost" where only the first is, "neither".
+    """A document with different predictions of the two models.
+
+    kind: "gained" if only the second is right, "lost" if only the first is, else "neither".
     """
 
     kind: str
@@ -42,14 +43,43 @@ class Flip(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PairReport(Page):
-    """Two models beside each other on the same documents.
+    """Two models compared on the same documents.
 
-    how: which these are. difference: in accuracy, second less first, with its 95 % bootstrap
-    interval. gained, lost: documents that only the second, or only the first, has right; p: of the
-    exact McNemar test. flips: number of documents that are answered differently, shown: some of
-    them. common: features that both have; new, gone, turned: those that only the second has, that
-    only the first has, and that speak for another label now, the strongest of them; counts: how
-    many there are of each.
+    Attributes
+    ----------
+    title : str
+        Title of the page.
+    names : (str, str)
+        Names of the models.
+    labels : tuple of str
+        Labels of either model.
+    how : str
+        Which documents they were measured on, in words.
+    documents : int
+        Their number.
+    sides : (Side, Side)
+        Scores of each model.
+    difference : Estimate
+        Accuracy of the second minus that of the first, with its 95 % bootstrap interval.
+    gained, lost : int
+        Number of documents that only the second, or only the first, predicts right.
+    p : float
+        P-value of the exact McNemar test.
+    flips : int
+        Number of documents with different predictions.
+    shown : tuple of Flip
+        Some of them.
+    common : int
+        Number of features that both models have.
+    added, removed, relabeled : tuple of FeatureChange
+        The strongest features that only the second has, that only the first has, and that changed
+        their main label.
+    counts : (int, int, int)
+        Number of all such features.
+    commands, versions, data : tuple of Fact
+        As in :class:`textreg.report.records.Reproduce`.
+    missing : tuple of str
+        What the page cannot tell, and why.
     """
 
     template = "pair.html.jinja"
@@ -60,16 +90,16 @@ class PairReport(Page):
     how: str
     documents: int
     sides: tuple[Side, Side]
-    difference: Figure
+    difference: Estimate
     gained: int
     lost: int
     p: float
     flips: int
     shown: tuple[Flip, ...]
     common: int
-    new: tuple[Moved, ...]
-    gone: tuple[Moved, ...]
-    turned: tuple[Moved, ...]
+    added: tuple[FeatureChange, ...]
+    removed: tuple[FeatureChange, ...]
+    relabeled: tuple[FeatureChange, ...]
     counts: tuple[int, int, int]
     commands: tuple[Fact, ...]
     versions: tuple[Fact, ...]

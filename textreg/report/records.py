@@ -1,27 +1,28 @@
-"""What a report says, as plain records: computed first, put on a page afterwards."""
+"""The contents of a report as plain records: computed first, written as a page afterwards."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from textreg.explain import Profile, Selection
+from textreg.explain import Selection
+from textreg.explain.selection_records import Profile
 from textreg.measure.evaluation import Evaluation, Fit
 from textreg.measure.reliability import Reliability, ThresholdLine
 from textreg.records import Int64s
-from textreg.report.document_records import Document, Selected
+from textreg.report.document_records import Document, SelectedDocument
 from textreg.report.page import Page
 
 
 class Fact(NamedTuple):
-    """A name and what there is to say of it."""
+    """A name and its value, both as text."""
 
     name: str
     value: str
 
 
-class Figure(NamedTuple):
-    """A number with its 95 % interval, where it has one."""
+class Estimate(NamedTuple):
+    """A measured value and its 95 % interval; the ends are None where there is none."""
 
     name: str
     value: float
@@ -30,17 +31,17 @@ class Figure(NamedTuple):
 
 
 class LabelScore(NamedTuple):
-    """How one label fared; precision and recall with their Wilson intervals."""
+    """Scores of one label; precision and recall have Wilson intervals."""
 
     label: str
-    precision: Figure
-    recall: Figure
+    precision: Estimate
+    recall: Estimate
     f1: float
     support: int
 
 
-class Confused(NamedTuple):
-    """How many documents of one label were called another."""
+class ConfusedPair(NamedTuple):
+    """Number of documents of one label that were given another one."""
 
     y_true: str
     predicted: str
@@ -49,61 +50,101 @@ class Confused(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """A model measured.
+    """How well a model predicts.
 
-    how: on which documents, for people. figures: what matters most, with intervals. labels: those
-    of most documents; left_out: number of labels that are not shown. matrix: counts over
-    matrix_labels, true labels in rows. confused: the pairs that are mixed up most often. points:
-    of a regression, true and predicted numbers of some documents.
+    Attributes
+    ----------
+    how : str
+        Which documents it was measured on, in words.
+    documents : int
+        Their number.
+    figures : tuple of Estimate
+        The most important scores.
+    result : Evaluation or Fit
+        All scores, of labels or of numbers.
+    labels : tuple of LabelScore
+        Scores of the labels with the most documents; ``left_out`` more are not listed.
+    matrix : ndarray of int, shape (matrix_labels, matrix_labels), or None
+        Confusion matrix: true labels in rows, predictions in columns.
+    confused : tuple of ConfusedPair
+        The most frequent errors.
+    reliability : Reliability or None
+        Predicted probabilities and observed shares.
+    thresholds : tuple of (label, lines)
+        What each rule for thresholds would give.
+    points : tuple of (true, predicted)
+        Numbers of some documents, in a regression.
     """
 
     how: str
     documents: int
-    figures: tuple[Figure, ...]
+    figures: tuple[Estimate, ...]
     result: Evaluation | Fit
     labels: tuple[LabelScore, ...] = ()
     left_out: int = 0
     matrix: Int64s | None = None
     matrix_labels: tuple[str, ...] = ()
-    confused: tuple[Confused, ...] = ()
+    confused: tuple[ConfusedPair, ...] = ()
     reliability: Reliability | None = None
     thresholds: tuple[tuple[str, tuple[ThresholdLine, ...]], ...] = ()
     points: tuple[tuple[float, float], ...] = ()
 
 
-class Tried(NamedTuple):
-    """One setting of the search: its prices in words, features with a weight, and the metric."""
+class SearchTrial(NamedTuple):
+    """A setting of the search, in words, its number of features, and the metric."""
 
-    prices: str
+    settings: str
     features: float
     value: float
 
 
 @dataclass(frozen=True)
-class Searched:
-    """The settings that training tried, on ``documents`` held out, and which of them it took.
+class SearchSection:
+    """The settings that training tried, and which of them it chose.
 
-    interval: of an accuracy, the 95 % Wilson interval of the chosen one.
+    Attributes
+    ----------
+    metric : str
+        The metric that settings were chosen by.
+    documents : int
+        Number of held-out documents.
+    how : str
+        Which documents these were, in words.
+    tried : tuple of SearchTrial
+        The settings.
+    chosen : int
+        Index of the chosen one.
+    interval : (float, float) or None
+        95 % Wilson interval of the chosen one, if the metric is the accuracy.
     """
 
     metric: str
     documents: int
     how: str
-    tried: tuple[Tried, ...]
+    tried: tuple[SearchTrial, ...]
     chosen: int
     interval: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
-class Traced:
-    """The models that the regularizer passes through as one of its parameters is relaxed.
+class PathSection:
+    """The models along the regularization path.
 
-    curve: what each is worth, measured on documents that its fit has not seen. parameter, values:
-    what changes, the emptiest model first. whole: whether the values are whole numbers and not
-    prices. profiles: of the strongest features.
+    Attributes
+    ----------
+    curve : SearchSection
+        Size and metric of each model, measured on documents that its fit has not seen.
+    parameter : str
+        The parameter that varies.
+    values : tuple of float
+        Its values, the emptiest model first.
+    whole : bool
+        Whether the values are whole numbers; otherwise they are penalty strengths.
+    profiles : tuple of Profile
+        Weights of the strongest features along the path.
     """
 
-    curve: Searched
+    curve: SearchSection
     parameter: str
     values: tuple[float, ...]
     whole: bool
@@ -111,9 +152,9 @@ class Traced:
 
 
 class WordRow(NamedTuple):
-    """A feature, its weight for a label, and the documents that hold it.
+    """A feature, its weight for a label, and the number of documents that contain it.
 
-    inside: of this label; outside: of all others. Of a regression, inside are all of them.
+    inside: documents of this label; outside: all others. In a regression, inside counts them all.
     """
 
     feature: str
@@ -123,7 +164,7 @@ class WordRow(NamedTuple):
 
 
 class LabelWords(NamedTuple):
-    """The features that speak most for a label; ``inside`` and ``outside`` count its documents."""
+    """The strongest features of a label; ``inside`` documents have the label, ``outside`` not."""
 
     label: str
     rows: tuple[WordRow, ...]
@@ -131,8 +172,8 @@ class LabelWords(NamedTuple):
     outside: int
 
 
-class LeftOut(NamedTuple):
-    """A feature without a weight, and the share of a label's documents and of others with it."""
+class UnusedFeature(NamedTuple):
+    """A feature without a weight; shares of documents with it, of a label and of all others."""
 
     feature: str
     label: str
@@ -142,26 +183,38 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True)
 class Dropped:
-    """What a model does without.
+    """What the model does not use.
 
-    skipped: rows of the files that could not be read. unknown: documents with no feature that has a
-    weight, which are answered by the intercept alone. features: how many there were in training,
-    and kept of them; None where the model does not say. telling: those without a weight that differ
-    most between labels. sentences: some that hold no kept feature, of ``silent`` in all.
+    Attributes
+    ----------
+    skipped : int
+        Rows of the files that could not be read.
+    unknown : int
+        Documents without any feature of the model; only the intercept decides on them.
+    features : int or None
+        Number of features in training; None if the model does not say.
+    selected : int
+        Number of features with a weight.
+    informative : tuple of UnusedFeature
+        Features without a weight whose frequency differs most between labels.
+    sentences : tuple of str
+        Some sentences that contain no feature of the model.
+    empty_sentences, total_sentences : int or None
+        Number of these sentences, and of all.
     """
 
     skipped: int
     unknown: int
     features: int | None
-    kept: int
-    telling: tuple[LeftOut, ...] = ()
+    selected: int
+    informative: tuple[UnusedFeature, ...] = ()
     sentences: tuple[str, ...] = ()
-    silent: int | None = None
-    of_sentences: int | None = None
+    empty_sentences: int | None = None
+    total_sentences: int | None = None
 
 
-class Steady(NamedTuple):
-    """A feature of the model: in how many of the parts it was chosen too, and its weights there."""
+class FeatureStability(NamedTuple):
+    """A feature of the model, the number of fits that selected it, and its weights there."""
 
     feature: str
     label: str
@@ -173,37 +226,60 @@ class Steady(NamedTuple):
 
 @dataclass(frozen=True)
 class Stability:
-    """Whether the same features are chosen from other parts of the documents.
+    """Whether fits to other parts of the documents select the same features.
 
-    parts: number of fits, each without one part. histogram: of the model's features, how many were
-    chosen in 0, 1, ... of them. overlap: mean over pairs of fits of the share of features that both
-    have among those that one has (Jaccard). sizes: features of every fit. strongest: those of the
-    model with the largest weights.
+    Attributes
+    ----------
+    parts : int
+        Number of fits; each leaves out one part of the documents.
+    histogram : tuple of int
+        Number of the model's features that were selected in 0, 1, ... of the fits.
+    overlap : float
+        Mean Jaccard index of the features of two fits.
+    sizes : tuple of int
+        Number of features of every fit.
+    strongest : tuple of FeatureStability
+        The model's features with the largest weights.
     """
 
     parts: int
     histogram: tuple[int, ...]
     overlap: float
     sizes: tuple[int, ...]
-    strongest: tuple[Steady, ...]
+    strongest: tuple[FeatureStability, ...]
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """The model's regularizer beside ``elastic``, both fitted on the same parts of the documents.
+    """The model's regularizer compared with ``elastic`` on the same parts of the documents.
 
-    metric: accuracy, or r2 in a regression. own, other: its values; difference: own less other,
-    with a 95 % bootstrap interval over documents. won, lost: documents that only the model, or only
-    the baseline, has right; p: of the exact McNemar test; None in a regression. features_own,
-    features_other: mean over the parts.
+    Attributes
+    ----------
+    metric : str
+        Accuracy, or R² in a regression.
+    documents : int
+        Number of documents.
+    hyperparameters : str
+        Those of the baseline, in words.
+    own, other : float
+        The metric of the model's regularizer and of the baseline.
+    difference : Estimate
+        ``own`` minus ``other``, with a bootstrap interval over documents.
+    features_own, features_other : float
+        Mean number of features over the fits.
+    won, lost : int or None
+        Number of documents that only the model, or only the baseline, predicts right; None in a
+        regression.
+    p : float or None
+        P-value of the exact McNemar test; None in a regression.
     """
 
     metric: str
     documents: int
-    prices: str
+    hyperparameters: str
     own: float
     other: float
-    difference: Figure
+    difference: Estimate
     features_own: float
     features_other: float
     won: int | None = None
@@ -213,10 +289,18 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Reproduce:
-    """How to make the model, and this page, again.
+    """How to make the model and this page again.
 
-    commands: what was run, or would make the same; versions: of what took part; seed: of splits;
-    data: a name and the SHA-256 of the texts and labels of each corpus.
+    Attributes
+    ----------
+    commands : tuple of Fact
+        Commands that were run, or that give the same result.
+    versions : tuple of Fact
+        Versions of Python and of the libraries.
+    seed : int or None
+        Seed of the splits.
+    data : tuple of Fact
+        SHA-256 of the texts and labels of each corpus.
     """
 
     commands: tuple[Fact, ...]
@@ -227,9 +311,50 @@ class Reproduce:
 
 @dataclass(frozen=True, eq=False)
 class Report(Page):
-    """All that a page says of a model.
+    """Everything that a page says about a model.
 
-    discrete: see :class:`textreg.tasks.Task`. missing: what the page cannot know, and why.
+    Attributes
+    ----------
+    title : str
+        Title of the page.
+    task : str
+        The kind of task, such as "binary classification".
+    discrete : bool
+        Whether the targets are labels; see :class:`textreg.tasks.Task`.
+    labels : tuple of str
+        The labels; empty in a regression.
+    facts, settings : tuple of Fact
+        About the training data, and the settings of the training.
+    n_features : int
+        Number of features with a weight.
+    converged : bool or None
+        Whether the fit reached its tolerance; None if the model does not say.
+    gap : float or None
+        Relative duality gap of the fit; None where there is no bound.
+    scores : Scores
+        How well the model predicts.
+    search : SearchSection or None
+        The settings that training tried.
+    path : PathSection or None
+        The models along the regularization path (``train --path``).
+    words : tuple of LabelWords
+        The strongest features of each label; ``words_left_out`` more labels are not listed.
+    selection : Selection or None
+        The selected sentences or other groups.
+    selected_documents : tuple of SelectedDocument
+        Training documents with their selected sentences.
+    dropped : Dropped
+        What the model does not use.
+    stability : Stability or None
+        How stable the selection of features is.
+    baseline : Baseline or None
+        Comparison with the elastic net.
+    documents : tuple of Document
+        Documents with explained predictions.
+    reproduce : Reproduce
+        How to make the model and the page again.
+    missing : tuple of str
+        What the page cannot tell, and why.
     """
 
     template = "report.html.jinja"
@@ -244,12 +369,12 @@ class Report(Page):
     converged: bool | None
     gap: float | None
     scores: Scores
-    searched: Searched | None
-    traced: Traced | None
+    search: SearchSection | None
+    path: PathSection | None
     words: tuple[LabelWords, ...]
     words_left_out: int
-    kept: Selection | None
-    selected: tuple[Selected, ...]
+    selection: Selection | None
+    selected_documents: tuple[SelectedDocument, ...]
     dropped: Dropped
     stability: Stability | None
     baseline: Baseline | None

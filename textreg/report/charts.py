@@ -21,7 +21,7 @@ from textreg.plotting.axes import (
 from textreg.plotting.drawing import Drawing, Marker, Polyline, Rect, Shape, Text, line
 from textreg.plotting.labels import Label, labels_at_ends
 from textreg.plotting.number_format import minus
-from textreg.report.records import Figure, Searched, Stability, Traced
+from textreg.report.records import Estimate, PathSection, SearchSection, Stability
 from textreg.report.text import clip, safe
 
 WIDTH, HEIGHT = 420, 300
@@ -41,46 +41,52 @@ def _column(chart: Chart, left: float, right: float, height: float, **style: str
     return Rect(x=left, y=top, width=right - left, height=chart.y(0) - top, **style)
 
 
-def reliability_curve(found: Reliability) -> Markup:
+def reliability_curve(reliability: Reliability) -> Markup:
     """Predicted probability against observed share, with 95 % intervals; columns: documents."""
     ticks = labeled([0, 0.25, 0.5, 0.75, 1])
     chart = Chart(BOX, linear(0, 1, ticks=ticks), linear(0, 1, ticks=ticks))
-    what = f"probability of {found.of}" if found.of else "probability of the predicted label"
-    shapes = chart.axes(what, "share that came true")
-    most = max(one.documents for one in found.bins)
-    for one in found.bins:
+    what = (
+        f"probability of {reliability.of}"
+        if reliability.of
+        else "probability of the predicted label"
+    )
+    shapes = chart.axes(what, "observed share")
+    most = max(one.documents for one in reliability.bins)
+    for one in reliability.bins:
         left, right = chart.x(one.low) + 1, chart.x(one.high) - 1
         tooltip = f"{one.documents:,} documents"
         height = 0.25 * one.documents / most
         shapes.append(_column(chart, left, right, height, style="count", tooltip=tooltip))
     shapes.append(line((chart.x(0), chart.y(0)), (chart.x(1), chart.y(1)), "ideal"))
     points = chart.points(
-        [one.probability for one in found.bins], [one.share for one in found.bins]
+        [one.probability for one in reliability.bins], [one.share for one in reliability.bins]
     )
     shapes.append(Polyline(points=points, style="curve"))
-    for one, (x, y) in zip(found.bins, points, strict=True):
+    for one, (x, y) in zip(reliability.bins, points, strict=True):
         shapes.append(line((x, chart.y(one.low_share)), (x, chart.y(one.high_share)), "error"))
         tooltip = (
-            f"{one.probability:.2f} on average, {one.share:.2f} came true "
+            f"{one.probability:.2f} on average, {one.share:.2f} observed "
             f"({one.low_share:.2f} to {one.high_share:.2f}), {one.documents:,} documents"
         )
         shapes.append(Marker(x=x, y=y, radius=4, style="dot", tooltip=tooltip))
-    label = f"Reliability curve: {what} against the share that came true; the table below holds it."
+    label = (
+        f"Reliability curve: {what} against the observed share; the table below has the numbers."
+    )
     return _svg(shapes, label)
 
 
-def search_path(found: Searched, joined: bool = False) -> Markup:
+def search_path(section: SearchSection, joined: bool = False) -> Markup:
     """The metric of every setting against its number of features; the chosen one has a ring.
 
     joined: connect the settings by a line, in their order.
     """
-    sizes = [one.features for one in found.tried]
-    values = [one.value for one in found.tried]
-    best = found.tried[found.chosen]
-    chart = Chart(BOX, counts(sizes), padded([*values, *(found.interval or ())]))
-    shapes = chart.axes("features with a weight", f"{found.metric}, held out")
-    if found.interval is not None:
-        low, high = (chart.y(end) for end in found.interval)
+    sizes = [one.features for one in section.tried]
+    values = [one.value for one in section.tried]
+    best = section.tried[section.chosen]
+    chart = Chart(BOX, counts(sizes), padded([*values, *(section.interval or ())]))
+    shapes = chart.axes("features with a weight", f"{section.metric}, held out")
+    if section.interval is not None:
+        low, high = (chart.y(end) for end in section.interval)
         shapes.append(
             Rect(
                 x=BOX.left,
@@ -94,10 +100,10 @@ def search_path(found: Searched, joined: bool = False) -> Markup:
     points = chart.points(sizes, values)
     if joined:
         shapes.append(Polyline(points=points, style="curve thin"))
-    for one, (x, y) in zip(found.tried, points, strict=True):
-        tooltip = f"{found.metric} {one.value:.4g}, {one.features:,.0f} features: {one.prices}"
+    for one, (x, y) in zip(section.tried, points, strict=True):
+        tooltip = f"{section.metric} {one.value:.4g}, {one.features:,.0f} features: {one.settings}"
         shapes.append(Marker(x=x, y=y, radius=4, style="dot faint", tooltip=tooltip))
-    x, y = points[found.chosen]
+    x, y = points[section.chosen]
     shapes.append(Marker(x=x, y=y, radius=8, style="ring"))
     shapes.append(
         Text(
@@ -110,53 +116,58 @@ def search_path(found: Searched, joined: bool = False) -> Markup:
     )
     return _svg(
         shapes,
-        f"{found.metric} against the number of features of {len(found.tried)} settings; chosen was "
-        f"one with {best.features:,.0f} features and {best.value:.4g}.",
+        f"{section.metric} against the number of features of {len(section.tried)} settings; the "
+        f"chosen one has {best.features:,.0f} features and {best.value:.4g}.",
     )
 
 
-def profiles(found: Traced) -> Markup:
+def profiles(section: PathSection) -> Markup:
     """Weights of features along the path; the name of each feature is at the end of its line."""
     box = BOX._replace(right=BOX.right - ROOM)
-    weights = [weight for one in found.profiles for weight in one.weights]
+    weights = [weight for one in section.profiles for weight in one.weights]
     low, high = min(0.0, *weights), max(0.0, *weights)
-    if found.whole:
-        x_scale = linear(found.values[0], found.values[-1])
+    if section.whole:
+        x_scale = linear(section.values[0], section.values[-1])
     else:
-        x_scale = strengths(found.values, falling=True)
+        x_scale = strengths(section.values, falling=True)
     ticks = labeled(round_numbers(low, high))
     chart = Chart(box, x_scale, linear(low, high * 1.04, ticks=ticks))
-    shapes = chart.axes(found.parameter, "weight")
-    x = chart.x(found.values[found.curve.chosen])
+    shapes = chart.axes(section.parameter, "weight")
+    x = chart.x(section.values[section.curve.chosen])
     shapes.append(line((x, box.bottom), (x, box.top), "ideal"))
     labels = []
-    for one in found.profiles:
-        points = chart.points(found.values, one.weights)
+    for one in section.profiles:
+        points = chart.points(section.values, one.weights)
         tooltip = f"{one.feature}, for {one.label}"
         shapes.append(Polyline(points=points, style="curve", tooltip=tooltip))
         labels.append(Label(clip(one.feature, 15), points[-1], ""))
     shapes += labels_at_ends(labels, box.bottom, row=14.0, style="tick")
-    told = ", ".join(
-        f"{one.feature} {one.weights[found.curve.chosen]:.3g}" for one in found.profiles
+    weights_chosen = ", ".join(
+        f"{one.feature} {one.weights[section.curve.chosen]:.3g}" for one in section.profiles
     )
-    return _svg(shapes, f"Weights of features along {found.parameter}; in the chosen model {told}.")
+    return _svg(
+        shapes,
+        f"Weights of features along {section.parameter}; in the chosen model {weights_chosen}.",
+    )
 
 
-def steadiness(found: Stability) -> Markup:
-    """How many of the model's features were selected in how many of the fits."""
-    number_of_bars, most = len(found.histogram), max(found.histogram) or 1
+def stability(result: Stability) -> Markup:
+    """Number of the model's features by the number of fits that selected them."""
+    number_of_bars, most = len(result.histogram), max(result.histogram) or 1
     names: list[Tick] = [(float(number), str(number)) for number in range(number_of_bars)]
     chart = Chart(BOX, linear(-0.5, number_of_bars - 0.5, ticks=names), linear(0, most * 1.1))
-    shapes = chart.axes(f"of {found.parts} fits chose the feature", "features of the model")
-    for number, value in enumerate(found.histogram):
+    shapes = chart.axes(f"of {result.parts} fits selected the feature", "features of the model")
+    for number, value in enumerate(result.histogram):
         left, right = chart.x(number - 0.35), chart.x(number + 0.35)
         shapes.append(_column(chart, left, right, value, style="for"))
         y = chart.y(value) - 4
         shapes.append(
             Text(x=chart.x(number), y=y, text=f"{value:,}", anchor="middle", style="tick")
         )
-    told = ", ".join(f"{value:,} in {number}" for number, value in enumerate(found.histogram))
-    return _svg(shapes, f"Features of the model by the fits that chose them too: {told}.")
+    counted = ", ".join(f"{value:,} in {number}" for number, value in enumerate(result.histogram))
+    return _svg(
+        shapes, f"Features of the model by the number of fits that selected them: {counted}."
+    )
 
 
 def scatter(points: Sequence[tuple[float, float]]) -> Markup:
@@ -171,10 +182,10 @@ def scatter(points: Sequence[tuple[float, float]]) -> Markup:
     return _svg(shapes, f"Predicted against true numbers of {len(points):,} documents.")
 
 
-def interval(found: Figure, unit: float = 100.0) -> Markup:
-    """A difference with its interval, beside zero; in points."""
-    low, high = unit * (found.low or 0.0), unit * (found.high or 0.0)
-    value = unit * found.value
+def interval(difference: Estimate, unit: float = 100.0) -> Markup:
+    """A difference with its interval, and zero, in percentage points."""
+    low, high = unit * (difference.low or 0.0), unit * (difference.high or 0.0)
+    value = unit * difference.value
     left, right = min(low, 0.0), max(high, 0.0)
     margin = 0.12 * (right - left) or 1.0
     left, right = left - margin, right + margin

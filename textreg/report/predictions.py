@@ -1,4 +1,4 @@
-"""Documents and what models answered to them; and what that is worth, with intervals."""
+"""Predictions for labeled documents, and scores with intervals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from textreg.measure.evaluation import Evaluation, Fit
 from textreg.measure.metrics import measure_numbers, wilson
 from textreg.measure.significance import Answers, Interval, bootstrap
 from textreg.records import Corpus
-from textreg.report.records import Confused, Figure, LabelScore, Scores
+from textreg.report.records import ConfusedPair, Estimate, LabelScore, Scores
 
 if TYPE_CHECKING:
     from textreg.model.model import Model
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
     from textreg.tasks.base import Targets
 
 LABELS = 30
-"""Labels that are shown one by one; of more, those of most documents."""
+"""Labels listed one by one; of more, those with the most documents."""
 
 MATRIX = 20
 """Labels of a confusion matrix."""
 
 PAIRS, POINTS = 10, 500
-"""Pairs of labels mixed up that are listed; documents of a regression that are drawn."""
+"""Pairs of confused labels that are listed; documents of a regression that are drawn."""
 
 RESAMPLES = 1000
 """Bootstrap samples of an interval."""
 
 RESAMPLED = 100
-"""Labels up to which the mean F1 has a bootstrap interval; with more it would take minutes."""
+"""The mean F1 has a bootstrap interval up to this number of labels; more would take minutes."""
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
-    """Documents with labels, and the scores that models gave them.
+class Predictions:
+    """Labeled documents and the scores that models gave them.
 
-    scores: as of ``Model.decision_function``. models: those that gave them, model_of: (n,) which
-    one of them did. how: which documents these are, for people.
+    scores: as of ``Model.decision_function``. models: those that gave the scores; model_of: (n,)
+    index of the model of each document. how: which documents these are, in words.
     """
 
     corpus: Corpus
@@ -53,73 +53,77 @@ class Measured:
 
     @property
     def model(self) -> Model:
-        """One of them; labels, loss, calibration and thresholds are the same for all."""
+        """One of the models; labels, loss, calibration and thresholds are the same for all."""
         return self.models[0]
 
     @cached_property
     def y_true(self) -> Targets:
-        """(n,) the targets of the documents; DataError for a label that is not known."""
+        """(n,) targets of the documents; DataError for a label that the model does not have."""
         return self.model.task.targets(self.corpus)
 
     @cached_property
     def y_pred(self) -> Targets:
-        """(n,) the same as predicted."""
+        """(n,) predicted targets."""
         return self.model.decide(self.scores)
 
     @cached_property
     def proba(self) -> Floats | None:
-        """(n, labels) probabilities, where the model has some."""
+        """(n, labels) probabilities, if the model has them."""
         return self.model.probabilities(self.scores) if self.model.has_probabilities else None
 
 
-def scores_of(measured: Measured) -> Scores:
-    """How good the answers are."""
-    model = measured.model
+def scores_of(predictions: Predictions) -> Scores:
+    """How good the predictions are."""
+    model = predictions.model
     result = model.task.evaluate(
-        measured.corpus, measured.scores, model.thresholds, model.calibration
+        predictions.corpus, predictions.scores, model.thresholds, model.calibration
     )
-    return _of_numbers(result, measured) if isinstance(result, Fit) else _of(result, measured)
+    return (
+        _number_scores(result, predictions)
+        if isinstance(result, Fit)
+        else _label_scores(result, predictions)
+    )
 
 
-def _of(result: Evaluation, measured: Measured) -> Scores:
-    """Of labels."""
-    model, y_true = measured.model, measured.y_true.astype(np.int64)
-    predicted = measured.y_pred.astype(np.int64)
+def _label_scores(result: Evaluation, predictions: Predictions) -> Scores:
+    """Scores of a classification."""
+    model, y_true = predictions.model, predictions.y_true.astype(np.int64)
+    predicted = predictions.y_pred.astype(np.int64)
     names = model.labels
     matrix = result.confusion
     shown = np.sort(np.argsort(-matrix.sum(axis=1), kind="stable")[:LABELS])
     in_matrix = np.sort(np.argsort(-matrix.sum(axis=1), kind="stable")[:MATRIX])
-    table = model.task.threshold_table(measured.scores, y_true, model.thresholds)
+    table = model.task.threshold_table(predictions.scores, y_true, model.thresholds)
     return Scores(
-        how=measured.how,
+        how=predictions.how,
         documents=len(y_true),
-        figures=_figures(result, y_true, predicted, measured),
+        figures=_figures(result, y_true, predicted, predictions),
         result=result,
         labels=tuple(_label_score(result, code) for code in shown.tolist()),
         left_out=len(names) - len(shown),
         matrix=matrix[np.ix_(in_matrix, in_matrix)],
         matrix_labels=tuple(names[code] for code in in_matrix.tolist()),
         confused=_confused(matrix, names),
-        reliability=model.task.reliability(measured.scores, y_true, model.calibration),
+        reliability=model.task.reliability(predictions.scores, y_true, model.calibration),
         thresholds=tuple((names[code], table[names[code]]) for code in shown.tolist()),
     )
 
 
 def _figures(
-    result: Evaluation, y_true: Int64s, predicted: Int64s, measured: Measured
-) -> tuple[Figure, ...]:
-    found = [Figure("accuracy", result.accuracy, *result.accuracy_interval)]
+    result: Evaluation, y_true: Int64s, predicted: Int64s, predictions: Predictions
+) -> tuple[Estimate, ...]:
+    figures = [Estimate("accuracy", result.accuracy, *result.accuracy_interval)]
     macro: tuple[float, float] | tuple[None, None] = (None, None)
     if len(result.classes) <= RESAMPLED:
-        # Beside answers that are always wrong, the difference in a score is the score itself.
+        # The difference from predictions that are always wrong is the score itself.
         never = np.full(len(y_true), len(result.classes))
         macro = bootstrap([Answers(y_true, predicted, never)], resamples=RESAMPLES)[1]
-    found.append(Figure("macro-F1", result.macro_f1, *macro))
-    if measured.proba is not None and result.log_loss is not None:
-        chance = measured.proba[np.arange(len(y_true)), y_true]
-        losses = -np.log(np.maximum(chance, np.finfo(float).tiny))
-        found.append(Figure("log-loss", result.log_loss, *_mean_interval(losses)))
-    return tuple(found)
+    figures.append(Estimate("macro-F1", result.macro_f1, *macro))
+    if predictions.proba is not None and result.log_loss is not None:
+        probability = predictions.proba[np.arange(len(y_true)), y_true]
+        losses = -np.log(np.maximum(probability, np.finfo(float).tiny))
+        figures.append(Estimate("log-loss", result.log_loss, *_mean_interval(losses)))
+    return tuple(figures)
 
 
 def _mean_interval(values: Floats) -> Interval:
@@ -131,31 +135,33 @@ def _mean_interval(values: Floats) -> Interval:
 def resampled(statistic: Callable[[Int64s], float], n: int) -> Interval:
     """95 % percentile bootstrap interval of a statistic of n documents, called with their rows."""
     random = np.random.default_rng(0)
-    found = [statistic(random.integers(0, n, n)) for _ in range(RESAMPLES)]
-    return Interval(*np.quantile(found, (0.025, 0.975)).tolist())
+    samples = [statistic(random.integers(0, n, n)) for _ in range(RESAMPLES)]
+    return Interval(*np.quantile(samples, (0.025, 0.975)).tolist())
 
 
 def _label_score(result: Evaluation, code: int) -> LabelScore:
     one, matrix = result.classes[code], result.confusion
     right, called, support = (int(matrix[code, code]), int(matrix[:, code].sum()), one.support)
     ends = wilson(right, called) if called else (None, None)
-    precision = Figure("precision", one.precision, *ends)
+    precision = Estimate("precision", one.precision, *ends)
     ends = wilson(right, support) if support else (None, None)
-    return LabelScore(one.label, precision, Figure("recall", one.recall, *ends), one.f1, support)
+    return LabelScore(one.label, precision, Estimate("recall", one.recall, *ends), one.f1, support)
 
 
-def _confused(matrix: Int64s, names: Sequence[str]) -> tuple[Confused, ...]:
-    """The pairs of labels that are mixed up most often."""
+def _confused(matrix: Int64s, names: Sequence[str]) -> tuple[ConfusedPair, ...]:
+    """The pairs of labels that are confused most often."""
     wrong = matrix.copy()
     np.fill_diagonal(wrong, 0)
     order = np.argsort(-wrong, axis=None, kind="stable")[:PAIRS]
     pairs = [divmod(int(place), len(names)) for place in order]
-    return tuple(Confused(names[t], names[p], int(wrong[t, p])) for t, p in pairs if wrong[t, p])
+    return tuple(
+        ConfusedPair(names[t], names[p], int(wrong[t, p])) for t, p in pairs if wrong[t, p]
+    )
 
 
-def _of_numbers(result: Fit, measured: Measured) -> Scores:
-    """Of numbers."""
-    y_true, predicted = measured.y_true.astype(np.float64), measured.y_pred.astype(np.float64)
+def _number_scores(result: Fit, predictions: Predictions) -> Scores:
+    """Scores of a regression."""
+    y_true, predicted = predictions.y_true.astype(np.float64), predictions.y_pred.astype(np.float64)
     squares = (y_true - predicted) ** 2
 
     def r2(rows: Int64s) -> float:
@@ -163,12 +169,14 @@ def _of_numbers(result: Fit, measured: Measured) -> Scores:
 
     rows = np.unique(np.linspace(0, len(y_true) - 1, min(POINTS, len(y_true))).astype(int))
     return Scores(
-        how=measured.how,
+        how=predictions.how,
         documents=len(y_true),
         figures=(
-            Figure("R²", result.r2, *resampled(r2, len(y_true))),
-            Figure("mean squared error", result.mse, *_mean_interval(squares)),
-            Figure("mean absolute error", result.mae, *_mean_interval(np.abs(y_true - predicted))),
+            Estimate("R²", result.r2, *resampled(r2, len(y_true))),
+            Estimate("mean squared error", result.mse, *_mean_interval(squares)),
+            Estimate(
+                "mean absolute error", result.mae, *_mean_interval(np.abs(y_true - predicted))
+            ),
         ),
         result=result,
         points=tuple(zip(y_true[rows].tolist(), predicted[rows].tolist(), strict=True)),

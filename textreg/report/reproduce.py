@@ -1,4 +1,4 @@
-"""How a model was trained, read from what its file says: settings, and a command."""
+"""How a model was trained, from its file: settings, and a command that repeats it."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ LIBRARIES = ("textreg", "numpy", "scipy", "scikit-learn")
 
 
 def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettings:
-    """The settings that a model was trained with, its prices being those that were chosen.
+    """The settings that a model was trained with, with the hyperparameters that were chosen.
 
-    unlabeled: documents that took part. ModelError where the file does not hold the settings, or
-    names a part that is not there.
+    unlabeled: unlabeled documents of the training. Raises ModelError if the file does not hold the
+    settings, or names a part that is not installed.
     """
     summary = _summary(model)
     try:
@@ -59,8 +59,8 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
     )
 
 
-def decided(settings: TrainingSettings, model: Model) -> TrainingSettings:
-    """The settings of a training with what its search chose: see ``model``."""
+def with_choices(settings: TrainingSettings, model: Model) -> TrainingSettings:
+    """The settings of a training with what its search chose for ``model``."""
     summary = _summary(model)
     parts = {
         key: getattr(settings, key).replace(**part.params)
@@ -78,25 +78,25 @@ def decided(settings: TrainingSettings, model: Model) -> TrainingSettings:
 def _parts(
     summary: TrainingSummary,
 ) -> dict[str, RegularizerSummary | GroupsSummary | GraphSummary]:
-    """The regularizer and the builders of a training, by the prefixes of their options."""
+    """The regularizer and the builders of a training, by the prefix of their options."""
     parts = {"reg": summary.reg, "groups": summary.groups, "graph": summary.graph}
     return {key: part for key, part in parts.items() if part is not None}
 
 
 def _summary(model: Model) -> TrainingSummary:
-    """The summary of a model's training; ModelError where it has none."""
+    """The summary of a model's training; ModelError if it has none."""
     if model.summary is None:
         raise ModelError(
-            "the model does not say how it was trained, so nothing can be fitted as it was: leave "
-            "out the training corpus, or train the model again with textreg train."
+            "the model does not hold its settings, so it cannot be fitted again: leave out the "
+            "training corpus, or train the model again with textreg train."
         )
     return model.summary
 
 
 def fit_command(model: Model) -> list[str] | None:
-    """Words of a ``textreg train`` that fits the same weights, up to its tolerance, with no search.
+    """Words of a ``textreg train`` command that fits the same weights up to the tolerance.
 
-    None where the model does not hold its settings.
+    It needs no search. None if the model does not hold its settings.
     """
     summary = model.summary
     if summary is None:
@@ -126,19 +126,19 @@ def fit_command(model: Model) -> list[str] | None:
 
 
 def changed(kind: str, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Those parameters of a part that are not at their defaults; all where it is not installed."""
+    """Parameters of a part that differ from their defaults; all if it is not installed."""
     try:
         part = registry.find(kind, name)
     except PluginError:
         return dict(params)
-    usual = {key: param.default for key, param in part.declared(**params).items()}
-    return {key: value for key, value in params.items() if value != usual.get(key, value)}
+    defaults = {key: param.default for key, param in part.declared(**params).items()}
+    return {key: value for key, value in params.items() if value != defaults.get(key, value)}
 
 
 def changed_of(part: Parametrized) -> dict[str, Any]:
-    """The same of a part that is there."""
-    usual = part.declared(**part.params())
-    return {key: value for key, value in part.params().items() if value != usual[key].default}
+    """The same of an instance."""
+    declared = part.declared(**part.params())
+    return {key: value for key, value in part.params().items() if value != declared[key].default}
 
 
 def _flags(prefix: str, params: Mapping[str, Any]) -> list[str]:
@@ -153,12 +153,12 @@ def _flags(prefix: str, params: Mapping[str, Any]) -> list[str]:
 
 
 def _value(value: Any) -> str:
-    """A number with all its digits: what is read from it is the same."""
+    """A value as text; numbers with all digits, so that they are read back unchanged."""
     return repr(value) if isinstance(value, float) else str(value)
 
 
 def versions() -> tuple[Fact, ...]:
-    """Of Python and of the libraries that took part in the arithmetic."""
+    """Versions of Python and of the numerical libraries."""
     return (
         Fact("Python", platform.python_version()),
         *(Fact(name, metadata.version(name)) for name in LIBRARIES),
@@ -166,7 +166,7 @@ def versions() -> tuple[Fact, ...]:
 
 
 def fingerprint(corpus: Corpus) -> str:
-    """SHA-256 of the labels and texts, in their order; the same for any format of the files."""
+    """SHA-256 of the labels and texts in order; it does not depend on the file format."""
     digest = hashlib.sha256()
     labels = corpus.labels or [""] * len(corpus)
     for label, text in zip(labels, corpus.texts, strict=True):

@@ -1,4 +1,4 @@
-"""Training once more: the same fit, and the baseline's, without each part of the corpus."""
+"""Refit the model and the baseline without each part of the training corpus."""
 
 from __future__ import annotations
 
@@ -33,33 +33,35 @@ if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
     from textreg.tasks.base import Targets
 
-    _Piece = tuple[Regularizer, Fold, Sequence[Start | None] | None, Run]
+    _Job = tuple[Regularizer, Fold, Sequence[Start | None] | None, Run]
 
 PARTS, FEWER_PARTS, MANY = 5, 3, 10_000
-"""Parts of the corpus that are left out in turn; fewer of them above so many documents."""
+"""Parts of the corpus that are left out in turn; fewer parts above MANY documents."""
 
 BASELINE = "elastic"
 NAMED = 5
-"""Labels that a message names."""
+"""Labels that an error message lists."""
 
 
-class Sentences(NamedTuple):
+class SentenceTable(NamedTuple):
     """All sentences: those of document d are ``document_ptr[d]`` to ``document_ptr[d + 1]``.
 
-    sizes: features in each. filled: which have some; kept: which have one of the model's.
+    sizes: number of features of each. filled: which have some. selected: which have a feature of
+    the model.
     """
 
     document_ptr: Int64s
     sizes: Int64s
     filled: NDArray[np.bool_]
-    kept: NDArray[np.bool_]
+    selected: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Fits:
-    """A regularizer fitted without each part. part: with its prices. sizes: features with a weight,
-    of every fit. scores: (held out, k) of every document of ``Study.rows``, by the fit that has not
-    seen it.
+class OutOfFold:
+    """A regularizer fitted without each part.
+
+    part: the regularizer with its hyperparameters. sizes: number of features of every fit. scores:
+    (rows, k) of every document of ``Refits.rows``, by the fit that has not seen it.
     """
 
     part: Regularizer
@@ -68,14 +70,14 @@ class Fits:
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
-    """What fits without parts of the training corpus tell.
+class Refits:
+    """Fits without each part of the training corpus.
 
-    corpus: all documents of the training. columns: the place of each of the model's features in
-    those of ``data``, -1 where it has none. rows: documents that some fit has not seen, ascending:
-    all of them but, in order of time, the earliest. fit_of: (rows,) the number of that fit. own: of
-    the model's regularizer, with the prices it was trained with; solutions: these fits. baseline:
-    of ``elastic``, with prices of its own; None where the model is one itself.
+    corpus: all documents of the training. columns: index of each feature of the model among those
+    of ``data``, -1 if it is not there. rows: documents that some fit has not seen, ascending: all,
+    or with times all but the earliest. fit_of: (rows,) index of that fit. own: of the model's
+    regularizer with its hyperparameters; solutions: these fits. baseline: of ``elastic`` with
+    hyperparameters of its own; None if the model is an elastic net.
     """
 
     corpus: Corpus
@@ -83,42 +85,43 @@ class Study:
     columns: Int64s
     rows: Int64s
     fit_of: Int64s
-    own: Fits
+    own: OutOfFold
     solutions: tuple[MultiSolution, ...]
-    baseline: Fits | None
+    baseline: OutOfFold | None
 
     @cached_property
-    def kept(self) -> NDArray[np.bool_]:
+    def selected(self) -> NDArray[np.bool_]:
         """Which features of ``data`` the model has."""
-        kept = np.zeros(len(self.data.encoder.names), dtype=bool)
-        kept[self.columns[self.columns >= 0]] = True
-        return kept
+        selected = np.zeros(len(self.data.encoder.names), dtype=bool)
+        selected[self.columns[self.columns >= 0]] = True
+        return selected
 
     @cached_property
-    def sentences(self) -> Sentences:
+    def sentences(self) -> SentenceTable:
         """The sentences of the corpus."""
-        tokens = self.data.tokens.select(np.arange(len(self.corpus)))  # none without labels
+        tokens = self.data.tokens.select(np.arange(len(self.corpus)))  # without the unlabeled ones
         sizes = np.diff(tokens.sentence_ptr)
-        ours = self.kept[tokens.ids].astype(np.float64)
+        ours = self.selected[tokens.ids].astype(np.float64)
         holds = sums(row_of(tokens.sentence_ptr), ours, tokens.n_sentences)
-        return Sentences(tokens.document_ptr, sizes, sizes > 0, holds > 0)
+        return SentenceTable(tokens.document_ptr, sizes, sizes > 0, holds > 0)
 
     @property
     def y_true(self) -> Targets:
-        """The target of every document of ``rows``."""
+        """Targets of the documents of ``rows``."""
         return self.data.y[self.rows]
 
 
-def study(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work = ALONE) -> Study:
-    """Fit what ``model`` was trained with anew, without each part of its training ``corpus``.
+def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work = ALONE) -> Refits:
+    """Fit the regularizer of ``model`` and the baseline without each part of its training corpus.
 
-    settings: those of the training, decided: see :func:`textreg.report.again.decided`; documents of
-    its ``dev`` that were refitted belong to the corpus. The parts are those of its cross-validation
-    or PARTS of about the same size; groups stay whole, and with times every fit has seen only what
-    is earlier. Features come from the whole corpus, as in training. The prices of the baseline are
-    searched for on the first part, or on all where training cross-validated.
+    settings: those of the training, with the choices of its search: see
+    :func:`textreg.report.reproduce.with_choices`. Documents of ``settings.dev`` belong to the
+    corpus if the final model was fitted to them. The parts are those of the cross-validation, or
+    PARTS of similar size. Groups of documents stay whole; with times, every fit has seen only
+    earlier documents. Features come from the whole corpus, as in training. The hyperparameters of
+    the baseline are searched for on the first part, or on all parts after a cross-validation.
 
-    DataError where its labels are not those of the model; KeyboardInterrupt on Ctrl-C.
+    Raises DataError if the labels are not those of the model, and KeyboardInterrupt on Ctrl-C.
     """
     if settings.dev is not None and settings.refit:
         corpus = _together(corpus, settings.dev)
@@ -144,31 +147,31 @@ def study(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
     run = work.run("report", len(splits) * (2 if compared else 1))
     folds: list[Fold] = run.map(data.fold, [(split,) for split in splits])
     _check(run)
-    pieces: list[_Piece] = [(settings.reg, fold, None, run) for fold in folds]
+    jobs: list[_Job] = [(settings.reg, fold, None, run) for fold in folds]
     if compared:
-        pieces += _baseline_pieces(folds, settings, work, run)
-    found = run.map(_fit_without, pieces)
+        jobs += _baseline_jobs(folds, settings, work, run)
+    fits = run.map(_fit_without, jobs)
     _check(run)
 
     held = np.concatenate([split.held for split in splits])
     order = np.argsort(held)
     k = len(splits)
-    return Study(
+    return Refits(
         corpus=corpus,
         data=data,
         columns=places(model.encoder.names, data.encoder.names),
         rows=held[order],
         fit_of=np.repeat(np.arange(k), [len(split.held) for split in splits])[order],
-        own=_gathered(pieces[0][0], found[:k], order),
-        solutions=tuple(fit for fit, _ in found[:k]),
-        baseline=_gathered(pieces[k][0], found[k:], order) if compared else None,
+        own=_collect(jobs[0][0], fits[:k], order),
+        solutions=tuple(fit for fit, _ in fits[:k]),
+        baseline=_collect(jobs[k][0], fits[k:], order) if compared else None,
     )
 
 
-def _baseline_pieces(
+def _baseline_jobs(
     folds: Sequence[Fold], settings: TrainingSettings, work: Work, run: Run
-) -> list[_Piece]:
-    """Fits of the baseline, at the prices that a search finds best."""
+) -> list[_Job]:
+    """Fits of the baseline, with the hyperparameters that a search finds best."""
     simple = [
         replace(fold, problem=fold.problem.replace(groups=None, graph=None)) for fold in folds
     ]
@@ -181,33 +184,33 @@ def _baseline_pieces(
     ]
 
 
-def _gathered(
-    part: Regularizer, found: Sequence[tuple[MultiSolution, Floats]], order: Int64s
-) -> Fits:
-    """Fits without each part; order: of the documents held out, one part after the other."""
-    sizes = tuple(int(np.count_nonzero(fit.w.any(axis=0))) for fit, _ in found)
-    return Fits(part, sizes, np.vstack([scores for _, scores in found])[order])
+def _collect(
+    part: Regularizer, fits: Sequence[tuple[MultiSolution, Floats]], order: Int64s
+) -> OutOfFold:
+    """Collect fits; order: sorts the held-out documents, which come part by part."""
+    sizes = tuple(int(np.count_nonzero(fit.w.any(axis=0))) for fit, _ in fits)
+    return OutOfFold(part, sizes, np.vstack([scores for _, scores in fits])[order])
 
 
 def _check(run: Run) -> None:
-    """Go no further after Ctrl-C."""
+    """Stop after Ctrl-C."""
     if run.stopped:
         raise KeyboardInterrupt
 
 
 def _parts(corpus: Corpus) -> int:
-    """How many parts to leave out in turn."""
+    """Number of parts to leave out in turn."""
     wanted = FEWER_PARTS if len(corpus) > MANY else PARTS
-    pieces = len(corpus)
+    units = len(corpus)
     if corpus.group_of is not None:
-        pieces = len(set(corpus.group_of))
+        units = len(set(corpus.group_of))
     elif corpus.time_of is not None:
-        pieces = len(set(corpus.time_of)) - 1  # the earliest are never held out
-    return max(2, min(wanted, pieces))
+        units = len(set(corpus.time_of)) - 1  # the earliest documents are never held out
+    return max(2, min(wanted, units))
 
 
 def _together(corpus: Corpus, more: Corpus) -> Corpus:
-    """The documents of both."""
+    """The documents of both corpora."""
     weights = None
     if corpus.weights is not None or more.weights is not None:
         both = [
@@ -233,7 +236,7 @@ def _together(corpus: Corpus, more: Corpus) -> Corpus:
 def _fit_without(
     part: Regularizer, fold: Fold, starts: Sequence[Start | None] | None, run: Run
 ) -> tuple[MultiSolution, Floats] | None:
-    """One fit, and its scores (held out, k) of the part that it has not seen; None if stopped."""
+    """A fit and its scores (held out, k) of the part that it has not seen; None if stopped."""
     if run.stopped:
         return None
     fitted, _ = fit_rows(part, fold, starts)
