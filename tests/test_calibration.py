@@ -240,7 +240,7 @@ def test_model_files_are_checked(tmp_path: Path) -> None:
     for calibration, thresholds, message in (
         (Calibration("isotonic", curves=(curve, curve)), {}, "2 curves"),
         (None, {"x": 1.0}, "label 'x'"),
-        (None, {"p": "much"}, "not finite numbers"),
+        (None, {"p": "much"}, "must be a finite number"),
         (None, {"p": 1.0, "n": 1.0}, "only one"),
     ):
         model.calibration, model.thresholds = calibration, thresholds

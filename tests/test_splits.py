@@ -184,7 +184,7 @@ def test_the_estimator_takes_groups_and_times() -> None:
     ("options", "message"),
     [
         ({"group_of": ["a"] * 40, "time_of": range(40)}, "groups and times"),
-        ({"group_of": ["a", "b"] * 20, "dev": (TEXTS, LABELS)}, "dev says already"),
+        ({"group_of": ["a", "b"] * 20, "dev": (TEXTS, LABELS)}, "dev already says"),
         ({"group_of": ["a", "b"] * 20, "reg_l1": 0.1}, "nothing is held out"),
         ({"group_of": ["a", None] * 20}, "document 2: the group is missing"),
         ({"group_of": ["a"]}, "40 texts but 1 group_of"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,11 @@ import textreg
 from textreg.errors import DataError, UsageError
 from textreg.kinds import Loss
 from textreg.losses import SquaredHinge
-from textreg.measure.evaluation import Fit, evaluate_numbers
+from textreg.measure.evaluation import RegressionEvaluation, evaluate_numbers
 from textreg.records import Corpus
 from textreg.tasks import TASKS, Regression, Task, classification, read_target, task_of_header
 from textreg.tasks.classification import Multiclass
+from textreg.training.settings import TrainingSettings
 
 LABELS = ("bird", "cat", "dog")
 EVERY = [
@@ -107,7 +108,13 @@ def animals(n: int) -> tuple[list[str], list[str]]:
 
 
 def test_a_further_task_is_one_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A class that stands in TASKS from the start is among the choices of the settings.
     monkeypatch.setitem(TASKS, Multilabel.name, Multilabel)
+    for name, value in (("task", Multilabel.name), ("metric", Multilabel.metrics[0])):
+        declared = TrainingSettings.declared()[name]
+        assert declared.choices is not None
+        choices = (*declared.choices, value)
+        monkeypatch.setitem(TrainingSettings._declared, name, replace(declared, choices=choices))
     texts, labels = animals(300)
     model = textreg.train(texts[:200], labels[:200], task="multilabel", reg="lasso", path=True)
     assert model.labels == LABELS
@@ -126,7 +133,7 @@ def test_a_further_task_is_one_class(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert loaded.task == model.task
     scores = loaded.decision_function(texts[200:])
     result = loaded.task.evaluate(Corpus(texts[200:], labels[200:]), scores, {}, None)
-    assert isinstance(result, Fit)
+    assert isinstance(result, RegressionEvaluation)
     assert result.r2 == 1.0
 
 

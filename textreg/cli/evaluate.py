@@ -10,7 +10,7 @@ import click
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, describe, reading
 from textreg.cli.output import measures, print_json, print_table
-from textreg.measure.evaluation import Evaluation, Fit
+from textreg.measure.evaluation import Evaluation, RegressionEvaluation
 from textreg.measure.reliability import Reliability, ThresholdLine
 from textreg.model.storage import load_model
 
@@ -103,9 +103,9 @@ def _tell_thresholds(label: str, lines: Sequence[ThresholdLine]) -> None:
     print_table(rows)
 
 
-def _tell(result: Evaluation | Fit) -> None:
+def _tell(result: Evaluation | RegressionEvaluation) -> None:
     click.echo(measures(result.to_dict()))
-    if isinstance(result, Fit):
+    if isinstance(result, RegressionEvaluation):
         return
     click.echo()
     print_table(

@@ -1,7 +1,7 @@
-"""How likely a score is right, learned from documents held out.
+"""Calibration of probabilities on held-out documents.
 
-A calibration bends scores so that the probabilities made of them come true as often as they say. It
-changes no weight.
+Calibrated probabilities come true as often as they say. A calibration changes scores before they
+become probabilities; it changes neither weights nor predictions.
 """
 
 from __future__ import annotations
@@ -26,20 +26,29 @@ if TYPE_CHECKING:
     Transform: TypeAlias = Callable[[Floats], Floats]
 
 METHODS = ("temperature", "isotonic")
-"""Ways to calibrate: one number for all scores, or a rising curve for every weight vector."""
+"""Ways to calibrate: one number for all scores, or a monotone curve for each weight vector."""
 
 Curve = tuple[tuple[float, ...], tuple[float, ...]]
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """How scores become those of which probabilities are made.
+    """How scores change before they become probabilities.
 
-    method: one of METHODS. temperature: what all scores are divided by (Guo et al. 2017). curves:
-    of "isotonic", for every weight vector rising scores (log-odds under softmax) and the chances
-    there, between 0 and 1, with straight lines between them and level ends (Zadrozny & Elkan 2002).
+    Attributes
+    ----------
+    method : str
+        One of :data:`METHODS`.
+    temperature : float, default 1.0
+        What "temperature" divides all scores by (Guo et al. 2017, section 4.2).
+    curves : tuple of (x, y)
+        For "isotonic", for each weight vector increasing log-odds x and the probabilities y there,
+        linear in between and constant beyond (Zadrozny & Elkan 2002, section 3).
 
-    Raises UsageError where these do not fit together.
+    Raises
+    ------
+    UsageError
+        If these do not fit together.
     """
 
     method: str
@@ -55,9 +64,13 @@ class Calibration:
         for curve in self.curves:
             x, y = np.array(curve[0]), np.array(curve[1])
             if not (len(x) == len(y) > 0 and np.isfinite(x).all() and (np.diff(x) > 0).all()):
-                raise UsageError("the curve of a calibration needs rising scores, a chance each.")
+                raise UsageError(
+                    "the curve of a calibration needs increasing scores, with a probability each."
+                )
             if not ((y > 0) & (y < 1)).all() or (np.diff(y) < 0).any():
-                raise UsageError("a calibration's chances rise, and lie between 0 and 1.")
+                raise UsageError(
+                    "the probabilities of a calibration must increase, and lie between 0 and 1."
+                )
 
     def apply(self, scores: Floats, log_odds: Transform, scores_of: Transform) -> Floats:
         """Calibrated scores (n, k).
@@ -106,7 +119,7 @@ def calibrate(
     """Learn from documents that the model has not seen.
 
     The temperature minimizes the log-loss. Isotonic probabilities stay between 1 / (n + 2) and
-    (n + 1) / (n + 2), for n documents are no proof that something never happens.
+    (n + 1) / (n + 2), since n documents cannot show that something never happens.
 
     Parameters
     ----------

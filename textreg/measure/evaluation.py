@@ -1,4 +1,4 @@
-"""How good predictions are: scikit-learn does the arithmetic, this gives it a record."""
+"""Evaluation of predictions, with the metrics of scikit-learn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ClassScore(NamedTuple):
-    """How one label fared. ``support`` counts the documents that truly have it."""
+    """Scores of one label; ``support`` is the number of documents that have it."""
 
     label: str
     precision: float
@@ -28,13 +28,24 @@ class ClassScore(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Predictions compared with the true labels.
+    """Predicted labels compared with the true ones.
 
-    documents: how many. accuracy: share of right answers, with its 95 % Wilson interval. macro_f1:
-    mean F1 of the labels that some document has or is predicted to have. classes: one score for
-    every label of the model; a ratio with nothing below the line is 0. confusion: (labels, labels)
-    counts, true labels in rows and predictions in columns. log_loss: mean negative log-probability
-    (nats) of the true label, None where no probabilities were given.
+    Attributes
+    ----------
+    documents : int
+        Number of documents.
+    accuracy : float
+        Fraction of correct predictions.
+    accuracy_interval : tuple of float
+        Its 95 % interval (Wilson 1927).
+    macro_f1 : float
+        Mean F1 of the labels that some document has or is predicted to have.
+    classes : tuple of ClassScore
+        One for each label of the model; a ratio with a denominator of 0 is 0.
+    confusion : ndarray of shape (labels, labels)
+        Counts of documents, true labels in rows and predicted ones in columns.
+    log_loss : float or None
+        Mean negative log-probability of the true label, in nats; None without probabilities.
     """
 
     documents: int
@@ -59,11 +70,17 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Fit:
+class RegressionEvaluation:
     """Predicted numbers compared with the true ones.
 
-    documents: how many. r2: share of the variance of the true numbers that is explained; 0
-    where they do not vary. mse: mean squared error. mae: mean absolute error.
+    Attributes
+    ----------
+    documents : int
+        Number of documents.
+    r2 : float
+        Fraction of the variance of the true numbers that is explained; 0 if they do not vary.
+    mse, mae : float
+        Mean squared and mean absolute error.
     """
 
     documents: int
@@ -76,8 +93,10 @@ class Fit:
         return asdict(self)
 
 
-def evaluate_numbers(y_true: Sequence[float] | Floats, predicted: Sequence[float] | Floats) -> Fit:
-    """Measure the predictions of a regression; both arguments (n,).
+def evaluate_numbers(
+    y_true: Sequence[float] | Floats, predicted: Sequence[float] | Floats
+) -> RegressionEvaluation:
+    """Compare predicted numbers with the true ones; both arguments (n,).
 
     Raises DataError if there is nothing to measure, UsageError if the lengths disagree.
     """
@@ -90,7 +109,9 @@ def evaluate_numbers(y_true: Sequence[float] | Floats, predicted: Sequence[float
     if not len(y):
         raise DataError("There are no documents to evaluate: give a file with labeled rows.")
     measured = measure_numbers(z, y)
-    return Fit(len(y), measured["r2"], measured["mse"], float(np.mean(np.abs(y - z))))
+    return RegressionEvaluation(
+        len(y), measured["r2"], measured["mse"], float(np.mean(np.abs(y - z)))
+    )
 
 
 def evaluate(
@@ -101,14 +122,37 @@ def evaluate(
     *,
     where: Callable[[int], str] | None = None,
 ) -> Evaluation:
-    """Compare predictions with the true labels.
+    """Compare predicted labels with the true ones.
 
-    labels: the model's labels; their order is that of ``proba`` (documents, labels), of the classes
-    and of the confusion matrix. where: names a document by its index in messages, such as
-    ``Corpus.where``; default "document 1" and so on.
+    Parameters
+    ----------
+    labels_true, labels_pred : sequences of str
+        One label for each document.
+    labels : sequence of str
+        The labels of the model, in the order of ``proba``.
+    proba : ndarray of shape (documents, labels), optional
+        Predicted probabilities, for the log-loss.
+    where : callable, optional
+        Names a document by its index in messages, such as ``Corpus.where``; default "document 1"
+        and so on.
 
-    Raises DataError if there is nothing to measure, a document has no label, or one that the model
-    does not know; UsageError if the lengths disagree.
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    DataError
+        If there is nothing to measure, or a document has no label, or one that is not in
+        ``labels``.
+    UsageError
+        If the lengths disagree.
+
+    Examples
+    --------
+    >>> from textreg import evaluate
+    >>> evaluate(["pos", "neg", "pos"], ["pos", "neg", "neg"], ["neg", "pos"]).macro_f1
+    0.6666666666666666
     """
     from sklearn import metrics
 

@@ -1,4 +1,4 @@
-"""How good scores are: what a winner may be chosen by."""
+"""Metrics of predictions, with standard errors and intervals."""
 
 from __future__ import annotations
 
@@ -30,8 +30,10 @@ def measure_labels(y_true: Int64s, y_pred: Int64s, n_labels: int) -> dict[str, f
 
 
 def measure_numbers(predicted: Floats, y_true: Floats) -> dict[str, float]:
-    """r2: share of the variance of y_true that is explained, below 0 where the mean does better
-    (and 0 where y_true does not vary); mse: mean squared error. Both arguments (n,).
+    """R² and mean squared error of predicted numbers; both arguments (n,).
+
+    ``r2`` is the fraction of the variance of y_true that is explained: negative if the mean
+    predicts better, and 0 if y_true does not vary.
     """
     mse = float(np.mean((y_true - predicted) ** 2))
     variance = float(np.var(y_true))

@@ -1,4 +1,4 @@
-"""Whether probabilities come true, and what each threshold would give."""
+"""How often predicted probabilities come true, and the effect of each decision threshold."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textreg.measure.metrics import wilson
-from textreg.measure.thresholds import Lines, parse_rule
+from textreg.measure.thresholds import ThresholdCurve, parse_rule
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -26,10 +26,20 @@ RULES = ("f1", "precision:0.8", "precision:0.9", "precision:0.95", "precision:0.
 
 
 class Bin(NamedTuple):
-    """Documents with a probability above ``low`` and up to ``high`` (of the first bin, from 0).
+    """Documents with a predicted probability above ``low`` and up to ``high``.
 
-    probability: their mean. share: of them for whom it came true; low_share, high_share: its 95 %
-    Wilson interval.
+    Attributes
+    ----------
+    low, high : float
+        The first bin contains 0 as well.
+    documents : int
+        Number of documents in the bin.
+    probability : float
+        Their mean predicted probability.
+    share : float
+        Fraction of them for which the prediction is true.
+    low_share, high_share : float
+        The 95 % interval of that fraction (Wilson 1927).
     """
 
     low: float
@@ -42,11 +52,18 @@ class Bin(NamedTuple):
 
 
 class Reliability(NamedTuple):
-    """Probabilities beside what came true.
+    """A reliability diagram: predicted probabilities and how often they come true.
 
-    of: the label whose probability it is, the second of two; empty where it is that of each
-    document's predicted label. bins: those with documents. error: the expected calibration error,
-    the mean over documents of \\|probability - share\\| of their bins (Guo et al. 2017, eq. 3).
+    Attributes
+    ----------
+    of : str
+        The label whose probability it is, the second of two; empty for the probability of each
+        document's predicted label.
+    bins : tuple of Bin
+        The bins that have documents.
+    error : float
+        The expected calibration error: the mean over documents of \\|probability - share\\| of
+        their bins (Guo et al. 2017, equation 3).
     """
 
     of: str
@@ -59,9 +76,16 @@ class Reliability(NamedTuple):
 
 
 def reliability(probability: Floats, came_true: Bools, of: str = "") -> Reliability:
-    """Sort documents into bins by a probability and count how often it came true.
+    """Sort documents into bins by their probability, and count how often it came true.
 
-    probability, came_true: (n,), n being at least 1. of: see :class:`Reliability`.
+    Parameters
+    ----------
+    probability : ndarray of shape (n,)
+        Predicted probabilities of one or more documents.
+    came_true : ndarray of bool, shape (n,)
+        Whether each prediction is true.
+    of : str, default ""
+        See :class:`Reliability`.
     """
     edges = np.arange(1, BINS) / BINS
     place = np.searchsorted(edges, probability, side="left")
@@ -77,11 +101,18 @@ def reliability(probability: Floats, came_true: Bools, of: str = "") -> Reliabil
 
 
 class ThresholdLine(NamedTuple):
-    """A threshold of a label, and how the label would fare with it.
+    """A decision threshold of a label, and its predictions.
 
-    rule: why this one, as ``--threshold`` takes it; "now" is the one in use. threshold: see
-    :class:`Model`; None where none does what the rule asks, and then the rest is 0. documents:
-    those that would get the label.
+    Attributes
+    ----------
+    rule : str
+        The rule that chooses it, as ``--threshold`` takes it; "now" for the one in use.
+    threshold : float or None
+        See ``Model.thresholds``. None if no threshold fulfills the rule; the rest is then 0.
+    documents : int
+        Documents that are predicted to have the label.
+    precision, recall, f1 : float
+        Of the label.
     """
 
     rule: str
@@ -92,20 +123,20 @@ class ThresholdLine(NamedTuple):
     f1: float
 
 
-def threshold_lines(lines: Lines, now: float) -> tuple[ThresholdLine, ...]:
-    """The threshold in use, ``now``, and those that the RULES would choose here.
+def threshold_lines(curve: ThresholdCurve, now: float) -> tuple[ThresholdLine, ...]:
+    """The threshold in use, ``now``, and those that the RULES choose on the same documents.
 
-    A threshold that is measured on the documents it was chosen by looks a little better than it is.
+    The latter are measured on the documents that they were chosen on, which is a little optimistic.
     """
-    rows = [_line("now", now, lines)]
-    rows += [_line(rule, lines.best(parse_rule(rule)), lines) for rule in RULES]
-    return tuple(rows)
+    chosen = [_line(rule, curve.best(parse_rule(rule)), curve) for rule in RULES]
+    return _line("now", now, curve), *chosen
 
 
-def _line(rule: str, value: float | None, lines: Lines) -> ThresholdLine:
+def _line(rule: str, value: float | None, curve: ThresholdCurve) -> ThresholdLine:
     if value is None:
         return ThresholdLine(rule, None, 0, 0.0, 0.0, 0.0)
-    given, right = (int(count) for count in lines.counts(np.array(value)))
-    both = given + len(lines.true)
-    _, precision, recall = lines.at(value)
-    return ThresholdLine(rule, value, given, precision, recall, 2 * right / both if both else 0.0)
+    predicted, hits = (int(count) for count in curve.counts(np.array(value)))
+    total = predicted + len(curve.positives)
+    _, precision, recall = curve.at(value)
+    f1 = 2 * hits / total if total else 0.0
+    return ThresholdLine(rule, value, predicted, precision, recall, f1)

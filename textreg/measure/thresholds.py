@@ -1,6 +1,6 @@
-"""Where a label wins over the others: lines between scores, drawn by documents held out.
+"""Decision thresholds: the score above which a label is predicted, from held-out documents.
 
-A threshold moves the line at which a label wins. It changes no weight.
+A threshold changes predictions, but neither weights nor probabilities.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     Bools: TypeAlias = NDArray[np.bool_]
 
 
-class Rule(NamedTuple):
-    """How to choose a threshold: see :func:`parse_rule`."""
+class ThresholdRule(NamedTuple):
+    """How to choose a decision threshold: see :func:`parse_rule`."""
 
     name: str
     values: tuple[float, ...]
 
 
-def parse_rule(text: str) -> Rule:
+def parse_rule(text: str) -> ThresholdRule:
     """The rule that a text names.
 
-    ``f1``: the best F1 of the label. ``precision:P``: the most documents found with a precision of
-    at least P. ``costs:FP:FN``: the least cost, FP for every document wrongly given the label and
-    FN for every one that is missed. Raises UsageError for any other.
+    ``f1`` maximizes the F1 of the label. ``precision:P`` maximizes its recall at a precision of at
+    least P. ``costs:FP:FN`` minimizes the cost, FP for a false positive and FN for a false
+    negative. Raises UsageError for any other text.
     """
     name, *numbers = text.split(":")
     try:
@@ -51,83 +51,96 @@ def parse_rule(text: str) -> Rule:
             "the rule of a threshold is f1, precision:P with P above 0 and at most 1, such as "
             f"precision:0.9, or costs:FP:FN with costs above 0, such as costs:1:5, not '{text}'."
         )
-    return Rule(name, values)
+    return ThresholdRule(name, values)
 
 
 class Threshold(NamedTuple):
-    """A threshold, and how its label fared with it on the documents it was chosen by."""
+    """A threshold, and the precision and recall of its label on the documents that chose it."""
 
     value: float
     precision: float
     recall: float
 
 
-def choose_threshold(rule: str, lines: Lines, label: str) -> Threshold:
-    """The threshold of a label by a rule; DataError if none gives the precision asked for."""
+def choose_threshold(rule: str, curve: ThresholdCurve, label: str) -> Threshold:
+    """The threshold of a label by a rule; DataError if none has the precision that it asks for."""
     parsed = parse_rule(rule)
-    value = lines.best(parsed)
+    value = curve.best(parsed)
     if value is None:
         raise DataError(
             f"no threshold gives '{label}' a precision of {parsed.values[0]:g} on the "
-            f"{len(lines.margins):,} documents held out; the highest is "
-            f"{lines.precision.max():.3f}. Ask for less, or hold out more documents (--holdout, "
+            f"{len(curve.margins):,} documents held out; the highest is "
+            f"{curve.precision.max():.3f}. Ask for less, or hold out more documents (--holdout, "
             "--cv)."
         )
-    return lines.at(value)
+    return curve.at(value)
 
 
-class Lines(NamedTuple):
-    """Every line that could be drawn for a label: between two margins, or beyond them all.
+class ThresholdCurve(NamedTuple):
+    """All thresholds of a label that differ in their predictions.
 
-    value: the lines, rising. margins: of all documents, rising; true: of those that truly have the
-    label. A margin is the score of the label, less the highest of the others where there are
-    several; documents with a margin above the line get the label.
+    A document is predicted to have the label if its margin is above the threshold. The margin is
+    the score of the label, less the highest score of the others if there are several.
+
+    Attributes
+    ----------
+    thresholds : ndarray
+        One between any two margins that differ, and one beyond each end; ascending.
+    margins : ndarray of shape (n,)
+        Margins of all documents, ascending.
+    positives : ndarray
+        Margins of the documents that have the label, ascending.
     """
 
-    value: Floats
+    thresholds: Floats
     margins: Floats
-    true: Floats
+    positives: Floats
 
     @classmethod
-    def of(cls, margins: Floats, true: Bools) -> Lines:
-        """From (n,) margins of documents, and whether each truly has the label."""
+    def of(cls, margins: Floats, has_label: Bools) -> ThresholdCurve:
+        """From the margins of documents, and whether each has the label, both (n,)."""
         low = np.unique(margins)
         between = low[:-1] + (low[1:] - low[:-1]) / 2
+        # The middle of neighboring floats may round up to the higher one.
         between = np.where(between < low[1:], between, low[:-1])
-        value = np.concatenate([[low[0] - 1], between, [low[-1] + 1]])
-        return cls(value, np.sort(margins), np.sort(margins[true]))
+        thresholds = np.concatenate([[low[0] - 1], between, [low[-1] + 1]])
+        return cls(thresholds, np.sort(margins), np.sort(margins[has_label]))
 
-    def counts(self, value: Floats) -> tuple[Int64s, Int64s]:
-        """How many documents would get the label, and how many of them rightly, for each value."""
-        given = len(self.margins) - np.searchsorted(self.margins, value, side="right")
-        right = len(self.true) - np.searchsorted(self.true, value, side="right")
-        return given, right
+    def counts(self, thresholds: Floats) -> tuple[Int64s, Int64s]:
+        """Documents predicted to have the label, and how many of them have it."""
+        predicted = len(self.margins) - np.searchsorted(self.margins, thresholds, side="right")
+        hits = len(self.positives) - np.searchsorted(self.positives, thresholds, side="right")
+        return predicted, hits
 
     @property
     def precision(self) -> Floats:
-        """Of every line; 0 where no document gets the label."""
-        given, right = self.counts(self.value)
-        return np.divide(right, given, out=np.zeros(len(given)), where=given > 0)
+        """Of every threshold; 0 if no document is predicted to have the label."""
+        predicted, hits = self.counts(self.thresholds)
+        return np.divide(hits, predicted, out=np.zeros(len(predicted)), where=predicted > 0)
 
-    def best(self, rule: Rule) -> float | None:
-        """The best line by a rule, of equal ones that nearest to 0; None where none gives the
-        precision that is asked for.
+    def best(self, rule: ThresholdRule) -> float | None:
+        """The best threshold by a rule, of equal ones the nearest to 0.
+
+        None if no threshold has the precision that the rule asks for.
         """
-        given, right = self.counts(self.value)
+        predicted, hits = self.counts(self.thresholds)
         if rule.name == "f1":
-            worth = 2 * right / np.maximum(given + len(self.true), 1)
+            score = 2 * hits / np.maximum(predicted + len(self.positives), 1)
         elif rule.name == "costs":
-            wrong, missed = given - right, len(self.true) - right
-            worth = -(rule.values[0] * wrong + rule.values[1] * missed)
+            false_positives, false_negatives = predicted - hits, len(self.positives) - hits
+            score = -(rule.values[0] * false_positives + rule.values[1] * false_negatives)
         else:
-            worth = np.where(self.precision >= rule.values[0], right, -1)
-            if worth.max() <= 0:
+            # At a given precision, more hits are a higher recall.
+            score = np.where(self.precision >= rule.values[0], hits, -1)
+            if score.max() <= 0:
                 return None
-        best = self.value[worth == worth.max()]
+        best = self.thresholds[score == score.max()]
         return float(best[np.argmin(np.abs(best))])
 
     def at(self, value: float) -> Threshold:
-        """A line as a record."""
-        given, right = (int(count) for count in self.counts(np.array(value)))
-        precision = right / given if given else 0.0
-        return Threshold(value, precision, right / len(self.true) if len(self.true) else 0.0)
+        """A threshold with its precision and recall."""
+        predicted, hits = (int(count) for count in self.counts(np.array(value)))
+        precision = hits / predicted if predicted else 0.0
+        return Threshold(
+            value, precision, hits / len(self.positives) if len(self.positives) else 0.0
+        )

@@ -1,4 +1,4 @@
-"""The model: what prediction needs, and nothing of how the weights were found."""
+"""The model: everything that prediction needs."""
 
 from __future__ import annotations
 
@@ -23,17 +23,33 @@ if TYPE_CHECKING:
 
 
 class Model:
-    """A linear text classifier over the features that have a weight.
+    """A linear model of texts, over the features that have a weight.
 
-    task: what is predicted, with its labels and loss: see :mod:`textreg.tasks`. encoder: texts to
-    features. weights: (k, p) over the encoder's p features, intercepts: (k,), with k as the task
-    has it: 1 for two labels and for a regression, else one for each label. summary: how the model
-    was trained, None of a model that was not. calibration: what bends scores before they become
-    probabilities; labels do not depend on it. thresholds: by label, what is taken from its score
-    before the highest wins; with two labels, of one of them, the score above which it wins. path:
-    the path of its fit, where that was asked for.
+    Parameters
+    ----------
+    task : Task
+        What is predicted, with its labels and its loss: see :mod:`textreg.tasks`.
+    encoder : Encoder
+        Turns texts into features.
+    weights : ndarray of shape (k, p)
+        Weights of the encoder's p features; k is 1 for two labels or a regression, otherwise the
+        number of labels. Features without any weight are dropped.
+    intercepts : ndarray of shape (k,)
+        Intercepts.
+    summary : TrainingSummary, optional
+        How the model was trained.
+    calibration : Calibration, optional
+        Changes scores before they become probabilities; predictions do not depend on it.
+    thresholds : dict of str to float, optional
+        By label, what is subtracted from its score before the highest score is predicted. With two
+        labels, for one of them: the score above which it is predicted.
+    path : SolutionPath, optional
+        The regularization path of the fit.
 
-    Features without any weight are left out at once: :attr:`n_features` counts those that remain.
+    Raises
+    ------
+    UsageError
+        If shapes, labels or thresholds do not fit together, or a number is not finite.
     """
 
     def __init__(
@@ -91,11 +107,28 @@ class Model:
         return int(self.weights.shape[1])
 
     def decision_function(self, texts: Sequence[str]) -> Floats:
-        """Scores: (n,) for two labels, positive for ``labels[1]``; else (n, labels).
+        """Scores of texts.
 
-        Every document's score is a sum over its own features in their order, so it is the same to
-        the last bit whatever other documents are scored with it. A document without any known
-        feature gets the intercept.
+        Parameters
+        ----------
+        texts : sequence of str
+            One or more texts.
+
+        Returns
+        -------
+        ndarray
+            (n,) for two labels, positive for ``labels[1]``, and for a regression; otherwise
+            (n, labels). A text without any known feature gets the intercept.
+
+        Raises
+        ------
+        UsageError
+            For a single text instead of a list.
+
+        Notes
+        -----
+        A score is a sum over the features of its text in their order, so it is the same to the last
+        bit whichever other texts are scored with it.
         """
         if isinstance(texts, str):
             raise UsageError("give a list of texts, such as [text], not one text.")
@@ -109,8 +142,9 @@ class Model:
         return self.task.as_scores(scores.T)
 
     def predict(self, texts: Sequence[str]) -> list[str] | list[float]:
-        """The label of every text, that of the highest score (less its threshold, if it has one),
-        the first one in a tie; or its number where the model is a regression.
+        """Predicted labels, or numbers for a regression.
+
+        The label is that of the highest score less its threshold, the first one in a tie.
         """
         return self.choose(self.decision_function(texts))
 
@@ -119,7 +153,7 @@ class Model:
         return self.probabilities(self.decision_function(texts))
 
     def choose(self, scores: Floats) -> list[str] | list[float]:
-        """The labels, or numbers, that :meth:`decision_function`'s ``scores`` stand for."""
+        """The labels, or numbers, that scores of :meth:`decision_function` predict."""
         return self.task.answers(self.decide(scores))
 
     def decide(self, scores: Floats) -> Targets:
@@ -127,26 +161,29 @@ class Model:
         return self.task.decide(scores, self.thresholds)
 
     def probabilities(self, scores: Floats) -> Floats:
-        """Probabilities (n, labels) of :meth:`decision_function`'s ``scores``.
+        """Probabilities (n, labels) of scores of :meth:`decision_function`.
 
-        1 / (1 + exp(-score)) for two labels; with more, the same for every label and then divided
-        by the sum over the labels, as scikit-learn does for one against the rest; or the softmax of
-        the scores where that was fitted. A calibration comes first.
+        With two labels they are 1 / (1 + exp(-score)). With more, one-vs-rest models divide these
+        by their sum over the labels, as scikit-learn does; softmax models take the softmax of the
+        scores. A calibration is applied first.
 
-        UsageError if the loss does not give probabilities.
+        Raises
+        ------
+        UsageError
+            If the loss does not give probabilities.
         """
         return self.task.probabilities(scores, self.calibration)
 
     def log_probabilities(self, scores: Floats) -> Floats:
-        """Natural logarithms of :meth:`probabilities`, exact where those are next to 0."""
+        """Natural logarithms of :meth:`probabilities`, accurate even if those are close to 0."""
         return self.task.log_probabilities(scores, self.calibration)
 
     def top_features(self, n: int = 10) -> dict[str, list[tuple[str, float]]]:
-        """For every label, the ``n`` features that support it most, the strongest first.
+        """The ``n`` features with the largest weights for each label, the largest first.
 
-        The numbers are what one unit of the feature adds to the score of the label (with two
-        labels, the score against the other one); only features that add something are listed.
-        In a regression, those that make the number "lower" and "higher".
+        A weight is what one unit of the feature adds to the score of the label; with two labels,
+        to the score for it and against the other. Only positive weights are listed. For a
+        regression the labels are "lower" and "higher".
         """
         top = {}
         for label, row in zip(self.task.sides, self.task.side_rows(self.weights), strict=True):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg.measure.evaluation import Evaluation, Fit
+from textreg.measure.evaluation import Evaluation, RegressionEvaluation
 from textreg.measure.metrics import measure_numbers, wilson
 from textreg.measure.significance import Answers, Interval, bootstrap
 from textreg.records import Corpus
@@ -80,7 +80,7 @@ def scores_of(predictions: Predictions) -> Scores:
     )
     return (
         _number_scores(result, predictions)
-        if isinstance(result, Fit)
+        if isinstance(result, RegressionEvaluation)
         else _label_scores(result, predictions)
     )
 
@@ -159,7 +159,7 @@ def _confused(matrix: Int64s, names: Sequence[str]) -> tuple[ConfusedPair, ...]:
     )
 
 
-def _number_scores(result: Fit, predictions: Predictions) -> Scores:
+def _number_scores(result: RegressionEvaluation, predictions: Predictions) -> Scores:
     """Scores of a regression."""
     y_true, predicted = predictions.y_true.astype(np.float64), predictions.y_pred.astype(np.float64)
     squares = (y_true - predicted) ** 2

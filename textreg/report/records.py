@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from textreg.explain import Selection
 from textreg.explain.selection_records import Profile
-from textreg.measure.evaluation import Evaluation, Fit
+from textreg.measure.evaluation import Evaluation, RegressionEvaluation
 from textreg.measure.reliability import Reliability, ThresholdLine
 from textreg.records import Int64s
 from textreg.report.document_records import Document, SelectedDocument
@@ -60,7 +60,7 @@ class Scores:
         Their number.
     figures : tuple of Estimate
         The most important scores.
-    result : Evaluation or Fit
+    result : Evaluation or RegressionEvaluation
         All scores, of labels or of numbers.
     labels : tuple of LabelScore
         Scores of the labels with the most documents; ``left_out`` more are not listed.
@@ -79,7 +79,7 @@ class Scores:
     how: str
     documents: int
     figures: tuple[Estimate, ...]
-    result: Evaluation | Fit
+    result: Evaluation | RegressionEvaluation
     labels: tuple[LabelScore, ...] = ()
     left_out: int = 0
     matrix: Int64s | None = None

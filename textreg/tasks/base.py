@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from textreg.kinds import Loss, Regularizer
     from textreg.measure.calibration import Calibration
-    from textreg.measure.evaluation import Evaluation, Fit
+    from textreg.measure.evaluation import Evaluation, RegressionEvaluation
     from textreg.measure.reliability import Reliability, ThresholdLine
     from textreg.measure.thresholds import Threshold
     from textreg.records import Corpus, Floats, Int64s
@@ -234,7 +234,7 @@ class Task(ABC):
         scores: Floats,
         thresholds: Mapping[str, float],
         calibration: Calibration | None,
-    ) -> Evaluation | Fit:
+    ) -> Evaluation | RegressionEvaluation:
         """Compare predictions with the labels of a corpus.
 
         Raises DataError if there is nothing to measure, or for a label that is not known.

@@ -15,7 +15,7 @@ from textreg.measure.calibration import Calibration, calibrate, log_odds
 from textreg.measure.evaluation import Evaluation, evaluate, known_codes
 from textreg.measure.metrics import measure_labels
 from textreg.measure.reliability import Reliability, ThresholdLine, reliability, threshold_lines
-from textreg.measure.thresholds import Lines, Threshold, choose_threshold
+from textreg.measure.thresholds import Threshold, ThresholdCurve, choose_threshold
 from textreg.tasks.base import Options, Task
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ class Classification(Task):
         chosen: dict[str, Threshold] = {}
         for label, rule in rules.items():
             so_far = {name: one.value for name, one in chosen.items()}
-            chosen[label] = choose_threshold(rule, self._lines(label, scores, y, so_far), label)
+            chosen[label] = choose_threshold(rule, self._curve(label, scores, y, so_far), label)
         return chosen
 
     def threshold_table(
@@ -231,17 +231,17 @@ class Classification(Task):
         """See :func:`textreg.measure.reliability.threshold_lines`; others keep theirs."""
         return {
             label: threshold_lines(
-                self._lines(label, scores, y, thresholds), self._in_use(label, thresholds)
+                self._curve(label, scores, y, thresholds), self._in_use(label, thresholds)
             )
             for label in self.labels
         }
 
-    def _lines(
+    def _curve(
         self, label: str, scores: Floats, y: Targets, thresholds: Mapping[str, float]
-    ) -> Lines:
+    ) -> ThresholdCurve:
         """Every threshold that a label could have, the others having theirs."""
         c = self.labels.index(label)
-        return Lines.of(self._margins(c, self.as_table(scores), thresholds), y == c)
+        return ThresholdCurve.of(self._margins(c, self.as_table(scores), thresholds), y == c)
 
     @abstractmethod
     def _margins(self, c: int, table: Floats, thresholds: Mapping[str, float]) -> Floats:

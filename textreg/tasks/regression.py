@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg.errors import DataError, UsageError
-from textreg.measure.evaluation import Fit, evaluate_numbers
+from textreg.measure.evaluation import RegressionEvaluation, evaluate_numbers
 from textreg.measure.metrics import measure_numbers
 from textreg.tasks.base import Options, Task
 
@@ -124,7 +124,7 @@ class Regression(Task):
         scores: Floats,
         thresholds: Mapping[str, float],
         calibration: Calibration | None,
-    ) -> Fit:
+    ) -> RegressionEvaluation:
         return evaluate_numbers(self.targets(corpus), self.decide(scores))
 
     @property

@@ -1,4 +1,4 @@
-"""From a corpus to numbers: weights, features, and the problems of every split."""
+"""Documents as numbers: features, weights, and the problems of every split."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Prepared:
     unlabeled: int = 0
 
     def problem(self, rows: NDArray[np.intp], tol: float) -> Problem:
-        """The fit of some documents, ``y`` being that of the first class."""
+        """The fit of some documents, with the ``y`` of the first weight vector."""
         settings = self.settings
         tokens = self._tokens(rows)
         groups = None if settings.groups is None else calls.build_groups(settings.groups, tokens)
@@ -59,7 +59,7 @@ class Prepared:
             if not graph.similar.nnz and graph.dissimilar is None:
                 warnings.warn(
                     f"{settings.graph.label()} finds no link between features, so "
-                    f"{settings.reg.label()} has nothing to go by. Ask for less frequent or more "
+                    f"{settings.reg.label()} cannot use its graph. Allow less frequent or more "
                     "distant neighbors, or add unlabeled documents.",
                     DataWarning,
                     stacklevel=2,
@@ -74,7 +74,7 @@ class Prepared:
             tol=tol,
             max_iter=settings.max_iter,
         )
-        # Made here once, for all classes and all threads share them.
+        # Computed once here: all weight vectors and threads share them.
         _ = problem.X_csc, problem.groups and problem.groups.merged
         return problem
 
@@ -94,13 +94,13 @@ class Prepared:
         )
 
     def _tokens(self, rows: NDArray[np.intp]) -> Tokens:
-        """Those of some documents."""
+        """The tokens of some documents."""
         whole = len(rows) == self.tokens.n_documents
         return self.tokens if whole else self.tokens.select(rows)
 
 
 def make_features(corpus: Corpus, settings: TrainingSettings) -> Features:
-    """Features of all the documents that the settings ask for; DataError where none is left.
+    """Features of all the documents that the settings ask for; DataError if none is left.
 
     Depends on vectorizer, tokenizer, ``dev``, ``refit`` and ``unlabeled`` alone, so trainings that
     have these in common can share them.

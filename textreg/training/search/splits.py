@@ -1,7 +1,7 @@
-"""Splits of the documents: a part held out, and cross-validation.
+"""Splits of the documents: holdout and cross-validation.
 
-Plain, with every class spread evenly; by group, where the documents of one group stay on one side;
-in order of time, where what is held out is later than all that is fitted.
+Plain splits are stratified by class. Group splits keep all documents of a group on one side. Splits
+by time hold out documents that are later than all fitted ones.
 """
 
 from __future__ import annotations
@@ -133,9 +133,9 @@ def _shuffled_classes(
         rows = np.flatnonzero(codes == code)
         if len(rows) < 2:
             raise DataError(
-                f"The label '{label}' has one document only, so none can be held out to choose the "
-                "prices by. Add documents with this label, or leave it out; or measure on a file "
-                "of your own (--dev FILE)."
+                f"The label '{label}' has one document only, so none can be held out to choose "
+                "hyperparameters on. Add documents with this label, or leave it out; or give "
+                "documents to choose on (--dev FILE)."
             )
         yield random.permutation(rows)
 
@@ -143,10 +143,10 @@ def _shuffled_classes(
 def _dealt(
     codes: Int64s, n_labels: int, groups: Sequence[str], shares: Sequence[float], seed: int
 ) -> Int64s:
-    """The part of every document, groups kept whole, each part near its share of every class.
+    """The part of every document; groups stay whole, parts have about their share of every class.
 
-    Groups go one by one, the largest first, to the part that this leaves nearest to its share: the
-    squares of what parts have too much or too little, in shares of the class, are least.
+    Greedy: groups are assigned one by one, the largest first, each to the part where the squared
+    deviations from the shares of all classes become least.
     """
     names, group_of = np.unique(np.asarray(groups, dtype=str), return_inverse=True)
     if len(names) < 2:
@@ -174,7 +174,7 @@ def _dealt(
 
 
 def _cuts(times: Floats, wanted: Sequence[int]) -> list[int]:
-    """Numbers of earliest documents near the wanted ones that no time lies on both sides of."""
+    """Numbers of documents, close to the wanted ones, to cut at without dividing equal times."""
     ranked = np.sort(times)
     free = np.flatnonzero(np.diff(ranked)) + 1
     if len(free) < len(wanted):

@@ -1,4 +1,4 @@
-"""Which documents are fitted and which are held out, as the settings and the corpus say."""
+"""Splits of a corpus into fitted and held-out documents, as the settings say."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from textreg.training.search.splits import (
 from textreg.training.settings import TrainingSettings
 
 HOLDOUT = 0.1
-"""Share of the documents that is held out when a search needs some and none are given."""
+"""Default fraction of the documents to hold out, if hyperparameters are to be chosen."""
 
 
 def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> list[Split]:
-    """What to fit and measure on; rows of ``dev`` come after those of the corpus.
+    """The splits to fit and measure on; rows of ``dev`` come after those of the corpus.
 
-    Raises UsageError where the groups or the times of the documents contradict the settings,
-    DataError where a split would leave a class out.
+    Raises UsageError if the groups or times of the documents contradict the settings, DataError if
+    a side of a split would have no document of a class.
     """
     codes, labels = target.task.strata(target.y)
     _check_order(corpus, settings)
@@ -39,7 +39,9 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
         return [Split(np.arange(n), np.arange(n, n + len(settings.dev)))]
     if settings.cv is not None:
         if not settings.refit:
-            raise UsageError("cv fits no single model that could be kept: leave out no-refit.")
+            raise UsageError(
+                "cross-validation fits no single model that could be kept: leave out no-refit."
+            )
         if corpus.group_of is not None:
             return group_folds(codes, labels, corpus.group_of, settings.cv, settings.seed)
         if corpus.time_of is not None:
@@ -50,7 +52,7 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
         if corpus.group_of is not None or corpus.time_of is not None:
             raise UsageError(
                 "groups or times of documents say what to hold out, but nothing is held out: all "
-                "prices are given. Ask for it with holdout or cv, or leave them out."
+                "hyperparameters are given. Ask for it with holdout or cv, or leave them out."
             )
         return []
     fraction = HOLDOUT if settings.holdout is None else settings.holdout
@@ -63,14 +65,14 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
 
 
 def split_by(corpus: Corpus) -> str | None:
-    """What a split goes by: "group", "time", or None for the classes alone."""
+    """What splits keep together or in order: "group", "time", or None for the classes alone."""
     if corpus.group_of is not None:
         return "group"
     return None if corpus.time_of is None else "time"
 
 
 def group_names(groups: Iterable[Any]) -> list[str]:
-    """Groups of any type as texts; DataError where one is missing."""
+    """Groups of any type as texts; DataError if one is missing."""
     names = []
     for row, group in enumerate(groups):
         if group is None or group != group or group == "":  # NaN is not itself
@@ -86,11 +88,11 @@ def _check_order(corpus: Corpus, settings: TrainingSettings) -> None:
     """Refuse ways to split that contradict each other."""
     if corpus.group_of is not None and corpus.time_of is not None:
         raise UsageError(
-            "the documents have groups and times, and a split goes by one of them: leave out "
+            "the documents have groups and times, but splits follow only one of them: leave out "
             "--group-col or --time-col (group_of or time_of)."
         )
     if settings.dev is not None and (corpus.group_of is not None or corpus.time_of is not None):
         raise UsageError(
-            "dev says already which documents to choose by: leave out groups and times "
+            "dev already says which documents to choose on: leave out groups and times "
             "(--group-col, --time-col), or dev."
         )
