@@ -28,28 +28,31 @@ SOLVERS = {"majorize": Solver(majorize), "admm": Solver(admm, AdmmOptions)}
 
 
 class Group(Regularizer):
-    """Sparse overlapping group lasso with groups from any builder, or several.
+    """Sparse overlapping group lasso, with groups from one builder or several.
 
-    Assumes that features which belong together matter together or not at all:
+    Assumes that the features of a group are relevant together or not at all:
 
-        loss + group sum_g price_g ||w_g||_2 + l1 ||w||_1 + l2 ||w||_2^2
+        loss + group sum_g c_g ||w_g||_2 + l1 ||w||_1 + l2 ||w||_2^2
 
-    with w_g the weights of the features of group g and price_g from the builder (Yogatama & Smith
-    2014, section 3, eq. (1), for any groups). The paper has no ridge; a small one helps on
-    normalized features, so the search takes one. Where group and l1 are given and l2 is not, l2 is
-    0, as in the paper.
+    with w_g the weights of the features of group g, and c_g the weight of the group from its
+    builder (Yogatama & Smith 2014, section 3, eq. (1), for any groups). The paper has no ridge; a
+    small one helps with normalized features, so the search uses one. If group and l1 are given and
+    l2 is not, l2 is 0, as in the paper.
     """
 
     name = "group"
     needs = "groups"
     group: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-4, 3e-2, 4), help="price of each group's norm"
+        default=AUTO,
+        min=0,
+        search=LogGrid(1e-4, 3e-2, 4),
+        help="group penalty strength",
     )
     l1: float = param(
-        default=AUTO, min=0, search=LogGrid(3e-3, 3e-2, 3), help="price of the absolute weights"
+        default=AUTO, min=0, search=LogGrid(3e-3, 3e-2, 3), help="l1 penalty strength"
     )
     l2: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-3, 1e-3, 1), help="price of the squared weights"
+        default=AUTO, min=0, search=LogGrid(1e-3, 1e-3, 1), help="l2 penalty strength"
     )
     solver: str = param(
         default="majorize",
@@ -57,31 +60,31 @@ class Group(Regularizer):
         help="algorithm that finds the optimum",
     )
 
-    def __init__(self, /, **prices: Any) -> None:
-        super().__init__(**prices)
+    def __init__(self, /, **params: Any) -> None:
+        super().__init__(**params)
         if self.undecided() == ["l2"]:
             self.__dict__["l2"] = 0.0
 
     def scale(self, problem: Problem, parameter: str) -> float:
-        """For ``group`` a price that empties all groups without the help of l1 and l2.
+        """For ``group`` a strength that makes all weights zero without the help of l1 and l2.
 
-        Zero is optimal where the gradient there can be split among the groups so that no group gets
-        more than its price, in norm. Here every feature's gradient is split in proportion to the
-        prices of its groups, so this is the smallest such price where groups do not overlap, and an
-        upper bound of it where they do. Otherwise a price means little that suits a few topics
-        and thousands of sentences alike.
+        Zero is optimal if the gradient at zero can be split among the groups such that the norm of
+        no part exceeds the strength of its group. Here each feature's gradient is split in
+        proportion to the weights of its groups. This gives the smallest such strength if groups do
+        not overlap, and an upper bound of it if they do. As multiples of it, the same strengths
+        suit a few topics and thousands of sentences.
         """
         groups = problem.groups
         if parameter != "group" or groups is None or not len(groups.indices):
             return super().scale(problem, parameter)
         member_of = np.repeat(np.arange(len(groups)), np.diff(groups.indptr))
-        prices = np.bincount(groups.indices, groups.weights[member_of], groups.n_features)
-        shares = problem.gradient_at_zero() / np.where(prices > 0, prices, np.inf)
+        total = np.bincount(groups.indices, groups.weights[member_of], groups.n_features)
+        shares = problem.gradient_at_zero() / np.where(total > 0, total, np.inf)
         squares = np.bincount(member_of, shares[groups.indices] ** 2, len(groups))
         return float(np.sqrt(squares.max()))
 
     def penalty(self, problem: Problem) -> GroupNorms:
-        """What is added to the loss; UsageError where the problem has no groups."""
+        """The penalty for ``problem``; UsageError if it has no groups or a strength is missing."""
         check_decided(self.name, group=self.group, l1=self.l1, l2=self.l2)
         if problem.groups is None:
             raise UsageError(
@@ -91,7 +94,7 @@ class Group(Regularizer):
         return GroupNorms(problem.groups, self.group, self.l1, self.l2)
 
     def solve(self, problem: Problem) -> Solution:
-        """Minimize the objective; UsageError where the problem has no groups."""
+        """Minimize loss + penalty; UsageError if the problem has no groups."""
         solve = SOLVERS[self.solver].solve
         return solve(problem, self.penalty(problem), **self.params_of("solver"))
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Linked(Regularizer):
-    """A quadratic price on weights that the links of a graph tie together."""
+    """A quadratic penalty that ties the weights of linked features together."""
 
     needs = "graph"
     default_builder = "cooccurrence"
@@ -31,57 +31,60 @@ class Linked(Regularizer):
 
     @abstractmethod
     def penalty(self, problem: Problem) -> Quadratic:
-        """What is added to the loss; UsageError where the problem has no graph."""
+        """The penalty for ``problem``; UsageError if it has no graph."""
 
     def solve(self, problem: Problem) -> Solution:
-        """Minimize loss + penalty."""
+        """Minimize loss + penalty, to the relative duality gap ``problem.tol``."""
         merged, penalty = self._merge(problem)
         return merged.expand_solution(quadratic(merged.merge_problem(problem), penalty))
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
     ) -> MultiSolution:
-        """The same for all classes together; UsageError without a ridge, which its bound needs."""
+        """Minimize the softmax loss of all classes + penalty; UsageError if ``beta`` is 0."""
         merged, penalty = self._merge(problem)
         if not penalty.l2 > 0.0:
             raise UsageError(
-                f"{self.name}: softmax needs a beta above 0, for without a ridge there is no bound "
-                "to stop by. Give one, or leave out multiclass."
+                f"{self.name}: softmax needs a beta above 0, because without a ridge there is no "
+                "lower bound to stop by. Set beta, or leave out multiclass."
             )
         small = merged.merge_problem(problem)
-        begin = start and (merged.merge(start[0]), start[1])
-        found = multinomial(small, codes, QuadraticStep(small, penalty), begin)
-        return merged.expand_solution(found)
+        small_start = start and (merged.merge(start[0]), start[1])
+        solution = multinomial(small, codes, QuadraticStep(small, penalty), small_start)
+        return merged.expand_solution(solution)
 
     def _merge(self, problem: Problem) -> tuple[MergedColumns, Quadratic]:
-        """Features without links that no penalty can tell apart as one, and what these cost."""
+        """Parallel columns without links as one feature each, and the penalty of these."""
         penalty = self.penalty(problem)
         merged, links = merge_linked_columns(problem, penalty.links)
         return merged, Quadratic(links, penalty.strength, penalty.l2)
 
 
 class Network(Linked):
-    """Each weight near the mean of its neighbors', far from that of its opposites (section 2).
+    """Each weight is drawn to the mean of its neighbors' weights (sandler2008, section 2).
 
         loss + alpha (||(I - P) w||^2 + ||(I + Q) w||^2) + beta ||w||^2     (docs/networks.md, N1)
 
-    P and Q hold the similar and the dissimilar links, each row scaled to sum to one. A feature
-    without a similar one is drawn to zero, as its row of P is empty; rows of features without a
-    dissimilar one are left out of I + Q, and both rows of virtual features (classes, section 3.1)
-    that have no links of their own. Words in no document get weights from their neighbors, so
-    unlabeled documents help.
+    P and Q hold the links between similar and between dissimilar features, each row divided by its
+    sum. A feature without a similar one is drawn to zero, as its row of P is empty. Rows of I + Q
+    without a dissimilar feature are left out, and so are the rows of virtual features (classes,
+    section 3.1) without links of their own. Words that occur in no labeled document get weights
+    from their neighbors, so unlabeled documents help.
     """
 
     name = "network"
     beta: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-4, 1e-2, 3), help="price of the squared weights"
+        default=AUTO, min=0, search=LogGrid(1e-4, 1e-2, 3), help="l2 penalty strength"
     )
     alpha: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-3, 1.0, 4), help="price of leaving the neighbors"
+        default=AUTO,
+        min=0,
+        search=LogGrid(1e-3, 1.0, 4),
+        help="strength of ties to neighbors",
     )
 
     def penalty(self, problem: Problem) -> Quadratic:
-        """UsageError where the problem has no graph."""
+        """The penalty for ``problem``; UsageError if it has no graph."""
         check_decided(self.name, alpha=self.alpha, beta=self.beta)
         graph = _graph(self.name, problem)
         links = graph.cache.get("network", lambda: Links(network_rows(graph), graph.classes))
@@ -89,31 +92,31 @@ class Network(Linked):
 
 
 class Laplacian(Linked):
-    """Linked features have similar weights, link by link (section 3.3).
+    """Linked features get similar weights, link by link (sandler2008, section 3.3).
 
         loss + alpha / 2 sum_ij W_ij (w_i - w_j)^2 + beta ||w||^2     (docs/networks.md, N2)
 
-    W_ij is the weight of the link from i to j; links in one direction only count as half of both,
-    W = (W + W') / 2. With ``normalized`` each weight is divided by the root of its degree D_ii =
-    sum_j W_ij. Dissimilar links add (w_i + w_j)^2 (Goldberg et al. 2007).
+    W_ij is the weight of the link from i to j. Links of one direction count half in both, W =
+    (W + W') / 2. With ``normalized``, w_i is divided by the square root of its degree D_ii =
+    sum_j W_ij. Links between dissimilar features add (w_i + w_j)^2 (Goldberg et al. 2007).
     """
 
     name = "laplacian"
     beta: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-4, 1e-2, 3), help="price of the squared weights"
+        default=AUTO, min=0, search=LogGrid(1e-4, 1e-2, 3), help="l2 penalty strength"
     )
     alpha: float = param(
         default=AUTO,
         min=0,
         search=LogGrid(1e-4, 1e-1, 4),
-        help="price of linked weights that differ",
+        help="strength of ties between linked features",
     )
     normalized: bool = param(
-        default=False, help="divide weights by the root of the feature's degree first"
+        default=False, help="divide each weight by the square root of its feature's degree first"
     )
 
     def penalty(self, problem: Problem) -> Quadratic:
-        """UsageError where the problem has no graph."""
+        """The penalty for ``problem``; UsageError if it has no graph."""
         check_decided(self.name, alpha=self.alpha, beta=self.beta)
         graph, normalized = _graph(self.name, problem), self.normalized
         links = graph.cache.get(
@@ -124,7 +127,7 @@ class Laplacian(Linked):
 
 
 def network_rows(graph: Graph) -> csr_array:
-    """I - P above I + Q, without the rows that say nothing; CSR (rows, p + classes)."""
+    """I - P stacked on I + Q, without the rows that are left out; CSR (rows, p + classes)."""
     from scipy.sparse import csr_array, identity, vstack
 
     size = graph.similar.shape[0]
@@ -139,7 +142,7 @@ def network_rows(graph: Graph) -> csr_array:
 
 
 def laplacian_rows(graph: Graph, *, normalized: bool = False) -> csr_array:
-    """One row for each linked pair: root(W_ij) (e_i - e_j), or + for dissimilar ones."""
+    """One row for each linked pair, sqrt(W_ij) (e_i - e_j), or + for dissimilar features."""
     from scipy.sparse import csr_array, triu, vstack
 
     size = graph.similar.shape[0]
@@ -162,7 +165,7 @@ def laplacian_rows(graph: Graph, *, normalized: bool = False) -> csr_array:
 
 def _graph(name: str, problem: Problem) -> Graph:
     if problem.graph is None:
-        raise UsageError(f"{name}: the problem has no graph; give one, or a builder of graphs.")
+        raise UsageError(f"{name}: the problem has no graph; give one, or name a graph builder.")
     return problem.graph
 
 

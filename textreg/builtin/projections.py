@@ -1,4 +1,4 @@
-"""Logistic regression on a few directions of feature space: baselines of Sandler et al. (2008)."""
+"""Regression on a few directions of feature space: the baselines of sandler2008, section 4.1."""
 
 from __future__ import annotations
 
@@ -14,72 +14,69 @@ from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Separable
-from textreg.records import Floats, Graph, Int64s, Problem, Solution
+from textreg.records import Design, Floats, Graph, Int64s, Problem, Solution
 from textreg.solvers.newton import newton
 from textreg.structure.linking import scaled_rows
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    pass
 
 DENSE = 1000
-"""Matrices up to this size are decomposed whole; Lanczos' method takes the larger ones."""
+"""Largest matrix that is decomposed densely; larger ones by the Lanczos method."""
 
 SMALL = 0.1
-"""Share of the largest set of features, below which another one is not embedded."""
+"""Connected sets of features smaller than this share of the largest one are not embedded."""
 
 FULL = 100
-"""Entries a row of (I - P)'(I - P) above which its factor would fill up. Below, eigenvalues crowd
-near zero, and those of the inverse are found many times sooner."""
+"""Entries per row of (I - P)'(I - P) above which its factorization would fill up. Below,
+shift-invert is many times as fast, because the eigenvalues cluster near zero."""
 
 SHIFT = 1e-6
-"""Added to the diagonal before it is factorized, as the smallest eigenvalue is zero."""
+"""Added to the diagonal before the factorization, as the smallest eigenvalue is zero."""
 
 TINY = 1e-10
-"""Share of the largest singular value below which a direction is rounding."""
+"""Share of the largest singular value below which a direction is rounding error."""
 
 
 class Basis(NamedTuple):
-    """Directions V (p, k) with orthonormal columns, which need not be held.
+    """Directions V (p, k) with orthonormal columns, which need not be in memory.
 
-    scores: X V, CSR (n, k). unfold: V u for u (k,). fold: V'w for w (p,).
+    scores: X V. expand: V u for u (k,). project: V'w for w (p,).
     """
 
-    scores: csr_array
-    unfold: Callable[[Floats], Floats]
-    fold: Callable[[Floats], Floats]
+    scores: Design
+    expand: Callable[[Floats], Floats]
+    project: Callable[[Floats], Floats]
 
 
 class Projection(Regularizer):
-    """Weights that are combinations of a few directions: w = V u (docs/networks.md, N3)."""
+    """Weights that are linear combinations of a few directions, w = V u (docs/networks.md, N3)."""
 
-    components: int = param(default=200, min=1, help="most directions")
-    l2: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-4, 1.0, 5), help="price of the squared weights"
-    )
+    components: int = param(default=200, min=1, help="largest number of directions")
+    l2: float = param(default=AUTO, min=0, search=LogGrid(1e-4, 1.0, 5), help="l2 penalty strength")
 
     @abstractmethod
     def basis(self, problem: Problem) -> Basis:
-        """The directions, and the documents in them."""
+        """The directions, and the scores of the documents in them."""
 
     def solve(self, problem: Problem) -> Solution:
-        """Minimize the objective over the combinations; the gap is that of this problem."""
+        """Minimize loss + penalty over u; the gap is that of this smaller problem."""
         check_decided(self.name, l2=self.l2)
         key = (self.replace(l2=0.0), problem.graph, problem.weights.tobytes())
         basis = problem.design.cache.get(key, lambda: self.basis(problem))
-        start = problem.start and (basis.fold(problem.start[0]), problem.start[1])
+        start = problem.start and (basis.project(problem.start[0]), problem.start[1])
         inner = problem.replace(X=basis.scores, groups=None, graph=None, start=start)
         solution = newton(inner, Separable.constant(basis.scores.shape[1], l2=self.l2))
-        return replace(solution, w=basis.unfold(solution.w))
+        return replace(solution, w=basis.expand(solution.w))
 
 
 class PrincipalComponents(Projection):
-    """Principal components: weights in the span of the first right singular vectors of X.
+    """Principal component regression: weights in the span of the first singular vectors of X.
 
         loss + l2 ||w||_2^2,    w = V u
 
-    with V the vectors of the ``components`` largest singular values (section 4.1), every document
-    counted as often as its weight says. Assumes that what tells documents apart most also tells the
-    labels apart.
+    with V the right singular vectors of the ``components`` largest singular values, each document
+    counted by its weight. Assumes that the directions of largest variance separate the labels.
     """
 
     name = "pcr"
@@ -87,49 +84,48 @@ class PrincipalComponents(Projection):
     def basis(self, problem: Problem) -> Basis:
         """V = X'C U / S, from the eigenvectors U of C XX' C, C the roots of the weights."""
         n, root = problem.X.shape[0], np.sqrt(problem.weights)
-        # The closures below must not hold the matrix that the basis is kept with.
         columns = problem.X.multiply(root[:, None]).T.tocsr()
         rows = columns.T.tocsr()
         squares, U = eigenvectors(lambda v: rows @ (columns @ v), n, self.components, "largest")
-        kept = squares > max(float(squares.max(initial=0.0)), 1e-300) * TINY**2 * n
-        S, U = np.sqrt(squares[kept]), U[:, kept]
+        nonzero = squares > max(float(squares.max(initial=0.0)), 1e-300) * TINY**2 * n
+        S, U = np.sqrt(squares[nonzero]), U[:, nonzero]
         scores = problem.X @ (columns @ (U / S))
         return Basis(
-            _rows(scores), lambda u: columns @ (U @ (u / S)), lambda w: U.T @ (rows @ w) / S
+            Design(scores), lambda u: columns @ (U @ (u / S)), lambda w: U.T @ (rows @ w) / S
         )
 
 
 class LocallyLinear(Projection):
-    """Locally linear embedding of the features: weights near the mean of their neighbors'.
+    """Locally linear embedding of the features: weights near the mean of their neighbors' weights.
 
         loss + l2 ||w||_2^2,    w = V u
 
     with V the eigenvectors of (I - P)'(I - P) of the ``components`` smallest eigenvalues, P holding
-    the similar links with rows that sum to one (sections 2.1 and 4.1). Each set of features that no
-    link leaves would have a direction of its own, and thousands of sets are a few words quoted
-    together; so links count within sets whose features all lead to each other, and small sets, like
-    features without a link, get no weight.
+    the links between similar features, with rows that sum to one (sandler2008, sections 2.1 and
+    4.1). Every closed set of features has an eigenvalue of zero, and thousands of such sets are a
+    few words quoted together. So only links within strongly connected components count, and
+    features of small components, or without a link, get no weight.
     """
 
     name = "lle"
     needs = "graph"
     default_builder = "cooccurrence"
     most: int = param(
-        default=12_000, min=1, help="most features that take part: those in most documents"
+        default=12_000, min=1, help="largest number of features: those in the most documents"
     )
 
     def basis(self, problem: Problem) -> Basis:
-        """UsageError without a graph, or where it has classes or no link."""
+        """UsageError if the problem has no graph, or one with classes or without links."""
         graph, components = problem.graph, self.components
         if graph is None:
-            raise UsageError("lle: the problem has no graph; give one, or a builder of graphs.")
+            raise UsageError("lle: the problem has no graph; give one, or name a graph builder.")
         if graph.classes:
             raise UsageError("lle: a graph with classes cannot be embedded; use network.")
         p, documents, links = problem.X.shape[1], problem.X, graph.similar
         incoming = np.bincount(links.indices, minlength=p)
         linked = np.flatnonzero((np.diff(links.indptr) > 0) | (incoming > 0))
         if not len(linked):
-            raise UsageError("lle: the graph has no links; ask for more neighbors, or use ridge.")
+            raise UsageError("lle: the graph has no links; allow more neighbors, or use ridge.")
         if len(linked) > self.most:
             counts = np.repeat(problem.weights, np.diff(documents.indptr))
             frequency = np.bincount(documents.indices, counts, p)[linked]
@@ -139,16 +135,16 @@ class LocallyLinear(Projection):
             lambda: _embedding(graph, linked, components),
         )
 
-        def unfold(u: Floats) -> Floats:
+        def expand(u: Floats) -> Floats:
             w = np.zeros(p)
             w[features] = V @ u
             return w
 
-        return Basis(_rows(problem.X[:, features] @ V), unfold, lambda w: V.T @ w[features])
+        return Basis(Design(problem.X[:, features] @ V), expand, lambda w: V.T @ w[features])
 
 
 def _embedding(graph: Graph, linked: Int64s, components: int) -> tuple[Int64s, Floats]:
-    """Those of the ``linked`` features that lie in large sets, and the eigenvectors."""
+    """The ``linked`` features that are in large components, and their eigenvectors."""
     from scipy.sparse import csr_array, identity
     from scipy.sparse.csgraph import connected_components
     from scipy.sparse.linalg import splu
@@ -156,7 +152,7 @@ def _embedding(graph: Graph, linked: Int64s, components: int) -> tuple[Int64s, F
     P = graph.similar[linked][:, linked]
     _, sets = connected_components(P, directed=True, connection="strong")
     size = np.bincount(sets)[sets]
-    if size.max() > 1:  # without a way back anywhere no links are left to themselves
+    if size.max() > 1:  # without any cycle all components are single features
         large = np.flatnonzero(size >= SMALL * size.max())
         linked, sets = linked[large], sets[large]
         pairs = P[large][:, large].tocoo()
@@ -191,18 +187,11 @@ def eigenvectors(
         values, vectors = np.linalg.eigh(product(np.eye(size)))
     else:
         operator = LinearOperator((size, size), matvec=product, dtype=np.float64)
-        begin = np.random.default_rng(0).standard_normal(size)  # the same in every run
+        v0 = np.random.default_rng(0).standard_normal(size)  # the same in every run
         side = "LA" if which == "largest" else "SA"
-        values, vectors = eigsh(operator, count, which=side, v0=begin, ncv=2 * count + 1, tol=1e-6)
+        values, vectors = eigsh(operator, count, which=side, v0=v0, ncv=2 * count + 1, tol=1e-6)
     order = np.argsort(values if which == "smallest" else -values)[:count]
     return values[order], vectors[:, order]
-
-
-def _rows(Z: Floats) -> csr_array:
-    """A dense matrix in the form of a sparse one."""
-    from scipy.sparse import csr_array
-
-    return csr_array(Z)
 
 
 @hookimpl

@@ -12,22 +12,25 @@ from textreg.records import Problem
 class Sentence(Group):
     """Sparse overlapping group lasso with one group for every training sentence.
 
-    Assumes that a few sentences of a document decide, and the rest do not:
+    Assumes that a few sentences of each document are relevant, and the others are not:
 
         loss + group sum_s ||w_s||_2 + l1 ||w||_1 + l2 ||w||_2^2
 
-    with w_s the weights of the features of sentence s (section 3, eq. (1)). At given prices it is
-    ``--reg group --groups sentences``.
+    with w_s the weights of the features of sentence s (section 3, eq. (1)). With the same
+    strengths it is ``--reg group --groups sentences``.
     """
 
     name = "sentence"
     default_builder = "sentences"
     group: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-5, 1e-3, 4), help="price of each group's norm"
+        default=AUTO,
+        min=0,
+        search=LogGrid(1e-5, 1e-3, 4),
+        help="group penalty strength",
     )
 
     def scale(self, problem: Problem, parameter: str) -> float:
-        """The smallest l1 price that empties the model, for all prices: the grid goes by that."""
+        """The smallest l1 strength that leaves no weight, for all three: the search grid's unit."""
         return problem.largest_gradient_at_zero()
 
 

@@ -1,4 +1,4 @@
-"""Regularizers that price every weight by itself: none, ridge, lasso, elastic."""
+"""Regularizers that penalize every weight by itself: none, ridge, lasso, elastic."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ from textreg.solvers.softmax import SeparableStep, multinomial
 
 
 class SeparableRegularizer(Penalized):
-    """A price on every weight by itself."""
+    """l1 |w_j| + l2 w_j^2 for every weight; a subclass says which of the two it has."""
 
     softmax = True
 
     @abstractmethod
     def strengths(self) -> dict[str, float]:
-        """l1 and l2, as far as there are any."""
+        """The strengths ``l1`` and ``l2`` that are not zero, by name."""
 
     def solve(self, problem: Problem) -> Solution:
-        """Minimize loss + penalty."""
+        """Minimize loss + penalty, to the relative duality gap ``problem.tol``."""
         penalty = self.penalty(problem)
         if penalty.lam.any():
             return newton(problem, penalty)
+        # A ridge cannot tell parallel columns apart, and most features of text are in one.
         merged = merge_parallel_columns(problem)
         small = merged.merge_problem(problem)
         return merged.expand_solution(newton(small, self.penalty(small)))
@@ -39,98 +40,90 @@ class SeparableRegularizer(Penalized):
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
     ) -> MultiSolution:
-        """The same for all classes together."""
-        turn = SeparableStep(problem, self.penalty(problem))
-        return multinomial(problem, codes, turn, start)
+        """Minimize the softmax loss of all classes + penalty."""
+        step = SeparableStep(problem, self.penalty(problem))
+        return multinomial(problem, codes, step, start)
 
     def penalty(self, problem: Problem) -> Separable:
-        """The prices, on every weight of ``problem``."""
+        """The penalty for the features of ``problem``; UsageError if a strength is not chosen."""
         strengths = self.strengths()
         check_decided(self.name, **strengths)
         return Separable.constant(problem.X.shape[1], **strengths)
 
 
 VANISHING = tuple(10.0**-power for power in range(1, 10))
-"""Prices on the way to none, as shares of the largest gradient at zero weights."""
+"""Ridges on the way to none, as multiples of the largest gradient at zero weights."""
 
 
 class NoRegularizer(SeparableRegularizer):
     """No penalty: plain logistic regression, for comparison.
 
-    Where the classes can be told apart without error there is no optimum, and with more features
-    than documents no single one. So ridge is followed as its price vanishes, which leads to the
-    smallest of the optima, or to the widest margin (Rosset, Zhu & Hastie 2004, section 4), until
-    the gradient of the loss has vanished to the tolerance.
+    If the classes are separable there is no optimum, and with more features than documents it is
+    not unique. So ridges of decreasing strength are fitted until the gradient of the loss is zero
+    to the tolerance. They lead to the optimum of smallest norm, or to the largest margin (Rosset,
+    Zhu & Hastie 2004, section 4).
     """
 
     name = "none"
-    softmax = False  # without a price there is no bound to stop by
+    softmax = False  # without a penalty there is no lower bound to stop by
 
     def strengths(self) -> dict[str, float]:
-        """None."""
+        """Neither."""
         return {}
 
     def solve(self, problem: Problem) -> Solution:
-        """Minimize the loss; the gap is not known."""
-        whole, iterations, start, stopped = problem.largest_gradient_at_zero(), 0, None, False
+        """Minimize the loss; the gap is NaN, as there is no lower bound."""
+        largest, iterations, start, stopped = problem.largest_gradient_at_zero(), 0, None, False
 
         def watch(step: Step) -> bool:
             nonlocal stopped
             stopped = bool(problem.callback and problem.callback(step))
             return stopped
 
-        for share in VANISHING if whole > 0.0 else ():
-            ridge = Ridge(l2=share * whole)
+        for share in VANISHING if largest > 0.0 else ():
+            ridge = Ridge(l2=share * largest)
             found = ridge.solve(problem.replace(start=start, callback=watch))
             if stopped:
                 return replace(found, gap=math.nan)
             iterations, start = iterations + found.iterations, (found.w, found.b)
             # At the optimum of ridge the gradient of the loss is that of the penalty.
-            if 2.0 * ridge.l2 * np.abs(found.w).max() <= problem.tol * whole:
+            if 2.0 * ridge.l2 * np.abs(found.w).max() <= problem.tol * largest:
                 break
         last = super().solve(problem.replace(start=start))
         return replace(last, iterations=iterations + last.iterations)
 
 
 class Ridge(SeparableRegularizer):
-    """Ridge: l2 ||w||_2^2 added to the loss. Every feature stays, none grows large."""
+    """Ridge: l2 ||w||_2^2 added to the loss. All features stay in the model, with small weights."""
 
     name = "ridge"
-    l2: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-4, 1.0, 9), help="price of the squared weights"
-    )
+    l2: float = param(default=AUTO, min=0, search=LogGrid(1e-4, 1.0, 9), help="l2 penalty strength")
 
     def strengths(self) -> dict[str, float]:
-        """As given."""
+        """The parameters."""
         return {"l2": self.l2}
 
 
 class Lasso(SeparableRegularizer):
-    """Lasso (Tibshirani 1996): l1 ||w||_1 added to the loss. Few features stay."""
+    """Lasso (Tibshirani 1996): l1 ||w||_1 added to the loss. Few features stay in the model."""
 
     name = "lasso"
-    l1: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-3, 0.3, 9), help="price of the absolute weights"
-    )
+    l1: float = param(default=AUTO, min=0, search=LogGrid(1e-3, 0.3, 9), help="l1 penalty strength")
 
     def strengths(self) -> dict[str, float]:
-        """As given."""
+        """The parameters."""
         return {"l1": self.l1}
 
 
 class Elastic(SeparableRegularizer):
-    """Elastic net (Zou & Hastie 2005): l1 ||w||_1 + l2 ||w||_2^2. Features that agree stay."""
+    """Elastic net (Zou & Hastie 2005): l1 ||w||_1 + l2 ||w||_2^2. Keeps correlated features."""
 
     name = "elastic"
-    l2: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-4, 0.1, 4), help="price of the squared weights"
-    )
-    l1: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-3, 0.3, 6), help="price of the absolute weights"
-    )
+    l2: float = param(default=AUTO, min=0, search=LogGrid(1e-4, 0.1, 4), help="l2 penalty strength")
+    l1: float = param(default=AUTO, min=0, search=LogGrid(1e-3, 0.3, 6), help="l1 penalty strength")
 
     def strengths(self) -> dict[str, float]:
-        """As given."""
+        """The parameters."""
         return {"l1": self.l1, "l2": self.l2}
 
 
