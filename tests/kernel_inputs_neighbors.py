@@ -17,8 +17,8 @@ def nearest_cosines(rng: np.random.Generator, n: int, p: int) -> Arguments:
         "columns": document[np.argsort(rows, kind="stable")],
         "rows_ptr": rows_ptr, "rows": rows, "length": np.sqrt(sizes),
         "threshold": float(rng.choice([0.0, 0.4, 0.9])), "most": MOST,
-        "together": np.zeros(p, dtype=np.int32), "met": np.zeros(p, dtype=np.int32),
-        "found": np.full(p * MOST, -1, dtype=np.int32), "cosines": np.full(p * MOST, np.nan),
+        "shared": np.zeros(p, dtype=np.int32), "touched": np.zeros(p, dtype=np.int32),
+        "nearest": np.full(p * MOST, -1, dtype=np.int32), "cosines": np.full(p * MOST, np.nan),
         "counts": np.zeros(p, dtype=np.int32),
     }  # fmt: skip
 
@@ -26,8 +26,8 @@ def nearest_cosines(rng: np.random.Generator, n: int, p: int) -> Arguments:
 KERNELS = {
     "neighbors.nearest_cosines": Kernel(
         nearest_cosines,
-        written="together met found cosines counts",
-        checked="columns_ptr together met found cosines counts",
-        room="met",
+        written="shared touched nearest cosines counts",
+        checked="columns_ptr shared touched nearest cosines counts",
+        room="touched",
     ),
 }

@@ -1,7 +1,7 @@
 """Text to word ids in one pass over the characters of Python strings.
 
-Words are hashed and compared as blocks of eight UTF-8 bytes (see ``text_table``); most are one
-block, which ASCII text gives in a dozen instructions.
+Words are hashed and compared as blocks of eight UTF-8 bytes (see ``text_table``). Most words are
+one block, which takes a dozen instructions to read from ASCII text.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -52,12 +52,12 @@ cdef struct Output:
 
 
 def encode(texts, bint lowercase, Py_ssize_t min_length, str sentences, bint spans):
-    """The words of all texts as ids, which are the places of the words in order of name.
+    """The words of all texts as ids, which number the words in order of name.
 
     Returns ``ids`` int32; ``sentence_ptr``, ``paragraph_ptr`` and ``document_ptr`` int64, the last
-    two cutting the sentences; ``names``, a list of str; and, if ``spans``, the character offsets of
-    every word and of every sentence, int32 (n, 2), else None twice. Sentences and paragraphs
-    without a word are left out. Raises TypeError for what is no str.
+    two as offsets of sentences; ``names``, a list of str; and, if ``spans``, the character offsets
+    of every word and of every sentence, int32 (n, 2), else None twice. Sentences and paragraphs
+    without a word are dropped. Raises TypeError for a text that is not a str.
     """
     cdef Table table
     cdef Output out
@@ -68,21 +68,22 @@ def encode(texts, bint lowercase, Py_ssize_t min_length, str sentences, bint spa
     cdef int64_t[::1] sentence_view, paragraph_view, document_view
     cdef int32_t[::1] ids_view, rank_view
     cdef int32_t[:, ::1] spans_view, sentence_spans_view
-    kept = [with_final_sigmas(text) if lowercase and "Σ" in text else text for text in texts]
+    # Referenced until the end: the views point into them.
+    given = [with_final_sigmas(text) if lowercase and "Σ" in text else text for text in texts]
     fine = open_table(&table)
     cdef View* views = <View*> malloc((n + 1) * sizeof(View))
     try:
         if views == NULL or not fine:
             raise MemoryError
         for d in range(n):
-            text = kept[d]
+            text = given[d]
             if not PyUnicode_Check(text):
-                raise TypeError(f"text {d} is no str but {type(text).__name__}")
+                raise TypeError(f"text {d} is not a str but {type(text).__name__}")
             PyUnicode_READY(text)
             views[d] = View(PyUnicode_DATA(text), len(text), PyUnicode_KIND(text))
-            # Words and gaps take turns, but in wide text every 'İ' may be a word.
+            # Words and gaps alternate, but in wide text every 'İ' may be a word.
             most += (views[d].length + 1) // 2 if views[d].width == 1 else views[d].length
-        # Virtual room for the most there can be; only what is written becomes real memory.
+        # Allocate for the largest possible result: pages that are never written take no memory.
         ids = np.empty(most, dtype=np.int32)
         sentence_ptr = np.zeros(most, dtype=np.int64)
         paragraph_ptr = np.zeros(most, dtype=np.int64)
@@ -173,7 +174,7 @@ cdef bint scan(
     cdef Py_ssize_t run = 0, begin = 0  # of a run of word characters, of a sentence
 
     while True:
-        if text[i] == c" " and letter(letters, text[i + 1]):  # by far the commonest gap
+        if text[i] == c" " and letter(letters, text[i + 1]):  # by far the most common gap
             i += 1
         elif not letter(letters, text[i]):
             i = read_gap(text, i, length, letters, &gap)
@@ -184,7 +185,7 @@ cdef bint scan(
                 words = 0
                 if gap.lines >= 2:  # between two ends is a line without a word
                     end_paragraph(out)
-        if i != end or i == 0:  # else what follows an 'İ' in the same run
+        if i != end or i == 0:  # otherwise it follows an 'İ' in the same run
             run = i
             begin = i if words == 0 else begin
             words += 1
@@ -195,7 +196,7 @@ cdef bint scan(
         n = 0
         complete = False
         if Char is uint8_t:
-            # Eight characters at a time, as long as they are ASCII and not the last of the text.
+            # Eight characters at a time, while they are ASCII and do not reach the end of the text.
             while not complete and i + 8 <= length:
                 chunk = load(text + i)
                 if chunk & TOP:
@@ -270,10 +271,11 @@ cdef inline uint64_t load(const uint8_t* text) noexcept nogil:
 
 
 cdef inline uint64_t not_in_word(uint64_t* chunk, uint64_t fold) noexcept nogil:
-    """The top bit of every one of eight ASCII characters that is no word character.
+    """The top bits of those of eight ASCII characters that are not word characters.
 
-    fold: what makes a capital small, or 0; the chunk's letters get it. No byte carries into the
-    next, since each is below 0x80 and gets less than 0x80.
+    ``fold``, the bit that makes a letter lower case or 0, is set in the chunk's letters. Ranges
+    are tested in all bytes at once: adding 0x80 - "a" sets the top bit from "a" up. No byte
+    carries into the next, since each is below 0x80 and gets at most 0x7F.
     """
     cdef uint64_t given = chunk[0], small = given | ONES * 0x20
     cdef uint64_t alpha = (small + ONES * (0x80 - c"a")) & ~(small + ONES * (0x7F - c"z")) & TOP
@@ -284,7 +286,7 @@ cdef inline uint64_t not_in_word(uint64_t* chunk, uint64_t fold) noexcept nogil:
 
 
 cdef inline uint32_t utf8(uint32_t c, int* bytes) noexcept nogil:
-    """The UTF-8 bytes of a character from 0x80 up, the first on top, and their number."""
+    """The UTF-8 bytes of a character from 0x80 up, the first one highest, and their number."""
     if c < 0x800:
         bytes[0] = 2
         return 0xC080 | c >> 6 << 8 | c & 0x3F

@@ -90,7 +90,7 @@ def count(const int32_t[::1] ids, const int64_t[::1] ptr, Py_ssize_t n_features)
     """
     cdef Py_ssize_t n_words = n_features // 64 + 1
     indptr = np.zeros(ptr.shape[0], dtype=np.int64)
-    # Virtual room for every occurrence; only what is written becomes real memory.
+    # Allocate for every occurrence: pages that are never written take no memory.
     indices = np.empty(ids.shape[0], dtype=np.int32)
     data = np.empty(ids.shape[0], dtype=np.float64)
     cdef int64_t[::1] indptr_view = indptr
@@ -110,8 +110,8 @@ cdef int64_t _count(
     const int32_t[::1] ids, const int64_t[::1] ptr, int32_t[::1] counts, uint64_t[::1] present,
     uint64_t[::1] summary, int64_t[::1] indptr, int32_t[::1] indices, double[::1] data,
 ) noexcept nogil:
-    """A document's features are bits in ``present``, read out in order; ``summary`` has a bit for
-    every 64 of them, so that empty stretches cost nothing."""
+    """The features of a document are bits in ``present``, which are read in order: this sorts them
+    without comparisons. ``summary`` has a bit for every 64 features, to skip empty words."""
     cdef Py_ssize_t d, i, s
     cdef int64_t used = 0
     cdef int32_t id, word

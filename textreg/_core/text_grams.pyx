@@ -1,13 +1,13 @@
 """n-grams of a stream of words, without their spellings.
 
-A k-gram is known by the (k-1)-gram that it begins with, its parent, and its last word. The k-grams
-of one parent are numbered together, sorted by last word: parent a has the k-grams
+A k-gram is identified by the (k-1)-gram that it begins with, its parent, and its last word. The
+k-grams of one parent are numbered together, sorted by last word: parent a has the k-grams
 ``child_ptr[a]:child_ptr[a + 1]``, and ``last`` holds their last words. So if words are numbered in
 order of name, n-grams are too.
 
 ``parents`` and ``words`` int32: the (k-1)-gram that begins at every place of the stream, and the
-word there, below 0 where none is wanted. ``ptr`` int64 cuts the stream into sentences, which no
-n-gram crosses.
+word there, negative where none is wanted. ``ptr`` int64 has the offsets of sentences, which n-grams
+do not cross.
 """
 
 from libc.math cimport log, sqrt
@@ -62,7 +62,7 @@ cdef void _count_children(
     const int32_t[::1] parents, const int32_t[::1] words, const int64_t[::1] ptr, Py_ssize_t k,
     int64_t[::1] sizes,
 ) noexcept nogil:
-    """How many places every parent has, one entry on."""
+    """The number of places of every parent, shifted by one entry."""
     cdef Py_ssize_t s, i
     for s in range(ptr.shape[0] - 1):
         for i in range(ptr[s], ptr[s + 1] - k + 1):
@@ -74,7 +74,7 @@ cdef void _by_parent(
     const int32_t[::1] parents, const int32_t[::1] words, const int64_t[::1] ptr, Py_ssize_t k,
     int64_t[::1] cursor, int64_t[::1] places,
 ) noexcept nogil:
-    """The places of the stream, sorted by the parent there."""
+    """The places of the stream, sorted by the parent there: a counting sort, in linear time."""
     cdef Py_ssize_t s, i
     for s in range(ptr.shape[0] - 1):
         for i in range(ptr[s], ptr[s + 1] - k + 1):
@@ -88,7 +88,11 @@ cdef int64_t _number_children(
     int32_t[::1] owner, int32_t[::1] number, int32_t[::1] ids, int64_t[::1] child_ptr,
     int32_t* last,
 ) noexcept nogil:
-    """owner: the last parent that was seen with a word; number: the k-gram of the two."""
+    """Number the k-grams of every parent.
+
+    owner: the last parent that was seen with each word, which tells known pairs from new ones
+    without a hash table. number: the k-gram of a word and its owner.
+    """
     cdef int32_t parent, word
     cdef int64_t i, used = 0
     for parent in range(<int32_t> (starts.shape[0] - 1)):
@@ -144,9 +148,9 @@ cdef void _find_grams(
 
 
 def insert_ngrams(const int32_t[:, ::1] levels, const int64_t[::1] ptr):
-    """One stream of the entries of all levels that are not below 0, place by place; ptr follows.
+    """Interleave the entries of all levels that are not negative, place by place.
 
-    levels: int32 (levels, places). Returns ids int32 and ptr int64.
+    levels: int32 (levels, places). Returns ids int32 and the new ptr int64.
     """
     out = np.empty(levels.shape[0] * levels.shape[1], dtype=np.int32)
     out_ptr = np.zeros(ptr.shape[0], dtype=np.int64)
@@ -179,8 +183,8 @@ def gram_norms(
 ):
     """The length of every document's row of 1 + ln(count), over all its n-grams of 1 to n words.
 
-    words: from 0 up. document_ptr: int64, cuts the sentences. Returns float64, 0 for a document
-    without a word. A length depends on its own document alone, to the last bit.
+    words: not negative. document_ptr: int64, offsets of sentences. Returns float64, 0 for a
+    document without words. A length depends on its own document only, to the last bit.
     """
     norms = np.zeros(document_ptr.shape[0] - 1)
     sizes = np.diff(np.asarray(ptr)[np.asarray(document_ptr)])
@@ -197,7 +201,7 @@ def gram_norms(
 
 
 cdef inline int slot_bits(Py_ssize_t size) noexcept nogil:
-    """The binary logarithm of a number of slots of which ``size`` leave a third empty or more."""
+    """The binary logarithm of the number of slots for ``size`` keys, a third of them empty."""
     cdef int bits = 1
     while <Py_ssize_t> 1 << bits < size + size // 2:
         bits += 1
@@ -209,33 +213,34 @@ cdef void _gram_norms(
     Py_ssize_t n, uint32_t[::1] grams, uint64_t[::1] keys, int32_t[::1] counts,
     int64_t[::1] frequencies, double[::1] norms,
 ) noexcept nogil:
-    """A document's k-grams are told apart by a hash table over the pairs of the (k-1)-gram that
-    they begin with, known by its slot, and their last word.
+    """Count the k-grams of every document in a hash table, whose keys are pairs of the slot of the
+    (k-1)-gram that a k-gram begins with and of its last word.
 
-    grams: the slot of the (k-1)-gram that begins at every place. frequencies: how many features
-    have each count; adding these up keeps the order of the features out of the sum.
+    grams: the slot of the (k-1)-gram that begins at every place. frequencies: the number of
+    features with each count; summing over these makes the sum independent of the features' order.
     """
-    cdef Py_ssize_t d, s, i, k, start, found
+    cdef Py_ssize_t d, s, i, k, start, occurrences
     cdef uint64_t key, slot, mask
     cdef int bits
     cdef int32_t c, most
     cdef double square
     for d in range(document_ptr.shape[0] - 1):
         start = ptr[document_ptr[d]]
-        found = ptr[document_ptr[d + 1]] - start  # grams of the level before
-        bits = slot_bits(found)
+        occurrences = ptr[document_ptr[d + 1]] - start  # grams of the level before
+        bits = slot_bits(occurrences)
         mask = (<uint64_t> 1 << bits) - 1
-        for i in range(found):
+        for i in range(occurrences):
             grams[i] = 0
         most = 0
         for k in range(1, n + 1):
-            if found == 0:
+            if occurrences == 0:
                 break
-            found = 0
+            occurrences = 0
             memset(&keys[0], 0xFF, (mask + 1) * sizeof(uint64_t))
             for s in range(document_ptr[d], document_ptr[d + 1]):
                 for i in range(ptr[s], ptr[s + 1] - k + 1):
                     key = <uint64_t> grams[i - start] << 32 | <uint32_t> words[i + k - 1]
+                    # Fibonacci hashing (knuth1998, section 6.4): times 2^64 / golden ratio
                     slot = key * <uint64_t> 0x9E3779B97F4A7C15 >> (64 - bits)
                     while keys[slot] != key and keys[slot] != EMPTY:
                         slot = (slot + 1) & mask
@@ -244,11 +249,11 @@ cdef void _gram_norms(
                         counts[slot] = 0
                     c = counts[slot]
                     counts[slot] = c + 1
-                    frequencies[c] -= 1  # [0] takes what is no feature yet; never read
+                    frequencies[c] -= 1  # [0] is never read
                     frequencies[c + 1] += 1
                     most = max(most, c + 1)
                     grams[i - start] = <uint32_t> slot
-                    found += 1
+                    occurrences += 1
         square = 0.0
         for c in range(1, most + 1):
             if frequencies[c]:

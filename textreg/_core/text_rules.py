@@ -1,4 +1,4 @@
-"""What ends a sentence: the characters and words that the scanner and its plain twin share."""
+"""Rules for the ends of sentences, shared by the scanner and its NumPy twin."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ ELLIPSIS = "…"
 STRONG = "!?‼⁇⁈⁉‽؟।॥۔"
 """Ends a sentence before white space."""
 FULL = "。！？｡．"
-"""Ends a sentence wherever it stands: East Asian text has no spaces."""
+"""Ends a sentence everywhere: East Asian text has no spaces."""
 CLOSERS = "\"'”’)]}»›*`"
-"""May stand between the end mark and the white space."""
+"""Allowed between the end mark and the white space."""
 
 TITLES = frozenset(
     """
@@ -29,18 +29,18 @@ NUMBERED = frozenset(
 """Abbreviations that do not end a sentence when a digit follows."""
 
 HEADER_LENGTH = 32
-"""Most characters of the name in a ``Name: value`` line."""
+"""Maximum number of characters of the name in a ``Name: value`` line."""
 NUMBER_LENGTH = 3
-"""Most characters of the number in an enumeration: ``12. Next point``."""
+"""Maximum number of digits in an enumeration: ``12. Next point``."""
 
 
 def with_final_sigmas(text: str) -> str:
-    """``text`` with 'Σ' replaced by 'ς' where :meth:`str.lower` would write that.
+    """``text`` with 'Σ' replaced by 'ς' where :meth:`str.lower` does that.
 
-    It is the one letter whose lower case depends on its neighbors; afterwards every character can
-    be lowered for itself. Nothing else changes, and no character moves.
+    It is the only letter whose lower case depends on its neighbors; after this, characters can be
+    converted one by one. Nothing else changes, and no character moves.
     """
-    # 'İ' alone has a lower case of two characters; 'I' keeps the places and is as good a neighbor.
+    # Only 'İ' has a lower case of two characters; 'I' instead of it keeps all offsets.
     lowered = text.replace("İ", "I").lower()
     return "".join(
         "ς" if small == "ς" else given for given, small in zip(text, lowered, strict=True)

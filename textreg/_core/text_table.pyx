@@ -15,7 +15,7 @@ cdef extern from "Python.h":
 
 
 cdef bint open_table(Table* table) noexcept nogil:
-    """Begin an empty table; to be closed in any case."""
+    """Initialize an empty table, which must be closed even if this fails."""
     table.bits = 12
     table.size = 0
     table.used = 0

@@ -18,9 +18,9 @@ def nearest_cosines(
     length: Floats,
     threshold: float,
     most: int,
-    together: Int32s,
-    met: Int32s,
-    found: Int32s,
+    shared: Int32s,
+    touched: Int32s,
+    nearest: Int32s,
     cosines: Floats,
     counts: Int32s,
 ) -> None:
@@ -37,5 +37,5 @@ def nearest_cosines(
         others, cosine = others[near], cosine[near]
         best = np.lexsort((others, -cosine))[:most]
         counts[j] = len(best)
-        found[j * most : j * most + len(best)] = others[best]
+        nearest[j * most : j * most + len(best)] = others[best]
         cosines[j * most : j * most + len(best)] = cosine[best]
