@@ -68,18 +68,18 @@ def projection_bounds(rng: np.random.Generator, n: int, p: int) -> Arguments:
 def candidate_groups(rng: np.random.Generator, n: int, p: int) -> Arguments:
     groups = group_arrays(rng, n, p)
     size = len(groups.arguments["members"])
-    known = {
+    bounds = {
         "value": rng.random(4), "origin": rng.integers(0, 3, 4).astype(np.int32),
         "lipschitz": rng.random(4) + 0.5, "divisor": np.sqrt(rng.integers(0, 4, 4)),
     }  # fmt: skip
     return {
-        "groups": groups, "known": Bundle("GroupBounds", known),
+        "groups": groups, "bounds": Bundle("GroupBounds", bounds),
         "factors": np.where(rng.random(size) < 0.9, rng.random(size), np.inf),
         "dots": rng.normal(size=len(groups.arguments["columns"])),
         "error": float(rng.choice([1e-9, 0.1])), "distances": rng.random(3),
         "length": 2.0 * rng.random(), "reach": rng.random(),
         "radius": float(rng.choice([0.0, 0.1])), "top": float(rng.choice([-np.inf, rng.random()])),
-        "candidates": np.full(4, -1, dtype=np.int32), "bound": np.full(4, np.nan),
+        "candidates": np.full(4, -1, dtype=np.int32), "upper": np.full(4, np.nan),
     }  # fmt: skip
 
 
@@ -95,7 +95,7 @@ KERNELS = {
     ),
     "group_scores.candidate_groups": Kernel(
         candidate_groups,
-        "value origin candidates bound",
-        "value origin lipschitz divisor factors dots candidates bound",
+        "value origin candidates upper",
+        "value origin lipschitz divisor factors dots candidates upper",
     ),
 }

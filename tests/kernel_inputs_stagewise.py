@@ -28,7 +28,7 @@ def gram_column(rng: np.random.Generator, n: int, p: int) -> Arguments:
     return {
         **columns(rng, n, p), "row_indptr": row_indptr, "positions": positions,
         "values": rng.normal(size=len(positions)), "c": rng.random(n), "gamma": rng.random(p),
-        "j": int(rng.integers(p)), "sums": np.zeros(p), "seen": np.zeros(p, dtype=np.uint8),
+        "j": int(rng.integers(p)), "sums": np.zeros(p), "visited": np.zeros(p, dtype=np.uint8),
         "out_positions": np.full(p, -1, dtype=np.int32), "out_values": np.full(p, np.nan),
     }  # fmt: skip
 
@@ -67,8 +67,8 @@ def largest_derivative(rng: np.random.Generator, n: int, p: int) -> Arguments:
 KERNELS = {
     "stagewise.gram_column": Kernel(
         gram_column,
-        "sums seen out_positions out_values",
-        "c gamma sums seen out_positions out_values",
+        "sums visited out_positions out_values",
+        "c gamma sums visited out_positions out_values",
     ),
     "stagewise.add_entries": Kernel(add_entries, "A top bottom", "positions top bottom"),
     "stagewise.add_rows": Kernel(add_rows, "A top bottom", "rows top bottom"),

@@ -9,7 +9,7 @@ import numpy as np
 
 
 cdef class GroupArrays:
-    """Groups of columns as the kernels of this module take them, with room for one thread to work.
+    """Groups of columns as the kernels of this module take them, and working memory for a thread.
 
     matrix: (indptr, indices, data) of a CSC matrix, its columns of norm one or less. weights: (n,)
     of the rows, by which all products of columns are weighted. columns: (m,) indices of the columns
@@ -64,7 +64,7 @@ def group_correlations(GroupArrays groups, const int[::1] selected, const double
 
     ``squares``: (entries of members,), the square of the norm that each column has in its group, 0
     where it has left the group. ``dots``: (m,), the products of ``columns`` with r, NaN where they
-    are not known yet; those that are needed are written there.
+    are not computed yet; those that are needed are written there.
     """
     _check(groups, selected, squares, r, dots, out, groups.norms.shape[0])
     with nogil:
@@ -193,7 +193,7 @@ cdef _check(GroupArrays groups, const int[::1] selected, const double[::1] squar
 
 
 cdef _check_width(GroupArrays groups, const int[::1] selected, Py_ssize_t width):
-    """Groups that the room is too small for are refused."""
+    """Groups that have more columns than there is memory for are refused."""
     cdef Py_ssize_t t
     for t in range(selected.shape[0]):
         if groups.offsets[selected[t] + 1] - groups.offsets[selected[t]] > width:
@@ -283,7 +283,7 @@ cdef void _cholesky(double[:, ::1] gram, Py_ssize_t m, double smoothing, double 
 
 
 cdef class GroupBounds:
-    """What is known of the scores of groups: the score at an r where it was computed or bounded.
+    """Bounds on the scores of groups, each at an r where it was computed or bounded.
 
     value: (groups,) bounds on the score before it is divided by ``divisor``. origin: (groups,)
     number of the r at which value holds. lipschitz: (groups,) constants of these scores, which are
@@ -302,60 +302,60 @@ cdef class GroupBounds:
             raise ValueError("value, origin, lipschitz and divisor must have one entry a group")
 
 
-def candidate_groups(GroupArrays groups, GroupBounds known, const double[::1] factors,
+def candidate_groups(GroupArrays groups, GroupBounds bounds, const double[::1] factors,
                      const double[::1] dots, double error, const double[::1] distances,
                      double length, double reach, double radius, double top, int[::1] candidates,
-                     double[::1] bound):
+                     double[::1] upper):
     """The groups whose divided score may be ``top`` or more, and bounds on these scores.
 
-    A score is Lipschitz in r and 0 where r is, so what is ``known`` of it bounds it here:
-    ``distances[origin]`` is how far r is from that origin, ``length`` the length of r. Where that
-    is too much, sum_e ``factors[e]`` ``dots[members[e]]``^2 bounds the square, at an r as far from
-    this one as ``error``; known is changed then, and this r has the last of the distances.
-    ``radius``: r may lie this far from where it belongs. ``reach``: the largest constant of any
-    rival.
+    A score is a Lipschitz function of r, and 0 at r = 0, so bounds at another r, its origin, hold
+    here too: ``distances[origin]`` is the distance of r from it, ``length`` that from 0. Where such
+    a bound is not below ``top``, sum_e ``factors[e]`` ``dots[members[e]]``^2 bounds the square at
+    an r that is ``error`` away; if it is lower, ``bounds`` get it, with the last of the distances
+    as its origin. ``radius``: r may lie this far from its exact value. ``reach``: the largest
+    Lipschitz constant of any other candidate.
 
-    Writes the groups to ``candidates`` and the bounds to ``bound`` (groups,); returns how many.
+    Writes the groups to ``candidates`` and the bounds to ``upper`` (groups,); returns how many.
     """
     cdef Py_ssize_t count = 0, n_groups = groups.offsets.shape[0] - 1
     if factors.shape[0] != groups.members.shape[0]:
         raise ValueError("factors and members must have the same length")
     if dots.shape[0] != groups.columns.shape[0]:
         raise ValueError("dots and columns must have the same length")
-    if not known.value.shape[0] == candidates.shape[0] == bound.shape[0] == n_groups:
-        raise ValueError("known, candidates and bound must have one entry a group")
+    if not bounds.value.shape[0] == candidates.shape[0] == upper.shape[0] == n_groups:
+        raise ValueError("bounds, candidates and upper must have one entry a group")
     with nogil:
-        count = _candidates(groups, known, factors, dots, error, distances, length, reach, radius,
-                            top, candidates, bound)
+        count = _candidates(groups, bounds, factors, dots, error, distances, length, reach, radius,
+                            top, candidates, upper)
     return count
 
 
-cdef Py_ssize_t _candidates(GroupArrays groups, GroupBounds known, const double[::1] factors,
+cdef Py_ssize_t _candidates(GroupArrays groups, GroupBounds bounds, const double[::1] factors,
                             const double[::1] dots, double error, const double[::1] distances,
                             double length, double reach, double radius, double top,
-                            int[::1] candidates, double[::1] bound) noexcept nogil:
+                            int[::1] candidates, double[::1] upper) noexcept nogil:
     cdef Py_ssize_t g, e, count = 0
     cdef int now = <int>distances.shape[0] - 1
     cdef double most, total, share, more
     for g in range(groups.offsets.shape[0] - 1):
-        if known.divisor[g] == 0.0:
+        if bounds.divisor[g] == 0.0:
             continue
-        share = known.lipschitz[g] / known.divisor[g]
+        share = bounds.lipschitz[g] / bounds.divisor[g]
         more = (share + reach) * radius
-        most = known.value[g] + known.lipschitz[g] * distances[known.origin[g]]
-        if most > known.lipschitz[g] * length:
-            most = known.lipschitz[g] * length
-        if most / known.divisor[g] + more < top:
+        most = bounds.value[g] + bounds.lipschitz[g] * distances[bounds.origin[g]]
+        if most > bounds.lipschitz[g] * length:
+            most = bounds.lipschitz[g] * length
+        if most / bounds.divisor[g] + more < top:
             continue
         total = 0.0
         for e in range(groups.offsets[g], groups.offsets[g + 1]):
             total += factors[e] * dots[groups.members[e]] * dots[groups.members[e]]
-        total = sqrt(total) + known.lipschitz[g] * error
+        total = sqrt(total) + bounds.lipschitz[g] * error
         if total < most:
-            known.value[g], known.origin[g] = total, now
+            bounds.value[g], bounds.origin[g] = total, now
             most = total
-        if most / known.divisor[g] + more >= top:
+        if most / bounds.divisor[g] + more >= top:
             candidates[count] = <int>g
-            bound[count] = most / known.divisor[g] + more
+            upper[count] = most / bounds.divisor[g] + more
             count += 1
     return count

@@ -16,31 +16,33 @@ cdef inline double _larger(double a, double b) noexcept nogil:
 def gram_column(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                 const long long[::1] row_indptr, const int[::1] positions,
                 const double[::1] values, const double[::1] c, const double[::1] gamma, int j,
-                double[::1] sums, unsigned char[::1] seen, int[::1] out_positions,
+                double[::1] sums, unsigned char[::1] visited, int[::1] out_positions,
                 double[::1] out_values):
     """Write gamma_k sum_i c_i x_ij x_ik for every k that shares a row with j; returns how many.
 
     indptr, indices, data: X by columns. row_indptr, positions, values: X by rows, its features as
-    positions. c: (n,) weights. gamma, sums, seen, out_positions, out_values: (p,); sums and seen
-    are working memory, zeros before and after. Many positions are written in ascending order.
+    positions. c: (n,) weights. gamma, sums, visited, out_positions, out_values: (p,); sums and
+    visited are working memory, zeros before and after. Many positions are written in ascending
+    order.
     """
     cdef Py_ssize_t p = gamma.shape[0], count
-    if not (sums.shape[0] == seen.shape[0] == out_positions.shape[0] == out_values.shape[0] == p):
+    if not (sums.shape[0] == visited.shape[0] == p
+            and out_positions.shape[0] == out_values.shape[0] == p):
         raise ValueError("all but c must have one entry a column")
     if c.shape[0] != row_indptr.shape[0] - 1:
         raise ValueError("c must have one entry a row")
     if not 0 <= j < indptr.shape[0] - 1:
         raise ValueError("j must be the number of a column")
     with nogil:
-        count = _gram(indptr, indices, data, row_indptr, positions, values, c, gamma, j, sums, seen,
-                      out_positions, out_values)
+        count = _gram(indptr, indices, data, row_indptr, positions, values, c, gamma, j, sums,
+                      visited, out_positions, out_values)
     return count
 
 
 cdef Py_ssize_t _gram(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                       const long long[::1] row_indptr, const int[::1] positions,
                       const double[::1] values, const double[::1] c, const double[::1] gamma,
-                      int j, double[::1] sums, unsigned char[::1] seen, int[::1] out_positions,
+                      int j, double[::1] sums, unsigned char[::1] visited, int[::1] out_positions,
                       double[::1] out_values) noexcept nogil:
     cdef Py_ssize_t e, f, t, p = gamma.shape[0], count = 0
     cdef int i, k
@@ -51,22 +53,22 @@ cdef Py_ssize_t _gram(const long long[::1] indptr, const int[::1] indices, const
         for f in range(row_indptr[i], row_indptr[i + 1]):
             k = positions[f]
             sums[k] += x * values[f]
-            if not seen[k]:
-                seen[k] = 1
+            if not visited[k]:
+                visited[k] = 1
                 out_positions[count] = k
                 count += 1
     if 16 * count > p:
         # Sorted, so that every later step reads and writes memory in order.
         count = 0
         for t in range(p):
-            if seen[t]:
+            if visited[t]:
                 out_positions[count] = <int> t
                 count += 1
     for t in range(count):
         k = out_positions[t]
         out_values[t] = gamma[k] * sums[k]
         sums[k] = 0.0
-        seen[k] = 0
+        visited[k] = 0
     return count
 
 
@@ -196,6 +198,7 @@ cdef Py_ssize_t _largest(const double[::1] A, const double[::1] B, double offset
                          double tie) noexcept nogil:
     cdef Py_ssize_t b, k, first = 0, position = -1, blocks = top.shape[0]
     cdef double bound, floor, best = -1.0
+    # Start with the block of the largest bound: its maximum excludes most of the others.
     for b in range(blocks):
         bound = _bound(offset, low[b], high[b], top[b], bottom[b])
         if bound > best:

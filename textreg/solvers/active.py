@@ -72,9 +72,9 @@ class ActiveColumns:
         for j in features.tolist():
             begin, size = int(self._indptr[-1]), int(indptr[j + 1] - indptr[j])
             if begin + size > len(self._data):  # doubling: the copies cost O(1) for each entry
-                room = max(begin + size, 2 * len(self._data))
-                self._indices = np.resize(self._indices, room)
-                self._data = np.resize(self._data, room)
+                capacity = max(begin + size, 2 * len(self._data))
+                self._indices = np.resize(self._indices, capacity)
+                self._data = np.resize(self._data, capacity)
             self._indices[begin : begin + size] = indices[indptr[j] : indptr[j + 1]]
             self._data[begin : begin + size] = data[indptr[j] : indptr[j + 1]]
             self._indptr = np.append(self._indptr, begin + size)

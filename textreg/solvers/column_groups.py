@@ -29,7 +29,7 @@ class ColumnGroups:
     """Groups in which one column stands for all features whose columns are parallel.
 
     All scores are the same: k columns of norm one are as good as one of norm sqrt(k), any others as
-    one whose square is the sum of their squares. Of groups that are the same only the first is in.
+    one whose square is the sum of their squares. Of equal groups only the first is included.
 
     first: (groups,) index of each group in ``Problem.groups``, ascending. offsets: group g has the
     entries from ``offsets[g]`` to ``offsets[g + 1]``, columns with the most nonzeros first.
@@ -87,6 +87,7 @@ class ColumnGroups:
         """(entries,), see the kernel of this name; infinite for groups that are too wide."""
 
         def make() -> Floats:
+            # An infinite factor means no bound: the score itself is computed.
             out = np.full(len(self.members), np.inf)
             widths = np.diff(self.offsets)
             selected = np.flatnonzero(widths <= MOST_BOUNDED).astype(np.int32)

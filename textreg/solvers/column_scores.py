@@ -56,6 +56,8 @@ class ColumnDots:
         columns, distinct = self.columns, self.distinct
         change = r - self._r
         changed = change * change * columns.inverse * len(r) > self.tolerance**2
+        # After a step r changes much in the few documents of the new feature, and little elsewhere:
+        # only these rows of X are read, and the norm of the other changes bounds the error.
         rows = np.flatnonzero(changed).astype(np.int32)
         column_sums(
             distinct.indptr, distinct.positions, distinct.values, change[rows], rows, self.values
@@ -69,11 +71,11 @@ class ColumnScores:
     """The scores scale_j |x_j . r| of single columns, computed only when they may be the largest.
 
     Of columns that are parallel only the first, that of the largest scale, is a candidate; when it
-    is selected, the next one takes its place.
+    is selected, the next one replaces it.
     """
 
     def __init__(self, column_dots: ColumnDots, scale: Floats) -> None:
-        """scale: (p,), for which the distinct columns were found; 0 takes a column out."""
+        """scale: (p,), that of the distinct columns; 0 excludes a column."""
         self.column_dots, self.scale = column_dots, scale
         self.lipschitz = float(scale.max(initial=0.0))
         self._available = scale > 0.0
@@ -82,13 +84,14 @@ class ColumnScores:
         self._score, self._candidates = np.empty(len(self._columns)), np.empty_like(self._columns)
 
     def remove(self, features: Int32s) -> None:
-        """Take columns out; the next one parallel to each, if there is one, takes its place."""
+        """Remove columns; the next one parallel to each, if there is one, replaces it."""
         self._available[features] = False
         distinct = self.column_dots.distinct
         for j in features.tolist():
             position = distinct.position[j]
             if position < 0 or self._columns[position] != j:
                 continue
+            # Parallel columns have the same score up to their scale: skip those already selected.
             following = distinct.next_parallel[j]
             while following >= 0 and not self._available[following]:
                 following = distinct.next_parallel[following]

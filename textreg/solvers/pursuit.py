@@ -141,7 +141,8 @@ class Pursuit:
         self.problem, self.l2, self.epsilon = problem, l2, epsilon
         self.columns = unit = unit_columns(problem)
         size = np.sign(unit.norms) if columns == "unit" else unit.norms
-        # With w_j = u_j / size_j the ridge l2 w_j^2 is 1/2 q_j u_j^2.
+        # Fits are on columns of norm one, in both modes: with w_j = u_j / size_j the ridge l2 w_j^2
+        # is 1/2 q_j u_j^2.
         q = 2.0 * l2 / np.where(size > 0.0, size, 1.0) ** 2
         self.fit = ActiveFit(problem, unit, q)
         self.proven = bool((q >= LEAST_RIDGE).all())
@@ -269,6 +270,7 @@ class Pursuit:
         steps = self.steps if reached is None else self.steps[: reached + 1]
         count = steps[-1].active if steps else 0
         features = np.array(self.order[:count], dtype=np.int64)
+        # The fits above are exact enough to select by, not to the tolerance of a model.
         refit = self._refit(features)
         w = np.zeros(self.problem.X.shape[1])
         w[features] = refit.w
@@ -316,8 +318,8 @@ class Pursuit:
 
     def _start(self, count: int) -> tuple[Floats, float]:
         """Start for the fit of the first ``count`` features: the last refit with fewer of them."""
-        known = max((size for size in self._refits if size <= count), default=0)
-        if not known:
+        last = max((size for size in self._refits if size <= count), default=0)
+        if not last:
             return self.fit.w[:count] / self.columns.norms[self.order[:count]], self.fit.b
-        w, b = self._refits[known]
-        return np.concatenate([w, np.zeros(count - known)]), b
+        w, b = self._refits[last]
+        return np.concatenate([w, np.zeros(count - last)]), b

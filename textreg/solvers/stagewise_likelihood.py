@@ -1,4 +1,4 @@
-"""Likelihoods that forward stagewise can climb: scores, derivatives, intercept and errors."""
+"""Likelihoods that forward stagewise maximizes: scores, derivatives, intercept and errors."""
 
 from __future__ import annotations
 
@@ -75,6 +75,7 @@ class LinearLikelihood:
             self._c * self._residual, lookup.order
         )
         self.gram = GramCache(problem, lookup, gamma, cache)
+        # By Cauchy and Schwarz no derivative exceeds N times the root mean square of y.
         self.noise = ROUNDING * self._total * float(np.sqrt(self._c @ y**2 / self._total))
         self.refresh(np.empty(0))
 
@@ -139,6 +140,7 @@ class LossLikelihood:
         z = engine.z[rows] + change * self._columns.data[entries]
         r, h = np.empty_like(z), np.empty_like(z)
         self._loss.derivatives(z, self._y[rows], self._c[rows], r, h)
+        # Centering adds -gamma_k mu_k sum(fall) to every c_k: as B is gamma mu, to the offset.
         fall = engine.r[rows] - r
         engine.z[rows], engine.r[rows] = z, r
         self._scaled.add(rows, fall, -float(fall.sum()))
@@ -221,6 +223,7 @@ class ExponentialLikelihood:
         rows = self._columns.indices[entries]
         z = self._z[rows] + change * self._columns.data[entries]
         self._z[rows] = z
+        # Only differences of scores matter: subtract a larger maximum before exp(z) overflows.
         if float(z.max()) > self._far:
             self._rescale()
             return

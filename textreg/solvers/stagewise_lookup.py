@@ -39,7 +39,7 @@ SHIFT = 7
 """Features lie in blocks of 2^SHIFT, each with bounds on its derivatives."""
 
 TIE = 1e-10
-"""Derivatives within this share of the largest count as equal; the first such feature is taken."""
+"""Derivatives within this share of the largest count as equal; the first such is selected."""
 
 CONSTANT = 1e-12
 """A column whose variance is below this share of its mean square is constant: never selected."""
@@ -109,7 +109,7 @@ class DerivativeLookup:
         add_rows(*matrix, rows, change, self.A, self.top, self.bottom, SHIFT)
 
     def reset(self, offset: float) -> None:
-        """Continue from an A that was computed anew."""
+        """Continue after A was recomputed."""
         self.offset = offset
         apply_offset(self.A, self.B, 0.0, self.top, self.bottom, SHIFT)
 
@@ -130,6 +130,7 @@ class DerivativeLookup:
         positions = self.position[features]
         size = np.abs(self.A[positions] + self.offset * self.B[positions])
         largest = float(size.max())
+        # The first feature among equals, so that the order of documents does not matter.
         near = np.flatnonzero(size >= largest - TIE * largest)
         return int(positions[near[np.argmin(features[near])]])
 
@@ -171,7 +172,7 @@ class GramCache:
         self._rows = RowsByPosition.of(problem.X, lookup.position)
         self._columns, self._weights = problem.design.columns, problem.weights
         self._gamma, self._limit = gamma, limit
-        self._sums, self._seen = np.zeros(p), np.zeros(p, dtype=np.uint8)
+        self._sums, self._visited = np.zeros(p), np.zeros(p, dtype=np.uint8)
         self._positions, self._values = np.empty(p, dtype=np.int32), np.empty(p)
         self._stored: OrderedDict[int, tuple[Int32s, Floats]] = OrderedDict()
         self._computed = self._bytes = 0
@@ -189,12 +190,13 @@ class GramCache:
             return column
         count = gram_column(
             *self._columns, *self._rows, self._weights, self._gamma, feature, self._sums,
-            self._seen, self._positions, self._values,
+            self._visited, self._positions, self._values,
         )  # fmt: skip
         column = self._positions[:count].copy(), self._values[:count].copy()
         self._computed += 1
         self._stored[feature] = column
         self._bytes += column[0].nbytes + column[1].nbytes
+        # The column just computed stays, even where it alone exceeds the limit.
         while self._bytes > self._limit and len(self._stored) > 1:
             _, (positions, values) = self._stored.popitem(last=False)
             self._bytes -= positions.nbytes + values.nbytes

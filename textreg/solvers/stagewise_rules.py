@@ -21,7 +21,7 @@ class StepRules:
     Parameters
     ----------
     likelihood : {"loss", "linear", "exponential"}, default "loss"
-        What is climbed: minus the loss of the problem; minus squared error, whatever the loss; or
+        What is maximized: minus the loss of the problem; minus squared error, whatever the loss; or
         the exponential family of
         :class:`~textreg.solvers.stagewise_likelihood.ExponentialLikelihood`.
     epsilon : float, default 0.01

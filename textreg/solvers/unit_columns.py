@@ -84,6 +84,7 @@ class UnitColumns:
         weights of the documents, (count, n); and their weighted products with each other, (count,
         count).
         """
+        # Products of two columns that are nearly full are fastest as one dense matrix product.
         selected = np.argsort(np.diff(-self.indptr), kind="stable")[:count]
         row = np.full(self.shape[1], -1, dtype=np.int32)
         row[selected] = np.arange(len(selected))

@@ -105,7 +105,7 @@ class GroupBounds:
 
 def candidate_groups(
     groups: GroupArrays,
-    known: GroupBounds,
+    bounds: GroupBounds,
     factors: Floats,
     dots: Floats,
     error: float,
@@ -115,21 +115,21 @@ def candidate_groups(
     radius: float,
     top: float,
     candidates: Int32s,
-    bound: Floats,
+    upper: Floats,
 ) -> int:
     """Twin of :func:`textreg._core.group_scores.candidate_groups`."""
     count = 0
-    for g in np.flatnonzero(known.divisor).tolist():
-        lipschitz, divisor = float(known.lipschitz[g]), float(known.divisor[g])
+    for g in np.flatnonzero(bounds.divisor).tolist():
+        lipschitz, divisor = float(bounds.lipschitz[g]), float(bounds.divisor[g])
         more = (lipschitz / divisor + reach) * radius
-        most = min(known.value[g] + lipschitz * distances[known.origin[g]], lipschitz * length)
+        most = min(bounds.value[g] + lipschitz * distances[bounds.origin[g]], lipschitz * length)
         if most / divisor + more < top:
             continue
         here = groups.entries(g)
         total = math.sqrt(factors[here] @ dots[groups.members[here]] ** 2) + lipschitz * error
         if total < most:
-            known.value[g], known.origin[g], most = total, len(distances) - 1, total
+            bounds.value[g], bounds.origin[g], most = total, len(distances) - 1, total
         if most / divisor + more >= top:
-            candidates[count], bound[count] = g, most / divisor + more
+            candidates[count], upper[count] = g, most / divisor + more
             count += 1
     return count

@@ -23,7 +23,7 @@ def gram_column(
     gamma: Floats,
     j: int,
     sums: Floats,
-    seen: NDArray[np.uint8],
+    visited: NDArray[np.uint8],
     out_positions: Int32s,
     out_values: Floats,
 ) -> int:
