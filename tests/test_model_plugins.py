@@ -112,8 +112,8 @@ def test_another_version_works_with_a_warning(site: Site, folder: Path) -> None:
     predicted, shown = later.session([PREDICT, SHOW])
     assert (predicted[0], predicted[1].split()) == (0, ["p"] * 20 + ["n"] * 20)
     assert predicted[2] == (
-        "Warning: model.textreg was made with acme-spaces 1.3.0, and 2.0 is installed: its "
-        "tokenizer may give other words. The same again: pip install acme-spaces==1.3.0\n"
+        "Warning: model.textreg was made with acme-spaces 1.3.0, but 2.0 is installed: its "
+        "tokenizer may give other words. To get the same version: pip install acme-spaces==1.3.0\n"
     )
     assert (shown[0], shown[2]) == (0, "")
 
@@ -197,7 +197,7 @@ def test_one_that_a_program_had_registered(folder: Path, site: Site) -> None:
     assert (code, len(out.split())) == (0, 40)
     assert err == (
         "Warning: own.textreg was made with a tokenizer 'spaces' that a program had registered; "
-        "the one of acme-spaces 1.3.0 is taken instead, and may give other words.\n"
+        "the one of acme-spaces 1.3.0 is used instead, and may give other words.\n"
     )
 
 

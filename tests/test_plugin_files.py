@@ -291,7 +291,7 @@ def test_a_model_with_its_file(site: Site) -> None:
     assert changed[:2] == (1, "")
     other = hashlib.sha256((site.folder / "changed.py").read_bytes()).hexdigest()
     assert (
-        f"mine.py (SHA-256 {DIGEST}), but changed.py has another content (SHA-256 {other})"
+        f"mine.py (SHA-256 {DIGEST}), but changed.py has other content (SHA-256 {other})"
         in (changed[2])
     )
 
