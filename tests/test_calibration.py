@@ -1,4 +1,4 @@
-"""Probabilities that come true, and thresholds: against counts by hand, and in the model file."""
+"""Calibration and decision thresholds: against counts by hand, and in the model file."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_temperature_finds_the_true_scale() -> None:
 
 
 @pytest.mark.parametrize("loss", ["logistic", "softmax"])
-def test_isotonic_chances_are_shares_that_came_true(loss: str) -> None:
+def test_isotonic_probabilities_are_observed_fractions(loss: str) -> None:
     if loss == "logistic":
         scores, y_true = np.repeat([-2.0, 0.0, 1.0], 10)[:, None], np.zeros(30, dtype=np.int64)
         y_true[[0, 10, 11, 12, 13]] = 1
@@ -151,24 +151,24 @@ def test_through_training_and_the_model_file(
     assert model.predict(texts).count("p") > plain.predict(texts).count("p")
 
     fresh, wanted = noisy(900, labels)[0][400:], noisy(900, labels)[1][400:]
-    chances = model.predict_proba(fresh)
-    assert chances.sum(axis=1) == pytest.approx(1.0)
+    proba = model.predict_proba(fresh)
+    assert proba.sum(axis=1) == pytest.approx(1.0)
     at = [model.labels.index(label) for label in wanted]
     every = np.arange(len(at))
     before = -np.log(plain.predict_proba(fresh)[every, at]).mean()
-    assert -np.log(chances[every, at]).mean() < before
-    assert np.log(chances) == pytest.approx(model.log_probabilities(model.decision_function(fresh)))
+    assert -np.log(proba[every, at]).mean() < before
+    assert np.log(proba) == pytest.approx(model.log_probabilities(model.decision_function(fresh)))
 
     # What explain says of the one sentence is the log-probability with it less that without.
     found = model.explain(fresh[0], of="p")
     own = model.labels.index("p")
     without = model.predict_proba([""])[0, own]
-    assert found.sentences[0].removal == pytest.approx(np.log(chances[0, own] / without))
+    assert found.sentences[0].removal == pytest.approx(np.log(proba[0, own] / without))
 
     model.save(tmp_path / "m.textreg")
     again = textreg.load(tmp_path / "m.textreg")
     assert (again.calibration, again.thresholds) == (model.calibration, model.thresholds)
-    assert (again.predict_proba(fresh) == chances).all()
+    assert (again.predict_proba(fresh) == proba).all()
     assert again.predict(fresh) == model.predict(fresh)
 
 

@@ -1,4 +1,4 @@
-"""Who wins a search, and what may be searched."""
+"""Which setting a search chooses, and what may be searched."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ POINTS = [
 
 
 @pytest.mark.parametrize(
-    ("rule", "winner"),
+    ("rule", "chosen"),
     [
         (SelectionRule(), 0),
         (SelectionRule(select="1se"), 1),  # of two with 300 features the more accurate
@@ -68,8 +68,8 @@ POINTS = [
         (SelectionRule(max_nonzero=199), 4),
     ],
 )
-def test_rules(rule: SelectionRule, winner: int) -> None:
-    assert choose(POINTS, "accuracy", rule) == winner
+def test_rules(rule: SelectionRule, chosen: int) -> None:
+    assert choose(POINTS, "accuracy", rule) == chosen
 
 
 def test_what_is_better_when_smaller() -> None:

@@ -49,7 +49,7 @@ def test_prices_lie_between_the_ends_of_the_grid() -> None:
 
 
 class Spotty(Regularizer):
-    """Good at one price, which is no point of the grid, and bad at the others."""
+    """Good at one penalty strength, which is not on the grid, and bad at the others."""
 
     name = "spotty"
     far: float = param(default=AUTO, search=Lasso.declared()["l1"].search, help="how far")

@@ -1,4 +1,4 @@
-"""Splits, the search over a grid, metrics, and who wins."""
+"""Splits, the search over a grid, metrics, and the choice."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def test_the_gap_is_a_proof(reg: str, params: dict[str, float]) -> None:
 
 
 def test_two_classes_are_one_with_half_the_price_each() -> None:
-    """w and -w share the price: a ridge of 2 l2 on their half is l2 on the difference's half."""
+    """w and -w share the penalty: a ridge of 2 l2 on their half is l2 on the difference's half."""
     made, codes = problem()
     two = (codes > 1).astype(np.int64)
     both = fit("ridge", made, two, l2=0.4)

@@ -1,1 +1,1 @@
-"""How prices, and whatever else is open, are chosen."""
+"""How hyperparameters are chosen: splits, grids, searches, and the selection."""

@@ -25,7 +25,7 @@ from textreg.records import Step
 from textreg.training.search.trials import Chunk, Fold, Trials, solve_chunk
 
 PATIENCE = 10
-"""Seconds until a scheduler has answered, or has found a worker."""
+"""Seconds to wait for a scheduler, or for its first worker."""
 
 ATTEMPTS = 3
 """How often pieces are handed out that are lost together with the data they need."""
@@ -83,13 +83,13 @@ class Cluster:
                 backend="dask", client=self._client, wait_for_workers_timeout=PATIENCE
             ):
                 try:
-                    found: list[Trials] = Parallel(n_jobs=-1, batch_size=1)(tasks)
+                    trials: list[Trials] = Parallel(n_jobs=-1, batch_size=1)(tasks)
                 except CancelledError:
                     self._sent.clear()  # gone with the workers that had them
                     continue
                 except (KilledWorker, TimeoutError):
                     break
-            return found
+            return trials
         raise UsageError(
             "the workers of the cluster died again and again: look at their logs, they may lack "
             "memory. With --resume, what is done is kept."

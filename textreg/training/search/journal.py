@@ -1,8 +1,8 @@
-"""A file that keeps what a search has measured, so that it goes on where it stopped.
+"""A file of the results of a search, from which it can be resumed.
 
-Every line is a checksum, a space and an entry in JSON. The first entry says what is searched; each
-other one holds the trials of one chunk of work, under a key made of all that they depend on. Lines
-are only ever added; a last one that was cut off while it was written does not count.
+Every line is a checksum, a space and an entry in JSON. The first entry says what is searched; every
+other one has the trials of one chunk of work, under a key made of all that they depend on. Lines
+are only appended; an incomplete last line is dropped.
 """
 
 from __future__ import annotations
@@ -33,11 +33,21 @@ CHECKSUM = 16
 
 
 class Journal:
-    """The trials that a file holds, and those to come; safe between threads.
+    """The trials in a file, to which new ones are appended; threads may share it.
 
-    about: what is searched, JSON-able; a file that is about anything else is refused. Raises
-    UsageError for a file that is foreign or cannot be written and DataError for a damaged one; both
-    leave it as it is.
+    Parameters
+    ----------
+    path : path-like
+        The file; made if it does not exist.
+    about : mapping
+        What is searched, JSON-able. A file that is about anything else is refused.
+
+    Raises
+    ------
+    UsageError
+        For another search's file, or one that is no journal or cannot be written.
+    DataError
+        For a damaged file. In both cases it stays unchanged.
     """
 
     def __init__(self, path: str | os.PathLike[str], about: Mapping[str, Any]) -> None:
