@@ -78,7 +78,7 @@ def test_files(tmp_path: Path) -> None:
 
 def test_files_of_others_are_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "test.jsonl").write_text("mine")
-    with pytest.raises(UsageError, match=r"test\.jsonl is there already, .* name another folder"):
+    with pytest.raises(UsageError, match=r"test\.jsonl exists already, .* name another folder"):
         write_demo(tmp_path)
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [
         ("test.jsonl", "mine")
@@ -87,5 +87,7 @@ def test_files_of_others_are_not_overwritten(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
-    with pytest.raises(UsageError, match=r"taken: cannot be made a folder: .* another place\."):
+    with pytest.raises(
+        UsageError, match=r"taken: the folder cannot be created: .* another place\."
+    ):
         write_demo(tmp_path / "taken")

@@ -50,7 +50,7 @@ def test_pages_load(gallery: list[Path], browser: Chrome) -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "label", "prices", "least"),
+    ("task", "label", "strengths", "least"),
     [
         # Yogatama & Smith (2014), table 4: a message about Mac hardware
         ("computer", "comp.sys.mac.hardware", ("0.25", "2.4", "0.25"), 0.8),
@@ -65,13 +65,14 @@ def test_the_papers_own_examples(
     browser: Chrome,
     task: str,
     label: str,
-    prices: tuple[str, str, str],
+    strengths: tuple[str, str, str],
     least: float,
 ) -> None:
     folder, model = data_dir / "data" / "tasks" / task, tmp_path / "m.textreg"
     train = folder / "train.jsonl.gz"
     given = (
-        f"--reg-{name}={value}" for name, value in zip(("group", "l1", "l2"), prices, strict=True)
+        f"--reg-{name}={value}"
+        for name, value in zip(("group", "l1", "l2"), strengths, strict=True)
     )
     command = ["train", train, "--reg", "sentence", "--ngrams", "1", "--weighting", "count"]
     code, _, err = cli(*command, *given, "-o", model)

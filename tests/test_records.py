@@ -34,8 +34,8 @@ def make_groups(sets: Sequence[Sequence[int]], weights: Sequence[float] | None =
 def penalty(groups: Groups, w: np.ndarray) -> float:
     """Sum of the weighted norms, by the definition."""
     return sum(
-        float(price * np.linalg.norm(w[groups.indices[start:stop]]))
-        for price, start, stop in zip(
+        float(weight * np.linalg.norm(w[groups.indices[start:stop]]))
+        for weight, start, stop in zip(
             groups.weights, groups.indptr[:-1], groups.indptr[1:], strict=True
         )
     )
@@ -49,8 +49,8 @@ WEIGHTS = hnp.arrays(np.float64, P, elements=st.floats(-10, 10))
 
 @given(sets=SETS, w=WEIGHTS, seed=st.integers(0, 99))
 def test_merging_groups_keeps_the_penalty(sets: list[list[int]], w: np.ndarray, seed: int) -> None:
-    prices = np.random.default_rng(seed).uniform(0, 3, len(sets))
-    groups = make_groups(sets, list(prices))
+    weights = np.random.default_rng(seed).uniform(0, 3, len(sets))
+    groups = make_groups(sets, list(weights))
     merged = groups.merged
     expected = penalty(groups, w)
     actual = penalty(merged.groups, w) + float(merged.l1 @ np.abs(w))

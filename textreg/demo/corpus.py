@@ -1,7 +1,7 @@
-"""A corpus of our own, so that everything can be tried with no download.
+"""A generated corpus, to try everything without a download.
 
 Short product reviews from a small grammar. A review has three to seven sentences, of which one or
-two say what its writer thinks; the others are about delivery, looks and use. Some are hard on
+two express an opinion; the others are about delivery, looks and use. Some reviews are hard on
 purpose: praise by negation, an older product that was bad, a kind word before the verdict.
 """
 
@@ -23,7 +23,12 @@ _ARTICLE = re.compile(r"\b([Aa]) (?=[aeio]|u[mn](?!i))")
 
 
 class DemoCorpus(NamedTuple):
-    """Where the corpus was written: JSON lines with ``text`` and ``label`` (``pos`` or ``neg``)."""
+    """The files of the corpus: JSON lines with ``text`` and ``label`` (``pos`` or ``neg``).
+
+    Attributes
+    ----------
+    train, test : Path
+    """
 
     train: Path
     test: Path
@@ -32,18 +37,32 @@ class DemoCorpus(NamedTuple):
 def write_demo(
     folder: str | os.PathLike[str], *, train: int = 800, test: int = 200, seed: int = 0
 ) -> DemoCorpus:
-    """Write ``train.jsonl`` and ``test.jsonl`` into ``folder``, which is made if it is missing.
+    """Write ``train.jsonl`` and ``test.jsonl``, in which no review occurs twice.
 
-    train, test: numbers of reviews, half of them positive. The same seed gives the same files. No
-    review occurs twice. Raises UsageError if the folder cannot be made, or holds other files of
-    these names.
+    Parameters
+    ----------
+    folder : str or path
+        Created if it is missing.
+    train, test : int, default 800 and 200
+        Numbers of reviews, half of them positive.
+    seed : int, default 0
+        The same seed gives the same files.
+
+    Returns
+    -------
+    DemoCorpus
+
+    Raises
+    ------
+    UsageError
+        If the folder cannot be created, or has other files of these names.
     """
     corpus = DemoCorpus(Path(folder, "train.jsonl"), Path(folder, "test.jsonl"))
     try:
         corpus.train.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
-            f"{folder}: cannot be made a folder: {error.strerror}. Choose another place."
+            f"{folder}: the folder cannot be created: {error.strerror}. Choose another place."
         ) from None
     reviews = make_reviews(train + test, seed=seed)
     contents = [
@@ -53,8 +72,8 @@ def write_demo(
     for path, content in zip(corpus, contents, strict=True):
         if path.exists() and not (path.is_file() and path.read_bytes() == content):
             raise UsageError(
-                f"{path} is there already, with something else in it: name another folder, or "
-                "remove it first."
+                f"{path} exists already, with other contents: name another folder, or remove the "
+                "file first."
             )
     for path, content in zip(corpus, contents, strict=True):
         write_atomically(path, content)
@@ -62,7 +81,7 @@ def write_demo(
 
 
 def make_reviews(count: int, *, seed: int = 0) -> list[tuple[str, str]]:
-    """``count`` different (label, review) pairs, positive and negative by turns."""
+    """``count`` distinct (label, review) pairs, alternately positive and negative."""
     rng = random.Random(seed)
     reviews: dict[str, str] = {}
     while len(reviews) < count:
@@ -72,7 +91,7 @@ def make_reviews(count: int, *, seed: int = 0) -> list[tuple[str, str]]:
 
 
 def _review(label: str, rng: random.Random) -> str:
-    """One review: opening, asides, and the verdict somewhere among them, more often at the end."""
+    """One review: opening, asides, and the verdict among them, mostly near the end."""
     symbols = {**GRAMMAR, **rng.choice(PRODUCTS)}
     plain, negated, concession = {
         "pos": ("praise", "negated_complaint", "small_complaint"),
@@ -81,23 +100,23 @@ def _review(label: str, rng: random.Random) -> str:
     kind = negated if rng.random() < 0.3 else plain
     verdicts = [[verdict] for verdict in rng.sample(symbols[kind], rng.choice((1, 1, 2)))]
     if rng.random() < 0.25:
-        verdicts[0] = [rng.choice(symbols[concession]), "{but} " + _lowered(verdicts[0][0])]
+        verdicts[0] = [rng.choice(symbols[concession]), "{but} " + _uncapitalized(verdicts[0][0])]
     most = 6 - sum(map(len, verdicts))
     body = [[aside] for aside in rng.sample(symbols["aside"], rng.randint(1, most))]
     for verdict in verdicts:
         body.insert(max(rng.randint(0, len(body)), rng.randint(0, len(body))), verdict)
     sentences = [rng.choice(symbols["opening"]), *(line for part in body for line in part)]
-    return " ".join(_said(sentence, symbols, rng) for sentence in sentences)
+    return " ".join(_expanded(sentence, symbols, rng) for sentence in sentences)
 
 
-def _said(sentence: str, symbols: Symbols, rng: random.Random) -> str:
-    """``sentence`` with a choice made for every symbol, and with grammar put right."""
+def _expanded(sentence: str, symbols: Symbols, rng: random.Random) -> str:
+    """``sentence`` with every symbol replaced by one of its alternatives."""
     while _SYMBOL.search(sentence):
         sentence = _SYMBOL.sub(lambda match: rng.choice(symbols[match[1]]), sentence)
     sentence = _ARTICLE.sub(r"\1n ", sentence)
     return sentence[0].upper() + sentence[1:]
 
 
-def _lowered(sentence: str) -> str:
-    """``sentence`` as it goes on after a word; the pronoun I stays a capital."""
+def _uncapitalized(sentence: str) -> str:
+    """``sentence`` to follow a word, without its capital; except for the pronoun I."""
     return sentence if sentence.startswith("I ") else sentence[0].lower() + sentence[1:]

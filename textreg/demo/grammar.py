@@ -1,4 +1,4 @@
-"""What the reviews of :mod:`textreg.demo.corpus` are made of."""
+"""The grammar of the reviews of :mod:`textreg.demo.corpus`."""
 
 from __future__ import annotations
 

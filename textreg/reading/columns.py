@@ -99,7 +99,7 @@ class TableColumns:
         return bool(names) and all(name.isdecimal() for name in names)
 
     def fit(self, names: Sequence[str]) -> bool:
-        """Whether ``names`` has everything that is wanted or needed, and so may be a header."""
+        """Whether ``names`` may be a header: it has all columns that are needed or asked for."""
         return all(self._choose(role, names) for role in USUAL_NAMES if self._needs(role))
 
     def find(self, names: Sequence[str], where: str) -> None:
@@ -143,10 +143,24 @@ class TableColumns:
                 )
 
     def row(self, line: int, get: Callable[[str], Any]) -> Row:
-        """The document of the record at ``line``, whose fields ``get`` gives by column name.
+        """The document of a record.
 
-        Labels may be any text, number, true or false, and become texts. A field that cannot be used
-        raises UnusableRow; unlabeled data may lack labels here and there.
+        Parameters
+        ----------
+        line : int
+            The line or record where it begins, from 1.
+        get : callable
+            Returns a field by the name of its column, None if it is missing.
+
+        Returns
+        -------
+        Row
+            Labels may be any text, number, true or false, and are converted to texts.
+
+        Raises
+        ------
+        UnusableRow
+            If a field cannot be used; unlabeled data may lack labels.
         """
         chosen = self.chosen
         text = get(chosen["text"])
@@ -240,6 +254,6 @@ def _not_text(name: str, value: Any) -> UnusableRow:
 
 
 def _shown(value: Any) -> str:
-    """``value`` as it would stand in a file, shortened."""
+    """``value`` as JSON, shortened."""
     shown = json.dumps(value)
     return shown if len(shown) <= 40 else f"{shown[:37]}..."

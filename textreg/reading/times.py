@@ -1,4 +1,4 @@
-"""When documents were written: numbers, or ISO dates."""
+"""Times of documents: numbers, or ISO dates."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _DATE = re.compile(
 
 
 def moment(value: Any) -> tuple[float, bool]:
-    """A time as a number, and whether it was a date; the number is then seconds since 1970.
+    """A time as a number, and whether it was a date, as seconds since 1970.
 
-    Dates are ``2024-03-01``, with ``T14:30``, seconds and an offset as wanted; without an offset
-    they are meant in UTC. ValueError for anything else.
+    Dates are ``2024-03-01``, optionally with ``T14:30``, seconds and an offset, which is UTC by
+    default. Raises ValueError for anything else.
     """
     if hasattr(value, "isoformat"):  # datetime.date and its children
         value = value.isoformat()
@@ -32,8 +32,8 @@ def moment(value: Any) -> tuple[float, bool]:
         raise ValueError("true or false is no time")
     if isinstance(value, (str, np.datetime64)):
         text = str(value).strip()
-        if found := _DATE.fullmatch(text):
-            return _seconds(*found.groups()), True
+        if match := _DATE.fullmatch(text):
+            return _seconds(*match.groups()), True
         value = text
     number = float(value)
     if not math.isfinite(number):
@@ -42,9 +42,10 @@ def moment(value: Any) -> tuple[float, bool]:
 
 
 def moments(values: Sequence[Any], where: Callable[[int], str]) -> Floats:
-    """All times as numbers (n,); DataError for one that is none, or of another kind than the first.
+    """All times as numbers (n,).
 
-    where: where a document is, for messages.
+    ``where`` returns the place of a document, for messages. Raises DataError for a value that is
+    not a time, and for dates mixed with numbers.
     """
     numbers = np.empty(len(values))
     dated = None
@@ -59,20 +60,20 @@ def moments(values: Sequence[Any], where: Callable[[int], str]) -> Floats:
             kinds = ("a date", "a number") if date else ("a number", "a date")
             raise DataError(
                 f"{where(row)}: the time {value} is {kinds[0]}, but that of {where(0)} is "
-                f"{kinds[1]}. Write all of them in one way."
+                f"{kinds[1]}. Use either dates or numbers for all."
             )
     return numbers
 
 
 def not_a_time(value: Any) -> str:
-    """What is wrong with a value that :func:`moment` does not take."""
+    """What is wrong with a value that is not a time."""
     if value is None or value == "":
-        return "the time is missing. Every document needs one to be put in order."
+        return "the time is missing. Every document needs one."
     return f"the time {value!r:.40} is neither a number nor an ISO date such as 2024-03-01T14:30."
 
 
 def _seconds(day: str, clock: str | None, fraction: str | None, offset: str | None) -> float:
-    """Seconds since 1970 of a date's pieces."""
+    """Seconds since 1970 of the parts of a date."""
     text = f"{day}T{clock or '00:00'}"
     if offset and offset != "Z":
         text += f"{offset[:3]}:{offset[-2:]}"

@@ -98,7 +98,7 @@ class Csv(Format):
 
 
 class Tsv(Csv):
-    """The same with tabs between the fields, whatever the header looks like."""
+    """CSV with tabs between the fields."""
 
     name = "tsv"
     title = "TSV"
@@ -149,9 +149,10 @@ def _cells(line: str, delimiter: str) -> list[str]:
 
 
 def _is_header(line: str, columns: TableColumns) -> bool:
-    """Whether a line of unknown format is the header of a table with the columns in question.
+    """Whether a line of unknown format is the header of a table with the needed columns.
 
-    Prose has commas as well, so without a wish the cells must be two single words or more.
+    Prose has commas as well: unless columns were asked for, a header has two cells or more, each a
+    single word.
     """
     cells = _cells(line, Csv().delimiter(line))
     if not columns.fit(cells):
