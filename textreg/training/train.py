@@ -24,7 +24,7 @@ from textreg.training.regularization_path import fit_path, path_parameter
 from textreg.training.running import Progress, Work
 from textreg.training.search.cluster import connected
 from textreg.training.search.context import SearchContext, journal_of
-from textreg.training.search.documents import Documents
+from textreg.training.search.documents import SplitCorpus
 from textreg.training.search.searching import SearchResult, run_search
 from textreg.training.search.splitting import group_names, splits_of
 from textreg.training.settings import TrainingSettings
@@ -154,7 +154,7 @@ def train_corpus(
     target.task.check_thresholds(settings.threshold or {})
     if settings.path:
         path_parameter(settings.reg)  # refused before long work
-    documents = Documents(corpus, target, splits_of(corpus, target, settings))
+    documents = SplitCorpus(corpus, target, splits_of(corpus, target, settings))
     context = SearchContext(documents, settings, features, journal_of(corpus, settings))
     with connected(settings.tuning.address if documents.splits else None, settings.reg) as cluster:
         report("features", 0, len(corpus))

@@ -14,9 +14,9 @@ from textreg.training.running import Run
 from textreg.training.search.choice import choose, promising
 from textreg.training.search.documents import (
     DocumentCache,
-    Documents,
     FeatureValues,
     PreparedFolds,
+    SplitCorpus,
 )
 from textreg.training.search.journal import Journal, digest_of
 from textreg.training.search.selection import MeasuredSetting, Measuring, grid_of, measure_grid
@@ -62,7 +62,7 @@ class SearchContext:
 
     def __init__(
         self,
-        documents: Documents,
+        documents: SplitCorpus,
         settings: TrainingSettings,
         features: Features | None = None,
         journal: Journal | None = None,

@@ -24,8 +24,8 @@ FeatureValues = tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Documents:
-    """What a training learns from: a corpus, its targets, and how it is split."""
+class SplitCorpus:
+    """A corpus with its targets and its splits."""
 
     corpus: Corpus
     target: Target
@@ -56,7 +56,7 @@ class DocumentCache:
     """
 
     def __init__(
-        self, documents: Documents, settings: TrainingSettings, features: Features | None = None
+        self, documents: SplitCorpus, settings: TrainingSettings, features: Features | None = None
     ) -> None:
         self.best: FeatureValues | None = None
         self._documents = documents
