@@ -104,7 +104,7 @@ def unpack(distributions: Iterable[Distribution], wheels: Path, target: Path) ->
 
 
 SLOPE = """\
-    l1: float = param(default=AUTO, min=0, search=LogGrid(1e-2, 1), help="price of the weights")
+    l1: float = param(default=AUTO, min=0, search=LogGrid(1e-2, 1), help="penalty strength")
     def solve(self, problem):
         from textreg.penalties import Separable
         from textreg.solvers.newton import newton
@@ -353,8 +353,8 @@ FAULTS = [
         r"build, indptr, must give an array of int64, not int32 \(3,\)",
     ),
     _fault(
-        _building("groups", "priceless", "return Groups(indptr, indices, np.full(2, np.nan), p)"),
-        r"acme-priceless 0\.3 fails in build: group 0 has the weight nan",
+        _building("groups", "weightless", "return Groups(indptr, indices, np.full(2, np.nan), p)"),
+        r"acme-weightless 0\.3 fails in build: group 0 has the weight nan",
     ),
     _fault(
         _building("groups", "shuffles", "tokens.vocabulary.reverse()\nreturn groups"),

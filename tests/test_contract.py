@@ -135,7 +135,7 @@ class Edges(Wrong):
             return replace(found, w=found.w / norms * norms)
 
 
-class Prices(Wrong):
+class Strengths(Wrong):
     def solve(self, problem: Problem) -> Solution:
         return super(Wrong, self.replace(l2=min(self.l2, 10.0))).solve(problem)
 
@@ -217,7 +217,7 @@ WRONG = {
     "memory": Memory,
     "optimality": Optimality,
     "edges": Edges,
-    "prices": Prices,
+    "strengths": Strengths,
     "start": Start,
     "callback": Callback,
     "honesty": Honesty,
@@ -330,7 +330,7 @@ def test_what_is_said_of_all_classes_is_asked_only_where_it_holds() -> None:
 
 def test_no_group_and_no_link_are_no_reason_to_fail() -> None:
     class Divides(Ridge):
-        """Ridge, with a price that hangs on the number of groups."""
+        """Ridge, with a strength that depends on the number of groups."""
 
         name = "divides"
         needs = "groups"

@@ -20,16 +20,16 @@ SIZE = 6
 class L1:
     """l1 ||w||_1, with all that a penalty may offer."""
 
-    price = 0.7
+    strength = 0.7
 
     def value(self, w: Floats) -> float:
-        return self.price * float(np.abs(w).sum())
+        return self.strength * float(np.abs(w).sum())
 
     def prox(self, w: Floats, step: float) -> Floats:
-        return np.sign(w) * np.maximum(np.abs(w) - step * self.price, 0.0)
+        return np.sign(w) * np.maximum(np.abs(w) - step * self.strength, 0.0)
 
     def conjugate(self, t: Floats) -> float:
-        return 0.0 if float(np.abs(t).max()) <= self.price else math.inf
+        return 0.0 if float(np.abs(t).max()) <= self.strength else math.inf
 
 
 class Squares:
@@ -56,7 +56,7 @@ class Box:
 
 
 class Count:
-    """A price on every weight that is not zero: prox is known, though nothing is convex."""
+    """A constant for every weight that is not zero: prox is known, but it is not convex."""
 
     convex = False
 
@@ -119,7 +119,7 @@ class Dented(Squares):
 
 
 class Pays(L1):
-    """Takes its price when there is none."""
+    """Penalizes zero weights."""
 
     def prox(self, w: Floats, step: float) -> Floats:
         return super().prox(w, step) * 0.999
@@ -172,9 +172,9 @@ def test_right_ones(penalty: Any, size: int) -> None:
     check_penalty(penalty, size)
 
 
-@pytest.mark.parametrize("prices", [(0.0, 0.0), (0.3, 0.0), (0.0, 2.0), (1.5, 0.2)], ids=str)
-def test_our_own(prices: tuple[float, float]) -> None:
-    l1, l2 = prices
+@pytest.mark.parametrize("strengths", [(0.0, 0.0), (0.3, 0.0), (0.0, 2.0), (1.5, 0.2)], ids=str)
+def test_our_own(strengths: tuple[float, float]) -> None:
+    l1, l2 = strengths
     check_penalty(Separable.constant(SIZE, l1=l1, l2=l2), SIZE)
     rng = np.random.default_rng(0)
     check_penalty(Separable(rng.random(SIZE), rng.standard_normal(SIZE), rng.random(SIZE)), SIZE)

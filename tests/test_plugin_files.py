@@ -45,10 +45,10 @@ class Pieces(Tokenizer):
 
 class Mine(Regularizer):
     name = "mine"
-    price: float = param(default=0.5, min=0, help="price of the weights")
+    strength: float = param(default=0.5, min=0, help="penalty strength")
 
     def solve(self, problem):
-        return newton(problem, Separable.constant(problem.X.shape[1], l1=self.price))
+        return newton(problem, Separable.constant(problem.X.shape[1], l1=self.strength))
 
 
 @hookimpl
@@ -77,7 +77,7 @@ def modules() -> set[str]:
 def test_parts_and_their_origin(file: Path) -> None:
     registry = Registry()
     registry.register_file(file)
-    assert registry.create("regularizer", "mine", price=2).price == 2.0
+    assert registry.create("regularizer", "mine", strength=2).strength == 2.0
     pieces = registry.create("tokenizer", "pieces")
     assert pieces("good film") == [["good", "film"]]
     assert registry.home(pieces) == str(file)
@@ -96,7 +96,7 @@ def test_the_same_and_a_changed_file_again(file: Path) -> None:
     registry.register_file(file)
     file.write_text(CODE.replace("default=0.5", "default=0.25"))
     registry.register_file(file)
-    assert registry.create("regularizer", "mine").price == 0.25
+    assert registry.create("regularizer", "mine").strength == 0.25
 
 
 UNPICKLE = """
@@ -110,11 +110,11 @@ def test_a_pickled_part_finds_its_file(file: Path, site: Site) -> None:
     """As it must in the other processes of joblib, where nobody has given the file."""
     registry = Registry()
     registry.register_file(file)
-    part = registry.create("regularizer", "mine", price=2)
+    part = registry.create("regularizer", "mine", strength=2)
     pickled = file.with_suffix(".pickle")
     pickled.write_bytes(pickle.dumps(part))
     done = site.python("-c", UNPICKLE, str(pickled))
-    assert done.stdout == "Mine(price=2.0) True\n", done.stderr
+    assert done.stdout == "Mine(strength=2.0) True\n", done.stderr
     ran = file.with_suffix(".ran")
     ran.unlink()
     file.write_text(f"{CODE}# changed\n")
@@ -130,9 +130,10 @@ from sklearn.model_selection import GridSearchCV
 textreg.register_file(sys.argv[1])
 texts, labels = ["good film", "bad film"] * 10, ["p", "n"] * 10
 model = textreg.TextClassifier(reg=textreg.regularizer("mine"), ngrams=1)
-search = GridSearchCV(model, {"reg__price": [0.1, 1.0]}, cv=2, n_jobs=2, error_score="raise")
+search = GridSearchCV(model, {"reg__strength": [0.1, 1.0]}, cv=2, n_jobs=2, error_score="raise")
 search.fit(texts, labels)
-print([one["reg__price"] for one in search.cv_results_["params"]], search.best_estimator_.reg.name)
+tried = [one["reg__strength"] for one in search.cv_results_["params"]]
+print(tried, search.best_estimator_.reg.name)
 """
 
 
@@ -228,7 +229,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     made = Site(tmp_path_factory.mktemp("files"))
     (made.folder / "mine.py").write_text(CODE)
     (made.folder / "changed.py").write_text(f"{CODE}# changed\n")
-    options = "--plugin mine.py --reg mine --reg-price 0.1 --tokenizer pieces"
+    options = "--plugin mine.py --reg mine --reg-strength 0.1 --tokenizer pieces"
     ((code, _, err),) = made.session([made.train(options)])
     assert (code, err) == (0, "")
     (made.folder / "mine.ran").unlink()
@@ -312,7 +313,7 @@ def test_its_options_are_those_of_the_command(site: Site) -> None:
             ["plugins", "--plugin", "nowhere.py"],
         ]
     )
-    assert "--reg-price X" in helped[1]
+    assert "--reg-strength X" in helped[1]
     (line,) = [line for line in listed[1].splitlines() if line.startswith("mine ")]
     assert line.split() == ["mine", "regularizer", "mine.py", "1", "ok"]
     assert last == (2, "", "Error: --plugin is last, and needs a value after it.\n")

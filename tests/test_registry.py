@@ -379,7 +379,7 @@ class Own(Regularizer):
     """A regularizer of a notebook."""
 
     name = "own"
-    price: float = param(default=1.0, min=0, help="price of the weights")
+    strength: float = param(default=1.0, min=0, help="penalty strength")
 
     def solve(self, problem: Problem) -> Solution:
         raise NotImplementedError
@@ -388,7 +388,7 @@ class Own(Regularizer):
 def test_register_a_class() -> None:
     registry = Registry()
     registry.register(Own)
-    assert registry.create("regularizer", "own", price=2).price == 2.0
+    assert registry.create("regularizer", "own", strength=2).strength == 2.0
     assert only(registry, "own") == PluginInfo("own", "regularizer", "", "", __name__, "ok", 1)
     again = type("Own", (Own,), {})
     registry.register(again)
@@ -426,11 +426,11 @@ def test_register_refuses() -> None:
 def test_resolve() -> None:
     registry = Registry()
     registry.register(Own)
-    own = Own(price=3)
+    own = Own(strength=3)
     assert registry.create("regularizer", own) is own
-    assert registry.create("regularizer", own, price=4) == Own(price=4)
+    assert registry.create("regularizer", own, strength=4) == Own(strength=4)
     assert registry.create("regularizer", Own) == Own()
-    assert registry.create("regularizer", "own", price=5) == Own(price=5)
+    assert registry.create("regularizer", "own", strength=5) == Own(strength=5)
     with pytest.raises(UsageError, match=r"regularizer: give a name \(.*own.*\), a subclass of"):
         registry.create("regularizer", 3)
     with pytest.raises(UsageError, match="tokenizer: give"):

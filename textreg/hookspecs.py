@@ -1,4 +1,4 @@
-"""The five hooks by which every plugin, built in or not, is found.
+"""The five hooks by which every plugin, built in or not, offers its classes.
 
 A plugin is a module with implementations of these hooks and an entry point that names it:
 
@@ -28,15 +28,24 @@ hookimpl = pluggy.HookimplMarker("textreg")
 def textreg_tokenizers(api: int) -> list[type[Tokenizer]]:  # type: ignore[empty-body]
     """Tokenizer classes of this plugin.
 
+    Parameters
+    ----------
+    api : int
+        Version of the plugin interface that this textreg has. An implementation may leave out any
+        argument of a hook.
+
+    Returns
+    -------
+    list of type
+        Subclasses of :class:`~textreg.kinds.Tokenizer`.
+
+    Examples
+    --------
     .. code-block:: python
 
         @hookimpl
         def textreg_tokenizers():
             return [Whitespace]
-
-    api: version of the interface that this textreg has, for plugins that have classes for more than
-    one of them. A hook need not take it: arguments may be left out, and so may those that later
-    versions add.
     """
 
 
@@ -69,4 +78,4 @@ HOOK_OF_KIND = {
 }
 
 ARGUMENTS: dict[str, Any] = {"api": API}
-"""What every hook is called with. More may come; a hook takes those that it names."""
+"""What every hook is called with; a hook takes the arguments that it names."""

@@ -1,7 +1,7 @@
-"""What a plugin must provide: the five kinds of part that come from outside the core.
+"""The five kinds of plugin: what to subclass.
 
 A plugin subclasses one of these, gives it a ``name``, declares its parameters with
-:func:`textreg.params.param`, and writes the one method that its kind is for.
+:func:`textreg.params.param`, and writes the abstract methods of its kind.
 """
 
 from __future__ import annotations
@@ -38,19 +38,49 @@ API = 1
 
 
 class Tokenizer(Plugin):
-    """Text to sentences of tokens. Write ``__call__``; ``encode`` follows, or may be overridden."""
+    """Splits texts into sentences of tokens.
+
+    Subclasses write :meth:`__call__`; :meth:`encode` then works, and may be overridden to be fast.
+    """
 
     kind: ClassVar[str] = "tokenizer"
 
     @abstractmethod
     def __call__(self, text: str) -> list[list[str]]:
-        """The tokens of ``text``, one list a sentence."""
+        """Tokens of one text.
+
+        Parameters
+        ----------
+        text : str
+            Any text, empty ones included.
+
+        Returns
+        -------
+        list of list of str
+            The tokens of every sentence.
+        """
 
     def encode(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
-        """Tokens of all ``texts``, feature ids in order of first occurrence.
+        """Tokens of many texts, as numbers.
 
-        This plain version calls the tokenizer for every text; override it with something fast.
-        ``spans`` asks for character offsets, which a plain tokenizer cannot give: UsageError.
+        The default calls the tokenizer for every text.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            The documents.
+        spans : bool, default False
+            Whether to give the character offsets of tokens and sentences as well.
+
+        Returns
+        -------
+        Tokens
+            Feature ids are numbered in order of first occurrence.
+
+        Raises
+        ------
+        UsageError
+            If ``spans`` is asked for and the tokenizer has none, as in the default.
         """
         if spans:
             raise UsageError(f"tokenizer '{self.name}' does not give character offsets.")
@@ -73,78 +103,160 @@ class Tokenizer(Plugin):
 
 
 class GroupBuilder(Plugin):
-    """Training tokens to overlapping sets of features."""
+    """Builds groups of features, which may overlap, from the training documents."""
 
     kind: ClassVar[str] = "groups"
 
     @abstractmethod
     def build(self, tokens: Tokens) -> Groups:
-        """Groups over the features of ``tokens`` (its ids are feature ids)."""
+        """Groups of features.
+
+        Parameters
+        ----------
+        tokens : Tokens
+            The training documents; their ids are feature ids. They must not be changed.
+
+        Returns
+        -------
+        Groups
+            Groups over the features of ``tokens``.
+
+        Raises
+        ------
+        DataError
+            If the documents give no groups.
+        """
 
 
 class GraphBuilder(Plugin):
-    """Training tokens to weighted links between features."""
+    """Builds a graph of features, weighted links between them, from the training documents.
+
+    Attributes
+    ----------
+    takes_groups : bool, default False
+        Whether users may name a group builder as well; then :meth:`build_from` is called.
+    """
 
     kind: ClassVar[str] = "graph"
     takes_groups: ClassVar[bool] = False
-    """Whether a group builder may be named beside it; then :meth:`build_from` is asked for."""
 
     @abstractmethod
     def build(self, tokens: Tokens) -> Graph:
-        """A graph over the features of ``tokens``, which include those of unlabeled documents."""
+        """A graph of features.
+
+        Parameters
+        ----------
+        tokens : Tokens
+            The training documents, and the unlabeled ones; their ids are feature ids. They must not
+            be changed.
+
+        Returns
+        -------
+        Graph
+            A graph over the features of ``tokens``.
+
+        Raises
+        ------
+        DataError
+            If the documents give no graph.
+        """
 
     def build_from(self, tokens: Tokens, groups: Groups) -> Graph:
-        """The same where the user named a group builder: with its ``groups`` of features."""
+        """The same, where the user named a group builder: also from its ``groups``."""
         raise UsageError(f"graph '{self.label()}' makes no use of groups: leave them out.")
 
 
 class Regularizer(Plugin):
-    """Finds the weights of a model. Its one duty is :meth:`solve`."""
+    """Finds the weights of a model. Subclasses write :meth:`solve`.
+
+    Attributes
+    ----------
+    needs : {"", "groups", "graph"}
+        What :meth:`solve` needs in the problem besides the documents.
+    default_builder : str
+        Name of the group or graph builder that is used when the user names none.
+    softmax : bool, default False
+        Whether :meth:`solve_softmax` is written.
+    """
 
     kind: ClassVar[str] = "regularizer"
     needs: ClassVar[Literal["", "groups", "graph"]] = ""
     default_builder: ClassVar[str] = ""
-    """Name of the group or graph builder used when the user names none."""
-
     softmax: ClassVar[bool] = False
-    """Whether :meth:`solve_softmax` is there."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.needs not in ("", "groups", "graph"):
-            wanted = '"", "groups" or "graph"'
-            raise TypeError(f"{cls.__name__}.needs must be {wanted}, not {cls.needs!r}")
+            expected = '"", "groups" or "graph"'
+            raise TypeError(f"{cls.__name__}.needs must be {expected}, not {cls.needs!r}")
         if cls.softmax and cls.solve_softmax is Regularizer.solve_softmax:
             raise TypeError(f"{cls.__name__}.softmax is True, so it must define solve_softmax")
 
     @abstractmethod
     def solve(self, problem: Problem) -> Solution:
-        """Weights for ``problem``; honours its ``weights``, ``fit_intercept`` and ``callback``."""
+        """Weights for one problem.
+
+        Parameters
+        ----------
+        problem : Problem
+            The documents and how to fit them, with ``weights``, ``fit_intercept``, ``tol``,
+            ``max_iter``, ``start`` and ``callback``. It must not be changed.
+
+        Returns
+        -------
+        Solution
+            The weights (p,), the intercept, and how good they are.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the solution is not within the tolerance.
+        """
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
     ) -> MultiSolution:
         """Weights for all classes together, under the softmax loss.
 
-        problem: as for :meth:`solve`, its ``y`` without meaning. codes: (n,) class of every
-        document, 0 to the number of classes - 1, all of which occur. start: weights (classes, p)
-        and intercepts (classes,) to begin from.
+        Parameters
+        ----------
+        problem : Problem
+            As for :meth:`solve`; its ``y`` has no meaning.
+        codes : ndarray of shape (n,)
+            Class of every document, from 0; all classes occur.
+        start : tuple of ndarray, optional
+            Weights (classes, p) and intercepts (classes,) to start from.
+
+        Returns
+        -------
+        MultiSolution
+            The weights (classes, p) and intercepts (classes,).
         """
         raise UsageError(f"{self.label()} has no softmax: leave out multiclass.")
 
     def scale(self, problem: Problem, parameter: str) -> float:
-        """The price of ``parameter`` that empties the model; search grids are fractions of it.
+        """Scale of the search grid of a parameter: grids are fractions of it.
 
-        Default: the largest absolute gradient of the loss at zero weights, which is the smallest l1
-        price with no feature in the model.
+        Parameters
+        ----------
+        problem : Problem
+            The problem that is searched on.
+        parameter : str
+            Name of the parameter.
+
+        Returns
+        -------
+        float
+            The smallest value of ``parameter`` at which every weight is zero. The default is that
+            of an l1 penalty: the largest absolute gradient of the loss at zero weights.
         """
         return problem.largest_gradient_at_zero()
 
     def candidates(self, problem: Problem) -> list[Regularizer]:
-        """Versions of this regularizer with every ``AUTO`` parameter decided: the search grid.
+        """The search grid: this regularizer with values for every parameter that is ``AUTO``.
 
-        In an order that suits warm starts: the last undecided parameter runs fastest, each from
-        the emptiest model down. A regularizer with nothing undecided returns itself alone.
+        The order suits warm starts: the last such parameter changes fastest, and each starts at the
+        value with the fewest features. A regularizer without ``AUTO`` returns itself alone.
         """
         grid: list[Regularizer] = [self]
         for key in self.undecided():
@@ -161,9 +273,21 @@ class Regularizer(Plugin):
     def path(
         self, problem: Problem, candidates: Sequence[Regularizer] | None = None
     ) -> Iterator[tuple[Regularizer, Solution]]:
-        """Solutions of ``candidates``, by default the whole grid, each started from its neighbor's.
+        """The regularization path: solutions of many candidates, each started from the last one.
 
-        Override it where one run passes through many candidates, as a greedy pursuit does.
+        Override it where one run gives many solutions, as a greedy pursuit does.
+
+        Parameters
+        ----------
+        problem : Problem
+            As for :meth:`solve`.
+        candidates : sequence of Regularizer, optional
+            Default: those of :meth:`candidates`.
+
+        Yields
+        ------
+        tuple of Regularizer and Solution
+            Every candidate, in order, with its solution.
         """
         start = problem.start
         for part in self.candidates(problem) if candidates is None else candidates:
@@ -173,14 +297,17 @@ class Regularizer(Plugin):
 
 
 class Penalized(Regularizer):
-    """A regularizer that adds a penalty to the loss. Write :meth:`penalty`; the rest follows."""
+    """A regularizer that adds a penalty to the loss. Subclasses write :meth:`penalty`."""
 
     @abstractmethod
     def penalty(self, problem: Problem) -> Penalty:
-        """The penalty on the weights (p,) of ``problem``: an object with ``value`` and ``prox``."""
+        """The penalty of the weights (p,) of ``problem``: an object with ``value`` and ``prox``."""
 
     def solve(self, problem: Problem) -> Solution:
-        """Minimize loss + penalty by accelerated proximal gradient; UsageError for open prices."""
+        """Minimize loss + penalty by accelerated proximal gradient.
+
+        Raises UsageError if a parameter is still ``AUTO``.
+        """
         from textreg.solvers.proximal import proximal
 
         check_decided(self.label(), **self.params())

@@ -95,13 +95,15 @@ def candidates(part: Regularizer, problem: Problem) -> list[Regularizer]:
     for one in grid:
         _require(part, "candidates", isinstance(one, Regularizer), "regularizers", one)
         if left := one.undecided():
-            raise _wrong(part, "candidates", "prices that are decided", f"{', '.join(left)} open")
+            raise _wrong(
+                part, "candidates", "parameters that are decided", f"{', '.join(left)} open"
+            )
     _require(part, "candidates", bool(grid), "one at least", "none")
     return grid
 
 
 def scale(part: Regularizer, problem: Problem, parameter: str) -> float:
-    """``part.scale``: the price of ``parameter`` that empties the model."""
+    """``part.scale``: the value of ``parameter`` at which every weight is zero."""
     with _handing(part, "scale", problem=problem) as (given,):
         found = part.scale(given, parameter)
     _require_number(part, "scale", found)

@@ -54,7 +54,7 @@ def check_graph_builder(part: Any, *, skip: Mapping[str, str] | None = None) -> 
 
 @_tokenizer.add("tokenizer-call")
 def _tokenizer_call(part: Any) -> None:
-    """Any text gives lists of tokens, one a sentence; a token is a text and not empty."""
+    """Any text gives a list of tokens for each sentence; tokens are texts that are not empty."""
     made: Tokenizer = registry.create("tokenizer", part)
     for text in TEXTS:
         sentences = made(text)
@@ -67,7 +67,7 @@ def _tokenizer_call(part: Any) -> None:
 
 @_tokenizer.add("tokenizer-encode")
 def _tokenizer_encode(part: Any) -> None:
-    """``encode`` gives the tokens that calling it gives, document by document."""
+    """encode gives the same tokens as a call for every document."""
     made: Tokenizer = registry.create("tokenizer", part)
     tokens = made.encode(TEXTS)
     require("tokenizer-encode", isinstance(tokens, Tokens), "Tokens", type(tokens).__name__)
@@ -86,7 +86,7 @@ def _tokenizer_encode(part: Any) -> None:
 
 @_tokenizer.add("tokenizer-spans")
 def _tokenizer_spans(part: Any) -> None:
-    """Where character offsets are given, they lie inside the text, in order."""
+    """Character offsets, if it gives them, lie inside the text, in order."""
     made: Tokenizer = registry.create("tokenizer", part)
     try:
         tokens = made.encode(TEXTS, spans=True)
@@ -105,7 +105,8 @@ def _tokenizer_spans(part: Any) -> None:
 
 @_tokenizer.add("tokenizer-determinism")
 def _tokenizer_determinism(part: Any) -> None:
-    """The same texts give the same tokens again, and a text alone what it gives among others."""
+    """The same texts give the same tokens, and a text gives the same tokens alone and among
+    others."""
     made: Tokenizer = registry.create("tokenizer", part)
     one, other = made.encode(TEXTS), made.encode(TEXTS)
     same = np.array_equal(one.ids, other.ids) and list(one.vocabulary) == list(other.vocabulary)
@@ -150,8 +151,8 @@ def _check_determinism(kind: str, part: Any, same: Callable[[Any, Any], bool]) -
 
 @_groups.add("groups-result")
 def _groups_result(part: Any) -> None:
-    """Groups over the features of the tokens, one at least, with a price each; or a DataError that
-    says why there is none."""
+    """build gives at least one group over the features of the tokens, each with a weight; or a
+    DataError that says why there is none."""
     tokens = some_tokens()
     groups = _built("groups", part, tokens)
     if groups is None:
@@ -163,14 +164,14 @@ def _groups_result(part: Any) -> None:
 
 @_groups.add("groups-edges")
 def _groups_edges(part: Any) -> None:
-    """Texts without words, one text, one word, and n-grams: a result for every feature, or a
+    """Texts without words, one text, one word, and n-grams give a result for every feature, or a
     DataError that says what is missing."""
     _check_edges("groups", part)
 
 
 @_groups.add("groups-determinism")
 def _groups_determinism(part: Any) -> None:
-    """The same tokens give the same groups, and are not changed."""
+    """The same tokens give the same groups, and are not modified."""
 
     def same(one: Groups, other: Groups) -> bool:
         arrays = ("indptr", "indices", "weights")
@@ -181,8 +182,8 @@ def _groups_determinism(part: Any) -> None:
 
 @_graph.add("graph-result")
 def _graph_result(part: Any) -> None:
-    """A graph over the features of the tokens, with finite links of 0 or more; or a DataError that
-    says why there is none."""
+    """build gives a graph over the features of the tokens, with finite links of 0 or more; or a
+    DataError that says why there is none."""
     tokens = some_tokens()
     graph = _built("graph", part, tokens)
     if graph is None:
@@ -193,14 +194,14 @@ def _graph_result(part: Any) -> None:
 
 @_graph.add("graph-edges")
 def _graph_edges(part: Any) -> None:
-    """Texts without words, one text, one word, and n-grams: a result for every feature, or a
+    """Texts without words, one text, one word, and n-grams give a result for every feature, or a
     DataError that says what is missing."""
     _check_edges("graph", part)
 
 
 @_graph.add("graph-determinism")
 def _graph_determinism(part: Any) -> None:
-    """The same tokens give the same graph, and are not changed."""
+    """The same tokens give the same graph, and are not modified."""
 
     def same(one: Graph, other: Graph) -> bool:
         return (

@@ -104,7 +104,7 @@ def _each(loss: Loss, at: Point) -> Floats:
 
 @_checks.add("loss-value")
 def _value(part: Any) -> None:
-    """The value is a finite number, 0 or more, and a sum over documents times their weights."""
+    """The value is a finite number, 0 or more, and a sum over documents weighted by c."""
     loss = _made(part)
     for at in _points(loss):
         value = loss.value(at.z, at.y, at.c)
@@ -117,7 +117,7 @@ def _value(part: Any) -> None:
 
 @_checks.add("loss-inputs")
 def _inputs(part: Any) -> None:
-    """No method changes its inputs, and the same inputs give the same outputs again."""
+    """No method modifies its inputs, and the same inputs give the same outputs."""
     loss = _made(part)
     for at in _points(loss):
         z, y, c, alpha = at.z.copy(), at.y.copy(), at.c.copy(), -at.r
@@ -135,8 +135,7 @@ def _inputs(part: Any) -> None:
 
 @_checks.add("loss-derivatives")
 def _derivatives_agree(part: Any) -> None:
-    """derivatives writes all of r and h, those of the value as finite differences find them, and
-    returns the value."""
+    """derivatives fills r and h, which agree with finite differences, and returns the value."""
     loss = _made(part)
     for at in _points(loss):
         r, h = np.empty(len(at.z)), np.empty(len(at.z))
@@ -188,8 +187,8 @@ def _curvature(part: Any) -> None:
     "loss-third-derivative", applies=lambda part: _made(part).third_derivative_bound < np.inf
 )
 def _third_derivative(part: Any) -> None:
-    """Where third_derivative_bound is finite, h changes by at most that for a change of the score
-    by one, times the weight."""
+    """If third_derivative_bound is finite, h changes by at most that, times the weight, per unit
+    of the score."""
     loss = _made(part)
     for at in _points(loss):
         for step in (1e-2, 0.3, 3.0):
@@ -203,8 +202,8 @@ def _third_derivative(part: Any) -> None:
 
 @_checks.add("loss-conjugate")
 def _conjugate(part: Any) -> None:
-    """By Fenchel and Young, dual_value(alpha) is at most value(z) + alpha.z at all scores, with
-    equality where alpha = -r; it is finite from there to zero."""
+    """By the Fenchel-Young inequality, dual_value(alpha) is at most value(z) + alpha.z at all
+    scores, with equality at alpha = -r; it is finite between there and zero."""
     loss = _made(part)
     for at in _points(loss):
         value = loss.value(at.z, at.y, at.c)
@@ -241,8 +240,8 @@ def _balance(part: Any) -> None:
 
 @_checks.add("loss-constant")
 def _constant(part: Any) -> None:
-    """constant gives the best score that is the same for all documents; those of weight 0 have no
-    part in it."""
+    """constant gives the best score that is the same for all documents; those of weight 0 do not
+    count."""
     loss = _made(part)
     rng = np.random.default_rng(1)
     for n in (2, 3, 10, 41):
@@ -259,7 +258,7 @@ def _constant(part: Any) -> None:
 
 @_checks.add("loss-extremes")
 def _extremes(part: Any) -> None:
-    """Extreme scores give finite numbers, no warnings, and derivatives that stay monotone."""
+    """Extreme scores give finite numbers, no warnings, and monotone derivatives."""
     loss = _made(part)
     y, c = _labels(loss, 8), np.ones(8)
     last = _derivatives(loss, np.zeros(8), y, c).r
@@ -278,7 +277,7 @@ def _extremes(part: Any) -> None:
 
 @_checks.add("loss-unsmoothed", applies=lambda part: _made(part).smoothed)
 def _unsmoothed(part: Any) -> None:
-    """unsmoothed_value is at least the value, so that bounds on the one are bounds on the other."""
+    """unsmoothed_value is at least the value, so that a lower bound on one holds for the other."""
     loss = _made(part)
     for at in _points(loss):
         value, above = loss.value(at.z, at.y, at.c), loss.unsmoothed_value(at.z, at.y, at.c)
@@ -288,7 +287,7 @@ def _unsmoothed(part: Any) -> None:
 
 @_checks.add("loss-fit")
 def _fit(part: Any) -> None:
-    """Ridge and lasso reach their tolerance under it, with a duality gap as proof."""
+    """Ridge and lasso with this loss converge to their tolerance, measured by the duality gap."""
     loss = _made(part)
     problem = small(loss=loss, tol=1e-6)
     if not loss.binary:

@@ -42,12 +42,12 @@ def checks_of(kind: str) -> Checks:
 
     @checks.add(f"{kind}-state")
     def state(part: Any) -> None:
-        """Parameters are plain values: JSON gives them back, and a pickled copy is equal."""
+        """Parameters are plain values: they survive JSON, and a pickled copy is equal."""
         check_state(f"{kind}-state", registry.create(kind, part))
 
     @checks.add(f"{kind}-imports")
     def imports(part: Any) -> None:
-        """Importing its module is cheap: what is large is imported where it is used."""
+        """Importing its module is cheap: large packages are imported where they are used."""
         check_imports(f"{kind}-imports", registry.create(kind, part))
 
     return checks

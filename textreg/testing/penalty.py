@@ -1,7 +1,7 @@
 """The contract of a penalty, an object with ``value(w)`` and ``prox(w, step)``.
 
-A step stands for a price: prox(w, step) of a penalty is prox(w, 1) of ``step`` times it. So a tiny
-step shows what a price of zero does, and a huge one what no weight is worth.
+A step stands for a strength: prox(w, step) of a penalty is prox(w, 1) of ``step`` times it. So a
+tiny step shows what a strength of zero does, and a huge one what an unlimited strength does.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from textreg.testing.points import (
 )
 
 TINY, BOUNDLESS = 1e-12, 1e12
-"""Steps that stand for a price of zero and for one that nothing is worth."""
+"""Steps that stand for strengths of zero and of infinity."""
 
 EXACT = 1e-6
 """Share of what is compared that is left to rounding, and to a prox found by iteration."""
@@ -61,7 +61,7 @@ def _convex(part: Sized) -> bool:
 
 @_checks.add("penalty-value")
 def _value(part: Sized) -> None:
-    """The value is one number, infinite at most, and finite where every weight is zero."""
+    """The value is a number, possibly infinite, and finite where every weight is zero."""
     for w in points(part.size):
         value = part.penalty.value(w)
         good = np.ndim(value) == 0 and float(value) > -math.inf
@@ -72,8 +72,8 @@ def _value(part: Sized) -> None:
 
 @_checks.add("penalty-result")
 def _result(part: Sized) -> None:
-    """prox gives as many finite numbers as it got, at weights of finite value, and leaves its
-    input as it was."""
+    """prox gives finite weights of the same shape and of finite value, and does not change its
+    input."""
     for w, step in itertools.product(points(part.size), STEPS):
         given = w.copy()
         x = part.penalty.prox(given, step)
@@ -86,8 +86,8 @@ def _result(part: Sized) -> None:
 
 @_checks.add("penalty-determinism")
 def _determinism(part: Sized) -> None:
-    """prox hangs on w and the step alone, but for rounding, whatever was asked in between; so a
-    search may start where the last one ended."""
+    """prox depends on w and the step alone, except for rounding; an iterative prox may start from
+    its last result."""
     order = list(itertools.product(points(part.size), STEPS))
     first = [part.penalty.prox(w.copy(), step) for w, step in order]
     again = [part.penalty.prox(w.copy(), step) for w, step in reversed(order)][::-1]
@@ -100,8 +100,8 @@ def _determinism(part: Sized) -> None:
 
 @_checks.add("penalty-prox")
 def _prox(part: Sized) -> None:
-    """prox is what its definition says: numeric minimization finds no x with a lower
-    1/2 ||x - w||^2 + step * value(x)."""
+    """prox follows its definition: numeric minimization finds no x with a lower 1/2 ||x - w||^2 +
+    step * value(x)."""
     others = [x for _, _, x in cases(part)]
     for w, step, x in cases(part):
 
@@ -133,7 +133,7 @@ def _identity(part: Sized) -> None:
 
 @_checks.add("penalty-firm", applies=_convex)
 def _firm(part: Sized) -> None:
-    """prox is firmly nonexpansive: ||x - x'||^2 <= (x - x').(w - w'), so points come nearer."""
+    """prox is firmly nonexpansive: ||x - x'||^2 <= (x - x').(w - w')."""
     for step in STEPS:
         pairs = [(w, x) for w, s, x in cases(part) if s == step]
         for (w, x), (other_w, other_x) in itertools.combinations(pairs, 2):
@@ -145,8 +145,8 @@ def _firm(part: Sized) -> None:
 
 @_checks.add("penalty-envelope", applies=_convex)
 def _envelope(part: Sized) -> None:
-    """Value and prox go together: (w - prox(w, step)) / step is the gradient in w of
-    min_x value(x) + ||x - w||^2 / (2 step)."""
+    """Value and prox belong together: (w - prox(w, step)) / step is the gradient in w of the
+    Moreau envelope, min_x value(x) + ||x - w||^2 / (2 step)."""
 
     def envelope(w: Floats, step: float) -> float:
         x = part.penalty.prox(w, step)
@@ -168,7 +168,7 @@ def _envelope(part: Sized) -> None:
 
 @_checks.add("penalty-convex", applies=_convex)
 def _convexity(part: Sized) -> None:
-    """The value is convex, halfway never above the mean; else the class says convex = False."""
+    """The value is convex, unless the class says convex = False."""
     for a, b in itertools.combinations(points_and_answers(part), 2):
         mean = 0.5 * (float(part.penalty.value(a)) + float(part.penalty.value(b)))
         value = float(part.penalty.value(0.5 * (a + b)))
@@ -178,8 +178,8 @@ def _convexity(part: Sized) -> None:
 
 @_checks.add("penalty-zero")
 def _zero(part: Sized) -> None:
-    """A price of zero changes nothing: with a tiny step prox leaves allowed weights where they
-    are."""
+    """At a strength of zero nothing changes: with a tiny step prox leaves weights of finite
+    value where they are."""
     for w in points(part.size):
         if math.isfinite(part.penalty.value(w)):
             x = part.penalty.prox(w, TINY)
@@ -190,8 +190,8 @@ def _zero(part: Sized) -> None:
 
 @_checks.add("penalty-infinite")
 def _infinite(part: Sized) -> None:
-    """A boundless price leaves nothing to pay: with a huge step the value of prox is the least
-    there is."""
+    """At an unlimited strength only the penalty counts: with a huge step the value of prox is its
+    minimum."""
     least = min(float(part.penalty.value(u)) for u in points_and_answers(part))
     for w in points(part.size):
         value = float(part.penalty.value(part.penalty.prox(w, BOUNDLESS)))
@@ -201,8 +201,8 @@ def _infinite(part: Sized) -> None:
 
 @_checks.add("penalty-monotone")
 def _monotone(part: Sized) -> None:
-    """A higher price is never answered by a higher value: as the step grows, the value of prox
-    falls, and its distance from w grows."""
+    """A larger strength never gives a larger value: as the step grows, the value of prox falls,
+    and its distance from w grows."""
     for w in points(part.size):
         moved = [part.penalty.prox(w, step) for step in np.geomspace(1e-3, 1e3, 13)]
         values = [float(part.penalty.value(x)) for x in moved]
@@ -218,8 +218,8 @@ def _monotone(part: Sized) -> None:
 
 @_checks.add("penalty-conjugate", applies=lambda part: hasattr(part.penalty, "conjugate"))
 def _conjugate(part: Sized) -> None:
-    """conjugate(t) is the largest t.w - value(w): never below that of any w, and equal to that of
-    x = prox(w, step) at t = (w - x) / step."""
+    """conjugate(t) is the maximum of t.w - value(w): not below it for any w, and equal to it for x
+    = prox(w, step) at t = (w - x) / step."""
     others = points_and_answers(part)
     for w, step, x in cases(part):
         t = (w - x) / step * (1.0 - 1e-7)  # inside, where on the border rounding decides
@@ -236,7 +236,7 @@ def _conjugate(part: Sized) -> None:
 
 @_checks.add("penalty-gradient", applies=lambda part: hasattr(part.penalty, "gradient"))
 def _gradient(part: Sized) -> None:
-    """gradient(w) is the slope of the value, as finite differences find it."""
+    """gradient(w) agrees with finite differences of the value."""
     for w in points(part.size)[3:]:
         gradient = np.asarray(part.penalty.gradient(w))
         require(

@@ -58,8 +58,8 @@ def softmax_loss(problem: Problem, codes: Int64s, w: Floats, b: Floats) -> float
 
 @checks.add("multiclass")
 def _multiclass(part: Any) -> None:
-    """Classes fitted one against the rest from one problem get what each gets from its own, and
-    tell the documents apart better than the most frequent label does."""
+    """One-vs-rest fits that share a problem equal separate fits, and predict better than the most
+    frequent label."""
     problem, codes = labeled()
     problem = problem.replace(y=one_rest(codes, 0))
     ready = prepared(part, problem)
@@ -77,9 +77,9 @@ def _multiclass(part: Any) -> None:
 
 @checks.add("softmax", applies=has_softmax)
 def _softmax(part: Any) -> None:
-    """All classes together: weights (classes, p) that beat no feature, whatever the classes are
-    called, and for which a document of weight 3 is three of it. Prices of 0 can be asked for, or an
-    error says why not."""
+    """solve_softmax gives weights (classes, p) that are better than no feature, do not depend on
+    the order of the classes, and count a document of weight 3 as three. Strengths of 0 are
+    allowed, or an error says why not."""
     problem, codes = labeled()
     ready = prepared(part, problem)
     found = together(ready, problem, codes)
@@ -117,8 +117,9 @@ def _softmax(part: Any) -> None:
 
 @checks.add("softmax-honesty", applies=has_softmax)
 def _softmax_honesty(part: Any) -> None:
-    """What is called converged has a gap within the tolerance, if any; what is not warns; and when
-    the callback returns True, the best so far comes back at once."""
+    """A converged solution has a gap within the tolerance, if it has one; any other gives a
+    ConvergenceWarning. When the callback returns True, the best solution so far is returned at
+    once."""
     name = "softmax-honesty"
     for options in ({}, {"tol": 1e-13, "max_iter": 1}):
         problem, codes = labeled(**options)

@@ -33,19 +33,19 @@ def _parameters(part: Any) -> None:
 
 @checks.add("state")
 def _state(part: Any) -> None:
-    """Parameters are plain values: JSON gives them back, and a pickled copy is equal."""
+    """Parameters are plain values: they survive JSON, and a pickled copy is equal."""
     check_state("state", prepared(part))
 
 
 @checks.add("imports")
 def _imports(part: Any) -> None:
-    """Importing its module is cheap: what is large is imported where it is used."""
+    """Importing its module is cheap: large packages are imported where they are used."""
     check_imports("imports", made(part))
 
 
 @checks.add("builder", applies=lambda part: bool(made(part).default_builder))
 def _builder(part: Any) -> None:
-    """Where it names a builder for the groups or the graph that it needs, there is one."""
+    """If it names a default builder for its groups or graph, that builder exists."""
     needs, name = made(part).needs, made(part).default_builder
     require("builder", needs in ("groups", "graph"), "needs = 'groups' or 'graph'", repr(needs))
     try:
@@ -56,7 +56,7 @@ def _builder(part: Any) -> None:
 
 @checks.add("solution")
 def _solution(part: Any) -> None:
-    """The weights are p finite numbers, the intercept is one, and so is the objective."""
+    """The solution has p finite weights, a finite intercept and a finite objective."""
     problem = small()
     found = solved(prepared(part), problem)
     require("solution", isinstance(found, Solution), "a Solution", type(found).__name__)
@@ -72,13 +72,13 @@ def _solution(part: Any) -> None:
 
 @checks.add("use")
 def _use(part: Any) -> None:
-    """The fit is better than no feature at all, at the prices it would choose for itself."""
+    """With parameters from the middle of its own grid, the fit is better than no feature."""
     _beats_nothing("use", part, small())
 
 
 @checks.add("losses")
 def _losses(part: Any) -> None:
-    """It is better than nothing under every loss, not the logistic one alone."""
+    """With every loss, the fit is better than no feature."""
     for loss in LOSSES:
         _beats_nothing("losses", part, small(loss=loss))
 
@@ -94,7 +94,7 @@ def _beats_nothing(name: str, part: Any, problem: Problem) -> None:
 
 @checks.add("input")
 def _input(part: Any) -> None:
-    """The problem is as it was: X, y, weights and groups are nobody's to change."""
+    """solve does not modify the problem: X, y, weights and groups stay as they were."""
     problem = small()
     arrays = {"X": problem.X.data, "y": problem.y, "weights": problem.weights}
     if problem.groups is not None:
@@ -107,7 +107,7 @@ def _input(part: Any) -> None:
 
 @checks.add("determinism")
 def _determinism(part: Any) -> None:
-    """The same problem gives the same bits again."""
+    """The same problem gives the same solution, bit for bit."""
     ready = prepared(part)
     one, other = solved(ready, small()), solved(ready, small())
     same = np.array_equal(one.w, other.w) and one.b == other.b
@@ -116,7 +116,7 @@ def _determinism(part: Any) -> None:
 
 @checks.add("workers")
 def _workers(part: Any) -> None:
-    """Fits side by side in threads give the bits that they give alone."""
+    """Fits in parallel threads give the same solutions as alone, bit for bit."""
     ready, problem = prepared(part), small()
     problems = [problem, problem.replace(y=-problem.y), problem]
     alone = [solved(ready, small().replace(y=each.y)) for each in problems]
@@ -129,7 +129,7 @@ def _workers(part: Any) -> None:
 
 @checks.add("order")
 def _order(part: Any) -> None:
-    """The order of the documents does not matter, but for rounding."""
+    """The order of the documents does not matter, except for rounding."""
     ready, problem = prepared(part), small()
     rows = np.random.default_rng(2).permutation(N)
     mixed = problem.replace(X=problem.X[rows], y=problem.y[rows], weights=problem.weights[rows])
@@ -138,7 +138,7 @@ def _order(part: Any) -> None:
 
 @checks.add("weights")
 def _weights(part: Any) -> None:
-    """A document of weight 3 is the same as three of it, and one of weight 0 is not there."""
+    """A document of weight 3 counts as three copies of it, and one of weight 0 does not count."""
     problem = small()
     ready = prepared(part, problem)
     counts = problem.weights.astype(int)
@@ -152,7 +152,7 @@ def _weights(part: Any) -> None:
 
 @checks.add("intercept")
 def _intercept(part: Any) -> None:
-    """Without an intercept b is 0; with one and no weights it is the logarithm of the odds."""
+    """Without an intercept, b is 0; with an intercept and no features, b is the log odds."""
     problem = small()
     ready = prepared(part, problem)
     without = solved(ready, problem.replace(fit_intercept=False))
@@ -167,7 +167,7 @@ def _intercept(part: Any) -> None:
 
 @checks.add("dense")
 def _dense(part: Any) -> None:
-    """A dense X gives what the same X gives as a sparse one."""
+    """A dense and a sparse X give the same solution."""
     ready, problem = prepared(part), small()
     dense = problem.replace(X=problem.X.toarray())
     near("dense", "weights", solved(ready, dense).w, solved(ready, problem).w, 1e-9)

@@ -36,7 +36,7 @@ MEGABYTES = 300
 """What a fit of the large sparse problem may take at its peak; as dense it would be 16,000."""
 
 HUGE = 1e9
-"""A price that no weight is worth."""
+"""A penalty strength at which every weight is zero."""
 
 LOWER = 1e-5
 """Share of the objective by which weights nearby may lie below those that were found."""
@@ -51,8 +51,8 @@ def adds_penalty(part: Any) -> bool:
 
 @checks.add("optimality", applies=adds_penalty)
 def _optimality(part: Any) -> None:
-    """Where there is a penalty, the objective is loss + penalty, no weights nearby have a lower
-    one, and by its prox no step leads away."""
+    """If it has a penalty, the objective is loss + penalty, no weights nearby have a lower
+    objective, and the proximal gradient there is 0."""
     problem = small()
     ready: Any = prepared(part, problem)
     found, penalty = solved(ready, problem), ready.penalty(problem)
@@ -81,7 +81,7 @@ def _optimality(part: Any) -> None:
 
 @checks.add("memory")
 def _memory(part: Any) -> None:
-    """A large sparse X is never made dense."""
+    """A large sparse X is never converted to a dense array."""
     problem = large()
     ready = made(part)
     sparse = {
@@ -101,8 +101,8 @@ def _memory(part: Any) -> None:
 
 @checks.add("edges")
 def _edges(part: Any) -> None:
-    """One feature, two documents, a feature twice and labels all the same are no reason to fail;
-    nor are groups without a feature or a graph without a link, unless an error says so."""
+    """It solves problems with one feature, two documents, equal features or a single label. Groups
+    without features and graphs without links are solved, or refused with a message."""
     ready, rng = prepared(part), np.random.default_rng(3)
     problem = small()
     cases = {
@@ -146,25 +146,25 @@ def _empty_groups(count: int) -> Groups:
     return Groups(np.zeros(count + 1, dtype=np.int64), nothing, np.ones(count), P)
 
 
-@checks.add("prices")
-def _prices(part: Any) -> None:
-    """A price of 0 can be asked for, and one beyond all worth leaves no weight."""
+@checks.add("strengths")
+def _strengths(part: Any) -> None:
+    """A penalty strength of 0 is allowed, and a huge one leaves no weight."""
     ready, problem = prepared(part), small(tol=1e-3, max_iter=100)
     for key, declared in ready.declared().items():
         if not isinstance(declared.search, LogGrid):
             continue
         free = solved(ready.replace(**{key: 0.0}), problem)
-        require("prices", bool(np.isfinite(free.w).all()), f"finite weights at {key}=0", free.w)
-    prices = [key for key, it in ready.declared().items() if isinstance(it.search, LogGrid)]
-    if prices:
-        found = solved(ready.replace(**dict.fromkeys(prices, HUGE)), problem)
+        require("strengths", bool(np.isfinite(free.w).all()), f"finite weights at {key}=0", free.w)
+    strengths = [key for key, it in ready.declared().items() if isinstance(it.search, LogGrid)]
+    if strengths:
+        found = solved(ready.replace(**dict.fromkeys(strengths, HUGE)), problem)
         largest = float(np.abs(found.w).max())
-        require("prices", largest < 1e-4, f"no weight where prices are {HUGE:g}", largest)
+        require("strengths", largest < 1e-4, f"no weight at strengths of {HUGE:g}", largest)
 
 
 @checks.add("start")
 def _start(part: Any) -> None:
-    """Started from its own solution, it ends no worse."""
+    """Started from its own solution, it returns one that is no worse."""
     ready, problem = prepared(part), small()
     first = solved(ready, problem)
     again = solved(ready, problem.replace(start=(first.w, first.b)))
@@ -175,7 +175,8 @@ def _start(part: Any) -> None:
 
 @checks.add("callback")
 def _callback(part: Any) -> None:
-    """The callback gets Steps; when it returns True, the best so far comes back at once."""
+    """The callback is called with Steps; when it returns True, the best solution so far is
+    returned at once."""
     steps: list[Any] = []
 
     def stop(step: Step) -> bool:
@@ -193,7 +194,8 @@ def _callback(part: Any) -> None:
 
 @checks.add("honesty")
 def _honesty(part: Any) -> None:
-    """What is called converged has a gap within the tolerance, if any; what is not warns."""
+    """A converged solution has a gap within the tolerance, if it has one; any other gives a
+    ConvergenceWarning."""
     ready = prepared(part)
     for problem in (small(), small(tol=1e-13, max_iter=1)):
         require_honest("honesty", ready.solve, problem)
@@ -201,7 +203,7 @@ def _honesty(part: Any) -> None:
 
 @checks.add("bound")
 def _bound(part: Any) -> None:
-    """Where a gap is given, no other solution lies farther below than it says."""
+    """If a gap is given, it is valid: no solution has an objective below the bound."""
     ready = prepared(part)
     best = solved(ready, small())
     for tol in (0.3, 1e-2):
@@ -215,7 +217,8 @@ def _bound(part: Any) -> None:
 
 @checks.add("path")
 def _path(part: Any) -> None:
-    """The path gives every candidate, in order and decided, with what it finds alone."""
+    """path gives every candidate, in order and without AUTO, with the solution that it has
+    alone."""
     walker, problem = made(part), small(tol=1e-6)
     grid = walker.candidates(problem)
     open_ones = [each for each in grid if each.undecided()]

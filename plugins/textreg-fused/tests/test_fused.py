@@ -37,10 +37,10 @@ def test_kernel_and_twin_do_the_same(seed: int, l1: float, most: int) -> None:
     w = np.random.default_rng(seed).standard_normal(12)
     found = []
     for module in (kernel, twin):
-        u, z = np.zeros(len(penalty.prices)), w.copy()
+        u, z = np.zeros(len(penalty.strengths)), w.copy()
         room = np.zeros(len(u), dtype=np.int32)
         gap = module.link_rounds(
-            penalty.heads, penalty.tails, penalty.prices, l1, u, z, room, 1e-9, most
+            penalty.heads, penalty.tails, penalty.strengths, l1, u, z, room, 1e-9, most
         )
         found.append((u, z, gap))
     for one, other in zip(*found, strict=True):
@@ -54,7 +54,7 @@ def test_the_kernel_takes_no_arrays_of_other_lengths() -> None:
 
 
 def test_prox_on_a_chain_is_known() -> None:
-    # Two pairs of neighbors: the inner ones meet, by the price of their link at each end.
+    # Two pairs of neighbors: the inner ones meet, by the strength of their link at each end.
     penalty = Fused(chain(4), 1.0, 0.0)
     np.testing.assert_allclose(
         penalty.prox(np.array([0.0, 0.0, 6.0, 6.0]), 1.0), [0.5, 0.5, 5.5, 5.5]
@@ -75,9 +75,9 @@ def test_prox_is_what_a_solver_for_anything_finds(seed: int) -> None:
     assert cost(x) <= other.fun + 1e-9
 
 
-@pytest.mark.parametrize("prices", [(0.0, 0.0), (0.3, 0.0), (0.0, 0.5), (0.2, 0.5)])
-def test_penalty_keeps_its_contract(prices: tuple[float, float]) -> None:
-    check_penalty(Fused(some(1), *prices), 12)
+@pytest.mark.parametrize("strengths", [(0.0, 0.0), (0.3, 0.0), (0.0, 0.5), (0.2, 0.5)])
+def test_penalty_keeps_its_contract(strengths: tuple[float, float]) -> None:
+    check_penalty(Fused(some(1), *strengths), 12)
 
 
 def test_directions_count_together() -> None:

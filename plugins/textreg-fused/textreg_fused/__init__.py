@@ -38,14 +38,14 @@ class Fused:
 
         links = triu(graph.similar + graph.similar.T, format="coo")
         self.heads, self.tails = links.row.astype(np.int32), links.col.astype(np.int32)
-        self.prices: Floats = fuse * links.data
+        self.strengths: Floats = fuse * links.data
         self.l1 = l1
-        self.u = np.zeros(len(self.prices))
+        self.u = np.zeros(len(self.strengths))
 
     def value(self, w: Floats) -> float:
         """The penalty at w (p,)."""
         apart = np.abs(w[self.heads] - w[self.tails])
-        return float(self.prices @ apart) + self.l1 * float(np.abs(w).sum())
+        return float(self.strengths @ apart) + self.l1 * float(np.abs(w).sum())
 
     def prox(self, w: Floats, step: float) -> Floats:
         """argmin_x 1/2 ||x - w||^2 + step * value(x); warns where that is not found to six digits.
@@ -53,7 +53,7 @@ class Fused:
         Starts from the dual variables of the last call, so two calls differ by rounding.
         """
         size = float(np.abs(w).sum())
-        bounds = np.minimum(step * self.prices, size)  # over no link flows more than there is
+        bounds = np.minimum(step * self.strengths, size)  # over no link flows more than there is
         u = np.clip(step * self.u, -bounds, bounds)
         z = w - np.bincount(self.heads, u, len(w)) + np.bincount(self.tails, u, len(w))
         least = NEAR * 0.5 * float(w @ w) + ROUNDING * size * float(bounds.sum())
@@ -83,10 +83,13 @@ class GraphFused(Penalized):
     needs = "graph"
     default_builder = "cooccurrence"
     l1: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-3, 0.3, 4), help="price of the absolute weights"
+        default=AUTO, min=0, search=LogGrid(1e-3, 0.3, 4), help="strength of the l1 penalty"
     )
     fuse: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-4, 1e-2, 3), help="price of links that differ"
+        default=AUTO,
+        min=0,
+        search=LogGrid(1e-4, 1e-2, 3),
+        help="strength of the penalty on differences of linked weights",
     )
 
     def penalty(self, problem: Problem) -> Fused:

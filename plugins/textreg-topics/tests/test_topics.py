@@ -57,7 +57,7 @@ def test_the_same_seed_gives_the_same_groups(cls: Any) -> None:
     assert list(one.names) == list(other.names)
 
 
-def test_prices_follow_sizes() -> None:
+def test_weights_follow_sizes() -> None:
     tokens = scan_words(texts())
     groups = Lda(topics=2, words=4, max_df=0.5, weight="sqrt").build(tokens)
     assert groups.weights.tolist() == [2.0, 2.0]
