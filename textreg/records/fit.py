@@ -20,7 +20,17 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """What a solver reports to ``Problem.callback`` and keeps as ``Solution.history``."""
+    """What a solver reports to ``Problem.callback`` and keeps in ``Solution.history``.
+
+    Attributes
+    ----------
+    iteration : int
+        Iterations so far.
+    objective : float
+        Loss plus penalty.
+    gap : float
+        Relative duality gap; NaN if it is not known.
+    """
 
     iteration: int
     objective: float
@@ -46,16 +56,51 @@ class Unsmoothed:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Everything a regularizer needs to find weights.
+    """Everything a regularizer needs to find weights. Frozen, and checked when it is made.
 
-    X: (n, p) sparse or dense, documents by features, or a :class:`Design`; kept as CSR float64.
-    design: the same matrix with its products and what is derived from it, shared by
-    :meth:`replace`. y: (n,) of -1 and +1, or of any numbers where the loss is for numbers.
-    weights: (n,) importance of every document, default 1. loss: a Loss, or the name of one of
-    textreg's own; kept as a Loss. groups, graph: structure of the features.
-    tol: relative duality gap at which to stop. start: (w, b) to begin from.
-    validation: (X, y) held out, for procedures that stop by it; X is kept as a Design. callback:
-    called with a Step; when it returns True the solver stops and gives the best it has.
+    Parameters
+    ----------
+    X : sparse or dense matrix of shape (n, p), or Design
+        Documents by features. Kept as float64 CSR with sorted rows and no entry twice; the caller's
+        matrix stays as it is. A Design is shared, not checked again.
+    y : ndarray, shape (n,)
+        Labels of -1 and +1, or any numbers if the loss is for numbers.
+    weights : ndarray of shape (n,), default ones
+        Weights of the documents, 0 or more. A weight of 2 is the same as a document twice.
+    loss : Loss or str, default "logistic"
+        A loss, or the name of one of textreg's own; kept as a Loss.
+    groups : Groups, optional
+        Sets of features.
+    graph : Graph, optional
+        Links between features.
+    fit_intercept : bool, default True
+        Whether the model has an intercept, which is never penalized.
+    tol : float, default 1e-4
+        Relative duality gap at which to stop.
+    max_iter : int, default 1000
+        Most iterations; what one is depends on the solver.
+    threads : int, default 1
+        Threads that a solver may use.
+    start : tuple of ndarray and float, optional
+        Weights (p,) and intercept to begin from.
+    validation : tuple, optional
+        Matrix and labels of held-out documents, for procedures that stop early. The matrix is kept
+        as a Design.
+    callback : callable, optional
+        Called with a :class:`Step` after every check. If it returns True, the solver stops and
+        returns its best solution so far.
+
+    Attributes
+    ----------
+    design : Design
+        X with its products and everything derived from it; :meth:`replace` shares it.
+
+    Raises
+    ------
+    RecordError
+        Shapes do not match, numbers are not finite, or X has an index or offset out of range.
+    UsageError
+        ``tol`` is not above 0, ``max_iter`` is below 1, or there is no loss of that name.
     """
 
     X: csr_array
@@ -133,7 +178,7 @@ class Problem:
         n = len(self.y)
         r, h = np.empty(n), np.empty(n)
         self.loss.derivatives(np.full(n, self.intercept_at_zero()), self.y, self.weights, r, h)
-        return np.asarray(self.X.T @ r)
+        return self.design.transposed_product(r)
 
     def largest_gradient_at_zero(self) -> float:
         """max_j |d loss / d w_j| there: the smallest l1 strength that leaves no weight."""
@@ -147,7 +192,7 @@ class Problem:
         """
         if not self.loss.smoothed:
             return None
-        z = self.X @ w + b
+        z = self.design.product(w) + b
         above = self.loss.unsmoothed_value(z, self.y, self.weights)
         above -= self.loss.value(z, self.y, self.weights)
         unsmoothed = objective + above
@@ -155,7 +200,7 @@ class Problem:
         return Unsmoothed(unsmoothed, distance / unsmoothed if unsmoothed > 0.0 else 0.0)
 
     def replace(self, **changes: Any) -> Problem:
-        """A copy with some fields changed; what was derived from X is kept when X is."""
+        """A copy with some fields changed; it shares the Design unless X is changed."""
         other = object.__new__(Problem)
         for name, value in {**vars(self), **changes}.items():
             object.__setattr__(other, name, value)
@@ -186,13 +231,32 @@ def _checked_validation(X: Any, y: Any, p: int) -> tuple[Design, Floats]:
 class Solution:
     """What a solver found.
 
-    w: (p,) weights. b: intercept. objective: loss plus penalty there. gap: how far, at most, the
-    objective lies above its minimum, relative to the objective (a proof, from the dual); NaN for
-    procedures that have none. residual: largest violation of the optimality conditions. history: a
-    Step for every check. group_norms: (groups,) norm of the solver's copy of every *original*
-    group; exactly 0 where it was left out. report: further figures, in a class that
-    the solver defines. unsmoothed: objective and gap under the loss that a smoothed one stands for;
-    None for other losses, and for procedures without a gap.
+    Attributes
+    ----------
+    w : ndarray, shape (p,)
+        Weights.
+    b : float
+        Intercept.
+    objective : float
+        Loss plus penalty at (w, b).
+    gap : float
+        Relative duality gap: the objective is at most gap * objective above its minimum. NaN for
+        procedures without a lower bound.
+    residual : float
+        Largest violation of the optimality conditions; NaN if the solver does not compute it.
+    iterations : int
+        Number of iterations.
+    converged : bool
+        Whether the solver reached its tolerance.
+    history : tuple of Step
+        One for every check.
+    group_norms : ndarray, shape (groups,), or None
+        Norm of the solver's copy of every *original* group; exactly 0 where it is not selected.
+    report : SolverReport or None
+        Further figures, in a class that the solver defines.
+    unsmoothed : Unsmoothed or None
+        Objective and gap under the loss that a smoothed one stands for; None for other losses, and
+        for procedures without a gap.
     """
 
     w: Floats
@@ -220,8 +284,16 @@ class Solution:
 class MultiSolution:
     """What a solver found that fits all classes together.
 
-    w: (classes, p) weights. b: (classes,) intercepts, which sum to zero. reports: one of each
-    class where every class was fitted on its own, else empty. The rest is as in :class:`Solution`.
+    Attributes
+    ----------
+    w : ndarray, shape (classes, p)
+        Weights.
+    b : ndarray, shape (classes,)
+        Intercepts, which sum to zero.
+    reports : tuple
+        The report of each class if every class was fitted on its own, else empty.
+    objective, gap, iterations, converged, history
+        As in :class:`Solution`.
     """
 
     w: Floats
@@ -240,8 +312,9 @@ class MultiSolution:
         return f"<MultiSolution: {classes} classes, {used:,} of {p:,} features, {_end(self)}>"
 
 
-def _end(found: Solution | MultiSolution) -> str:
+def _end(solution: Solution | MultiSolution) -> str:
     """How a solver ended, in words."""
-    gap = "" if np.isnan(found.gap) else f"gap {found.gap:.1g}, "
-    how = "converged" if found.converged else "not converged"
-    return f"objective {found.objective:.6g}, {gap}{how} after {found.iterations:,} iterations"
+    gap = "" if np.isnan(solution.gap) else f"gap {solution.gap:.1g}, "
+    how = "converged" if solution.converged else "not converged"
+    after = f"after {solution.iterations:,} iterations"
+    return f"objective {solution.objective:.6g}, {gap}{how} {after}"

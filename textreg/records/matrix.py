@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 def checked_csr(name: str, matrix: Any) -> csr_array:
     """The matrix as float64 CSR, with sorted rows and no entry twice; the caller's stays as it is.
 
-    SciPy takes over index arrays unseen and its compiled routines, like ours, trust them: an index
-    beyond the matrix would be read, or written to, wherever it points. So every index and offset is
+    SciPy does not check index arrays, and its compiled routines, like ours, trust them: with an
+    index out of range they would read or write foreign memory. So every index and offset is
     compared with the shape here, before any conversion.
 
-    Raises RecordError for a matrix that is not two-dimensional, is not of numbers, or has an index
-    or an offset out of range.
+    Raises RecordError, which names the matrix ``name``, if it has not two dimensions, not real
+    numbers, or an index or an offset out of range.
     """
     from scipy.sparse import csr_array, issparse
 
