@@ -1,13 +1,13 @@
-"""What the defaults rest on: one change at a time beside `--reg sentence`, on labels held out.
+"""Evidence for the defaults: one change at a time to `--reg sentence`, measured on held-out labels.
 
     python benchmarks/choosing.py [--data FOLDER] [--tasks science movie] [--only "words" ...]
                                   [--parts 3] [--seed 0] [--save FILE.json]
 
-Train and dev of every task are put together (their test documents are never read) and cut into
-parts; each part is held out once, and everything, the search for prices included, is done on the
-others. All changes see the same parts, so their answers are compared document by document: points
-of accuracy over the default, the mean over the tasks, with a bootstrap interval of 95 %, and the
-exact sign test over all documents.
+The train and dev documents of every task are joined (test documents are never read) and split into
+parts; each part is held out once, and everything, including the search for hyperparameters, is done
+on the others. All changes see the same parts, so predictions are compared document by document:
+points of accuracy over the default, the mean over the tasks, with a 95 % bootstrap interval, and
+the exact sign test over all documents.
 
 supervised: columns are scaled by the absolute log-ratio of how often either class has a word (Wang
 & Manning 2012), counted on the documents that the search does not hold out. average: the mean
@@ -54,11 +54,11 @@ class Answer(NamedTuple):
 
 
 Texts, Labels = Sequence[str], Sequence[str]
-Way = Callable[[Texts, Labels, Texts], Answer]
+Method = Callable[[Texts, Labels, Texts], Answer]
 
 
 def options(texts: Texts, labels: Labels, held: Texts, **settings: Any) -> Answer:
-    """A training with these options."""
+    """Train with these options."""
     model = textreg.train(texts, labels, **settings)
     return Answer(model.decision_function(held), model.n_features, model.summary.features)
 
@@ -77,7 +77,7 @@ def average(texts: Texts, labels: Labels, held: Texts) -> Answer:
 
 
 def supervised(texts: Texts, labels: Labels, held: Texts) -> Answer:
-    """The default on columns that are scaled by how well each tells the labels apart."""
+    """The default on columns scaled by how well each separates the labels."""
     corpus = Corpus(texts=list(texts), labels=list(labels))
     settings = TrainingSettings.from_options(holdout=0.1)
     task, y = read_target(corpus)
@@ -98,7 +98,7 @@ def supervised(texts: Texts, labels: Labels, held: Texts) -> Answer:
 
 SIZED = registry.create("groups", "sentences", weight="sqrt")
 
-WAYS: dict[str, Way] = {
+METHODS: dict[str, Method] = {
     "--reg sentence": options,
     "words alone (--ngrams 1)": partial(options, ngrams=1),
     "up to three words (--ngrams 3)": partial(options, ngrams=3),
@@ -132,34 +132,36 @@ def read(folder: Path) -> tuple[list[str], list[str]]:
     return [row["text"] for row in rows], [row["label"] for row in rows]
 
 
-def measure(way: Way, texts: Texts, labels: Labels, parts: int, seed: int) -> dict[str, Any]:
+def measure(method: Method, texts: Texts, labels: Labels, parts: int, seed: int) -> dict[str, Any]:
     """Predicted codes of all documents, each from a fit that has not seen it; size and time."""
     names, codes = np.unique(labels, return_inverse=True)
-    found = np.empty(len(codes), dtype=np.int64)
+    predicted = np.empty(len(codes), dtype=np.int64)
     sizes, started = [], time.process_time()
     for split in folds(codes, list(names), parts, seed):
-        answer = way(
+        answer = method(
             [texts[row] for row in split.train],
             [labels[row] for row in split.train],
             [texts[row] for row in split.held],
         )
-        found[split.held] = answer.scores > 0
+        predicted[split.held] = answer.scores > 0
         sizes.append(answer.nonzero / answer.features)
     return {
         "y_true": codes.tolist(),
-        "found": found.tolist(),
+        "predicted": predicted.tolist(),
         "size": float(np.mean(sizes)),
         "seconds": (time.process_time() - started) / parts,
     }
 
 
 def lines(results: dict[str, dict[str, Any]]) -> Iterator[list[str]]:
-    """A line for every change, beside the first."""
+    """A line for every change, compared with the first."""
     first = next(iter(results.values()))
     yield ["", *first, "mean", "size", "time", "over the first", "p"]
     for name, by_task in results.items():
         cells = [
-            Answers(*(np.array(each) for each in (one["y_true"], one["found"], base["found"])))
+            Answers(
+                *(np.array(each) for each in (one["y_true"], one["predicted"], base["predicted"]))
+            )
             for one, base in ((by_task[task], first[task]) for task in first)
         ]
         right = [(cell.first == cell.y_true, cell.second == cell.y_true) for cell in cells]
@@ -181,7 +183,7 @@ def lines(results: dict[str, dict[str, Any]]) -> Iterator[list[str]]:
 
 
 def table(results: dict[str, dict[str, Any]]) -> None:
-    """The lines in Markdown, which is read as easily on a terminal."""
+    """Print the lines as a Markdown table."""
     rows = list(lines(results))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     rows.insert(1, ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])])
@@ -194,30 +196,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("TEXTREG_DATA", ".")))
     parser.add_argument("--tasks", nargs="+", default=TASKS)
-    parser.add_argument("--only", nargs="+", help="changes to try", choices=tuple(WAYS))
+    parser.add_argument("--only", nargs="+", help="changes to try", choices=tuple(METHODS))
     parser.add_argument("--parts", type=int, default=3)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--save", type=Path, help="answers, kept as they come and gone on from")
+    parser.add_argument(
+        "--save", type=Path, help="predictions, saved as they come and resumed from"
+    )
     chosen = parser.parse_args()
     root = chosen.data if (chosen.data / "tasks").is_dir() else chosen.data / "data"
     corpora = {task: read(root / "tasks" / task) for task in chosen.tasks}
     results: dict[str, dict[str, Any]] = {}
     if chosen.save and chosen.save.exists():
         results = json.loads(chosen.save.read_text())
-    for name, way in WAYS.items():
-        if chosen.only and name not in (*chosen.only, next(iter(WAYS))):
+    for name, method in METHODS.items():
+        if chosen.only and name not in (*chosen.only, next(iter(METHODS))):
             continue
         done = results.setdefault(name, {})
         for task, (texts, labels) in corpora.items():
             if task not in done:
-                done[task] = measure(way, texts, labels, chosen.parts, chosen.seed)
+                done[task] = measure(method, texts, labels, chosen.parts, chosen.seed)
                 if chosen.save:
                     chosen.save.write_text(json.dumps(results))
     print(
         f"Accuracy in points over {chosen.parts} parts; size: share of the features, a mean; time: "
         f"CPU of one training on each task, added up.\n"
     )
-    table({name: results[name] for name in WAYS if name in results})
+    table({name: results[name] for name in METHODS if name in results})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The command line measured as a person meets it: start-up, the default train, predict, accuracy.
+"""The command line as a user runs it: start-up, the default train, predict, accuracy.
 
     python benchmarks/cli.py --data DIR [--repeat 3] [--only startup train predict accuracy]
 
@@ -81,8 +81,8 @@ def predict(repeat: int, data: Path, folder: Path) -> None:
 
 
 def accuracy(data: Path, folder: Path) -> None:
-    found = []
-    print(f"\n{'task':<10} {'dev':>6} {'test':>6} {'papers':>7} {'size %':>7}  prices")
+    results = []
+    print(f"\n{'task':<10} {'dev':>6} {'test':>6} {'papers':>7} {'size %':>7}  hyperparameters")
     for task in TASKS:
         files = {
             part: str(data / "tasks" / task / f"{part}.jsonl.gz")
@@ -94,13 +94,13 @@ def accuracy(data: Path, folder: Path) -> None:
         )
         test = json.loads(run("evaluate", model, files["test"], "--json")[2])
         share = 100 * made["nonzero"] / made["features"]
-        found.append((test["accuracy"], share))
-        prices = {key: made["reg"]["params"][key] for key in made["reg"]["searched"]}
+        results.append((test["accuracy"], share))
+        hyperparameters = {key: made["reg"]["params"][key] for key in made["reg"]["searched"]}
         print(
             f"{task:<10} {made['dev']['accuracy']:6.3f} {test['accuracy']:6.3f} "
-            f"{PUBLISHED[task]:7.3f} {share:7.2f}  {prices}"
+            f"{PUBLISHED[task]:7.3f} {share:7.2f}  {hyperparameters}"
         )
-    mean = sum(value for value, _ in found) / len(found)
+    mean = sum(value for value, _ in results) / len(results)
     print(f"{'mean':<10} {'':>6} {mean:6.4f}   at least 0.945; no model above 15 % of the features")
 
 

@@ -42,8 +42,8 @@ Fit = tuple[Any, float]
 
 
 @dataclass
-class Task:
-    """One problem. X: rows, Xc: columns, y: -1 and +1; share of the l1 price in lam."""
+class Instance:
+    """One problem. X: rows, Xc: columns, y: -1 and +1; share: the part of lam that is l1."""
 
     name: str
     X: Any
@@ -65,57 +65,57 @@ class Task:
         )
 
 
-def textreg(task: Task, tol: float) -> Fit:
-    problem = task.problem.replace(tol=tol)  # checks all of X again, as others do
-    l1, l2 = task.lam * task.share, 0.5 * task.lam * (1.0 - task.share)
+def textreg(instance: Instance, tol: float) -> Fit:
+    problem = instance.problem.replace(tol=tol)  # checks all of X again, as others do
+    l1, l2 = instance.lam * instance.share, 0.5 * instance.lam * (1.0 - instance.share)
     regularizer = Elastic(l1=l1, l2=l2) if l2 else Lasso(l1=l1)
     solution = regularizer.solve(problem)
     return solution.w, solution.b
 
 
-def skglm(task: Task, tol: float) -> Fit:
+def skglm(instance: Instance, tol: float) -> Fit:
     from skglm import GeneralizedLinearEstimator, SparseLogisticRegression
     from skglm.datafits import Logistic
     from skglm.penalties import L1_plus_L2
     from skglm.solvers import ProxNewton
 
-    alpha = task.lam / len(task.y)
-    if task.share == 1.0:
+    alpha = instance.lam / len(instance.y)
+    if instance.share == 1.0:
         model = SparseLogisticRegression(
-            alpha=alpha, tol=tol, fit_intercept=task.intercept, max_iter=1000
+            alpha=alpha, tol=tol, fit_intercept=instance.intercept, max_iter=1000
         )
     else:
-        solver = ProxNewton(tol=tol, fit_intercept=task.intercept, max_iter=1000)
-        model = GeneralizedLinearEstimator(Logistic(), L1_plus_L2(alpha, task.share), solver)
-    model.fit(task.Xc, task.y)
-    b = float(np.ravel(model.intercept_)[0]) if task.intercept else 0.0
+        solver = ProxNewton(tol=tol, fit_intercept=instance.intercept, max_iter=1000)
+        model = GeneralizedLinearEstimator(Logistic(), L1_plus_L2(alpha, instance.share), solver)
+    model.fit(instance.Xc, instance.y)
+    b = float(np.ravel(model.intercept_)[0]) if instance.intercept else 0.0
     return np.ravel(model.coef_), b
 
 
-def liblinear(task: Task, tol: float) -> Fit:
+def liblinear(instance: Instance, tol: float) -> Fit:
     from liblinear.liblinearutil import train
 
-    bias = "-B 1 -R" if task.intercept else "-B -1"
-    model = train(task.y, task.X, f"-s 6 -c {1.0 / task.lam!r} -e {tol} {bias} -q")
+    bias = "-B 1 -R" if instance.intercept else "-B -1"
+    model = train(instance.y, instance.X, f"-s 6 -c {1.0 / instance.lam!r} -e {tol} {bias} -q")
     w, b = model.get_decfun()
     sign = 1.0 if model.get_labels()[0] == 1 else -1.0
-    return sign * np.array(w), sign * b if task.intercept else 0.0
+    return sign * np.array(w), sign * b if instance.intercept else 0.0
 
 
-def adelie(task: Task, tol: float) -> Fit:
+def adelie(instance: Instance, tol: float) -> Fit:
     import adelie as ad
 
     state = ad.grpnet(
-        ad.matrix.sparse(task.Xc, method="naive", n_threads=1),
-        ad.glm.binomial(y=(task.y > 0).astype(float)),
-        lmda_path=np.array([task.lam / len(task.y)]),
-        alpha=task.share,
+        ad.matrix.sparse(instance.Xc, method="naive", n_threads=1),
+        ad.glm.binomial(y=(instance.y > 0).astype(float)),
+        lmda_path=np.array([instance.lam / len(instance.y)]),
+        alpha=instance.share,
         tol=tol,
         irls_tol=tol,
         progress_bar=False,
         adev_tol=1.0,
         early_exit=False,
-        intercept=task.intercept,
+        intercept=instance.intercept,
         n_threads=1,
     )
     return state.betas[-1].toarray().ravel(), float(state.intercepts[-1])
@@ -125,13 +125,15 @@ def adelie(task: Task, tol: float) -> Fit:
 class Solver:
     """A solver, its tolerances by decades from -log10 ``first`` on, and what it can do."""
 
-    run: Callable[[Task, float], Fit]
+    run: Callable[[Instance, float], Fit]
     first: int
     elastic: bool = True
     without_intercept: bool = True
 
-    def takes(self, task: Task) -> bool:
-        return (self.elastic or task.share == 1.0) and (self.without_intercept or task.intercept)
+    def takes(self, instance: Instance) -> bool:
+        return (self.elastic or instance.share == 1.0) and (
+            self.without_intercept or instance.intercept
+        )
 
     def tolerances(self) -> Iterator[float]:
         return (10.0**-k for k in range(self.first, 15))
@@ -151,7 +153,7 @@ def timed(call: Callable[[], Fit]) -> tuple[float, Fit]:
     return time.process_time() - started, fit
 
 
-def tasks(data: Path, sets: list[str], only: str) -> Iterator[Task]:
+def instances(data: Path, sets: list[str], only: str) -> Iterator[Instance]:
     for name in sets:
         with gzip.open(data / FOLDERS[name] / "train.jsonl.gz", "rt", encoding="utf-8") as lines:
             rows = [json.loads(line) for line in lines]
@@ -167,7 +169,7 @@ def tasks(data: Path, sets: list[str], only: str) -> Iterator[Task]:
                 for part in (10, 30, 100):
                     label = f"{name} {kind}/{part} {'b' if intercept else '0'}"
                     if only in label:
-                        yield Task(label, X, columns, y, problem, largest / part, share)
+                        yield Instance(label, X, columns, y, problem, largest / part, share)
 
 
 def warm_up() -> None:
@@ -180,47 +182,47 @@ def warm_up() -> None:
     for share in (1.0, 0.5):
         for intercept in (True, False):
             problem = Problem(X, y, fit_intercept=intercept)
-            task = Task("", X, X.tocsc(), y, problem, 2.0, share)
+            instance = Instance("", X, X.tocsc(), y, problem, 2.0, share)
             for solver in SOLVERS.values():
-                if solver.takes(task):
-                    solver.run(task, 1e-3)
+                if solver.takes(instance):
+                    solver.run(instance, 1e-3)
 
 
-def loosest(task: Task, solver: Solver, optimum: float) -> list[float | None]:
+def loosest(instance: Instance, solver: Solver, optimum: float) -> list[float | None]:
     """For every target the loosest tolerance that reaches it; None if none does."""
     found: list[float | None] = []
     tolerances = solver.tolerances()
     tol = next(tolerances)
-    reached = task.objective(solver.run(task, tol))
+    reached = instance.objective(solver.run(instance, tol))
     for target in TARGETS:
         while reached > optimum * (1.0 + target):
             following = next(tolerances, None)
             if following is None:
                 return found + [None] * (len(TARGETS) - len(found))
-            tol, reached = following, task.objective(solver.run(task, following))
+            tol, reached = following, instance.objective(solver.run(instance, following))
         found.append(tol)
     return found
 
 
-def compare(task: Task, repeat: int) -> list[float]:
+def compare(instance: Instance, repeat: int) -> list[float]:
     """Print one line; the ratios of textreg's time to the best peer's."""
-    best = task.problem.replace(tol=1e-10)
-    l1, l2 = task.lam * task.share, 0.5 * task.lam * (1.0 - task.share)
+    best = instance.problem.replace(tol=1e-10)
+    l1, l2 = instance.lam * instance.share, 0.5 * instance.lam * (1.0 - instance.share)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         reference = Elastic(l1=l1, l2=l2).solve(best)
-    optimum = task.objective((reference.w, reference.b))
-    able = {name: solver for name, solver in SOLVERS.items() if solver.takes(task)}
-    tols = {name: loosest(task, solver, optimum) for name, solver in able.items()}
+    optimum = instance.objective((reference.w, reference.b))
+    able = {name: solver for name, solver in SOLVERS.items() if solver.takes(instance)}
+    tols = {name: loosest(instance, solver, optimum) for name, solver in able.items()}
     ratios = []
-    line = f"{task.name:<22}{optimum:14.5f} {reference.gap:7.0e} {reference.nonzero:5d}"
+    line = f"{instance.name:<22}{optimum:14.5f} {reference.gap:7.0e} {reference.nonzero:5d}"
     for which in range(len(TARGETS)):
         times = dict.fromkeys(able, np.inf)
         for _ in range(repeat):
             for name, solver in able.items():
                 tol = tols[name][which]
                 if tol is not None:
-                    seconds, _ = timed(lambda s=solver, t=tol: s.run(task, t))
+                    seconds, _ = timed(lambda s=solver, t=tol: s.run(instance, t))
                     times[name] = min(times[name], seconds)
         ours = times.pop("textreg")
         peer = min(times, key=times.__getitem__)
@@ -248,8 +250,8 @@ def main() -> None:
     with threadpool_limits(1):
         ratios = [
             ratio
-            for task in tasks(Path(options.data) / "data", options.sets, options.only)
-            for ratio in compare(task, options.repeat)
+            for instance in instances(Path(options.data) / "data", options.sets, options.only)
+            for ratio in compare(instance, options.repeat)
         ]
     level = sum(ratio <= 1.0 for ratio in ratios)
     print(

@@ -34,9 +34,9 @@ def main() -> None:
         size = sum(
             len(json.dumps(each.to_dict(), ensure_ascii=False)) for each in explain(model, texts)
         )
-        spent = time.process_time() - start
+        seconds = time.process_time() - start
         print(
-            f"{weighting:6}  {model.n_features:>7,} features  {size / 1e6:6.1f} MB  {spent:.2f} s"
+            f"{weighting:6}  {model.n_features:>7,} features  {size / 1e6:6.1f} MB  {seconds:.2f} s"
         )
 
 

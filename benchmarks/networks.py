@@ -12,12 +12,12 @@ sentiment: reviews of books and of electronics with 2,000 labels and 2,000 unlab
 words and pairs of at least 10 reviews, log counts; words linked to those that go with the same
 strong words of SentiWordNet (section 4.2). The paper has 13,161 and 8,922 reviews and so about
 200 such words, here there are 40 or so; and it fixed alpha = 9.9 and beta = 0.1, which have a row
-beside prices that are searched for.
+in addition to searched hyperparameters.
 
-Prices come from the default grids by three-fold cross-validation on the training documents of the
-first trial of each size, and are kept in the others. pcr and lle have 200 directions; those of pcr
-come from the training documents, which are fewer at first. The tables show means over the trials
-and, after +-, their standard deviation.
+Hyperparameters come from the default grids by three-fold cross-validation on the training documents
+of the first trial of each size; the other trials reuse them. pcr and lle have 200 directions; those
+of pcr come from the training documents, which are fewer at first. The tables show means over the
+trials and, after +-, their standard deviation.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def features(texts: Sequence[str], **options: Any) -> Features:
     return Vectorizer(weighting="log", **options).fit(words, texts)
 
 
-class Task:
+class LabeledData:
     """Labeled documents to draw from, and the graph of their features. codes: (n,)."""
 
     def __init__(self, X: Any, labels: Sequence[str], graph: Any) -> None:
@@ -89,7 +89,7 @@ class Task:
         )
 
     def decide(self, regularizer: Regularizer, rows: Any, jobs: int) -> Regularizer:
-        """The regularizer with its prices chosen by cross-validation on ``rows``."""
+        """The regularizer with hyperparameters chosen by cross-validation on ``rows``."""
         if not regularizer.undecided():
             return regularizer
         cut = []
@@ -128,7 +128,7 @@ def news_graph(tokens: Tokens) -> Any:
     return registry.create("graph", "cooccurrence", min_df=20).build(tokens)
 
 
-def sentiment(data: Path, domain: str) -> Task:
+def sentiment(data: Path, domain: str) -> LabeledData:
     """Reviews of one domain, with a graph from all of them."""
     parts = [
         read(data / "tasks" / domain / f"{part}.jsonl.gz") for part in ("train", "dev", "test")
@@ -140,7 +140,7 @@ def sentiment(data: Path, domain: str) -> Task:
         print(*charged_words(data, made), sep="\n", file=file, flush=True)
         graph = registry.create("graph", "lexicon", seeds=file.name).build(made.tokens)
     print(f"{domain}: {made.X.shape[1]:,} features, {graph.n_links:,} links", file=sys.stderr)
-    return Task(made.X[: len(texts)], [label for part in parts for label in part[1]], graph)
+    return LabeledData(made.X[: len(texts)], [label for part in parts for label in part[1]], graph)
 
 
 def charged_words(data: Path, made: Features) -> list[str]:
@@ -155,12 +155,12 @@ def charged_words(data: Path, made: Features) -> list[str]:
                     scores.setdefault(word, []).append(float(good) - float(bad))
     frequency = np.bincount(made.X.indices, minlength=made.X.shape[1])
     names = made.encoder.names
-    known = [names[j] for j in np.flatnonzero(frequency >= 100) if names[j] in scores]
-    return [word for word in known if abs(np.mean(scores[word])) >= 0.25]
+    scored = [names[j] for j in np.flatnonzero(frequency >= 100) if names[j] in scores]
+    return [word for word in scored if abs(np.mean(scores[word])) >= 0.25]
 
 
 def measure(
-    task: Task,
+    data: LabeledData,
     candidates: Mapping[str, Regularizer],
     sizes: Sequence[int],
     options: argparse.Namespace,
@@ -168,14 +168,14 @@ def measure(
     """Accuracy of every candidate at every size, one a trial."""
     table: Table = {}
     for size in sizes:
-        draws = [task.draw(size, seed) for seed in range(options.trials)]
+        draws = [data.draw(size, seed) for seed in range(options.trials)]
         for name, regularizer in candidates.items():
             start = time.process_time()
-            part = task.decide(regularizer, draws[0], options.jobs)
-            table[name, size] = [task.accuracy(part, rows) for rows in draws]
+            part = data.decide(regularizer, draws[0], options.jobs)
+            table[name, size] = [data.accuracy(part, rows) for rows in draws]
             mean = np.mean(table[name, size])
-            spent = time.process_time() - start
-            print(f"{size:>6} {mean:.4f} {spent:6.1f} s  {part}", file=sys.stderr, flush=True)
+            seconds = time.process_time() - start
+            print(f"{size:>6} {mean:.4f} {seconds:6.1f} s  {part}", file=sys.stderr, flush=True)
     return table
 
 
@@ -230,7 +230,7 @@ def figure_1(data: Path, options: argparse.Namespace) -> None:
         "pcr": registry.create("regularizer", "pcr"),
         "lle": registry.create("regularizer", "lle"),
     }
-    table = measure(Task(made.X, labels, graph), candidates, NEWS_SIZES, options)
+    table = measure(LabeledData(made.X, labels, graph), candidates, NEWS_SIZES, options)
     show("20 Newsgroups", table, options)
 
 
@@ -251,21 +251,21 @@ def speed(data: Path, options: argparse.Namespace) -> None:
     start = time.process_time()
     graph = news_graph(made.tokens)
     print(f"\ngraph of {made.X.shape[1]:,} words: {time.process_time() - start:.2f} s")
-    task = Task(made.X, labels, graph)
+    labeled = LabeledData(made.X, labels, graph)
     rows = np.arange(11314)
-    for name, prices in (
+    for name, strengths in (
         ("network", {"alpha": 10.0, "beta": 0.1}),
         ("laplacian", {"alpha": 1.0, "beta": 0.1}),
     ):
-        regularizer = registry.create("regularizer", name, **prices)
-        problem = task.problem(rows, 1e-4)
+        regularizer = registry.create("regularizer", name, **strengths)
+        problem = labeled.problem(rows, 1e-4)
         start = time.process_time()
-        fits = [regularizer.solve(problem.replace(y=y)) for y in task.signs[:, rows]]
-        spent = time.process_time() - start
+        fits = [regularizer.solve(problem.replace(y=y)) for y in labeled.signs[:, rows]]
+        seconds = time.process_time() - start
         gap = max(fit.gap for fit in fits)
         print(
-            f"{regularizer}: 20 classes, 11,314 documents in {spent:.2f} s of one core, largest "
-            f"gap {gap:.1e}, accuracy {100 * task.accuracy(regularizer, rows):.1f} %"
+            f"{regularizer}: 20 classes, 11,314 documents in {seconds:.2f} s of one core, largest "
+            f"gap {gap:.1e}, accuracy {100 * labeled.accuracy(regularizer, rows):.1f} %"
         )
 
 

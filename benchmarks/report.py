@@ -21,10 +21,10 @@ from textreg.training.train import train_corpus
 
 
 def timed(name: str, make: Callable[[], Report]) -> None:
-    wall, spent = time.perf_counter(), time.process_time()
+    wall, cpu = time.perf_counter(), time.process_time()
     html = make().to_html()
-    wall, spent = time.perf_counter() - wall, time.process_time() - spent
-    print(f"{name:24} {wall:6.1f} s  {spent:6.1f} s of CPU  {len(html.encode()) / 1e6:5.2f} MB")
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    print(f"{name:24} {wall:6.1f} s  {cpu:6.1f} s of CPU  {len(html.encode()) / 1e6:5.2f} MB")
 
 
 def main() -> None:
@@ -35,9 +35,9 @@ def main() -> None:
     folder = Path(options.data) / "data" / "imdb"
     train, test = (read_corpus([str(folder / f"{name}.jsonl.gz")]) for name in ("train", "test"))
     settings = TrainingSettings.from_options(reg=options.reg, jobs=-1)
-    begin = time.perf_counter()
+    start = time.perf_counter()
     model = train_corpus(train, settings)
-    print(f"{'training':24} {time.perf_counter() - begin:6.1f} s  {model.n_features:,} features")
+    print(f"{'training':24} {time.perf_counter() - start:6.1f} s  {model.n_features:,} features")
     timed("train --report", lambda: report(model, train=train, settings=settings, jobs=-1))
     timed("report MODEL TEST", lambda: report(model, test))
 

@@ -53,7 +53,7 @@ def numpy_admm(
 ) -> tuple[float, float]:
     """ADMM with NumPy and SciPy; the CPU seconds used and the relative gap reached.
 
-    One copy of the weights for every group and one for the l1 price, so that the w step is smooth:
+    One copy of the weights for every group and one for the l1 norm, so that the w step is smooth:
     Newton's method, its system reduced to one of documents by documents. Balanced rho. Stops at
     ``problem.tol`` or after ``limit`` seconds.
     """
@@ -64,7 +64,7 @@ def numpy_admm(
     v, u = np.zeros(len(flat)), np.zeros(len(flat))
     v1, u1 = np.zeros(penalty.p), np.zeros(penalty.p)
     w, b, best, bound = np.zeros(penalty.p), 0.0, np.inf, -np.inf
-    begin = time.process_time()
+    start_time = time.process_time()
     for iteration in range(1, 100_000):
         mean = (np.bincount(flat, weights=v - u, minlength=penalty.p) + v1 - u1) / copies
         for _ in range(20):
@@ -81,7 +81,7 @@ def numpy_admm(
                 break
         z = w[flat] + u
         norms = np.sqrt(np.add.reduceat(z * z, starts))
-        shrink = np.maximum(1.0 - penalty.price / (rho * np.maximum(norms, 1e-300)), 0.0)
+        shrink = np.maximum(1.0 - penalty.strengths / (rho * np.maximum(norms, 1e-300)), 0.0)
         v_old, v1_old = v, v1
         v = np.repeat(shrink, penalty.sizes) * z
         u = z - v
@@ -99,9 +99,9 @@ def numpy_admm(
             for point in (w, v1):
                 loss = np.logaddexp(0.0, -y * (X @ point + b)).sum()
                 best = min(best, float(loss) + penalty.value(point))
-            spent, gap = time.process_time() - begin, (best - bound) / best
-            if gap <= problem.tol or spent > limit:
-                return spent, gap
+            seconds, gap = time.process_time() - start_time, (best - bound) / best
+            if gap <= problem.tol or seconds > limit:
+                return seconds, gap
             primal = np.hypot(np.linalg.norm(w[flat] - v), np.linalg.norm(w - v1))
             dual = rho * np.hypot(np.linalg.norm(v - v_old), np.linalg.norm(v1 - v1_old))
             if max(primal, dual) > 10.0 * min(primal, dual):
@@ -122,16 +122,16 @@ def grid(problem: Problem) -> None:
     for group in GROUP:
         row, start = [], None
         for l1 in reversed(L1):
-            begin = time.process_time()
+            start_time = time.process_time()
             solution = majorize(problem, GroupNorms(problem.groups, group, l1))
-            spent = time.process_time() - begin
-            begin = time.process_time()
+            seconds = time.process_time() - start_time
+            start_time = time.process_time()
             warm = majorize(problem.replace(start=start), GroupNorms(problem.groups, group, l1))
-            total_warm += time.process_time() - begin
+            total_warm += time.process_time() - start_time
             start = (warm.w, warm.b)
-            total += spent
+            total += seconds
             missed = "" if solution.gap <= problem.tol else f" MISSED {solution.gap:.0e}"
-            row.append(f"{l1:g}: {spent:.2f} s{missed}")
+            row.append(f"{l1:g}: {seconds:.2f} s{missed}")
         print(f"  group {group:<6g} l1 {', '.join(row)}", flush=True)
     print(f"  whole grid: {total:.2f} s from zero, {total_warm:.2f} s warm-started")
 
@@ -139,12 +139,12 @@ def grid(problem: Problem) -> None:
 def one(data: Path, name: str, group: float, l1: float) -> None:
     """A single fit in this process: time and peak memory."""
     problem = load(data / "data" / name, "count", 1e-3)
-    begin = time.process_time()
+    start_time = time.process_time()
     solution = majorize(problem, GroupNorms(problem.groups, group, l1))
-    spent = time.process_time() - begin
+    seconds = time.process_time() - start_time
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
     print(
-        f"  group {group:<6g} l1 {l1:<5g} {spent:6.2f} s  gap {solution.gap:.1e}  "
+        f"  group {group:<6g} l1 {l1:<5g} {seconds:6.2f} s  gap {solution.gap:.1e}  "
         f"{solution.nonzero:,} features  peak {peak:.2f} GB",
         flush=True,
     )
@@ -177,9 +177,9 @@ def main() -> None:
     penalty = GroupNorms(problem.groups, 0.5, 0.2)
     theirs, gap = numpy_admm(problem, penalty, 1.0, options.limit)
     for solver in (majorize, admm):
-        begin = time.process_time()
+        start_time = time.process_time()
         solution = solver(problem, penalty)
-        ours = time.process_time() - begin
+        ours = time.process_time() - start_time
         print(
             f"  {solver.__name__:9} {ours:6.2f} s (gap {solution.gap:.0e}), NumPy {theirs:6.2f} s "
             f"(gap {gap:.0e}): {theirs / ours:.0f} times as fast"

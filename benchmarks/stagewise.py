@@ -3,12 +3,13 @@
     python benchmarks/stagewise.py                  # 850,000 rows, 190,000 columns, 62,100 steps
     python benchmarks/stagewise.py --share 0.1      # a tenth of each
 
-Their data, statistics of parsed sentences, cannot be had; these are drawn to the same shape. A row
-is ten values: four words, each with its tag, and two relations, where neighboring words, a word and
-its tag, and tags and relations go together. A template is a set of places among the ten, and every
-combination of values seen there often enough is a zero-one column; 28 templates give a row at most
-28 ones. The response sums an effect of every such combination and noise; its variance is that of
-the paper, 56.5, so that epsilon = 0.01 means the same. A tenth more rows are held out.
+Their data, statistics of parsed sentences, are not available; ours are simulated with the same
+shape. A row is ten values: four words, each with its tag, and two relations, where neighboring
+words, a word and its tag, and tags and relations go together. A template is a set of places among
+the ten, and every combination of values seen there often enough is a zero-one column; 28 templates
+give a row at most 28 ones. The response sums an effect of every such combination and noise; its
+variance is that of the paper, 56.5, so that epsilon = 0.01 means the same. A tenth more rows are
+held out.
 
 Their run took around 20 minutes on a Pentium 4 of 1.9 GHz for an R^2 of 0.923 and a best error on
 test data of 8.576, where 15,342 coefficients were not zero.
@@ -48,11 +49,11 @@ def tuples(rng: np.random.Generator, rows: int) -> list[np.ndarray]:
     """The ten values of every row."""
 
     def zipf(size: int, count: int) -> np.ndarray:
-        chance = 1.0 / (np.arange(size) + 3.0)
-        return rng.choice(size, size=count, p=chance / chance.sum())
+        probability = 1.0 / (np.arange(size) + 3.0)
+        return rng.choice(size, size=count, p=probability / probability.sum())
 
-    def either(chance: float, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        return np.where(rng.random(rows) < chance, first, second)
+    def either(probability: float, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return np.where(rng.random(rows) < probability, first, second)
 
     friends = zipf(WORDS, 6 * WORDS).reshape(WORDS, 6)
     tag_of = zipf(TAGS, WORDS)
@@ -105,10 +106,10 @@ def simulate(
     column = np.full(start, -1, dtype=np.int32)
     column[order] = np.arange(len(order), dtype=np.int32)
     grid = column[np.stack(entries, axis=1)]
-    kept = grid >= 0
+    present = grid >= 0
     indptr = np.zeros(len(y) + 1, dtype=np.int64)
-    np.cumsum(kept.sum(axis=1), out=indptr[1:])
-    indices = grid[kept]
+    np.cumsum(present.sum(axis=1), out=indptr[1:])
+    indices = grid[present]
     del grid, entries
     y += np.sqrt(NOISE / (1.0 - NOISE)) * y.std() * rng.standard_normal(len(y))
     y *= np.sqrt(VARIANCE) / y.std()
@@ -127,8 +128,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--share", type=float, default=1.0, help="of the rows, columns and steps")
     parser.add_argument("--epsilon", type=float, default=0.01)
-    parser.add_argument("--sample", type=int, help="look at so many columns a step, drawn anew")
-    parser.add_argument("--cache", type=float, default=1000, help="megabytes of Gram columns kept")
+    parser.add_argument(
+        "--sample", type=int, help="consider a random sample of this many columns per step"
+    )
+    parser.add_argument(
+        "--cache", type=float, default=1000, help="megabytes of Gram columns cached"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--data", help="not used; every script of this folder is given it")
     options = parser.parse_args()

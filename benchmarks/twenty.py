@@ -1,13 +1,13 @@
-"""Every regularizer and builder of groups by `textreg train` with its defaults, to the end.
+"""Every regularizer and group builder by `textreg train` with its defaults.
 
     python benchmarks/twenty.py --data DIR [--methods ridge group:lda ...] [--tasks computer 20news]
 
 DIR holds data/tasks/computer (two classes, 934 messages) and data/20news (twenty classes, 11,314
-messages), and data/lexicons with the Brown clusters. Each row is one fresh process, the search for
-prices included; the model is then evaluated on the test file by another. cpu: seconds, user and
-system. peak: MB of memory. features: those with a weight, of all. The gap is the widest of all
-classes; a pursuit has a path instead, here with its steps, all classes together; without a price
-there is no bound. group:file takes the groups that `textreg groups --groups lda` has saved.
+messages), and data/lexicons with the Brown clusters. Each row is one new process, including the
+search for hyperparameters; another process evaluates the model on the test file. cpu: seconds, user
+and system. peak: MB of memory. features: those with a weight, of all. The gap is the largest of all
+classes; a pursuit has a path instead, with the number of its steps over all classes; without a
+penalty there is no bound. group:file takes the groups that `textreg groups --groups lda` has saved.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TEXTREG = [sys.executable, "-c", "import sys; from textreg.cli import main; sys.
 
 
 class Run(NamedTuple):
-    """One command: seconds, peak memory in MB, what it printed, and what it said of an error."""
+    """One command: seconds, peak memory in MB, what it printed, and the error message."""
 
     wall: float
     cpu: float
@@ -54,8 +54,8 @@ def run(*args: str) -> Run:
         wall = time.perf_counter() - started
         output.seek(0)
         errors.seek(0)
-        said = errors.read().decode().strip()
-        failed = said or f"exit {process.returncode}" if process.returncode else ""
+        message = errors.read().decode().strip()
+        failed = message or f"exit {process.returncode}" if process.returncode else ""
         unit = 1 if sys.platform == "darwin" else 1024
         peak = used.ru_maxrss * unit / 1e6
         cpu = used.ru_utime + used.ru_stime
@@ -89,7 +89,7 @@ def certificate(summary: dict[str, Any]) -> str:
 
 
 def measure(method: str, task: str, data: Path, folder: Path) -> bool:
-    """Train, evaluate and print one row; whether both came to an end."""
+    """Train, evaluate and print one row; whether both succeeded."""
     train, test = (str(data / TASKS[task] / f"{part}.jsonl.gz") for part in ("train", "test"))
     model = str(folder / "model.textreg")
     made = run("train", train, *options(method, data, train, folder), "-o", model, "--json")

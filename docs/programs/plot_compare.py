@@ -1,9 +1,9 @@
 """
-Does the structure pay?
-=======================
+Does structured regularization help?
+====================================
 
 Several regularizers on the same documents, features and splits, measured on documents that none of
-them has seen. The bars are 95 % intervals; the answer in words goes by paired differences.
+them has seen. The bars are 95 % intervals; the verdicts depend on paired differences.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 From the empty model to the full one
 ====================================
 
-A price on weights falls step by step, and features come in. ``path=True`` keeps all models on the
-way; the one with the best accuracy on held-out documents is taken, the smallest of equals.
+The penalty strength decreases step by step, and features enter the model. ``path=True`` keeps all
+models of the path; the one with the best accuracy on held-out documents is chosen, ties go to the
+smallest.
 """
 
 import matplotlib.pyplot as plt
@@ -23,13 +24,13 @@ left.set(xlabel="features", ylabel="accuracy on documents held out")
 left.legend()
 
 # %%
-# The weights of the eight features that come first:
+# The weights of the eight strongest features:
 
 last = path.at(len(path) - 1)
 first = sorted(last, key=lambda name: -abs(path.profile(name)[path.chosen, 0]))[:8]
 for name in first:
     right.plot(path.values, path.profile(name)[:, 0], label=name)
-right.set(xscale="log", xlabel=f"price {path.parameter}", ylabel="weight")
+right.set(xscale="log", xlabel=f"penalty strength {path.parameter}", ylabel="weight")
 right.invert_xaxis()
 right.legend(fontsize="small", loc="upper left")
 plt.show()

@@ -1,10 +1,10 @@
 """
-Do its probabilities come true?
-===============================
+Are the probabilities calibrated?
+=================================
 
-Prices shrink weights, so scores are too small and probabilities too near one half. A temperature
-that is learned on held-out documents mends it (Guo et al. 2017). ``TextClassifier`` is an estimator
-of scikit-learn, so scikit-learn's displays take its answers.
+A penalty shrinks weights, so scores are too small and probabilities too close to one half. A
+temperature fitted on held-out documents corrects this (Guo et al. 2017). ``TextClassifier`` is a
+scikit-learn estimator, so scikit-learn's displays accept its predictions.
 """
 
 import matplotlib.pyplot as plt
@@ -20,10 +20,15 @@ test_labels, test_texts = zip(*make_reviews(2000, seed=1), strict=True)
 figure, axis = plt.subplots(figsize=(5, 4), layout="constrained")
 for calibrate in (None, "temperature"):
     classifier = TextClassifier(reg=Lasso(l1=0.5), calibrate=calibrate).fit(texts, labels)
-    chances = classifier.predict_proba(test_texts)[:, 1]
-    print(calibrate, round(log_loss(test_labels, chances), 3))
+    probabilities = classifier.predict_proba(test_texts)[:, 1]
+    print(calibrate, round(log_loss(test_labels, probabilities), 3))
     CalibrationDisplay.from_predictions(
-        test_labels, chances, pos_label="pos", n_bins=8, name=calibrate or "as fitted", ax=axis
+        test_labels,
+        probabilities,
+        pos_label="pos",
+        n_bins=8,
+        name=calibrate or "as fitted",
+        ax=axis,
     )
 axis.set(xlabel="probability of 'pos'", ylabel="share of 'pos'")
 plt.show()
