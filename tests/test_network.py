@@ -142,7 +142,7 @@ def test_virtual_features_are_at_their_best(seed: int, classes: int, opposed: bo
     penalty = Quadratic(Links(rows, classes), 2.0, 0.3)
     w = np.random.default_rng(seed).normal(size=p)
     R, S = rows[:, :p].toarray(), rows[:, p:].toarray()
-    # the slight price of the virtual features is part of what is minimized
+    # the slight ridge of the virtual features is part of what is minimized
     held = np.diag(np.sqrt(Links.SLIGHT * (S**2).sum(axis=0)))
     R, S = np.vstack([R, np.zeros((classes, p))]), np.vstack([S, held])
     v = np.linalg.lstsq(S, -R @ w, rcond=None)[0]
@@ -201,7 +201,7 @@ def test_bounds_are_true_from_anywhere(seed: int) -> None:
         assert step.objective * (1 - step.gap) <= optimum * (1 + 1e-9)
 
 
-def test_without_links_or_price_it_is_ridge() -> None:
+def test_without_links_or_strength_it_is_ridge() -> None:
     problem = random_problem(0, graph=random_graph(0))
     ridge = Ridge(l2=0.4).solve(problem)
     for regularizer in (Network(alpha=0.0, beta=0.4), Laplacian(alpha=0.0, beta=0.4)):
@@ -214,7 +214,7 @@ def test_without_links_or_price_it_is_ridge() -> None:
     np.testing.assert_allclose(only_beta.w, ridge.w, atol=1e-5)
 
 
-def test_a_large_price_makes_linked_weights_equal() -> None:
+def test_a_large_strength_makes_linked_weights_equal() -> None:
     pair = csr_array(([1.0, 1.0], ([0, 1], [1, 0])), shape=(7, 7))
     problem = random_problem(2, graph=Graph(pair))
     w = Laplacian(alpha=1e6, beta=0.1).solve(problem).w
@@ -276,7 +276,7 @@ def test_weights_of_documents_are_repetitions() -> None:
 
 
 @pytest.mark.parametrize("regularizer", [Network(), Laplacian(), PrincipalComponents()])
-def test_prices_must_be_decided(regularizer: Regularizer) -> None:
+def test_strengths_must_be_decided(regularizer: Regularizer) -> None:
     with pytest.raises(UsageError, match="not chosen yet"):
         regularizer.solve(random_problem(0, graph=random_graph(0)))
 
@@ -452,7 +452,7 @@ def test_what_was_derived_goes_with_its_owner() -> None:
     assert [reference() for reference in gone] == [None, None]
 
 
-def test_the_default_search_finds_prices() -> None:
+def test_the_default_search_finds_strengths() -> None:
     problem = random_problem(13, graph=random_graph(13), tol=1e-4)
     for regularizer in (Network(), Laplacian(), PrincipalComponents(), LocallyLinear()):
         path = list(regularizer.path(problem))
@@ -462,18 +462,18 @@ def test_the_default_search_finds_prices() -> None:
 
 
 @pytest.mark.parametrize("classes", [0, 2])
-def test_rows_of_one_feature_bound_the_price_from_below(classes: int) -> None:
+def test_rows_of_one_feature_bound_the_penalty_from_below(classes: int) -> None:
     graph = random_graph(15, classes=classes)
-    price = Quadratic(Links(network_rows(graph), classes), 3.0, 0.5)
+    penalty = Quadratic(Links(network_rows(graph), classes), 3.0, 0.5)
     empty = np.diff(graph.similar.indptr)[:7] == 0
     assert empty.any()
-    assert (price.floor == np.where(empty, 3.5, 0.5)).all()
+    assert (penalty.floor == np.where(empty, 3.5, 0.5)).all()
     w = np.random.default_rng(15).normal(size=(50, 7))
-    assert all(price.value(row) >= row @ (price.floor * row) for row in w)
+    assert all(penalty.value(row) >= row @ (penalty.floor * row) for row in w)
 
 
 def test_the_solver_takes_any_rows() -> None:
-    """R = I is ridge with the sum of both prices."""
+    """R = I is ridge with the sum of both strengths."""
     problem = random_problem(14)
     solution = quadratic(problem, Quadratic(Links(csr_array(np.eye(7))), 0.2, 0.3))
     np.testing.assert_allclose(solution.w, Ridge(l2=0.5).solve(problem).w, atol=1e-5)

@@ -20,8 +20,8 @@ from textreg.penalties import Separable
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.newton import newton
 
-PRICED = [Lasso(l1=0.7), Ridge(l2=0.3), Elastic(l1=0.4, l2=0.2)]
-ALL = [*PRICED, NoRegularizer()]
+PENALIZED = [Lasso(l1=0.7), Ridge(l2=0.3), Elastic(l1=0.4, l2=0.2)]
+ALL = [*PENALIZED, NoRegularizer()]
 TIGHT = 1e-9
 SEED = st.integers(0, 2**32 - 1)
 
@@ -58,7 +58,7 @@ def same(one: Solution, other: Solution, **tolerance: float) -> None:
     assert one.b == pytest.approx(other.b, abs=2e-4)
 
 
-@pytest.mark.parametrize("reg", PRICED, ids=name)
+@pytest.mark.parametrize("reg", PENALIZED, ids=name)
 @settings(max_examples=30, deadline=None)
 @given(seed=SEED, intercept=st.booleans())
 def test_optimality_conditions(reg: Regularizer, seed: int, intercept: bool) -> None:
@@ -67,9 +67,9 @@ def test_optimality_conditions(reg: Regularizer, seed: int, intercept: bool) -> 
     assert solution.converged
     X, y, c = given_problem.X.toarray(), given_problem.y, given_problem.weights
     r = -c * y / (1.0 + np.exp(y * (X @ solution.w + solution.b)))
-    prices = reg.params()
-    pull = X.T @ r + 2.0 * prices.get("l2", 0.0) * solution.w
-    l1 = prices.get("l1", 0.0)
+    strengths = reg.params()
+    pull = X.T @ r + 2.0 * strengths.get("l2", 0.0) * solution.w
+    l1 = strengths.get("l1", 0.0)
     assert (np.abs(pull) <= l1 + 1e-3).all()
     used = solution.w != 0.0
     np.testing.assert_allclose(pull[used], -l1 * np.sign(solution.w[used]), atol=1e-3)
@@ -93,7 +93,7 @@ def test_smooth_optimum_is_that_of_another_solver(intercept: bool) -> None:
     assert Ridge(l2=0.3).solve(given_problem).objective == pytest.approx(least, rel=1e-6)
 
 
-@pytest.mark.parametrize("reg", PRICED, ids=name)
+@pytest.mark.parametrize("reg", PENALIZED, ids=name)
 @settings(max_examples=20, deadline=None)
 @given(seed=SEED)
 def test_weight_two_is_a_document_given_twice(reg: Regularizer, seed: int) -> None:
@@ -103,7 +103,7 @@ def test_weight_two_is_a_document_given_twice(reg: Regularizer, seed: int) -> No
     same(reg.solve(once), reg.solve(twice))
 
 
-@pytest.mark.parametrize("reg", PRICED, ids=name)
+@pytest.mark.parametrize("reg", PENALIZED, ids=name)
 @settings(max_examples=20, deadline=None)
 @given(seed=SEED)
 def test_order_of_documents_and_of_features_is_nothing(reg: Regularizer, seed: int) -> None:
@@ -120,7 +120,7 @@ def test_order_of_documents_and_of_features_is_nothing(reg: Regularizer, seed: i
     assert isinstance(reg, Lasso) or np.allclose(found.w, expected.w[features], atol=2e-4)
 
 
-@pytest.mark.parametrize("reg", PRICED, ids=name)
+@pytest.mark.parametrize("reg", PENALIZED, ids=name)
 @settings(max_examples=20, deadline=None)
 @given(seed=SEED)
 def test_documents_of_no_weight_are_nothing(reg: Regularizer, seed: int) -> None:
@@ -141,7 +141,7 @@ def test_elastic_without_a_ridge_is_the_lasso(seed: int) -> None:
     same(Elastic(l1=0.0, l2=0.3).solve(given_problem), Ridge(l2=0.3).solve(given_problem))
 
 
-@pytest.mark.parametrize("reg", PRICED, ids=name)
+@pytest.mark.parametrize("reg", PENALIZED, ids=name)
 @settings(max_examples=20, deadline=None)
 @given(seed=SEED)
 def test_every_start_ends_at_the_same_optimum(reg: Regularizer, seed: int) -> None:
@@ -164,7 +164,7 @@ def test_the_start_stays_as_it_was() -> None:
     np.testing.assert_array_equal(start, np.ones(25))
 
 
-@pytest.mark.parametrize("reg", PRICED, ids=name)
+@pytest.mark.parametrize("reg", PENALIZED, ids=name)
 @settings(max_examples=20, deadline=None)
 @given(seed=SEED)
 def test_gap_is_a_proof_at_every_step(reg: Regularizer, seed: int) -> None:
@@ -178,7 +178,7 @@ def test_gap_is_a_proof_at_every_step(reg: Regularizer, seed: int) -> None:
 
 
 @pytest.mark.parametrize("reg", [Lasso(l1=1e9), Elastic(l1=1e9, l2=1.0)], ids=name)
-def test_a_boundless_price_empties_the_model(reg: Regularizer) -> None:
+def test_a_large_strength_empties_the_model(reg: Regularizer) -> None:
     given_problem = problem()
     solution = reg.solve(given_problem)
     assert solution.nonzero == 0
@@ -188,7 +188,9 @@ def test_a_boundless_price_empties_the_model(reg: Regularizer) -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(seed=SEED, intercept=st.booleans())
-def test_the_largest_gradient_is_the_least_price_that_empties(seed: int, intercept: bool) -> None:
+def test_the_largest_gradient_is_the_smallest_strength_that_empties(
+    seed: int, intercept: bool
+) -> None:
     given_problem = problem(seed, fit_intercept=intercept)
     edge = given_problem.largest_gradient_at_zero()
     assert Lasso(l1=edge * 1.001).solve(given_problem).nonzero == 0
@@ -199,7 +201,7 @@ def test_intercept_at_zero_without_one_of_the_labels() -> None:
     assert Problem(np.eye(2), np.array([1.0, 1.0])).intercept_at_zero() == 0.0
 
 
-@pytest.mark.parametrize("reg", PRICED, ids=name)
+@pytest.mark.parametrize("reg", PENALIZED, ids=name)
 def test_dense_and_unsorted_input_are_the_same(reg: Regularizer) -> None:
     dense = problem().X.toarray()
     sparse = csr_array(dense)
@@ -317,7 +319,7 @@ def test_one_label_alone_goes_on_to_the_limit_and_says_so() -> None:
     assert solution.gap == pytest.approx(1.0)
 
 
-def test_prices_may_differ_by_feature() -> None:
+def test_strengths_may_differ_by_feature() -> None:
     given_problem = problem()
     lam = np.where(np.arange(25) < 12, 0.05, 1e9)
     q = np.where(np.arange(25) % 2 == 0, 0.5, 0.0)
@@ -327,7 +329,7 @@ def test_prices_may_differ_by_feature() -> None:
     assert (solution.w[:12] != 0.0).any()
 
 
-@pytest.mark.parametrize("reg", PRICED, ids=name)
+@pytest.mark.parametrize("reg", PENALIZED, ids=name)
 def test_path_is_the_same_as_one_by_one(reg: Regularizer) -> None:
     given_problem = problem()
     for part, solution in type(reg)().path(given_problem):

@@ -110,7 +110,7 @@ def test_links_find_the_same_weights(name: str, classes: int):
     )
 
 
-def test_features_of_another_price_stay_apart():
+def test_features_of_another_strength_stay_apart():
     X = csr_array(np.ones((4, 3)))
     given = Problem(X, np.array([1.0, -1.0, 1.0, 1.0]))
     rows = csr_array(np.diag([1.0, 2.0, 1.0]))

@@ -13,11 +13,11 @@ from textreg.records import Floats, Groups
 
 P = 6
 NUMBER = st.floats(-10, 10).map(lambda x: round(x, 3))
-PRICE = st.just(0.0) | st.floats(0.01, 10)
+STRENGTH = st.just(0.0) | st.floats(0.01, 10)
 VECTOR = arrays(np.float64, P, elements=NUMBER)
-PRICES = arrays(np.float64, P, elements=PRICE)
+STRENGTHS = arrays(np.float64, P, elements=STRENGTH)
 STEP = st.floats(0.01, 10)
-SEPARABLE = st.builds(Separable, PRICES, VECTOR, PRICES)
+SEPARABLE = st.builds(Separable, STRENGTHS, VECTOR, STRENGTHS)
 
 # Every group's features; some of them empty, single, or given twice.
 SETS = st.lists(st.sets(st.integers(0, P - 1)).map(sorted), max_size=8).flatmap(
@@ -33,15 +33,15 @@ SETS = st.lists(st.sets(st.integers(0, P - 1)).map(sorted), max_size=8).flatmap(
 def grouped(draw: st.DrawFn) -> tuple[GroupNorms, list[list[int]], Floats, Floats]:
     """A penalty, its sets, their weights, and (group, l1, l2)."""
     sets = draw(SETS)
-    weights = draw(arrays(np.float64, len(sets), elements=PRICE))
-    prices = draw(arrays(np.float64, 3, elements=PRICE))
+    weights = draw(arrays(np.float64, len(sets), elements=STRENGTH))
+    strengths = draw(arrays(np.float64, 3, elements=STRENGTH))
     groups = Groups(
         indptr=np.cumsum([0, *map(len, sets)], dtype=np.int64),
         indices=np.array([j for members in sets for j in members], dtype=np.int32),
         weights=weights,
         n_features=P,
     )
-    return GroupNorms(groups, *prices), sets, weights, prices
+    return GroupNorms(groups, *strengths), sets, weights, strengths
 
 
 @given(SEPARABLE, VECTOR)
@@ -92,7 +92,7 @@ def test_conjugate_is_infinite_where_nothing_holds_a_weight() -> None:
     assert penalty.conjugate(np.array([1.5, 0.0])) == np.inf
 
 
-def test_constant_prices_are_those_of_the_papers() -> None:
+def test_constant_strengths_are_those_of_the_papers() -> None:
     w = np.array([2.0, -1.0, 0.0])
     assert Separable.constant(3, l1=0.5).value(w) == pytest.approx(1.5)
     assert Separable.constant(3, l2=0.5).value(w) == pytest.approx(2.5)

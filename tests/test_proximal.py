@@ -56,13 +56,13 @@ def problem(seed: int = 0, n: int = 40, p: int = 12, **options: Any) -> Problem:
     return Problem(X, y, **{"weights": weights, "tol": 1e-7, "max_iter": 20_000, **options})
 
 
-@pytest.mark.parametrize("prices", [{"l1": 0.8}, {"l2": 0.4}, {"l1": 0.5, "l2": 0.2}], ids=str)
+@pytest.mark.parametrize("strengths", [{"l1": 0.8}, {"l2": 0.4}, {"l1": 0.5, "l2": 0.2}], ids=str)
 @settings(max_examples=20, deadline=None)
 @given(seed=SEED, intercept=st.booleans())
-def test_optimum_is_that_of_newton(prices: dict[str, float], seed: int, intercept: bool) -> None:
+def test_optimum_is_that_of_newton(strengths: dict[str, float], seed: int, intercept: bool) -> None:
     given_problem = problem(seed, fit_intercept=intercept)
-    expected = newton(given_problem, Separable.constant(12, **prices))
-    found = proximal(given_problem, Mine(**prices))
+    expected = newton(given_problem, Separable.constant(12, **strengths))
+    found = proximal(given_problem, Mine(**strengths))
     assert found.converged
     assert math.isnan(found.gap)
     assert found.objective == pytest.approx(expected.objective, rel=1e-6)
@@ -70,12 +70,12 @@ def test_optimum_is_that_of_newton(prices: dict[str, float], seed: int, intercep
     np.testing.assert_allclose(found.w, expected.w, atol=5e-3)
 
 
-@pytest.mark.parametrize("prices", [{"l1": 0.8}, {"l2": 0.4}, {"l1": 0.5, "l2": 0.2}], ids=str)
+@pytest.mark.parametrize("strengths", [{"l1": 0.8}, {"l2": 0.4}, {"l1": 0.5, "l2": 0.2}], ids=str)
 @settings(max_examples=20, deadline=None)
 @given(seed=SEED)
-def test_a_conjugate_brings_a_gap(prices: dict[str, float], seed: int) -> None:
+def test_a_conjugate_brings_a_gap(strengths: dict[str, float], seed: int) -> None:
     given_problem = problem(seed, tol=1e-6)
-    penalty = Separable.constant(12, **prices)
+    penalty = Separable.constant(12, **strengths)
     optimum = newton(given_problem.replace(tol=1e-9), penalty).objective
     found = proximal(given_problem, penalty)
     assert found.converged
@@ -106,7 +106,7 @@ def test_a_start_at_the_optimum_takes_no_step() -> None:
     assert again.converged
 
 
-def test_a_boundless_price_empties_the_model() -> None:
+def test_a_large_strength_empties_the_model() -> None:
     given_problem = problem()
     found = proximal(given_problem, Mine(l1=1e9))
     assert found.nonzero == 0
@@ -164,7 +164,7 @@ def test_a_wrong_prox_is_refused_by_name(answer: Floats) -> None:
 def test_a_regularizer_that_is_a_penalty_needs_no_solver() -> None:
     class Mined(Penalized):
         name = "mined"
-        l1: float = param(default=AUTO, min=0, search=LogGrid(0.1, 1, 2), help="price")
+        l1: float = param(default=AUTO, min=0, search=LogGrid(0.1, 1, 2), help="strength")
 
         def penalty(self, problem: Problem) -> Mine:
             return Mine(l1=self.l1)
@@ -186,7 +186,7 @@ def test_the_intercept_does_not_shorten_steps() -> None:
 
 
 class Mcp:
-    """Minimax concave penalty (Zhang 2010): not convex, and no price on large weights."""
+    """Minimax concave penalty (Zhang 2010): not convex, and no penalty on large weights."""
 
     convex = False
 

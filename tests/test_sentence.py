@@ -126,7 +126,7 @@ def test_groups_of_one_are_the_lasso(solver: str) -> None:
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_without_a_group_price_it_is_elastic(solver: str) -> None:
+def test_without_a_group_strength_it_is_elastic(solver: str) -> None:
     problem = text_like(2)
     solution = Sentence(group=0.0, l1=0.1, l2=0.05, solver=solver).solve(problem)
     elastic = Elastic(l1=0.1, l2=0.05).solve(problem)
@@ -134,7 +134,7 @@ def test_without_a_group_price_it_is_elastic(solver: str) -> None:
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_equal_groups_are_one_with_the_sum_of_prices(solver: str) -> None:
+def test_equal_groups_are_one_with_the_sum_of_strengths(solver: str) -> None:
     problem = text_like(3)
     p = problem.X.shape[1]
     twice = problem.replace(groups=ragged([[0, 1, 2], [3, 4], [2, 1, 0], [3, 4, 5]], p))
@@ -184,16 +184,16 @@ def test_the_order_of_documents_and_groups_is_irrelevant(solver: str) -> None:
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("prices", [{"group": 1e4, "l1": 0.0}, {"group": 0.0, "l1": 1e4}])
-def test_a_high_price_empties_the_model(solver: str, prices: dict[str, float]) -> None:
+@pytest.mark.parametrize("strengths", [{"group": 1e4, "l1": 0.0}, {"group": 0.0, "l1": 1e4}])
+def test_a_high_strength_empties_the_model(solver: str, strengths: dict[str, float]) -> None:
     problem = text_like(6)
-    solution = Sentence(**prices, solver=solver).solve(problem)
+    solution = Sentence(**strengths, solver=solver).solve(problem)
     in_groups = np.zeros(problem.X.shape[1], dtype=bool)
     assert problem.groups is not None
     in_groups[problem.groups.indices] = True
-    priced = in_groups | bool(prices["l1"])
-    assert not solution.w[priced].any()
-    if priced.all():
+    penalized = in_groups | bool(strengths["l1"])
+    assert not solution.w[penalized].any()
+    if penalized.all():
         up = (problem.y > 0).mean()
         assert solution.b == pytest.approx(np.log(up / (1 - up)), abs=1e-4)
         assert solution.group_norms is not None
@@ -259,7 +259,7 @@ def test_no_intercept() -> None:
     assert found[0].objective == pytest.approx(found[1].objective, rel=2e-7)
 
 
-def test_unchosen_prices_and_missing_groups() -> None:
+def test_unchosen_strengths_and_missing_groups() -> None:
     problem = text_like(12)
     with pytest.raises(UsageError, match="group and l1 and l2 not chosen yet"):
         Sentence().solve(problem)
@@ -267,7 +267,7 @@ def test_unchosen_prices_and_missing_groups() -> None:
         Sentence(group=0.1, l1=0.1).solve(problem.replace(groups=None))
 
 
-def test_the_ridge_is_left_out_where_the_papers_prices_are_given() -> None:
+def test_the_ridge_is_left_out_where_the_papers_strengths_are_given() -> None:
     assert Sentence(group=0.1, l1=0.1).l2 == 0.0
     assert Sentence(group=0.1).undecided() == ["l1", "l2"]
     assert Sentence(group=0.1, l1=0.1, l2=0.5).l2 == 0.5
@@ -288,7 +288,7 @@ class TestAlgorithmOne:
         p = problem.X.shape[1]
         pointers, indices = merged.groups.indptr, merged.groups.indices
         sets = [indices[pointers[g] : pointers[g + 1]] for g in range(len(merged.groups))]
-        prices = self.group * merged.groups.weights
+        strengths = self.group * merged.groups.weights
         v = [np.zeros(len(features)) for features in sets]
         u = [np.zeros(len(features)) for features in sets]
         w, b = np.zeros(p), 0.0
@@ -307,7 +307,9 @@ class TestAlgorithmOne:
             for g, features in enumerate(sets):
                 z = w[features] - u[g] / rho
                 size = float(np.linalg.norm(z))
-                v[g] = max(0.0, 1.0 - prices[g] / (rho * size)) * z if size else 0.0 * z  # eq. (5)
+                v[g] = (
+                    max(0.0, 1.0 - strengths[g] / (rho * size)) * z if size else 0.0 * z
+                )  # eq. (5)
                 u[g] = u[g] + rho * (v[g] - w[features])  # eq. (4)
         return w, v
 

@@ -112,7 +112,7 @@ def test_the_gap_is_a_proof(reg: str, params: dict[str, float]) -> None:
         np.testing.assert_allclose(repeated.w, tight.w, atol=2e-2)
 
 
-def test_two_classes_are_one_with_half_the_price_each() -> None:
+def test_two_classes_are_one_with_half_the_strength_each() -> None:
     """w and -w share the penalty: a ridge of 2 l2 on their half is l2 on the difference's half."""
     made, codes = problem()
     two = (codes > 1).astype(np.int64)
