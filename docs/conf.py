@@ -35,8 +35,9 @@ html_theme = "furo"
 html_title = f"textreg {release}"
 
 napoleon_google_docstring = False
+suppress_warnings = ["ref.python"]  # "shape (documents, features)" in a type is not a reference
 napoleon_use_ivar = True
-napoleon_use_param = napoleon_use_rtype = False  # "shape (documents, features)" has no links
+napoleon_use_param = napoleon_use_rtype = False
 bibtex_bibfiles = ["references.bib"]
 bibtex_default_style = "plain"
 bibtex_reference_style = "author_year"
