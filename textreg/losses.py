@@ -209,7 +209,7 @@ class SmoothedHinge(Loss):
 
     References
     ----------
-    rennie2005, section 3.1, for g = 1; shalev2013, section 1, for any g.
+    rennie2005, section 3.1, for g = 1; shalevshwartz2013, section 1, for any g.
     """
 
     name = "hinge"
