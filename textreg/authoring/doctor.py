@@ -1,4 +1,4 @@
-"""What is wrong with a plugin: each is imported and tried on a small corpus, by itself."""
+"""Diagnosis of plugins: each is imported and tried on a small corpus by itself."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from textreg.plugins.inventory import PluginInfo
 from textreg.training.train import train
 
 REVIEWS = 60
-"""Documents of the corpus that plugins are tried on."""
+"""Number of documents of the corpus that plugins are tried on."""
 
 # What a part of each kind is tried with; the part itself goes under the keyword that is None.
 _TRIALS: dict[str, dict[str, Any]] = {
@@ -34,11 +34,11 @@ _BUILDERS = {"groups": "sentences", "graph": "cooccurrence"}
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """How one plugin is.
+    """The diagnosis of one plugin.
 
     status: ``ok``; ``not tried``, where it needs what only a user can give, such as a file;
     ``blocked``; ``clash``; or ``broken``. cause: why, on one line. remedy: the command that may
-    mend it, or empty. traceback: the plugin's own, or empty.
+    fix it, or empty. traceback: the plugin's own, or empty.
     """
 
     info: PluginInfo
@@ -49,7 +49,7 @@ class Diagnosis:
 
 
 def diagnose(name: str = "") -> list[Diagnosis]:
-    """Import and try all plugins, or those that ``name`` means, and say how each of them is.
+    """Import and try all plugins, or those that ``name`` stands for, and diagnose each.
 
     name: ``slope``, ``regularizer.slope``, a distribution, or ``distribution:slope``. Only what it
     means is imported, but for modules of many parts where none is called so. Raises PluginError
@@ -92,7 +92,7 @@ def _meant(name: str, rows: Iterable[PluginInfo]) -> Iterator[PluginInfo]:
 
 
 def _diagnose(row: PluginInfo) -> list[Diagnosis]:
-    """Usually one; for a module of many parts, one a part."""
+    """One diagnosis for each part of the module, usually one."""
     state, _, reason = row.status.partition(": ")
     if state == "blocked":
         return [Diagnosis(row, state, reason)]

@@ -1,4 +1,4 @@
-"""Writes the beginning of a plugin: a distribution that can be installed, with tests that pass."""
+"""Writes a new plugin: a distribution that can be installed, with tests that pass."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _USE = {
     "regularizer": "--reg $name",
     "loss": "--task regression --loss $name",
 }
-"""What makes ``textreg train`` use a plugin of each kind."""
+"""Options with which ``textreg train`` uses a plugin of each kind."""
 
 _FILES = {
     "pyproject.toml": "common/pyproject.toml.tmpl",
@@ -34,11 +34,11 @@ _FILES = {
     "$module.py": "$kind/module.py.tmpl",
     "tests/test_$short.py": "$kind/test.py.tmpl",
 }
-"""The files of a distribution, and the templates that they are made from."""
+"""The files of a distribution, and their templates."""
 
 
 class NewPlugin(NamedTuple):
-    """What was written: the folder, its files, and what to type to use the plugin in training."""
+    """A new plugin: its folder, its files, and the options that use it in training."""
 
     folder: Path
     files: tuple[Path, ...]
@@ -86,7 +86,7 @@ def write_plugin(kind: str, name: str, into: str | os.PathLike[str] = ".") -> Ne
 
 
 def _names(kind: str, name: str) -> dict[str, str]:
-    """What stands for what in the templates; UsageError for a name that cannot be."""
+    """The substitutions in the templates; UsageError for an invalid name."""
     taken = [row for row in registry.listing() if (row.kind, row.name) == (kind, name)]
     known = registry.names(kind)
     if name.startswith("textreg-"):

@@ -1,4 +1,4 @@
-"""``textreg plugins doctor``: what is wrong with a plugin, and what would mend it."""
+"""``textreg plugins doctor``: what is wrong with a plugin, and how to fix it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def doctor(ctx: click.Context, name: str, as_json: bool) -> int:
 
     NAME is that of a plugin, as in slope, regularizer.slope or acme-slope:slope, or that of a
     distribution. Each is tried on a small corpus. For one that is broken there are its traceback,
-    the cause on one line, and the pip command that may mend it.
+    the cause on one line, and the pip command that may fix it.
 
     The exit code is 0 if none is broken, 1 if one is, 2 if there is no plugin called NAME.
     """

@@ -20,7 +20,7 @@ DISABLE = "TEXTREG_DISABLE"
 
 
 class Blocks:
-    """What is blocked, and by what. The files are read once, the variable every time."""
+    """The plugins that are blocked. The files are read once, the variable at every question."""
 
     def __init__(self) -> None:
         self._added: set[str] = set()
@@ -40,7 +40,7 @@ class Blocks:
         for config in self.configs:
             if _names_one(config.disable, parts):
                 return f"disable in {config.path}"
-            # Without a distribution it is what this process was given, by the user himself.
+            # A part without a distribution was registered or named by the user.
             allowed = config.allow is None or distribution in ("", "textreg")
             if not allowed and not _names_one(config.allow or (), parts):
                 return f"allow in {config.path}, which does not name it"
@@ -48,7 +48,7 @@ class Blocks:
 
     @cached_property
     def configs(self) -> list[Config]:
-        """What the files say. UsageError where one is wrong."""
+        """The files ``textreg.toml``; UsageError if one is wrong."""
         return find_configs()
 
 

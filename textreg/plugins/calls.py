@@ -1,10 +1,9 @@
 """The one place where parts are called: tokenizers, builders, regularizers and losses.
 
-What comes back is checked against what the kind promises: types, shapes and finite numbers, which
-costs nothing beside the call. Strangers, which are all parts from outside of this package, are
-moreover given sealed arrays, and their tokens are looked at one by one. Whatever is wrong becomes a
-:class:`~textreg.errors.BrokenPluginError` that names the part and where it is from, what was
-expected and what came.
+Results are checked against what the kind promises: types, shapes and finite numbers, at a cost far
+below that of the call. Third-party parts are also given read-only arrays, and their tokens are
+checked one by one. Whatever is wrong becomes a :class:`~textreg.errors.BrokenPluginError` that
+names the part and its distribution, what was expected and what it returned.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ S = TypeVar("S", Solution, MultiSolution)
 
 
 def encode(tokenizer: Tokenizer, texts: Sequence[str], *, spans: bool = False) -> Tokens:
-    """``tokenizer.encode``: tokens of all texts, where ``spans`` asks with character offsets."""
+    """``tokenizer.encode``: tokens of all texts, with character offsets if ``spans``."""
     texts = check_texts(texts)
     with _blaming(tokenizer, "encode"):
         tokens = tokenizer.encode(texts if ours(tokenizer) else list(texts), spans=spans)
@@ -79,7 +78,7 @@ def build_groups(builder: GroupBuilder, tokens: Tokens) -> Groups:
 
 
 def build_graph(builder: GraphBuilder, tokens: Tokens, groups: Groups | None = None) -> Graph:
-    """``builder.build``, or ``builder.build_from`` where the user named a builder of groups."""
+    """``builder.build``, or ``builder.build_from`` if the user named a group builder."""
     doing = "build" if groups is None else "build_from"
     with _handing(builder, doing, tokens=tokens, groups=groups) as (given, grouped):
         graph = builder.build(given) if groups is None else builder.build_from(given, grouped)
@@ -89,7 +88,7 @@ def build_graph(builder: GraphBuilder, tokens: Tokens, groups: Groups | None = N
 
 
 def candidates(part: Regularizer, problem: Problem) -> list[Regularizer]:
-    """``part.candidates``: versions of it with everything decided, one at least."""
+    """``part.candidates``: at least one version of it, without AUTO parameters."""
     with _handing(part, "candidates", problem=problem) as (given,):
         grid = list(part.candidates(given))
     for one in grid:
@@ -130,12 +129,12 @@ def solve_softmax(
 def path(
     chain: Sequence[Regularizer], problem: Problem, stopped: Callable[[], bool]
 ) -> Iterator[Solution]:
-    """Solutions of the regularizers ``chain``, by the ``path`` of the first of them.
+    """Solutions of the regularizers ``chain``, by ``path`` of the first.
 
     stopped: whether the callback asked it to stop, after which some may be missing.
     """
     part, count = chain[0], 0
-    # Who wrote no path of his own has written the solve that it calls.
+    # The default path calls solve, so faults are those of solve.
     doing = "solve" if type(part).path is Regularizer.path else "path"
     with _handing(part, doing, problem=problem) as (given,):
         for item in part.path(given, chain):
@@ -201,19 +200,19 @@ def _guarded(cls: type[Loss], name: str) -> Callable[..., Any]:
 
 
 def ours(part: Plugin) -> bool:
-    """Whether a part comes with textreg, whose tests hold it to what is checked of strangers."""
+    """Whether a part comes with textreg, whose own tests replace some of the checks."""
     return type(part).__module__.partition(".")[0] == "textreg"
 
 
 def _advice(part: Plugin) -> str:
     info = registry.provider(part)
     if ours(part):
-        return "This is a fault of textreg: please report it with what --debug prints."
+        return "This is a bug in textreg: please report it with the output of --debug."
     if info is None or not info.distribution:
-        return "Mend it; --debug shows its traceback."
+        return "Fix it; --debug shows its traceback."
     return (
-        f"Update it (pip install -U {info.distribution}), take another, or show its author what "
-        "--debug prints."
+        f"Update it (pip install -U {info.distribution}), use another, or send its author the "
+        "output of --debug."
     )
 
 
@@ -225,7 +224,7 @@ def _blaming(part: Plugin, doing: str) -> Iterator[None]:
 
 @contextmanager
 def _handing(part: Plugin, doing: str, **records: Any) -> Iterator[Sequence[Any]]:
-    """Records for a call; a stranger's are sealed, and a change of them is the stranger's fault."""
+    """Records for a call, read-only for third-party parts; BrokenPluginError if they change."""
     if ours(part):
         with _blaming(part, doing):
             yield list(records.values())
@@ -245,7 +244,7 @@ def _require(part: Plugin, doing: str, holds: bool, wanted: str, got: Any) -> No
 
 
 def _wrong(part: Plugin, doing: str, wanted: str, got: Any) -> BrokenPluginError:
-    """The error of a part that gave something else; ``got`` is that, or words for it."""
+    """The error for a wrong result; ``got`` is the result, or a description of it."""
     if not isinstance(got, str):
         got = "None" if got is None else f"of the type {type(got).__name__}"
     cause = f"{doing} must give {wanted}, not {got}"
@@ -255,7 +254,7 @@ def _wrong(part: Plugin, doing: str, wanted: str, got: Any) -> BrokenPluginError
 def _require_array(
     part: Plugin, doing: str, array: Any, kind: type, shape: tuple[int, ...] | None = None
 ) -> None:
-    """An array of this type and, if one is given, shape; one-dimensional if none is."""
+    """BrokenPluginError unless it is an array of this type and shape (default: one dimension)."""
     if isinstance(array, np.ndarray):
         if array.dtype == kind and (array.ndim == 1 if shape is None else array.shape == shape):
             return
@@ -270,7 +269,7 @@ def _require_features(builder: Plugin, n_features: int, tokens: Tokens) -> None:
 
 
 def _check_names(tokenizer: Tokenizer, tokens: Tokens) -> None:
-    """A stranger's vocabulary: texts, not empty, each once."""
+    """Check the vocabulary of a third-party tokenizer: non-empty texts, each once."""
     for name in tokens.vocabulary:
         if not isinstance(name, str) or not name:
             wanted = "texts as tokens, none of them empty"
@@ -280,7 +279,7 @@ def _check_names(tokenizer: Tokenizer, tokens: Tokens) -> None:
 
 
 def _check_spans(tokenizer: Tokenizer, texts: Sequence[str], tokens: Tokens) -> None:
-    """A stranger's offsets, which must lie inside of their texts."""
+    """Check the offsets of a third-party tokenizer, which must lie inside of their texts."""
     lengths = np.array([len(text) for text in texts])
     per_document = {
         "spans": np.diff(tokens.token_document_ptr),
@@ -297,7 +296,7 @@ def _check_spans(tokenizer: Tokenizer, texts: Sequence[str], tokens: Tokens) -> 
 
 
 def _checked(part: Plugin, doing: str, kind: type[S], found: S, shape: tuple[int, ...]) -> S:
-    """A solution of the right kind with weights of this shape; its numbers those of Python."""
+    """A checked solution, with weights of this shape and plain Python numbers."""
     _require(part, doing, isinstance(found, kind), f"a {kind.__name__}", found)
     _require_array(part, f"{doing}, w,", found.w, np.float64, shape)
     finite = np.isfinite(found.w)
@@ -328,7 +327,7 @@ def _checked(part: Plugin, doing: str, kind: type[S], found: S, shape: tuple[int
 
 
 def _require_report(part: Plugin, doing: str, report: Any, features: int) -> None:
-    """A report is None or of its base class, and an order of selection is one of features."""
+    """Check a report: None or a SolverReport, whose order consists of features."""
     known = report is None or isinstance(report, SolverReport)
     _require(part, f"{doing}, report,", known, "None or a SolverReport", report)
     for j in report.order if isinstance(report, SelectionReport) else ():
@@ -338,7 +337,7 @@ def _require_report(part: Plugin, doing: str, report: Any, features: int) -> Non
 
 
 def _require_number(part: Plugin, doing: str, value: Any, *, unknown: bool = False) -> None:
-    """A finite number, or where it may be ``unknown`` NaN."""
+    """BrokenPluginError unless it is a finite number, or NaN if it may be ``unknown``."""
     real = isinstance(value, (float, int, np.floating, np.integer)) and not isinf(value)
     if not real or (isnan(value) and not unknown):
         wanted = "NaN or a finite number" if unknown else "a finite number"

@@ -24,7 +24,7 @@ NAME = "textreg.toml"
 
 @dataclass(frozen=True)
 class Config:
-    """What one file says. allow: None where it says nothing of that."""
+    """The contents of one file. allow: None if the file has no such list."""
 
     path: Path
     disable: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class Config:
 
 
 def find_configs() -> list[Config]:
-    """What the files there are say, that of the working folder first. UsageError as below."""
+    """The existing files, that of the working folder first; UsageError as below."""
     import click
 
     folders = [Path.cwd(), Path(click.get_app_dir("textreg"))]
@@ -40,7 +40,7 @@ def find_configs() -> list[Config]:
 
 
 def read_config(path: Path) -> Config:
-    """What a file says; UsageError, with its path, where it cannot be read or means nothing."""
+    """The contents of a file; UsageError, with its path, if it cannot be read or understood."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -49,7 +49,7 @@ def read_config(path: Path) -> Config:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}. Mend it, or move it away.") from error
+        raise UsageError(f"{path} cannot be read: {error}. Fix it, or move it away.") from error
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path} is not TOML: {error}. Mend that place.") from error
     _refuse_unknown(path, "table", document, ("plugins",))

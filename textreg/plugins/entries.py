@@ -1,4 +1,4 @@
-"""What is installed: the entry points of all distributions, read without importing any of them."""
+"""Installed plugins: the entry points of all distributions, read without importing them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ GROUP = "textreg"
 # The keys of kinds.KINDS, which is not imported here: a list of names needs no numpy.
 KIND_NAMES = ("tokenizer", "groups", "graph", "regularizer", "loss")
 PART_NAME = re.compile(r"\w[\w.+-]*")
-"""What the name of a part must look like."""
+"""Pattern for the names of parts."""
 
 
 class Entry(NamedTuple):
-    """An entry point; ``kind`` is empty where its name has none."""
+    """An entry point; ``kind`` is empty if its name has none."""
 
     kind: str
     name: str
@@ -25,29 +25,29 @@ class Entry(NamedTuple):
 
     @property
     def part(self) -> tuple[str, str, str]:
-        """Kind, name and distribution: what it is blocked and remembered by."""
+        """Kind, name and distribution, which identify the part."""
         return self.kind, self.name, self.distribution
 
     @property
     def provider(self) -> str:
-        """Whose it is, in words."""
+        """Distribution and version, for messages."""
         return f"{self.distribution} {self.version}".strip()
 
     @property
     def source(self) -> tuple[str, str]:
-        """What is imported; entries with the same module share it."""
+        """Distribution and module; entries with the same module share one import."""
         return self.distribution, self.point.value
 
 
 class Scan(NamedTuple):
-    """What was found, and in words what is left out, for its metadata is damaged."""
+    """Entry points, and descriptions of distributions whose metadata is damaged."""
 
     entries: list[Entry]
     damaged: list[str]
 
 
 def scan() -> Scan:
-    """All entry points of the group, in the order in which they are found."""
+    """All entry points of the group, in the order of discovery."""
     found = Scan([], [])
     points: Iterable[metadata.EntryPoint]
     try:
@@ -68,7 +68,7 @@ def scan() -> Scan:
 
 
 def _owner(dist: metadata.Distribution | None) -> tuple[str, str] | None:
-    """Normal name and version of a distribution; None for one that was half removed."""
+    """Normalized name and version of a distribution; None for one that was partly removed."""
     if dist is None:
         return None
     try:
@@ -78,7 +78,7 @@ def _owner(dist: metadata.Distribution | None) -> tuple[str, str] | None:
 
 
 def _one_by_one(damaged: list[str]) -> list[metadata.EntryPoint]:
-    """The same from every distribution whose metadata can be read, the first of a name only."""
+    """Entry points of every distribution with readable metadata, the first of each name only."""
     points: dict[str, list[metadata.EntryPoint]] = {}
     for dist in metadata.distributions():
         name = f"a distribution in {dist.locate_file('')}"
@@ -91,17 +91,17 @@ def _one_by_one(damaged: list[str]) -> list[metadata.EntryPoint]:
 
 
 def normal(distribution: str) -> str:
-    """The one spelling of a distribution's name (PEP 503)."""
+    """The normalized name of a distribution (PEP 503)."""
     return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
 def is_among(name: str, known: Set[str]) -> bool:
-    """Whether a name as a user writes it, which may be a distribution's, is one of ``known``."""
+    """Whether a user's spelling of a name, maybe that of a distribution, is in ``known``."""
     return not known.isdisjoint({name, normal(name)})
 
 
 def aliases(kind: str, name: str, distribution: str) -> set[str]:
-    """All by which a part may be blocked, or asked after."""
+    """All names of a part that users may write to block or diagnose it."""
     names = {name}
     if kind:
         names.add(f"{kind}.{name}")

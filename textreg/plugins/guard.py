@@ -1,7 +1,7 @@
-"""What stands between textreg and the parts it calls: faults get the name of whose they are.
+"""Protection between textreg and the code of plugins.
 
-A part may be anybody's code: what it raises becomes a :class:`~textreg.errors.BrokenPluginError`
-that names it, and what it is given is sealed. Errors that are meant for the user pass as they are.
+Whatever a part raises becomes a :class:`~textreg.errors.BrokenPluginError` that names it, and its
+inputs are read-only. Errors that are meant for users are not changed.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 from textreg.errors import BrokenPluginError, PluginError, RecordError, TextregError
 
 _OURS = ("textreg", "importlib")
-"""Packages that no plugin has its code in."""
+"""Packages that never belong to a plugin."""
 
 
 def cause_of(error: BaseException) -> str:
-    """An error in one line, with the last place outside of textreg that it came through."""
+    """An error in one line, with the innermost line of code outside of textreg."""
     lines = str(error).strip().splitlines()
     what = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
     if isinstance(error, SyntaxError):  # which states its place itself
@@ -34,7 +34,7 @@ def cause_of(error: BaseException) -> str:
 
 
 def traceback_of(error: BaseException | None) -> str:
-    """A traceback as Python prints it, from the first place outside of textreg on."""
+    """A traceback as Python prints it, starting at the first frame outside of textreg."""
     if error is None:
         return ""
     begin = frames = error.__traceback__
@@ -48,7 +48,7 @@ def traceback_of(error: BaseException | None) -> str:
 
 
 def _is_ours(frame: FrameType) -> bool:
-    """Whether code of textreg or of the import system is run here."""
+    """Whether a frame belongs to textreg or to the import system."""
     package = frame.f_globals.get("__name__", "").partition(".")[0]
     return package in _OURS or frame.f_code.co_filename.startswith("<frozen")
 
@@ -69,7 +69,7 @@ def blaming(who: Callable[[], str], doing: str, advice: Callable[[], str]) -> It
         raise BrokenPluginError(f"{who()} fails in {cause}. {advice()}", cause) from error
     except TextregError:
         raise
-    except (Exception, SystemExit) as error:  # a stranger's code may raise anything
+    except (Exception, SystemExit) as error:  # plugins may raise anything
         cause = f"{doing}: {cause_of(error)}"
         if "read-only" in str(error) or "read only" in str(error):
             cause += "; what it is given is shared and must not be changed, so copy it first"
@@ -77,10 +77,10 @@ def blaming(who: Callable[[], str], doing: str, advice: Callable[[], str]) -> It
 
 
 class Seal:
-    """Records to hand to a stranger, by name: the same arrays, but not to be written to.
+    """Records for a third-party part, by name: the same arrays, but read-only.
 
-    That stops NumPy, SciPy and Cython. What it cannot stop, such as C code, or arrays put in the
-    place of others, :meth:`changed` finds by checksums; they take about a second for a gigabyte.
+    Read-only arrays stop NumPy, SciPy and Cython. Changes by C code, and arrays that are replaced,
+    are found by :meth:`changed` from checksums, at about a second for a gigabyte.
     """
 
     def __init__(self, **records: Any) -> None:
@@ -88,7 +88,7 @@ class Seal:
         self._before = self._checksums()
 
     def changed(self) -> str:
-        """The first field that is not as it was, such as ``problem.X.data``; empty if all are."""
+        """The first field that was modified, such as ``problem.X.data``; empty if none was."""
         now = self._checksums()
         return next((key for key, was in self._before.items() if now.get(key) != was), "")
 

@@ -1,4 +1,4 @@
-"""What plugins there are in a process: those installed, those loaded, those added, those broken.
+"""The plugins of a process: installed, loaded, registered and broken ones.
 
 Modules are imported here and nowhere else; which, is for :mod:`textreg.plugins.registry` to say.
 """
@@ -43,12 +43,12 @@ class PluginInfo:
 
     @property
     def home(self) -> str:
-        """Where it is from, in words: distribution and version, a file, or a class."""
+        """Its source, for messages: distribution and version, a file, or a class."""
         return f"{self.distribution} {self.version}".strip() or self.file or self.module
 
 
 class Added(NamedTuple):
-    """A class that was registered, and the file it is from, if it is."""
+    """A registered class, and its file if it comes from one."""
 
     part: type[Any]
     file: str = ""
@@ -56,7 +56,7 @@ class Added(NamedTuple):
 
 
 class Inventory:
-    """Entry points and their modules, and what was added by hand. For many threads at once."""
+    """Entry points with their modules, and registered classes; safe for threads."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -74,12 +74,12 @@ class Inventory:
         return self._scanned.entries
 
     def damaged(self) -> list[str]:
-        """Distributions whose metadata is damaged, in words."""
+        """Descriptions of distributions with damaged metadata."""
         self.entries()
         return [] if self._scanned is None else self._scanned.damaged
 
     def load(self, entry: Entry) -> Parts:
-        """The parts of an entry's module. A failure is kept, and raised."""
+        """The parts of an entry's module. A failure is stored, and raised."""
         from textreg import hookspecs  # noqa: F401  # what all plugins import is not their time
 
         try:
@@ -103,7 +103,7 @@ class Inventory:
         return parts
 
     def add(self, parts: Mapping[tuple[str, str], Added]) -> None:
-        """Take classes for this process; PluginError where an installed one has the name."""
+        """Register classes for this process; PluginError if an installed one has the same name."""
         with self.lock:
             for key in parts:
                 for entry in self.entries():
@@ -131,7 +131,7 @@ class Inventory:
         return sorted(rows, key=lambda row: (row.kind, row.name, row.distribution))
 
     def load_row(self, row: PluginInfo) -> list[PluginInfo]:
-        """Import what a row of the list stands for; the rows of the parts that it has."""
+        """Import the module of a row of the list; one row for each of its parts."""
         with self.lock:
             for entry in self.entries():
                 if entry.part == (row.kind, row.name, row.distribution):
@@ -141,7 +141,7 @@ class Inventory:
         return [row]
 
     def provider(self, cls: Any) -> PluginInfo | None:
-        """Where a class is from; None for one that is of no plugin. Imports nothing."""
+        """The plugin that a class comes from, if any. Imports nothing."""
         with self.lock:
             for key, added in self.added.items():
                 if added.part is cls:
@@ -158,12 +158,12 @@ class Inventory:
         return None
 
     def failure(self, info: PluginInfo) -> BrokenPluginError | None:
-        """Why a plugin is broken: its ``__cause__`` has the traceback. None if nothing is known."""
+        """Why a plugin is broken, with the traceback in ``__cause__``; None if it is not known."""
         with self.lock:
             return self._failures.get((info.kind, info.name, info.distribution))
 
     def aliases(self) -> set[str]:
-        """All names by which plugins may be blocked, or asked after."""
+        """All names that users may write to block or diagnose a plugin."""
         with self.lock:
             parts = [entry.part for entry in self.entries()]
             parts += [(row.kind, row.name, row.distribution) for row in self.listing()]

@@ -29,7 +29,7 @@ class JoinedBuilder(GroupBuilder):
 
     @classmethod
     def parameter(cls, builder: type[GroupBuilder], key: str) -> str:
-        """What the parameter ``key`` of one of the builders is called here."""
+        """The name here of the parameter ``key`` of one of the builders."""
         alone = sum(key in other.declared() for other in cls.builders) == 1
         return key if alone else f"{builder.label().replace('-', '_')}_{key}"
 
@@ -49,11 +49,11 @@ class JoinedBuilder(GroupBuilder):
         return _rejoined, (self.builders, self.params())
 
     def build(self, tokens: Tokens) -> Groups:
-        """All groups, their names after that of their builder: ``lda: topic 3``."""
+        """All groups, named with their builder first: ``lda: topic 3``."""
         return self.joined([part.build(tokens) for part in self.parts], tokens)
 
     def joined(self, built: Sequence[Groups], tokens: Tokens) -> Groups:
-        """The same of what the builders have built."""
+        """The same from groups that are built already."""
         sizes = np.concatenate([np.diff(groups.indptr) for groups in built])
         return Groups(
             indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
@@ -65,7 +65,7 @@ class JoinedBuilder(GroupBuilder):
 
 
 class _Names(LazyNames):
-    """Names of groups after that of their builder."""
+    """Names of groups, with their builder first."""
 
     def __init__(self, parts: Sequence[tuple[str, Groups]]) -> None:
         self.parts = parts
@@ -82,7 +82,7 @@ class _Names(LazyNames):
 
 @cache
 def join(builders: tuple[type[GroupBuilder], ...]) -> type[JoinedBuilder]:
-    """One class for several builders, with the parameters of all; the same for the same builders.
+    """A class that joins several builders, with the parameters of all; cached.
 
     Raises UsageError where two of them have one name: their parameters could not be told apart.
     """

@@ -1,5 +1,6 @@
-"""Imports one plugin and takes its classes through the hooks, checking all that a stranger may get
-wrong: whatever it is, it becomes a BrokenPluginError that names the distribution.
+"""Imports one plugin, calls its hooks and checks its classes.
+
+Whatever is wrong becomes a BrokenPluginError that names the distribution.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _REQUIREMENT = re.compile(r"[\w.-]+")
 
 
 def title(kind: str) -> str:
-    """What to call a plugin of this kind in a message."""
+    """The name of a kind in messages."""
     return _TITLES.get(kind, kind)
 
 
@@ -40,7 +41,7 @@ def import_plugin(point: EntryPoint, distribution: str, version: str) -> Any:
     who = f"{distribution} {version}".strip()
     if not point.pattern.match(point.value):
         cause = f"its entry point '{point.name}' names no module: '{point.value}'"
-        raise BrokenPluginError(f"{who} cannot be loaded: {cause}. Its author must mend it.", cause)
+        raise BrokenPluginError(f"{who} cannot be loaded: {cause}. Its author must fix it.", cause)
     try:
         with naming(who):
             return point.load()
@@ -48,14 +49,14 @@ def import_plugin(point: EntryPoint, distribution: str, version: str) -> Any:
         cause, remedy = _what_is_missing(error, point, distribution)
         message = f"{who} cannot be loaded: {cause}. Run: {remedy}"
         raise BrokenPluginError(message, cause, remedy) from error
-    except (Exception, SystemExit) as error:  # a stranger's module may raise anything
+    except (Exception, SystemExit) as error:  # plugins may raise anything
         cause, remedy = cause_of(error), f"pip install -U {distribution}"
-        message = f"{who} cannot be loaded: {cause}. Update it ({remedy}), or go without it."
+        message = f"{who} cannot be loaded: {cause}. Update it ({remedy}), or do not use it."
         raise BrokenPluginError(message, cause, remedy) from error
 
 
 def _what_is_missing(error: ImportError, point: EntryPoint, distribution: str) -> tuple[str, str]:
-    """Why an import failed, and the command that may mend it."""
+    """Why an import failed, and the command that may fix it."""
     missing, own = (name.partition(".")[0] for name in (error.name or "", point.module))
     if missing == "textreg" and own != "textreg":
         what = str(error).partition(" (")[0]  # without the path of our file
@@ -73,7 +74,7 @@ def _what_is_missing(error: ImportError, point: EntryPoint, distribution: str) -
 
 
 def _requirement(distribution: str, module: str) -> str:
-    """What to install for a module that is missing: what the plugin declares, or its own name.
+    """The distribution to install for a missing module: a declared one, or one of its name.
 
     Names differ, as those of sklearn and scikit-learn do, so a requirement that is declared without
     a condition and not installed is what is meant, if there is just one.
@@ -91,7 +92,7 @@ def _requirement(distribution: str, module: str) -> str:
 
 @contextmanager
 def naming(provider: str) -> Iterator[None]:
-    """Put the name of a plugin before every PluginWarning that its code causes."""
+    """Prefix every PluginWarning that the code causes with the name of the plugin."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PluginWarning)
         yield
@@ -118,7 +119,7 @@ def parts_of(plugin: Any, provider: str) -> Parts:
         try:
             with naming(provider):
                 results = getattr(manager.hook, hook)(**hookspecs.ARGUMENTS)
-        except (Exception, SystemExit) as error:  # a stranger's hook may raise anything
+        except (Exception, SystemExit) as error:  # plugins may raise anything
             raise BrokenPluginError(
                 f"the hook {hook} of {provider} fails: {cause_of(error)}."
             ) from error
@@ -138,7 +139,7 @@ def parts_of(plugin: Any, provider: str) -> Parts:
 
 
 def _registered(plugin: Any, provider: str) -> PluginManager:
-    """A manager of this plugin alone: what is wrong with one cannot touch another."""
+    """A plugin manager for this plugin alone, so that a broken one cannot affect others."""
     import pluggy
 
     from textreg import hookspecs

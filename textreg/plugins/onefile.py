@@ -1,4 +1,4 @@
-"""Plugins that are one Python file: run, known by the hash of their content, pickled by it."""
+"""Plugins in a single Python file, identified and pickled by the hash of its content."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from textreg.plugins.loading import Parts, naming, parts_of
 
 
 def load_file(path: str | os.PathLike[str], expected: str = "") -> tuple[ModuleType, str]:
-    """A Python file as a module, and the SHA-256 of the very bytes that were run.
+    """A Python file as a module, and the SHA-256 of the bytes that were run.
 
     A content is run once. expected: the digest it must have. UsageError where there is no such
     file, PluginError where it has another digest, BrokenPluginError if it raises anything.
@@ -32,7 +32,7 @@ def load_file(path: str | os.PathLike[str], expected: str = "") -> tuple[ModuleT
     if expected not in ("", digest):
         raise PluginError(
             f"the plugin file {path} has the SHA-256 {digest}, and not {expected} as when its part "
-            "was pickled. Give it back that content, or make the part anew."
+            "was pickled. Restore that content, or create the part again."
         )
     name = _module_name(digest)
     if name in sys.modules:
@@ -43,11 +43,11 @@ def load_file(path: str | os.PathLike[str], expected: str = "") -> tuple[ModuleT
     try:
         with naming(f"the file {path}"):
             exec(compile(source, module.__file__, "exec"), module.__dict__)
-    except (Exception, SystemExit) as error:  # a stranger's file may raise anything
+    except (Exception, SystemExit) as error:  # plugins may raise anything
         del sys.modules[name]
         cause = cause_of(error)
         raise BrokenPluginError(
-            f"the file {path} cannot be loaded: {cause}. Mend it; --debug shows its traceback.",
+            f"the file {path} cannot be loaded: {cause}. Fix it; --debug shows its traceback.",
             cause,
         ) from error
     return module, digest
@@ -76,5 +76,5 @@ def _again(path: str, digest: str, kind: str, name: str, params: dict[str, Any])
 
 
 def _module_name(digest: str) -> str:
-    """Each content is a module of its own, which tracebacks find by this name."""
+    """The name of the module of one content, which tracebacks use."""
     return f"textreg_file_{digest[:16]}"

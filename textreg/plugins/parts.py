@@ -14,8 +14,24 @@ if TYPE_CHECKING:
 
 
 def regularizer(name: str, /, **params: Any) -> Regularizer:
-    """The regularizer called ``name``, with parameters; those left open are searched in training.
+    """A regularizer by name.
 
+    Parameters
+    ----------
+    name : str
+        ``name`` or ``distribution:name``, as ``textreg plugins list`` shows them.
+    **params
+        Its parameters; training searches those that are left out and have a search grid.
+
+    Raises
+    ------
+    PluginError
+        If there is no such plugin, or if it is broken.
+    UsageError
+        For a wrong parameter.
+
+    Examples
+    --------
     >>> regularizer("elastic", l2=0.5)
     Elastic(l2=0.5, l1=AUTO)
     """
@@ -23,8 +39,10 @@ def regularizer(name: str, /, **params: Any) -> Regularizer:
 
 
 def tokenizer(name: str, /, **params: Any) -> Tokenizer:
-    """The tokenizer called ``name``, with parameters.
+    """A tokenizer by name; parameters and errors as for :func:`regularizer`.
 
+    Examples
+    --------
     >>> tokenizer("words", min_length=2)("A box.")
     [['box']]
     """
@@ -32,18 +50,23 @@ def tokenizer(name: str, /, **params: Any) -> Tokenizer:
 
 
 def group_builder(name: str, /, **params: Any) -> GroupBuilder:
-    """The group builder called ``name``, with parameters."""
+    """A group builder by name; parameters and errors as for :func:`regularizer`.
+
+    Several names with commas between them give one builder that joins their groups.
+    """
     return cast("GroupBuilder", registry.create("groups", name, **params))
 
 
 def graph_builder(name: str, /, **params: Any) -> GraphBuilder:
-    """The graph builder called ``name``, with parameters."""
+    """A graph builder by name; parameters and errors as for :func:`regularizer`."""
     return cast("GraphBuilder", registry.create("graph", name, **params))
 
 
 def loss(name: str, /, **params: Any) -> Loss:
-    """The loss called ``name``, with parameters.
+    """A loss by name; parameters and errors as for :func:`regularizer`.
 
+    Examples
+    --------
     >>> loss("hinge", smoothing=0.5)
     SmoothedHinge(smoothing=0.5)
     """

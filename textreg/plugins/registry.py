@@ -1,4 +1,4 @@
-"""Finds plugins by entry-point name, loads the ones asked for, contains the broken ones.
+"""Finds plugins by entry-point name, loads those that are used, and isolates broken ones.
 
 Every part, built in or not, is declared in the metadata of its distribution: group ``textreg``,
 name ``kind.name``, value a module with hooks (see :mod:`textreg.hookspecs`). So names are listed
@@ -26,7 +26,7 @@ from textreg.plugins.onefile import load_file, pickle_by_file
 
 
 class Registry:
-    """The plugins of a process. Applications use the one behind the functions of this module."""
+    """The plugins of a process. The functions of this module are those of one shared registry."""
 
     def __init__(self) -> None:
         self._inventory = Inventory()
@@ -124,15 +124,15 @@ class Registry:
         return self._inventory.load_row(row)
 
     def aliases(self) -> set[str]:
-        """All names by which plugins may be blocked, or asked after."""
+        """All names that users may write to block or diagnose a plugin."""
         return self._inventory.aliases()
 
     def damaged(self) -> list[str]:
-        """Distributions whose metadata is damaged, in words; their plugins are not found."""
+        """Descriptions of distributions with damaged metadata, whose plugins are not found."""
         return self._inventory.damaged()
 
     def configs(self) -> list[Config]:
-        """What the files ``textreg.toml`` say."""
+        """The contents of the files ``textreg.toml``."""
         return self._blocks.configs
 
     def provider(self, part: Any) -> PluginInfo | None:
@@ -142,16 +142,16 @@ class Registry:
         return self._inventory.provider(_class_of(part))
 
     def home(self, part: Any) -> str:
-        """The same in words: distribution and version, a file, or the name of the class."""
+        """The same for messages: distribution and version, a file, or the name of the class."""
         cls, info = _class_of(part), self.provider(part)
         return f"{cls.__module__}.{cls.__qualname__}" if info is None else info.home
 
     def who(self, part: Any) -> str:
-        """What to call a part in a message: kind, name, and where it is from."""
+        """A part for messages: kind, name, and source."""
         return f"{title(part.kind)} '{part.label()}' of {self.home(part)}"
 
     def origin(self, part: Any) -> dict[str, Any]:
-        """The same as a model keeps it: distribution, version, api, and of a file path and hash."""
+        """The same for model files: distribution, version, api; path and hash of a file."""
         info = self.provider(part)
         known = {
             "distribution": info.distribution if info else "",
@@ -163,7 +163,7 @@ class Registry:
         return known
 
     def failure(self, info: PluginInfo) -> BrokenPluginError | None:
-        """Why a plugin is broken: its ``__cause__`` has the traceback. None if nothing is known."""
+        """Why a plugin is broken, with the traceback in ``__cause__``; None if it is not known."""
         return self._inventory.failure(info)
 
     def register(self, plugin: Any) -> None:
