@@ -210,7 +210,7 @@ _TYPE_NAMES = {bool: "true or false", str: "a text", int: "a whole number", floa
 _SWITCHES = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
 
 
-def param(
+def param(  # noqa: PLR0913  # its options are its interface
     *,
     default: Any,
     help: str,

@@ -121,7 +121,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     >>> search = GridSearchCV(TextClassifier(reg="lasso"), {"reg__l1": [0.1, 1.0]})
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # a public constructor
         self,
         reg: str | Regularizer = "sentence",
         *,

@@ -105,7 +105,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     >>> search = GridSearchCV(TextRegressor(reg="ridge"), {"reg__l2": [0.1, 1.0]})
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # a public constructor
         self,
         reg: str | Regularizer = "sentence",
         *,

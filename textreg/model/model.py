@@ -52,7 +52,7 @@ class Model:
         If shapes, labels or thresholds do not fit together, or a number is not finite.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # a public constructor
         self,
         task: Task,
         encoder: Encoder,

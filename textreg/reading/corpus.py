@@ -20,7 +20,7 @@ from textreg.reading.source import Source, check_encoding
 from textreg.records import Corpus
 
 
-def read_corpus(
+def read_corpus(  # noqa: PLR0913  # its options are its interface
     paths: Paths,
     *,
     text_col: str | None = None,

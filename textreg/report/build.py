@@ -43,7 +43,7 @@ NO_TRAIN = (
 )
 
 
-def report(  # its options are its interface
+def report(  # noqa: PLR0913  # its options are its interface
     model: Model,
     corpus: Corpus | None = None,
     *,

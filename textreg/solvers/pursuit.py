@@ -125,7 +125,7 @@ class Pursuit:
        classification", Algorithms 1 and 2 (skianis2018).
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # a public constructor
         self,
         problem: Problem,
         *,

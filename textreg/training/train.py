@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from textreg.records import Floats
 
 
-def train(
+def train(  # noqa: PLR0913  # its options are its interface
     texts: Sequence[str],
     labels: Sequence[str],
     *,
