@@ -13,7 +13,7 @@ import pytest
 from conftest import Cli
 
 import textreg
-from textreg import TextClassifier
+from textreg import TextClassifier, TextRegressor
 from textreg.errors import BrokenPluginError, UsageError
 from textreg.losses import Logistic, Loss, SmoothedHinge, SquaredHinge
 from textreg.params import param
@@ -143,11 +143,11 @@ def test_a_plugin_loss_keeps_the_contract_and_fits_by_every_solver(log_cosh: Pat
     local.register_file(log_cosh)
     loss = local.create("loss", "log-cosh")
     check_loss(loss, skip={"loss-imports": "a file", "loss-state": "a file"})
-    numbers = ["2.5" if label == "pos" else "-1" for label in LABELS]
+    numbers = [2.5 if label == "pos" else -1.0 for label in LABELS]
     for reg in ("ridge", "lasso", "sentence", "omp", "stagewise"):
-        model = textreg.train(TEXTS, numbers, task="regression", reg=reg, loss=loss)
+        model = TextRegressor(reg=reg, loss=loss).fit(TEXTS, numbers)
         good, bad = model.predict(["good", "bad"])
-        assert float(good) > float(bad)
+        assert good > bad
 
 
 def test_only_the_logistic_loss_goes_with_softmax_and_probabilities() -> None:

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-    from textreg.kinds import GraphBuilder, GroupBuilder, Regularizer, Tokenizer
+    from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Regularizer, Tokenizer
     from textreg.records import Floats
 
 
 class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
-    """Predict numbers from texts with a linear model, fitted by least squares.
+    """Predict numbers from texts with a linear model, by default fitted by least squares.
 
     The same as ``textreg train --task regression``. See
     :class:`~textreg.estimators.classifier.TextClassifier` on parts and hyperparameters.
@@ -56,6 +56,8 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         Choose hyperparameters by K-fold cross-validation instead.
     metric : {'r2', 'mse'}, default 'r2'
         Metric that hyperparameters are chosen by; in a regression r2 by default.
+    loss : str or Loss, default 'squared'
+        Loss; in a regression squared by default.
     refit : bool, default True
         Fit the final model on all documents, held-out ones included.
     path : bool, default False
@@ -121,6 +123,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         holdout: float | None = None,
         cv: int | None = None,
         metric: str = "r2",
+        loss: str | Loss = "squared",
         refit: bool = True,
         path: bool = False,
         select: str = "best",
@@ -151,6 +154,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         self.holdout = holdout
         self.cv = cv
         self.metric = metric
+        self.loss = loss
         self.refit = refit
         self.path = path
         self.select = select
