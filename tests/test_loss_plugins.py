@@ -212,6 +212,10 @@ def test_the_faults_of_a_loss_are_called_its_own(fault: str, message: str) -> No
         textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=1.0, loss=Faulty(fault=fault))
 
 
+def test_a_guarded_loss_has_no_methods_that_the_loss_has_not() -> None:
+    assert not calls.guarded(Faulty(fault="")).smoothed
+
+
 def test_a_guarded_loss_is_pickled_as_what_it_guards() -> None:
     loss = calls.guarded(Faulty(fault="nan"))
     again = pickle.loads(pickle.dumps(loss))

@@ -157,8 +157,9 @@ def guarded(loss: Loss) -> Loss:
 
 @cache
 def _guarded_class(cls: type[Loss]) -> type[Loss]:
-    """A subclass with every method guarded, so that ``isinstance`` still holds."""
-    body: dict[str, Any] = {name: _guarded(cls, name) for name in _WRITTEN}
+    """A subclass with the class's own methods guarded, so that ``isinstance`` still holds."""
+    own = (name for name in _WRITTEN if getattr(cls, name) is not getattr(Loss, name))
+    body: dict[str, Any] = {name: _guarded(cls, name) for name in own}
     # pickle looks classes up by their names, and this one has none of its own.
     body["__reduce__"] = lambda self: (guarded, (cls(**self.params()),))
     return type(cls.__name__, (cls,), {"__doc__": cls.__doc__, **body})
