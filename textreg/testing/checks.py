@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from textreg.errors import UsageError, did_you_mean
+from textreg.plugins import registry
 
 PAGE = "docs/contract.md"
 """Where every check is described, under its own name."""
@@ -47,19 +48,34 @@ class Check:
 
 
 class Checks:
-    """The checks of one kind, in the order they are written down."""
+    """The checks of one kind, in the order they are written down.
 
-    def __init__(self) -> None:
+    kind: of plugin, whose checks are called with a name, a class or an instance and pass an
+    instance on; without it they pass on what they are called with.
+    """
+
+    def __init__(self, kind: str = "") -> None:
         self.all: list[Check] = []
+        self._kind = kind
 
     def add(
         self, name: str, applies: Callable[[Any], bool] = always
     ) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
         """Decorate the function of a check; its docstring is the promise."""
 
+        def instance(part: Any) -> Any:
+            return registry.create(self._kind, part) if self._kind else part
+
         def keep(run: Callable[[Any], None]) -> Callable[[Any], None]:
+            def named(part: Any) -> None:
+                try:
+                    run(instance(part))
+                except ContractError as error:
+                    error.args = (f"{name}: {error} See {PAGE}, '{name}'.",)
+                    raise
+
             promise = " ".join((run.__doc__ or "").split())
-            self.all.append(Check(name, promise, run, applies))
+            self.all.append(Check(name, promise, named, lambda part: applies(instance(part))))
             return run
 
         return keep
@@ -76,22 +92,22 @@ def run_checks(checks: Sequence[Check], part: Any, skip: Mapping[str, str] | Non
             check(part)
 
 
-def fail(name: str, expected: str, got: object) -> NoReturn:
-    """Raise the ContractError of a check."""
-    raise ContractError(f"{name}: expected {expected}, but got {got}. See {PAGE}, '{name}'.")
+def fail(expected: str, got: object) -> NoReturn:
+    """Raise the ContractError of a check, which puts its own name before the message."""
+    raise ContractError(f"expected {expected}, but got {got}.")
 
 
-def require(name: str, holds: bool | np.bool_, expected: str, got: object) -> None:
+def require(holds: bool | np.bool_, expected: str, got: object) -> None:
     """:func:`fail` unless it holds."""
     if not holds:
-        fail(name, expected, got)
+        fail(expected, got)
 
 
-def near(name: str, what: str, one: Any, other: Any, tolerance: float) -> None:
+def near(what: str, one: Any, other: Any, tolerance: float) -> None:
     """Two arrays must agree to ``tolerance`` of the largest entry."""
     one, other = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
     if one.shape != other.shape:
-        fail(name, f"{what} of the shape {other.shape}", f"the shape {one.shape}")
+        fail(f"{what} of the shape {other.shape}", f"the shape {one.shape}")
     scale = max(float(np.abs(other).max(initial=0.0)), 1e-12)
     off = float(np.abs(one - other).max(initial=0.0)) / scale
-    require(name, off <= tolerance, f"{what} equal to {tolerance:g}, relatively", f"{off:.2g}")
+    require(off <= tolerance, f"{what} equal to {tolerance:g}, relatively", f"{off:.2g}")

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from textreg.errors import ConvergenceWarning
 from textreg.kinds import Loss
 from textreg.penalties import Separable
-from textreg.plugins import registry
 from textreg.records import Floats
 from textreg.solvers.newton import newton
 from textreg.testing.checks import Check, near, require, run_checks
-from textreg.testing.parts import checks_of
+from textreg.testing.parts import common_checks
 from textreg.testing.problems import small
 
 STEP = 1e-5
@@ -30,7 +29,7 @@ ROUNDING = 1e-9
 EXTREME = (1e3, 1e6, 1e9)
 """Scores far beyond those of any fit."""
 
-_checks = checks_of("loss")
+_checks = common_checks("loss", "loss-")
 
 
 def loss_checks() -> list[Check]:
@@ -68,11 +67,6 @@ class Point(NamedTuple):
     h: Floats
 
 
-def _made(part: Any) -> Loss:
-    loss: Loss = registry.create("loss", part)
-    return loss
-
-
 def _labels(loss: Loss, n: int) -> Floats:
     """Labels of ``n`` documents, in turn +1 and -1, or numbers."""
     signs = np.where(np.arange(n) % 2, -1.0, 1.0)
@@ -103,22 +97,20 @@ def _each(loss: Loss, at: Point) -> Floats:
 
 
 @_checks.add("loss-value")
-def _value(part: Any) -> None:
+def _value(loss: Loss) -> None:
     """The value is a finite number, 0 or more, and a sum over documents weighted by c."""
-    loss = _made(part)
     for at in _points(loss):
         value = loss.value(at.z, at.y, at.c)
         good = np.ndim(value) == 0 and np.isfinite(value) and value >= 0.0
-        require("loss-value", bool(good), "a finite number, 0 or more", value)
-        near("loss-value", "the sum over documents", _each(loss, at).sum(), value, ROUNDING)
+        require(bool(good), "a finite number, 0 or more", value)
+        near("the sum over documents", _each(loss, at).sum(), value, ROUNDING)
         double = loss.value(at.z, at.y, 2.0 * at.c)
-        near("loss-value", "twice the value at twice the weights", double, 2.0 * value, ROUNDING)
+        near("twice the value at twice the weights", double, 2.0 * value, ROUNDING)
 
 
 @_checks.add("loss-inputs")
-def _inputs(part: Any) -> None:
+def _inputs(loss: Loss) -> None:
     """No method modifies its inputs, and the same inputs give the same outputs."""
-    loss = _made(part)
     for at in _points(loss):
         z, y, c, alpha = at.z.copy(), at.y.copy(), at.c.copy(), -at.r
         for array in (z, y, c, alpha):
@@ -127,122 +119,111 @@ def _inputs(part: Any) -> None:
         loss.value(z, y, c), loss.dual_value(alpha, y, c), loss.constant(y, c)
         loss.unsmoothed_value(z, y, c)
         bound = loss.curvature_bound(c)
-        require("loss-inputs", bound is not c, "a new array as curvature_bound", "its input")
+        require(bound is not c, "a new array as curvature_bound", "its input")
         again = _derivatives(loss, z, y, c)
         for one, other in zip(first[3:], again[3:], strict=True):
-            require("loss-inputs", np.array_equal(one, other), f"{one} again", other)
+            require(np.array_equal(one, other), f"{one} again", other)
 
 
 @_checks.add("loss-derivatives")
-def _derivatives_agree(part: Any) -> None:
+def _derivatives_agree(loss: Loss) -> None:
     """derivatives fills r and h, which agree with finite differences, and returns the value."""
-    loss = _made(part)
     for at in _points(loss):
         r, h = np.empty(len(at.z)), np.empty(len(at.z))
         returned = loss.derivatives(at.z, at.y, at.c, r, h)
-        near("loss-derivatives", "the value", returned, loss.value(at.z, at.y, at.c), ROUNDING)
+        near("the value", returned, loss.value(at.z, at.y, at.c), ROUNDING)
         for name, array in (("r", at.r), ("h", at.h)):
             whole = bool(np.isfinite(array).all())
-            require("loss-derivatives", whole, f"finite numbers in all of {name}", array)
+            require(whole, f"finite numbers in all of {name}", array)
         after = _derivatives(loss, at.z + STEP, at.y, at.c)
         before = _derivatives(loss, at.z - STEP, at.y, at.c)
         slope = (_each(loss, after) - _each(loss, before)) / (2.0 * STEP)
         slack = SLOPE * (1.0 + np.abs(slope)) + STEP * (at.h + after.h + before.h)
         wrong = np.abs(at.r - slope) > slack
-        require("loss-derivatives", not wrong.any(), f"r = {slope[wrong]}", at.r[wrong])
+        require(not wrong.any(), f"r = {slope[wrong]}", at.r[wrong])
         # Where second derivatives jump, the difference lies between those on both sides.
         bend = (after.r - before.r) / (2.0 * STEP)
         sides = np.array([before.h, at.h, after.h])
         slack = SLOPE * (1.0 + np.abs(bend))
         wrong = (bend > sides.max(axis=0) + slack) | (bend < sides.min(axis=0) - slack)
-        require("loss-derivatives", not wrong.any(), f"h = {bend[wrong]}", at.h[wrong])
+        require(not wrong.any(), f"h = {bend[wrong]}", at.h[wrong])
 
 
 @_checks.add("loss-convex")
-def _convex(part: Any) -> None:
+def _convex(loss: Loss) -> None:
     """The loss is convex: h is 0 or more, and r never falls as the score grows."""
-    loss = _made(part)
     for at in _points(loss):
-        require("loss-convex", bool((at.h >= 0.0).all()), "h of 0 or more", at.h.min())
+        require(bool((at.h >= 0.0).all()), "h of 0 or more", at.h.min())
         for step in (1e-3, 0.1, 2.0):
             further = _derivatives(loss, at.z + step, at.y, at.c)
             fall = float((at.r - further.r).max())
             enough = fall <= ROUNDING * float(np.abs(at.r).max())
-            require("loss-convex", enough, f"no fall of r {step:g} further", fall)
+            require(enough, f"no fall of r {step:g} further", fall)
 
 
 @_checks.add("loss-curvature")
-def _curvature(part: Any) -> None:
+def _curvature(loss: Loss) -> None:
     """No second derivative is above curvature_bound(c), (n,) finite numbers."""
-    loss = _made(part)
     for at in _points(loss):
         bound = loss.curvature_bound(at.c)
         good = bound.shape == at.c.shape and bool(np.isfinite(bound).all())
-        require("loss-curvature", good, f"{len(at.c)} finite numbers", bound)
+        require(good, f"{len(at.c)} finite numbers", bound)
         over = float((at.h - bound * (1.0 + ROUNDING)).max())
-        require("loss-curvature", over <= 0.0, "h below the bound", f"{over:g} above")
+        require(over <= 0.0, "h below the bound", f"{over:g} above")
 
 
-@_checks.add(
-    "loss-third-derivative", applies=lambda part: _made(part).third_derivative_bound < np.inf
-)
-def _third_derivative(part: Any) -> None:
+@_checks.add("loss-third-derivative", applies=lambda loss: loss.third_derivative_bound < np.inf)
+def _third_derivative(loss: Loss) -> None:
     """If third_derivative_bound is finite, h changes by at most that, times the weight, per unit
     of the score."""
-    loss = _made(part)
     for at in _points(loss):
         for step in (1e-2, 0.3, 3.0):
             further = _derivatives(loss, at.z + step, at.y, at.c)
             most = loss.third_derivative_bound * at.c * step
             over = float((np.abs(further.h - at.h) - most * (1.0 + ROUNDING)).max())
-            require(
-                "loss-third-derivative", over <= ROUNDING, "changes within it", f"{over:g} more"
-            )
+            require(over <= ROUNDING, "changes within it", f"{over:g} more")
 
 
 @_checks.add("loss-conjugate")
-def _conjugate(part: Any) -> None:
+def _conjugate(loss: Loss) -> None:
     """By the Fenchel-Young inequality, dual_value(alpha) is at most value(z) + alpha.z at all
     scores, with equality at alpha = -r; it is finite between there and zero."""
-    loss = _made(part)
     for at in _points(loss):
         value = loss.value(at.z, at.y, at.c)
         size = value + float(np.abs(at.r) @ np.abs(at.z)) + 1e-3
         equal = loss.dual_value(-at.r, at.y, at.c)
         gap = abs(value - float(at.r @ at.z) - equal) / size
-        require("loss-conjugate", gap <= 1e-7, "equality at alpha = -r", f"{gap:.2g} apart")
+        require(gap <= 1e-7, "equality at alpha = -r", f"{gap:.2g} apart")
         for share in (0.0, 0.3, 0.9, 1.0):
             alpha = -share * at.r
             dual = loss.dual_value(alpha, at.y, at.c)
-            require("loss-conjugate", bool(np.isfinite(dual)), "a finite dual_value", dual)
+            require(bool(np.isfinite(dual)), "a finite dual_value", dual)
             for z in (at.z, at.z[::-1].copy(), np.zeros(len(at.z)), at.z + 1.0, 5.0 * at.z):
                 line = loss.value(z, at.y, at.c) + float(alpha @ z)
                 slack = 1e-7 * (size + abs(line))
                 expected = f"a dual_value of {line:.8g} at most"
-                require("loss-conjugate", dual <= line + slack, expected, f"{dual:.8g}")
+                require(dual <= line + slack, expected, f"{dual:.8g}")
 
 
 @_checks.add("loss-balance")
-def _balance(part: Any) -> None:
+def _balance(loss: Loss) -> None:
     """balance makes alpha sum to zero in place, and dual_value stays a finite lower bound."""
-    loss = _made(part)
     for at in _points(loss):
         alpha = -at.r
         loss.balance(alpha, at.c)
         total, size = float(alpha.sum()), float(np.abs(at.r).sum()) + 1e-3
-        require("loss-balance", abs(total) <= ROUNDING * size, "a sum of 0", total)
+        require(abs(total) <= ROUNDING * size, "a sum of 0", total)
         dual, line = loss.dual_value(alpha, at.y, at.c), loss.value(at.z, at.y, at.c)
         line += float(alpha @ at.z)
-        require("loss-balance", bool(np.isfinite(dual)), "a finite dual_value", dual)
+        require(bool(np.isfinite(dual)), "a finite dual_value", dual)
         below = dual <= line + 1e-7 * (size + abs(line))
-        require("loss-balance", below, f"a dual_value of {line:.8g} at most", f"{dual:.8g}")
+        require(below, f"a dual_value of {line:.8g} at most", f"{dual:.8g}")
 
 
 @_checks.add("loss-constant")
-def _constant(part: Any) -> None:
+def _constant(loss: Loss) -> None:
     """constant gives the best score that is the same for all documents; those of weight 0 do not
     count."""
-    loss = _made(part)
     rng = np.random.default_rng(1)
     for n in (2, 3, 10, 41):
         y, c = _labels(loss, n), rng.uniform(0.1, 3.0, n)
@@ -251,15 +232,14 @@ def _constant(part: Any) -> None:
         for move in (-1.0, -1e-2, 1e-2, 1.0):
             value = loss.value(np.full(n, best + move), y, c)
             enough = value >= least - 1e-7 * (least + 1e-3)
-            require("loss-constant", enough, f"no value below {least:.8g} nearby", f"{value:.8g}")
+            require(enough, f"no value below {least:.8g} nearby", f"{value:.8g}")
         more = loss.constant(np.r_[y, y[:1]], np.r_[c, 0.0])
-        near("loss-constant", "the same beside a document of weight 0", more, best, 1e-6)
+        near("the same beside a document of weight 0", more, best, 1e-6)
 
 
 @_checks.add("loss-extremes")
-def _extremes(part: Any) -> None:
+def _extremes(loss: Loss) -> None:
     """Extreme scores give finite numbers, no warnings, and monotone derivatives."""
-    loss = _made(part)
     y, c = _labels(loss, 8), np.ones(8)
     last = _derivatives(loss, np.zeros(8), y, c).r
     with warnings.catch_warnings():
@@ -268,27 +248,23 @@ def _extremes(part: Any) -> None:
             for z in (np.full(8, -size), np.full(8, size)):
                 value, at = loss.value(z, y, c), _derivatives(loss, z, y, c)
                 finite = np.isfinite([value, *at.r, *at.h]).all()
-                require("loss-extremes", finite, f"finite numbers at scores of {size:g}", at)
-            require(
-                "loss-extremes", bool((at.r >= last - ROUNDING).all()), f"{last} at least", at.r
-            )
+                require(finite, f"finite numbers at scores of {size:g}", at)
+            require(bool((at.r >= last - ROUNDING).all()), f"{last} at least", at.r)
             last = at.r
 
 
-@_checks.add("loss-unsmoothed", applies=lambda part: _made(part).smoothed)
-def _unsmoothed(part: Any) -> None:
+@_checks.add("loss-unsmoothed", applies=lambda loss: loss.smoothed)
+def _unsmoothed(loss: Loss) -> None:
     """unsmoothed_value is at least the value, so that a lower bound on one holds for the other."""
-    loss = _made(part)
     for at in _points(loss):
         value, above = loss.value(at.z, at.y, at.c), loss.unsmoothed_value(at.z, at.y, at.c)
         enough = above >= value - ROUNDING * value
-        require("loss-unsmoothed", enough, f"{value:.8g} at least", f"{above:.8g}")
+        require(enough, f"{value:.8g} at least", f"{above:.8g}")
 
 
 @_checks.add("loss-fit")
-def _fit(part: Any) -> None:
+def _fit(loss: Loss) -> None:
     """Ridge and lasso with this loss converge to their tolerance, measured by the duality gap."""
-    loss = _made(part)
     problem = small(loss=loss, tol=1e-6)
     if not loss.binary:
         problem = problem.replace(y=problem.X @ np.linspace(-1.0, 1.0, problem.X.shape[1]) + 0.5)
@@ -297,4 +273,4 @@ def _fit(part: Any) -> None:
             warnings.simplefilter("ignore", ConvergenceWarning)
             found = newton(problem, Separable.constant(problem.X.shape[1], l1=l1, l2=l2))
         reached = found.converged and 0.0 <= found.gap <= problem.tol
-        require("loss-fit", reached, f"a gap of 0 to {problem.tol:g}", found.gap)
+        require(reached, f"a gap of 0 to {problem.tol:g}", found.gap)

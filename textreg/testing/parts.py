@@ -10,13 +10,13 @@ import pickle
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 from textreg.errors import UsageError
 from textreg.kinds import Plugin
 from textreg.params import AUTO, Param
-from textreg.plugins import registry
 from textreg.testing.checks import Checks, fail, require
 
 MODULES = 150
@@ -31,76 +31,74 @@ print(*sorted(set(sys.modules) - before), sep="\\n")
 """
 
 
-def checks_of(kind: str) -> Checks:
-    """The checks of a kind of plugin; as yet those of every kind."""
-    checks = Checks()
+def common_checks(
+    kind: str, prefix: str, decided: Callable[[Any], Plugin] = lambda part: part
+) -> Checks:
+    """The checks that every kind of plugin has, to which those of one kind are added.
 
-    @checks.add(f"{kind}-parameters")
-    def parameters(part: Any) -> None:
-        """The class and every parameter say what they are for, and numbers have a range."""
-        check_parameters(f"{kind}-parameters", registry.create(kind, part))
+    prefix: of their names. decided: gives a part a value for each of its parameters.
+    """
+    checks = Checks(kind)
+    checks.add(f"{prefix}parameters")(_parameters)
 
-    @checks.add(f"{kind}-state")
-    def state(part: Any) -> None:
+    @checks.add(f"{prefix}state")
+    def state(part: Plugin) -> None:
         """Parameters are plain values: they survive JSON, and a pickled copy is equal."""
-        check_state(f"{kind}-state", registry.create(kind, part))
+        _survives(decided(part))
 
-    @checks.add(f"{kind}-imports")
-    def imports(part: Any) -> None:
-        """Importing its module is cheap: large packages are imported where they are used."""
-        check_imports(f"{kind}-imports", registry.create(kind, part))
-
+    checks.add(f"{prefix}imports")(_imports)
     return checks
 
 
-def check_parameters(name: str, part: Plugin) -> None:
-    """Documented, ranged, and found by a search where they have no value."""
+def _parameters(part: Plugin) -> None:
+    """The class and every parameter say what they are for; numbers have a range, and a parameter
+    without a value has a grid to be searched."""
     # Of its own: a subclass without one would show its parent's.
     documented = bool(inspect.cleandoc(type(part).__dict__.get("__doc__") or ""))
-    require(name, documented, f"a docstring of {type(part).__name__}", "none")
+    require(documented, f"a docstring of {type(part).__name__}", "none")
     for key, declared in part.declared().items():
-        require(name, bool(declared.help), f"a help text of {key}", "none")
+        require(bool(declared.help), f"a help text of {key}", "none")
         if declared.default is AUTO:
-            require(name, declared.search is not None, f"a grid for {key}", "none")
+            require(declared.search is not None, f"a grid for {key}", "none")
         if declared.type in (int, float) and declared.choices is None:
             ranged = declared.min is not None or declared.max is not None
-            require(name, ranged, f"a min or a max of {key}", "neither")
-            _refuses(name, part, key, declared)
+            require(ranged, f"a min or a max of {key}", "neither")
+            _check_range(part, key, declared)
 
 
-def _refuses(name: str, part: Plugin, key: str, declared: Param) -> None:
-    """Numbers out of range are refused by the class, not met by whoever computes with them."""
-    low, high = declared.min, declared.max
-    wrong = [low - 1 if low is not None else None, high + 1 if high is not None else None]
-    for value in [*wrong, math.nan]:
-        if value is None:
-            continue
+def _check_range(part: Plugin, key: str, declared: Param) -> None:
+    """The class refuses numbers out of range, so nothing computes with them."""
+    wrong = []
+    if declared.min is not None:
+        wrong.append(declared.min - 1)
+    if declared.max is not None:
+        wrong.append(declared.max + 1)
+    for value in (*wrong, math.nan):
         try:
             part.replace(**{key: value})
         except UsageError:
             continue
-        fail(name, f"a UsageError for {key}={value}", "none")
+        fail(f"a UsageError for {key}={value}", "none")
 
 
-def check_state(name: str, part: Plugin) -> None:
-    """Plain values that JSON gives back, and an equal copy by pickle, as other processes get."""
+def _survives(part: Plugin) -> None:
+    """Its parameters pass through JSON, as in model files, and pickle, as to other processes."""
     try:
         again = type(part)(**json.loads(json.dumps(part.params())))
     except TypeError as error:
-        fail(name, "parameters that JSON can hold", f"{part.params()} ({error})")
-    require(name, again.params() == part.params(), f"{part.params()}", again.params())
+        fail("parameters that JSON can hold", f"{part.params()} ({error})")
+    require(again.params() == part.params(), f"{part.params()}", again.params())
     copy = pickle.loads(pickle.dumps(part))
-    require(name, copy.params() == part.params(), "an equal pickled copy", copy.params())
+    require(copy.params() == part.params(), "an equal pickled copy", copy.params())
 
 
-def check_imports(name: str, part: Plugin) -> None:
-    """Few modules come with it. Where there is none to import, as in a notebook, that holds."""
+def _imports(part: Plugin) -> None:
+    """Importing its module is cheap: large packages are imported where they are used."""
     module = type(part).__module__
-    brought = _brought(module) if module != "__main__" else ()
+    brought = _brought(module) if module != "__main__" else ()  # as in a notebook
     roots = Counter(each.partition(".")[0] for each in brought).most_common(1)
     what = f"{len(brought)}, {roots[0][1]} of them of {roots[0][0]}" if roots else "none"
     require(
-        name,
         len(brought) <= MODULES,
         f"{MODULES} new modules at most on import of {module}, large ones where they are used",
         what,

@@ -65,9 +65,9 @@ def _value(part: Sized) -> None:
     for w in points(part.size):
         value = part.penalty.value(w)
         good = np.ndim(value) == 0 and float(value) > -math.inf
-        require("penalty-value", good, "one number", value)
+        require(good, "one number", value)
     nothing = part.penalty.value(np.zeros(part.size))
-    require("penalty-value", math.isfinite(nothing), "a finite value without weights", nothing)
+    require(math.isfinite(nothing), "a finite value without weights", nothing)
 
 
 @_checks.add("penalty-result")
@@ -78,10 +78,10 @@ def _result(part: Sized) -> None:
         given = w.copy()
         x = part.penalty.prox(given, step)
         good = isinstance(x, np.ndarray) and x.shape == w.shape and bool(np.isfinite(x).all())
-        require("penalty-result", good, f"an array of {part.size} finite numbers", repr(x))
-        require("penalty-result", np.array_equal(given, w), "its input unchanged", given)
+        require(good, f"an array of {part.size} finite numbers", repr(x))
+        require(np.array_equal(given, w), "its input unchanged", given)
         value = part.penalty.value(x)
-        require("penalty-result", math.isfinite(value), "a finite value at prox(w)", value)
+        require(math.isfinite(value), "a finite value at prox(w)", value)
 
 
 @_checks.add("penalty-determinism")
@@ -95,7 +95,7 @@ def _determinism(part: Sized) -> None:
         off = float(np.abs(one - other).max())
         same = off <= EXACT * (1.0 + float(np.abs(w).max()))
         told = f"{short(one)} again as prox({short(w)}, {step:g})"
-        require("penalty-determinism", same, told, short(other))
+        require(same, told, short(other))
 
 
 @_checks.add("penalty-prox")
@@ -113,7 +113,7 @@ def _prox(part: Sized) -> None:
         least = min(found, cost(lowest(cost, best)))
         enough = found <= least + EXACT * abs(least) + ROUNDING
         expected = f"a cost of {least:.8g} at prox({short(w)}, {step:g})"
-        require("penalty-prox", enough, expected, f"{found:.8g} at {short(x)}")
+        require(enough, expected, f"{found:.8g} at {short(x)}")
 
 
 @_checks.add("penalty-identity", applies=_convex)
@@ -128,7 +128,7 @@ def _identity(part: Sized) -> None:
             slack = np.linalg.norm(t) * np.linalg.norm(u - x) + abs(value)
             enough = found >= value + line - SLOPE * float(slack) - ROUNDING
             expected = f"a value of {value + line:.8g} at least at {short(u)}"
-            require("penalty-identity", enough, expected, f"{found:.8g}")
+            require(enough, expected, f"{found:.8g}")
 
 
 @_checks.add("penalty-firm", applies=_convex)
@@ -140,7 +140,7 @@ def _firm(part: Sized) -> None:
             apart, far = x - other_x, w - other_w
             square, product = float(apart @ apart), float(apart @ far)
             enough = square <= product + EXACT * float(far @ far)
-            require("penalty-firm", enough, f"{product:.8g} at most at step {step:g}", square)
+            require(enough, f"{product:.8g} at most at step {step:g}", square)
 
 
 @_checks.add("penalty-envelope", applies=_convex)
@@ -163,7 +163,7 @@ def _envelope(part: Sized) -> None:
             slack += 2.0 * small * square / step + EXACT
             near = abs(slope - expected) <= slack
             told = f"a slope of {expected:.6g} at {short(w)}, step {step:g}"
-            require("penalty-envelope", near, told, f"{slope:.6g}")
+            require(near, told, f"{slope:.6g}")
 
 
 @_checks.add("penalty-convex", applies=_convex)
@@ -173,7 +173,7 @@ def _convexity(part: Sized) -> None:
         mean = 0.5 * (float(part.penalty.value(a)) + float(part.penalty.value(b)))
         value = float(part.penalty.value(0.5 * (a + b)))
         enough = value <= mean * (1 + EXACT) + ROUNDING
-        require("penalty-convex", enough, f"{mean:.8g} at most halfway", f"{value:.8g}")
+        require(enough, f"{mean:.8g} at most halfway", f"{value:.8g}")
 
 
 @_checks.add("penalty-zero")
@@ -185,7 +185,7 @@ def _zero(part: Sized) -> None:
             x = part.penalty.prox(w, TINY)
             off = float(np.abs(x - w).max())
             near = off <= EXACT * (1.0 + float(np.abs(w).max()))
-            require("penalty-zero", near, f"{short(w)} at a step of {TINY:g}", short(x))
+            require(near, f"{short(w)} at a step of {TINY:g}", short(x))
 
 
 @_checks.add("penalty-infinite")
@@ -196,7 +196,7 @@ def _infinite(part: Sized) -> None:
     for w in points(part.size):
         value = float(part.penalty.value(part.penalty.prox(w, BOUNDLESS)))
         enough = value <= least + EXACT * (1.0 + abs(least))
-        require("penalty-infinite", enough, f"a value of {least:.8g} at most", f"{value:.8g}")
+        require(enough, f"a value of {least:.8g} at most", f"{value:.8g}")
 
 
 @_checks.add("penalty-monotone")
@@ -211,9 +211,9 @@ def _monotone(part: Sized) -> None:
             itertools.pairwise(values), itertools.pairwise(distances), strict=True
         ):
             falls = b <= a + EXACT * abs(a) + ROUNDING
-            require("penalty-monotone", falls, f"a value of {a:.8g} at most", f"{b:.8g}")
+            require(falls, f"a value of {a:.8g} at most", f"{b:.8g}")
             grows = far >= near * (1 - SLOPE) - ROUNDING
-            require("penalty-monotone", grows, f"a distance of {near:.8g} at least", f"{far:.8g}")
+            require(grows, f"a distance of {near:.8g} at least", f"{far:.8g}")
 
 
 @_checks.add("penalty-conjugate", applies=lambda part: hasattr(part.penalty, "conjugate"))
@@ -227,11 +227,11 @@ def _conjugate(part: Sized) -> None:
         for u in others:
             line = float(t @ u) - float(part.penalty.value(u))
             enough = conjugate >= line - EXACT * (1.0 + abs(line))
-            require("penalty-conjugate", enough, f"{line:.8g} at least", f"{conjugate:.8g}")
+            require(enough, f"{line:.8g} at least", f"{conjugate:.8g}")
         value = float(part.penalty.value(x))
         line = float(t @ x) - value
         near = abs(conjugate - line) <= SLOPE * (1.0 + abs(line)) + EXACT * abs(value)
-        require("penalty-conjugate", near, f"{line:.8g} at {short(t)}", f"{conjugate:.8g}")
+        require(near, f"{line:.8g} at {short(t)}", f"{conjugate:.8g}")
 
 
 @_checks.add("penalty-gradient", applies=lambda part: hasattr(part.penalty, "gradient"))
@@ -239,9 +239,7 @@ def _gradient(part: Sized) -> None:
     """gradient(w) agrees with finite differences of the value."""
     for w in points(part.size)[3:]:
         gradient = np.asarray(part.penalty.gradient(w))
-        require(
-            "penalty-gradient", gradient.shape == w.shape, f"the shape {w.shape}", gradient.shape
-        )
+        require(gradient.shape == w.shape, f"the shape {w.shape}", gradient.shape)
         small = 1e-5 * float(np.abs(w).max())
         for move in moves(part.size):
             rise = part.penalty.value(w + small * move) - part.penalty.value(w - small * move)
@@ -249,4 +247,4 @@ def _gradient(part: Sized) -> None:
             slack = SLOPE * (abs(slope) + float(np.linalg.norm(gradient) * np.linalg.norm(move)))
             near = abs(slope - expected) <= slack + EXACT
             told = f"a slope of {slope:.6g} at {short(w)}"
-            require("penalty-gradient", near, told, f"{expected:.6g}")
+            require(near, told, f"{expected:.6g}")

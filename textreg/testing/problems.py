@@ -12,7 +12,6 @@ from scipy.sparse import csr_array, random_array
 
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Regularizer
-from textreg.plugins import registry
 from textreg.records import Graph, Groups, MultiSolution, Problem, Solution
 from textreg.testing.checks import require
 
@@ -87,15 +86,15 @@ def large(n: int = 20_000, p: int = 100_000) -> Problem:
     )
 
 
-def made(part: Any) -> Regularizer:
-    """A regularizer from its name, class or instance."""
-    regularizer: Regularizer = registry.create("regularizer", part)
-    return regularizer
+def prepared(part: Regularizer, problem: Problem | None = None) -> Regularizer:
+    """``part`` with its open parameters taken from the middle of its own grid.
 
-
-def prepared(part: Any, problem: Problem | None = None) -> Regularizer:
-    """The same with every parameter decided for ``problem``, by default the small one."""
-    return decided(made(part), small() if problem is None else problem)
+    problem: what the grid is made for, by default the small one.
+    """
+    grid = part.candidates(small() if problem is None else problem)
+    if not grid:
+        raise UsageError(f"{part.label()} has an empty grid of candidates.")
+    return grid[len(grid) // 2]
 
 
 def solved(part: Regularizer, problem: Problem) -> Solution:
@@ -106,7 +105,7 @@ def solved(part: Regularizer, problem: Problem) -> Solution:
 
 
 def require_honest(
-    name: str, solve: Callable[..., Solution | MultiSolution], problem: Problem, *more: Any
+    solve: Callable[..., Solution | MultiSolution], problem: Problem, *more: Any
 ) -> None:
     """What ``solve(problem, *more)`` calls converged has a gap within the tolerance, if any; what
     is not warns.
@@ -116,16 +115,8 @@ def require_honest(
         found = solve(problem, *more)
     warned = any(issubclass(item.category, ConvergenceWarning) for item in told)
     if found.converged and not math.isnan(found.gap):
-        require(name, found.gap <= problem.tol, f"a gap within {problem.tol}", found.gap)
-    require(name, found.converged or warned, "a ConvergenceWarning", "none")
-
-
-def decided(part: Regularizer, problem: Problem) -> Regularizer:
-    """``part`` with its open parameters taken from the middle of its own grid."""
-    grid = part.candidates(problem)
-    if not grid:
-        raise UsageError(f"{part.label()} has an empty grid of candidates.")
-    return grid[len(grid) // 2]
+        require(found.gap <= problem.tol, f"a gap within {problem.tol}", found.gap)
+    require(found.converged or warned, "a ConvergenceWarning", "none")
 
 
 def null_loss(problem: Problem) -> float:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from textreg.kinds import Regularizer
-from textreg.testing import (
-    penalty,
-    regularizer_classes,
-    regularizer_data,
-    regularizer_optimum,
-)
+from textreg.plugins import registry
+from textreg.testing import penalty, regularizer_classes, regularizer_data, regularizer_optimum
 from textreg.testing.checks import Check, run_checks
 from textreg.testing.points import Sized
 from textreg.testing.problems import P, prepared, small
+from textreg.testing.regularizer_optimum import adds_penalty
 
 
 def regularizer_checks() -> list[Check]:
@@ -38,15 +36,14 @@ def check_regularizer(
 def _of_its_penalty(check: Check) -> Check:
     """A check of penalties as one of the regularizer that makes them."""
 
-    def of(part: Any) -> Sized:
+    def penalty_of(part: Any) -> Sized | None:
         problem = small()
-        ready: Any = prepared(part, problem)
-        return Sized(ready.penalty(problem), P)
+        ready: Any = prepared(registry.create("regularizer", part), problem)
+        made = ready.penalty(problem) if adds_penalty(ready) else None
+        return Sized(made, P) if hasattr(made, "prox") else None
 
     def applies(part: Any) -> bool:
-        if not regularizer_optimum.adds_penalty(part):
-            return False
-        sized = of(part)
-        return hasattr(sized.penalty, "prox") and check.applies(sized)
+        sized = penalty_of(part)
+        return sized is not None and check.applies(sized)
 
-    return Check(check.name, check.promise, lambda part: check.run(of(part)), applies)
+    return replace(check, run=lambda part: check.run(penalty_of(part)), applies=applies)

@@ -15,17 +15,17 @@ from textreg.kinds import Regularizer
 from textreg.params import LogGrid
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Step
 from textreg.testing.checks import Checks, near, require
-from textreg.testing.problems import P, made, prepared, require_honest, small, solved
+from textreg.testing.problems import P, prepared, require_honest, small, solved
 from textreg.testing.regularizer_data import CLOSE
 
 CLASSES = 3
 
-checks = Checks()
+checks = Checks("regularizer")
 
 
-def has_softmax(part: Any) -> bool:
+def has_softmax(part: Regularizer) -> bool:
     """Whether a regularizer says that it fits all classes together."""
-    return made(part).softmax
+    return part.softmax
 
 
 def labeled(**changes: Any) -> tuple[Problem, Int64s]:
@@ -57,7 +57,7 @@ def softmax_loss(problem: Problem, codes: Int64s, w: Floats, b: Floats) -> float
 
 
 @checks.add("multiclass")
-def _multiclass(part: Any) -> None:
+def _multiclass(part: Regularizer) -> None:
     """One-vs-rest fits that share a problem equal separate fits, and predict better than the most
     frequent label."""
     problem, codes = labeled()
@@ -68,62 +68,53 @@ def _multiclass(part: Any) -> None:
     for label in range(CLASSES):
         y = one_rest(codes, label)
         shared, own = solved(ready, problem.replace(y=y)), solved(ready, small(y=y))
-        near("multiclass", f"weights of class {label}", shared.w, own.w, CLOSE)
+        near(f"weights of class {label}", shared.w, own.w, CLOSE)
         scores.append(problem.X @ shared.w + shared.b)
     right = float(np.mean(np.argmax(scores, axis=0) == codes))
     usual = float(np.bincount(codes).max()) / len(codes)
-    require("multiclass", right > usual, f"more than {usual:.0%} right answers", f"{right:.0%}")
+    require(right > usual, f"more than {usual:.0%} right answers", f"{right:.0%}")
 
 
 @checks.add("softmax", applies=has_softmax)
-def _softmax(part: Any) -> None:
+def _softmax(part: Regularizer) -> None:
     """solve_softmax gives weights (classes, p) that are better than no feature, do not depend on
     the order of the classes, and count a document of weight 3 as three. Strengths of 0 are
     allowed, or an error says why not."""
     problem, codes = labeled()
     ready = prepared(part, problem)
     found = together(ready, problem, codes)
-    require("softmax", isinstance(found, MultiSolution), "a MultiSolution", type(found).__name__)
+    require(isinstance(found, MultiSolution), "a MultiSolution", type(found).__name__)
     for name, shape in (("w", (CLASSES, P)), ("b", (CLASSES,))):
         value = getattr(found, name)
-        require(
-            "softmax", np.shape(value) == shape, f"{name} of the shape {shape}", np.shape(value)
-        )
-        require("softmax", bool(np.isfinite(value).all()), f"finite {name}", value)
+        require(np.shape(value) == shape, f"{name} of the shape {shape}", np.shape(value))
+        require(bool(np.isfinite(value).all()), f"finite {name}", value)
     shares = np.bincount(codes, weights=problem.weights) / problem.weights.sum()
     nothing = softmax_loss(problem, codes, np.zeros((CLASSES, P)), np.log(shares))
     loss = softmax_loss(problem, codes, found.w, found.b)
-    require("softmax", loss < nothing, f"a loss below {nothing:g}, that of no feature", loss)
+    require(loss < nothing, f"a loss below {nothing:g}, that of no feature", loss)
 
     turned = together(ready, problem, (codes + 1) % CLASSES)
-    near("softmax", "weights of classes in another order", turned.w[[1, 2, 0]], found.w, CLOSE)
+    near("weights of classes in another order", turned.w[[1, 2, 0]], found.w, CLOSE)
     rows = np.repeat(np.arange(len(codes)), problem.weights.astype(int))
     repeated = problem.replace(
         X=csr_array(problem.X[rows]), y=problem.y[rows], weights=np.ones(len(rows))
     )
-    near(
-        "softmax",
-        "weights of repeated documents",
-        together(ready, repeated, codes[rows]).w,
-        found.w,
-        CLOSE,
-    )
+    near("weights of repeated documents", together(ready, repeated, codes[rows]).w, found.w, CLOSE)
     for key, declared in ready.declared().items():
         if isinstance(declared.search, LogGrid):
             with contextlib.suppress(TextregError):
                 free = together(ready.replace(**{key: 0.0}), labeled(tol=1e-3)[0], codes)
-                require("softmax", bool(np.isfinite(free.w).all()), f"finite w at {key}=0", free.w)
+                require(bool(np.isfinite(free.w).all()), f"finite w at {key}=0", free.w)
 
 
 @checks.add("softmax-honesty", applies=has_softmax)
-def _softmax_honesty(part: Any) -> None:
+def _softmax_honesty(part: Regularizer) -> None:
     """A converged solution has a gap within the tolerance, if it has one; any other gives a
     ConvergenceWarning. When the callback returns True, the best solution so far is returned at
     once."""
-    name = "softmax-honesty"
     for options in ({}, {"tol": 1e-13, "max_iter": 1}):
         problem, codes = labeled(**options)
-        require_honest(name, prepared(part, problem).solve_softmax, problem, codes)
+        require_honest(prepared(part, problem).solve_softmax, problem, codes)
     steps: list[Step] = []
 
     def stop(step: Step) -> bool:
@@ -132,5 +123,5 @@ def _softmax_honesty(part: Any) -> None:
 
     problem, codes = labeled(callback=stop)
     found = together(prepared(part, problem), problem, codes)
-    require(name, len(steps) == 1, "one call of the callback", f"{len(steps)} calls")
-    require(name, bool(np.isfinite(found.w).all()), "finite weights", found.w)
+    require(len(steps) == 1, "one call of the callback", f"{len(steps)} calls")
+    require(bool(np.isfinite(found.w).all()), "finite weights", found.w)

@@ -5,95 +5,76 @@ from __future__ import annotations
 import math
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from textreg.errors import ConvergenceWarning, PluginError
+from textreg.kinds import Regularizer
 from textreg.losses import LOSSES
 from textreg.plugins import registry
 from textreg.records import Problem, Solution
-from textreg.testing.checks import Checks, fail, near, require
-from textreg.testing.parts import check_imports, check_parameters, check_state
-from textreg.testing.problems import N, P, made, null_loss, prepared, small, solved
+from textreg.testing.checks import fail, near, require
+from textreg.testing.parts import common_checks
+from textreg.testing.problems import N, P, null_loss, prepared, small, solved
 
 CLOSE = 5e-3
 """How near weights must be that are found in two ways, relative to the largest."""
 
-checks = Checks()
+checks = common_checks("regularizer", "", prepared)
 
 
-@checks.add("parameters")
-def _parameters(part: Any) -> None:
-    """The class and every parameter say what they are for; numbers have a range, and a parameter
-    without a value has a grid to be searched."""
-    check_parameters("parameters", made(part))
-
-
-@checks.add("state")
-def _state(part: Any) -> None:
-    """Parameters are plain values: they survive JSON, and a pickled copy is equal."""
-    check_state("state", prepared(part))
-
-
-@checks.add("imports")
-def _imports(part: Any) -> None:
-    """Importing its module is cheap: large packages are imported where they are used."""
-    check_imports("imports", made(part))
-
-
-@checks.add("builder", applies=lambda part: bool(made(part).default_builder))
-def _builder(part: Any) -> None:
+@checks.add("builder", applies=lambda part: bool(part.default_builder))
+def _builder(part: Regularizer) -> None:
     """If it names a default builder for its groups or graph, that builder exists."""
-    needs, name = made(part).needs, made(part).default_builder
-    require("builder", needs in ("groups", "graph"), "needs = 'groups' or 'graph'", repr(needs))
+    needs, name = part.needs, part.default_builder
+    require(needs in ("groups", "graph"), "needs = 'groups' or 'graph'", repr(needs))
     try:
         registry.find(needs, name)
     except PluginError as error:
-        fail("builder", f"a builder of {needs} called '{name}'", f"this error: {error}")
+        fail(f"a builder of {needs} called '{name}'", f"this error: {error}")
 
 
 @checks.add("solution")
-def _solution(part: Any) -> None:
+def _solution(part: Regularizer) -> None:
     """The solution has p finite weights, a finite intercept and a finite objective."""
     problem = small()
     found = solved(prepared(part), problem)
-    require("solution", isinstance(found, Solution), "a Solution", type(found).__name__)
-    require("solution", np.shape(found.w) == (P,), f"w of the shape ({P},)", np.shape(found.w))
-    require("solution", bool(np.isfinite(found.w).all()), "finite weights", found.w)
+    require(isinstance(found, Solution), "a Solution", type(found).__name__)
+    require(np.shape(found.w) == (P,), f"w of the shape ({P},)", np.shape(found.w))
+    require(bool(np.isfinite(found.w).all()), "finite weights", found.w)
     for name in ("b", "objective"):
         value = getattr(found, name)
-        require("solution", np.ndim(value) == 0 and math.isfinite(value), f"a number {name}", value)
+        require(np.ndim(value) == 0 and math.isfinite(value), f"a number {name}", value)
     if found.group_norms is not None and problem.groups is not None:
         shape, wanted = np.shape(found.group_norms), (len(problem.groups),)
-        require("solution", shape == wanted, f"group_norms of the shape {wanted}", shape)
+        require(shape == wanted, f"group_norms of the shape {wanted}", shape)
 
 
 @checks.add("use")
-def _use(part: Any) -> None:
+def _use(part: Regularizer) -> None:
     """With parameters from the middle of its own grid, the fit is better than no feature."""
-    _beats_nothing("use", part, small())
+    _beats_nothing(part, small())
 
 
 @checks.add("losses")
-def _losses(part: Any) -> None:
+def _losses(part: Regularizer) -> None:
     """With every loss, the fit is better than no feature."""
     for loss in LOSSES:
-        _beats_nothing("losses", part, small(loss=loss))
+        _beats_nothing(part, small(loss=loss))
 
 
-def _beats_nothing(name: str, part: Any, problem: Problem) -> None:
+def _beats_nothing(part: Regularizer, problem: Problem) -> None:
     found = solved(prepared(part, problem), problem)
     z = problem.X @ found.w + found.b
     loss = problem.loss.value(z, problem.y, problem.weights)
     most = null_loss(problem)
     expected = f"a {problem.loss.label()} loss of {most:g} at most, that of no feature"
-    require(name, loss <= most * (1 + 1e-9), expected, loss)
+    require(loss <= most * (1 + 1e-9), expected, loss)
 
 
 @checks.add("input")
-def _input(part: Any) -> None:
+def _input(part: Regularizer) -> None:
     """solve does not modify the problem: X, y, weights and groups stay as they were."""
     problem = small()
     arrays = {"X": problem.X.data, "y": problem.y, "weights": problem.weights}
@@ -102,20 +83,20 @@ def _input(part: Any) -> None:
     before = {name: array.copy() for name, array in arrays.items()}
     solved(prepared(part), problem)
     for name, array in arrays.items():
-        require("input", np.array_equal(array, before[name]), f"{name} as it was", "another")
+        require(np.array_equal(array, before[name]), f"{name} as it was", "another")
 
 
 @checks.add("determinism")
-def _determinism(part: Any) -> None:
+def _determinism(part: Regularizer) -> None:
     """The same problem gives the same solution, bit for bit."""
     ready = prepared(part)
     one, other = solved(ready, small()), solved(ready, small())
     same = np.array_equal(one.w, other.w) and one.b == other.b
-    require("determinism", same, "the same bits twice", "others")
+    require(same, "the same bits twice", "others")
 
 
 @checks.add("workers")
-def _workers(part: Any) -> None:
+def _workers(part: Regularizer) -> None:
     """Fits in parallel threads give the same solutions as alone, bit for bit."""
     ready, problem = prepared(part), small()
     problems = [problem, problem.replace(y=-problem.y), problem]
@@ -124,20 +105,20 @@ def _workers(part: Any) -> None:
         warnings.simplefilter("ignore", ConvergenceWarning)
         beside = list(pool.map(ready.solve, problems))
     same = all(np.array_equal(a.w, b.w) and a.b == b.b for a, b in zip(alone, beside, strict=True))
-    require("workers", same, "the same bits in three threads", "others")
+    require(same, "the same bits in three threads", "others")
 
 
 @checks.add("order")
-def _order(part: Any) -> None:
+def _order(part: Regularizer) -> None:
     """The order of the documents does not matter, except for rounding."""
     ready, problem = prepared(part), small()
     rows = np.random.default_rng(2).permutation(N)
     mixed = problem.replace(X=problem.X[rows], y=problem.y[rows], weights=problem.weights[rows])
-    near("order", "weights", solved(ready, mixed).w, solved(ready, problem).w, CLOSE)
+    near("weights", solved(ready, mixed).w, solved(ready, problem).w, CLOSE)
 
 
 @checks.add("weights")
-def _weights(part: Any) -> None:
+def _weights(part: Regularizer) -> None:
     """A document of weight 3 counts as three copies of it, and one of weight 0 does not count."""
     problem = small()
     ready = prepared(part, problem)
@@ -147,27 +128,27 @@ def _weights(part: Any) -> None:
     rows = np.repeat(np.arange(N), counts)
     repeated = problem.replace(X=problem.X[rows], y=problem.y[rows], weights=np.ones(len(rows)))
     one, other = solved(ready, weighted), solved(ready, repeated)
-    near("weights", "weights of repeated documents", one.w, other.w, CLOSE)
+    near("weights of repeated documents", one.w, other.w, CLOSE)
 
 
 @checks.add("intercept")
-def _intercept(part: Any) -> None:
+def _intercept(part: Regularizer) -> None:
     """Without an intercept, b is 0; with an intercept and no features, b is the log odds."""
     problem = small()
     ready = prepared(part, problem)
     without = solved(ready, problem.replace(fit_intercept=False))
-    require("intercept", without.b == 0.0, "b = 0 where fit_intercept is off", without.b)
+    require(without.b == 0.0, "b = 0 where fit_intercept is off", without.b)
     nothing = problem.replace(X=csr_array((N, P)))
     up = float(problem.weights[problem.y > 0].sum())
     down = float(problem.weights[problem.y < 0].sum())
     found = solved(ready, nothing)
-    require("intercept", not found.w.any(), "no weight where every feature is 0", found.w)
-    near("intercept", "the intercept alone", [found.b], [math.log(up / down)], 1e-3)
+    require(not found.w.any(), "no weight where every feature is 0", found.w)
+    near("the intercept alone", [found.b], [math.log(up / down)], 1e-3)
 
 
 @checks.add("dense")
-def _dense(part: Any) -> None:
+def _dense(part: Regularizer) -> None:
     """A dense and a sparse X give the same solution."""
     ready, problem = prepared(part), small()
     dense = problem.replace(X=problem.X.toarray())
-    near("dense", "weights", solved(ready, dense).w, solved(ready, problem).w, 1e-9)
+    near("weights", solved(ready, dense).w, solved(ready, problem).w, 1e-9)
