@@ -11,7 +11,7 @@ import pytest
 
 from textreg.plotting import charts
 from textreg.plotting.axes import Box, counts, linear, strengths
-from textreg.plotting.charts import ModelPoint, Series, accuracy_by_size, metric_by_size
+from textreg.plotting.charts import PlottedModel, Series, accuracy_by_size, metric_by_size
 from textreg.plotting.drawing import Drawing, Marker, Polyline, Rect, Text, line, text_width
 from textreg.plotting.labels import (
     ASCENT,
@@ -72,7 +72,7 @@ def test_names_of_a_crowded_benchmark(tmp_path: Path, monkeypatch):
         "sentence": (2248, 0.75), "sentence-admm": (1135, 0.76), "communities": (1733, 0.745),
         "clusters": (1028, 0.765), "omp": (1500, 0.76), "gomp": (1500, 0.76),
     }  # fmt: skip
-    points = [ModelPoint(name, *where) for name, where in crowd.items()]
+    points = [PlottedModel(name, *where) for name, where in crowd.items()]
     found = {}
 
     def seen(*arguments, **options):

@@ -17,7 +17,7 @@ from benchmarks.papers.measure import PEERS
 from benchmarks.papers.protocols import AS_PRINTED, BUDGETS, DEFAULTS, PAPERS, RHOS, STRENGTHS
 from benchmarks.papers.published import SECONDS, best
 from benchmarks.papers.tables import Cell, Results, accuracy, cells, contest, percent, size
-from textreg.plotting.charts import ModelPoint, Series, accuracy_by_size, metric_by_size
+from textreg.plotting.charts import PlottedModel, Series, accuracy_by_size, metric_by_size
 
 BASELINES = ("lasso", "ridge", "elastic")
 SETTINGS = len(STRENGTHS) ** 2 * len(RHOS)
@@ -282,7 +282,7 @@ def pictures(results: Mapping[str, Any], folder: Path) -> None:
             continue
         panels = {
             name.removeprefix("amazon-"): [
-                ModelPoint(method, cell["features"], cell["accuracy"])
+                PlottedModel(method, cell["features"], cell["accuracy"])
                 for method in tables.methods(tasks, protocol)
                 for cell in [task[protocol][method]]
             ]

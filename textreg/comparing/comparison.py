@@ -306,12 +306,12 @@ class Comparison:
         UsageError
             If the ending is another one, matplotlib is missing or the file cannot be written.
         """
-        from textreg.plotting.charts import ModelPoint, accuracy_by_size
+        from textreg.plotting.charts import PlottedModel, accuracy_by_size
 
         accuracy_by_size(
             {
                 benchmark: [
-                    ModelPoint(name, one.features, one.accuracy, one.accuracy_interval)
+                    PlottedModel(name, one.features, one.accuracy, one.accuracy_interval)
                     for name in self.candidates
                     for one in [self.cell(benchmark, name)]
                 ]

@@ -36,7 +36,7 @@ SCALES = {"counts": counts, "strengths": strengths, "linear": padded}
 """Scales of the size of a model; each takes all values and the share of the width left free."""
 
 
-class ModelPoint(NamedTuple):
+class PlottedModel(NamedTuple):
     """A model: its number of features, its accuracy, and the accuracy's interval if known."""
 
     name: str
@@ -55,7 +55,7 @@ class Series(NamedTuple):
 
 
 def accuracy_by_size(
-    panels: Mapping[str, Sequence[ModelPoint]],
+    panels: Mapping[str, Sequence[PlottedModel]],
     path: str | os.PathLike[str],
     *,
     size: str = "features with a weight",
@@ -86,7 +86,7 @@ def accuracy_by_size(
 
 
 def _panel(
-    points: Sequence[ModelPoint], box: Box, size: str, looks: Mapping[str, tuple[str, str]]
+    points: Sequence[PlottedModel], box: Box, size: str, looks: Mapping[str, tuple[str, str]]
 ) -> list[Shape]:
     heights = [end for point in points for end in (point.interval or (point.accuracy,))]
     heights += [point.accuracy for point in points]

@@ -53,7 +53,7 @@ def place_labels(
     lines: those of the chart, by their corners. right: where the drawing ends; a name may extend
     beyond the frame up to there.
     """
-    drawn = [
+    covered = [
         _square(point, 1)
         for corners in lines
         for start, end in itertools.pairwise(corners)
@@ -68,7 +68,7 @@ def place_labels(
         for offset in PLACES:
             place = _place(label, offset)
             cost = UNREADABLE * _edges_crossed(place.box, limits)
-            cost += sum(_overlap(place.box, box) for box in drawn)
+            cost += sum(_overlap(place.box, box) for box in covered)
             cost += HIDDEN * sum(_overlap(place.box, box) for box in others)
             for other in placed:
                 cost += UNREADABLE * _overlap(place.box, other.box)
