@@ -28,10 +28,23 @@ class Linked(Regularizer):
     needs = "graph"
     default_builder = "cooccurrence"
     softmax = True
+    alpha: float
+    beta: float = param(
+        default=AUTO, min=0, search=LogGrid(1e-4, 1e-2, 3), help="l2 penalty strength"
+    )
 
     @abstractmethod
+    def links(self, graph: Graph) -> Links:
+        """The quadratic form of the graph, made once for all problems that share it."""
+
     def penalty(self, problem: Problem) -> Quadratic:
         """The penalty for ``problem``; UsageError if it has no graph."""
+        check_decided(self.name, alpha=self.alpha, beta=self.beta)
+        if problem.graph is None:
+            raise UsageError(
+                f"{self.name}: the problem has no graph; give one, or name a graph builder."
+            )
+        return Quadratic(self.links(problem.graph), self.alpha, self.beta)
 
     def solve(self, problem: Problem) -> Solution:
         """Minimize loss + penalty, to the relative duality gap ``problem.tol``."""
@@ -73,9 +86,6 @@ class Network(Linked):
     """
 
     name = "network"
-    beta: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-4, 1e-2, 3), help="l2 penalty strength"
-    )
     alpha: float = param(
         default=AUTO,
         min=0,
@@ -83,12 +93,9 @@ class Network(Linked):
         help="strength of ties to neighbors",
     )
 
-    def penalty(self, problem: Problem) -> Quadratic:
-        """The penalty for ``problem``; UsageError if it has no graph."""
-        check_decided(self.name, alpha=self.alpha, beta=self.beta)
-        graph = _graph(self.name, problem)
-        links = graph.cache.get("network", lambda: Links(network_rows(graph), graph.classes))
-        return Quadratic(links, self.alpha, self.beta)
+    def links(self, graph: Graph) -> Links:
+        """The rows of (N1)."""
+        return graph.cache.get("network", lambda: Links(network_rows(graph), graph.classes))
 
 
 class Laplacian(Linked):
@@ -102,9 +109,6 @@ class Laplacian(Linked):
     """
 
     name = "laplacian"
-    beta: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-4, 1e-2, 3), help="l2 penalty strength"
-    )
     alpha: float = param(
         default=AUTO,
         min=0,
@@ -115,15 +119,13 @@ class Laplacian(Linked):
         default=False, help="divide each weight by the square root of its feature's degree first"
     )
 
-    def penalty(self, problem: Problem) -> Quadratic:
-        """The penalty for ``problem``; UsageError if it has no graph."""
-        check_decided(self.name, alpha=self.alpha, beta=self.beta)
-        graph, normalized = _graph(self.name, problem), self.normalized
-        links = graph.cache.get(
+    def links(self, graph: Graph) -> Links:
+        """The rows of (N2)."""
+        normalized = self.normalized
+        return graph.cache.get(
             ("laplacian", normalized),
             lambda: Links(laplacian_rows(graph, normalized=normalized), graph.classes),
         )
-        return Quadratic(links, self.alpha, self.beta)
 
 
 def network_rows(graph: Graph) -> csr_array:
@@ -161,12 +163,6 @@ def laplacian_rows(graph: Graph, *, normalized: bool = False) -> csr_array:
         coordinates = np.concatenate([row, row]), np.concatenate([pairs.row, pairs.col])
         parts.append(csr_array((np.concatenate(ends), coordinates), shape=(len(weight), size)))
     return csr_array(vstack(parts))
-
-
-def _graph(name: str, problem: Problem) -> Graph:
-    if problem.graph is None:
-        raise UsageError(f"{name}: the problem has no graph; give one, or name a graph builder.")
-    return problem.graph
 
 
 @hookimpl

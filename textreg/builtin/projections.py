@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from textreg.penalties import Separable
 from textreg.records import Design, Floats, Graph, Int64s, Problem, Solution
 from textreg.solvers.newton import newton
 from textreg.structure.linking import scaled_rows
-
-if TYPE_CHECKING:
-    pass
 
 DENSE = 1000
 """Largest matrix that is decomposed densely; larger ones by the Lanczos method."""

@@ -97,8 +97,10 @@ class Omp(Regularizer):
         check_decided(self.name, l2=self.l2, budget=self.budget)
 
     def _run(self, problem: Problem) -> Pursuit:
-        """A run from the beginning."""
-        return Pursuit(problem, l2=self.l2, columns=self.columns, epsilon=self.epsilon)
+        """A run from the beginning, with all parameters but the budget."""
+        params = self.params()
+        del params["budget"]
+        return Pursuit(problem, **params)
 
 
 class Gomp(Omp):
@@ -135,16 +137,6 @@ class Gomp(Omp):
         super()._check(problem)
         if problem.groups is None:
             raise UsageError("gomp: the problem has no groups; build some, or use omp.")
-
-    def _run(self, problem: Problem) -> Pursuit:
-        return Pursuit(
-            problem,
-            l2=self.l2,
-            columns=self.columns,
-            epsilon=self.epsilon,
-            score=self.score,
-            singletons=self.singletons,
-        )
 
 
 @hookimpl

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -133,9 +133,8 @@ class NGrams:
         gram = parts[:, 0]  # the k-gram that every row begins with
         numbers[0][gram[sizes == 1]] = order[sizes == 1]
         child_ptrs, lasts = [], []
-        changes = np.ones(
-            len(names), dtype=bool
-        )  # whether a row differs from the one above in its first k words
+        # Whether a row differs from the one above in its first k words.
+        changes = np.ones(len(names), dtype=bool)
         changes[1:] = parts[1:, 0] != parts[:-1, 0]
         for k in range(1, n):
             changes[1:] |= parts[1:, k] != parts[:-1, k]
@@ -167,15 +166,7 @@ def insert_ngrams(
             for index in np.indices(levels.shape, dtype=np.int32)
         )
         spans = np.stack([tokens.spans[place, 0], tokens.spans[place + length, 1]], axis=1)
-    return Tokens(
-        ids=ids,
-        sentence_ptr=sentence_ptr,
-        document_ptr=tokens.document_ptr,
-        vocabulary=names,
-        spans=spans,
-        sentence_spans=tokens.sentence_spans,
-        paragraph_ptr=tokens.paragraph_ptr,
-    )
+    return replace(tokens, ids=ids, sentence_ptr=sentence_ptr, vocabulary=names, spans=spans)
 
 
 def _take(new: Int32s, ids: Int32s) -> Int32s:

@@ -13,13 +13,7 @@ from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg.errors import RecordError
 from textreg.records.cache import Cache
 from textreg.records.matrix import checked_csr
-from textreg.records.ragged import (
-    distinct_rows,
-    offsets,
-    row_of,
-    sums,
-    take_rows,
-)
+from textreg.records.ragged import distinct_rows, offsets, row_of, sums, take_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -63,14 +57,11 @@ class Groups:
 
     def __post_init__(self) -> None:
         offsets("groups.indptr", self.indptr, len(self.indices))
-        if len(self.weights) != len(self):
-            raise RecordError(
-                f"{len(self)} groups but {len(self.weights)} weights: give one for each group."
-            )
-        if self.names is not None and len(self.names) != len(self):
-            raise RecordError(
-                f"{len(self)} groups but {len(self.names)} names: give one for each group."
-            )
+        for name, values in (("weights", self.weights), ("names", self.names)):
+            if values is not None and len(values) != len(self):
+                raise RecordError(
+                    f"{len(self)} groups but {len(values)} {name}: give one for each group."
+                )
         bad = np.flatnonzero(~(np.isfinite(self.weights) & (self.weights >= 0)))
         if len(bad):
             raise RecordError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -98,16 +98,16 @@ class Corpus:
         -------
         Corpus
         """
-        return Corpus(
+        return replace(
+            self,
             texts=[self.texts[row] for row in rows],
             labels=None if self.labels is None else [self.labels[row] for row in rows],
             weights=None if self.weights is None else self.weights[rows],
             group_of=None if self.group_of is None else [self.group_of[row] for row in rows],
             time_of=None if self.time_of is None else [self.time_of[row] for row in rows],
-            sources=self.sources,
             source_of=None if self.source_of is None else self.source_of[rows],
             line_of=None if self.line_of is None else self.line_of[rows],
-            columns=self.columns,
+            skipped=0,
         )
 
 
@@ -209,11 +209,11 @@ class Tokens:
             ends = np.searchsorted(self.paragraph_ptr, self.document_ptr)
             _, sizes = take_rows(ends, np.diff(self.paragraph_ptr), documents)
             paragraph_ptr = np.concatenate([[0], np.cumsum(sizes)])
-        return Tokens(
+        return replace(
+            self,
             ids=ids,
             sentence_ptr=sentence_ptr,
             document_ptr=document_ptr,
-            vocabulary=self.vocabulary,
             spans=spans,
             sentence_spans=None if self.sentence_spans is None else self.sentence_spans[rows],
             paragraph_ptr=paragraph_ptr,

@@ -217,7 +217,7 @@ class StagewiseRun:
         """lambda_j += epsilon sign(c_j)."""
         lookup, rules = self._state.lookup, self._rules
         feature = int(lookup.order[position])
-        unit = self._state.residual_size() if rules.scaled else 1.0
+        unit = self._state.residual_size if rules.scaled else 1.0
         size = math.copysign(unit, lookup.derivative(position))
         old = float(self.w[feature])
         # Weights are products with a sum of steps, so that as many steps back give exactly zero.

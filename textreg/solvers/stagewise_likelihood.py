@@ -23,11 +23,13 @@ class Likelihood(Protocol):
     """A fit in progress. ``w`` is always (p,), in the units of the features as they were given.
 
     lookup: its derivatives; times ``factor`` they are those of the log-likelihood. noise: absolute
-    derivatives below it are rounding.
+    derivatives below it are rounding. residual_size: root of the mean squared residual, as of the
+    last refresh; 1 without residuals, as steps are never scaled by them then.
     """
 
     lookup: DerivativeLookup
     noise: float
+    residual_size: float
 
     @property
     def factor(self) -> float:
@@ -47,9 +49,6 @@ class Likelihood(Protocol):
 
     def held_out(self, z: Floats, b: float, y: Floats) -> float:
         """The error per document for others with the scores ``z + b``."""
-
-    def residual_size(self) -> float:
-        """Root of the mean squared residual, as of the last refresh."""
 
 
 class LinearLikelihood:
@@ -92,7 +91,7 @@ class LinearLikelihood:
     def refresh(self, w: Floats) -> None:
         """Add the offset to all correlations, so that rounding does not grow with it."""
         self.lookup.apply_offset()
-        self._residual_size = float(np.sqrt(self.evaluate(w)[2]))
+        self.residual_size = float(np.sqrt(self.evaluate(w)[2]))
 
     def evaluate(self, w: Floats) -> tuple[float, float, float]:
         """b = mean y - mu'w; half the sum of squares; the mean of squares."""
@@ -104,10 +103,6 @@ class LinearLikelihood:
     def held_out(self, z: Floats, b: float, y: Floats) -> float:
         """The mean squared error."""
         return float(np.mean((y - z - b) ** 2))
-
-    def residual_size(self) -> float:
-        """Root of the mean squared error."""
-        return self._residual_size
 
 
 class LossLikelihood:
@@ -154,7 +149,7 @@ class LossLikelihood:
         engine.move_to(w, engine.b, engine.z)
         engine.optimize_intercept()
         self._scaled.reset(-engine.r, float(engine.r.sum()))
-        self._residual_size = self._root_mean_square()
+        self.residual_size = self._root_mean_square()
 
     def evaluate(self, w: Floats) -> tuple[float, float, float]:
         """The optimal intercept for these weights; the loss, and the loss per document."""
@@ -169,10 +164,6 @@ class LossLikelihood:
     def held_out(self, z: Floats, b: float, y: Floats) -> float:
         """The mean loss."""
         return self._loss.value(z + b, y, np.ones(len(y))) / max(len(y), 1)
-
-    def residual_size(self) -> float:
-        """Root of the mean squared derivative of the loss."""
-        return self._residual_size
 
     def _root_mean_square(self) -> float:
         weighted = self._c > 0.0
@@ -192,6 +183,8 @@ class ExponentialLikelihood:
     hooker2004 call C^2_jk is computed from the rows of j: their recursion holds where one feature
     moves, not where several in one row do.
     """
+
+    residual_size = 1.0
 
     def __init__(self, problem: Problem, scaling: Scaling) -> None:
         self._engine = Engine(problem.replace(start=None))
@@ -261,7 +254,3 @@ class ExponentialLikelihood:
             raise DataError("validation has no document with y > 0 to measure the likelihood of.")
         shift = float(z.max(initial=0.0))
         return shift + float(np.log(np.mean(np.exp(z - shift)))) - float(z[positive].mean())
-
-    def residual_size(self) -> float:
-        """1: it has no residuals, and steps are never scaled by them."""
-        return 1.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -122,7 +122,9 @@ def nearest_by_distance(V: Floats, neighbors: int) -> NDArray[np.intp]:
     neighbors = min(neighbors, m - 1)
     squares = np.einsum("ij,ij->i", V, V)
     nearest = np.empty((m, neighbors), dtype=np.intp)
-    for low, high in _blocks(np.full(m, float(m))):
+    size = max(BLOCK // m, 1)
+    for low in range(0, m, size):
+        high = min(low + size, m)
         # |v|^2 - 2 u'v is the squared distance but for |u|^2, which is the same for a whole row.
         distance = squares - 2.0 * (V[low:high] @ V.T)
         distance[np.arange(high - low), np.arange(low, high)] = np.inf  # not its own neighbor
@@ -168,17 +170,6 @@ def scaled_rows(links: csr_array) -> csr_array:
     sums = np.asarray(links.sum(axis=1)).ravel()
     factors = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0.0)
     return (diags(factors) @ links).tocsr()
-
-
-def _blocks(sizes: Floats) -> Iterator[tuple[int, int]]:
-    """Cut a range into blocks whose ``sizes`` sum to BLOCK at most, or that have one item."""
-    ends = np.cumsum(sizes)
-    low = 0
-    while low < len(sizes):
-        before = ends[low - 1] if low else 0.0
-        high = max(int(np.searchsorted(ends, before + BLOCK, side="right")), low + 1)
-        yield low, high
-        low = high
 
 
 def read_word_lists(paths: str) -> dict[str, list[str]]:
