@@ -400,6 +400,7 @@ def test_the_first_equal_row(collide: bool, rows: list[list[int]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         if collide:
             patch.setattr(ragged, "mix_bits", np.zeros_like)
-        leader = ragged.first_equal(ptr, flat, lambda one, two: flat[one] == flat[two], keys)
+        numbers = ragged.mix_bits(flat)
+        leader = ragged.first_equal(ptr, numbers, lambda one, two: flat[one] == flat[two], keys)
     marked = [(key, *row) for key, row in zip(keys, rows, strict=True)]
     assert leader.tolist() == [marked.index(row) for row in marked]

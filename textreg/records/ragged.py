@@ -42,7 +42,7 @@ def take_rows(ptr: Int64s, flat: NDArray[Any], rows: NDArray[Any]) -> tuple[Int6
 
 def first_equal(
     ptr: NDArray[np.integer[Any]],
-    bits: NDArray[np.uint64],
+    numbers: NDArray[np.uint64],
     equal: Callable[[Int64s, Int64s], NDArray[np.bool_]],
     keys: Floats | None = None,
 ) -> NDArray[np.intp]:
@@ -54,8 +54,8 @@ def first_equal(
     ----------
     ptr : integer ndarray, shape (rows + 1,)
         Offsets of the rows, none of which may be empty.
-    bits : uint64 ndarray, shape (entries,)
-        Equal for entries that are equal, and hardly for others.
+    numbers : uint64 ndarray, shape (entries,)
+        Random numbers, equal for equal entries (see :func:`mix_bits`); rows are hashed by sums.
     equal : callable
         Called with two arrays of entries; whether they are equal, pair by pair.
     keys : ndarray, shape (rows,), optional
@@ -63,7 +63,7 @@ def first_equal(
     """
     sizes = np.diff(ptr)
     leader = np.arange(len(sizes))
-    hashes = np.add.reduceat(mix_bits(bits), ptr[:-1]) if len(sizes) else bits[:0]
+    hashes = np.add.reduceat(numbers, ptr[:-1]) if len(sizes) else numbers[:0]
     hashes = hashes + sizes.astype(np.uint64)
     if keys is not None:
         hashes += mix_bits(keys.view(np.uint64))
@@ -103,9 +103,7 @@ def distinct_rows(
     appearance, and ``same_as``, for every one of ``rows`` its position in ``first``.
     """
     ptr, flat = take_rows(ptr, flat, rows)
-    # 0 is the only number that the mixer leaves as it is: begin at 1.
-    leader = first_equal(
-        ptr, flat.astype(np.uint64) + np.uint64(1), lambda one, two: flat[one] == flat[two]
-    )
-    first = np.flatnonzero(leader == np.arange(len(rows)))
-    return first, np.searchsorted(first, leader)
+    numbers = mix_bits(np.arange(1, flat.max(initial=0) + 2, dtype=np.uint64))  # 0 stays 0: from 1
+    leader = first_equal(ptr, numbers[flat], lambda one, two: flat[one] == flat[two])
+    leads = leader == np.arange(len(rows))
+    return np.flatnonzero(leads), (np.cumsum(leads) - 1)[leader]

@@ -133,5 +133,6 @@ def _first_parallel(X: csc_array, curvature: Floats, mergeable: NDArray[np.bool_
         same: NDArray[np.bool_] = near & (documents[one] == documents[two])
         return same
 
-    first[candidates] = candidates[first_equal(indptr, bits, equal, curvature[candidates])]
+    numbers = mix_bits(bits)
+    first[candidates] = candidates[first_equal(indptr, numbers, equal, curvature[candidates])]
     return first

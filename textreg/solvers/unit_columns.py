@@ -150,7 +150,7 @@ class UnitColumns:
             same: NDArray[np.bool_] = near & (self.indices[one] == self.indices[two])
             return same
 
-        leader = first_equal(indptr, bits, equal)
+        leader = first_equal(indptr, mix_bits(bits), equal)
         order = np.lexsort((full, -scale[full], leader))
         before, after = order[:-1], order[1:]
         parallel = leader[before] == leader[after]
