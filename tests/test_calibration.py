@@ -15,6 +15,7 @@ import textreg
 from textreg.errors import DataError, ModelError, UsageError
 from textreg.measure.calibration import Calibration
 from textreg.measure.thresholds import parse_rule
+from textreg.model.json_records import from_json
 from textreg.tasks import classification
 
 RANDOM = np.random.default_rng(7)
@@ -229,8 +230,8 @@ def test_refusals(options: dict[str, object], message: str) -> None:
     ],
 )
 def test_calibrations_that_are_none(plain: object) -> None:
-    with pytest.raises(UsageError):
-        Calibration.of_dict(plain)  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match="calibration"):
+        from_json(Calibration, plain, "calibration")
 
 
 def test_model_files_are_checked(tmp_path: Path) -> None:

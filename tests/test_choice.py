@@ -13,6 +13,7 @@ import textreg
 from textreg.builtin.separable import Lasso
 from textreg.errors import UsageError
 from textreg.features.vectorize import Vectorizer
+from textreg.measure.metrics import standard_error
 from textreg.model.summary import ChoiceSummary, TrainingSummary
 from textreg.tasks import classification
 from textreg.training.search import context
@@ -106,18 +107,20 @@ def test_standard_errors() -> None:
     y_true = random.integers(2, size=400)
     scores = (y_true - 0.5 + random.normal(scale=0.5, size=400))[:, None]
     right = ((scores[:, 0] > 0) == y_true).mean()
-    task = classification("ab")
-    one = task.standard_error([scores], [y_true], "accuracy")
+    measure = classification("ab").measure
+    one = standard_error(measure, [scores], [y_true], "accuracy")
     assert one == pytest.approx(np.sqrt(right * (1 - right) / 400))
     # The bootstrap of a mean is near the formula of a mean.
     losses = np.logaddexp(0.0, -np.where(y_true == 1, scores[:, 0], -scores[:, 0]))
-    assert task.standard_error([scores], [y_true], "log-loss") == pytest.approx(
+    assert standard_error(measure, [scores], [y_true], "log-loss") == pytest.approx(
         losses.std() / 20, rel=0.15
     )
-    assert task.standard_error([scores], [y_true], "macro-f1") == pytest.approx(one, rel=0.2)
+    assert standard_error(measure, [scores], [y_true], "macro-f1") == pytest.approx(one, rel=0.2)
     parts = [slice(0, 100), slice(100, 250), slice(250, 400)]
     shares = [((scores[p, 0] > 0) == y_true[p]).mean() for p in parts]
-    folds = task.standard_error([scores[p] for p in parts], [y_true[p] for p in parts], "accuracy")
+    folds = standard_error(
+        measure, [scores[p] for p in parts], [y_true[p] for p in parts], "accuracy"
+    )
     assert folds == pytest.approx(np.std(shares, ddof=1) / np.sqrt(3))
 
 

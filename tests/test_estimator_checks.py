@@ -54,6 +54,9 @@ class Labels(Told, TextClassifier):
     def decision_function(self, X: Any) -> Any:
         return super().decision_function(self._told(X))
 
+    def predict(self, X: Any) -> Any:
+        return super().predict(self._told(X))
+
     def predict_proba(self, X: Any) -> Any:
         return super().predict_proba(self._told(X))
 

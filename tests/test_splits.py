@@ -125,8 +125,6 @@ def test_wrong_counts_are_refused() -> None:
         group_folds(codes, "ab", groups, 5, 0)
     with pytest.raises(UsageError, match="cv must be 2 to 17, the number of documents but one"):
         time_folds(codes, "ab", np.arange(18.0), 18)
-    with pytest.raises(UsageError, match="holdout must lie between"):
-        time_holdout(codes, "ab", np.arange(18.0), 1.0)
     with pytest.raises(DataError, match="All documents are of one group, 'x'"):
         group_holdout(codes, "ab", ["x"] * 18, 0.5, 0)
 

@@ -466,7 +466,7 @@ DAMAGES = {
     "array missing": (lambda header, arrays: arrays.pop("intercepts"), "no array 'intercepts'"),
     "one label": (_header("labels", ["x"]), "two or more distinct labels"),
     "label is a number": (_header("labels", ["x", 3, "z"]), r"labels\[1\]. must be text"),
-    "label twice": (_header("labels", ["x", "x", "z"]), "labels are not distinct"),
+    "label twice": (_header("labels", ["x", "x", "z"]), "two or more distinct labels"),
     "labels missing": (lambda header, arrays: header.pop("labels"), "'labels' is missing"),
     "labels too many": (_header("labels", ["a", "b", "c", "d"]), "intercepts, not 4"),
     "unknown weighting": (

@@ -10,6 +10,7 @@ import click
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, describe, reading
 from textreg.cli.output import measures, print_json, print_table
+from textreg.errors import UsageError
 from textreg.measure.evaluation import Evaluation, RegressionEvaluation
 from textreg.measure.reliability import Reliability, ThresholdLine
 from textreg.model.storage import load_model
@@ -50,8 +51,6 @@ def command(
     loaded = load_model(model)
     if reliable:
         loaded.task.require_probabilities()
-    if thresholds:
-        loaded.task.require_thresholds()
     corpus = how.labeled(files)
     scores = loaded.decision_function(corpus.texts)
     task = loaded.task
@@ -59,6 +58,10 @@ def command(
     y_true = task.targets(corpus)
     bins = task.reliability(scores, y_true, loaded.calibration)
     table = task.threshold_table(scores, y_true, loaded.thresholds)
+    if thresholds and not table:
+        raise UsageError(
+            f"a {task.name} has no labels, and so no thresholds: leave out --thresholds."
+        )
     if as_json:
         print_json(
             {

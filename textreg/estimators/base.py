@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Self
 
-    from textreg.model.model import Model
     from textreg.records import Floats
 
 
@@ -107,9 +106,9 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         group_of: Iterable[Any] | None,
         time_of: Iterable[Any] | None,
         **changes: Any,
-    ) -> Model:
-        """Train with the estimator's parameters and the ``changes`` to them."""
-        return train(
+    ) -> None:
+        """Train ``model_`` with the estimator's parameters and the ``changes`` to them."""
+        self.model_ = train(
             texts,
             labels,
             sample_weight=weights,
@@ -118,6 +117,8 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
             time_of=None if time_of is None else list(time_of),
             **{**self.get_params(deep=False), **changes},
         )
+        assert self.model_.summary is not None  # it was trained
+        self.n_iter_ = self.model_.summary.iterations
 
     @staticmethod
     def _texts(X: Any) -> list[str]:

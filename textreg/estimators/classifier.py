@@ -253,12 +253,10 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             for name in ("class_weight", "threshold")
             if isinstance(value := getattr(self, name), Mapping)
         }
-        self.model_ = self._train(
+        self._train(
             texts, [names[c] for c in codes], weights, unlabeled, group_of, time_of, **by_name
         )
         self.classes_ = classes
-        assert self.model_.summary is not None  # it was trained
-        self.n_iter_ = self.model_.summary.iterations
         # The model sorts its labels as strings: "10" comes before "9".
         self._order = np.array([self.model_.labels.index(name) for name in names])
         return self
@@ -278,7 +276,9 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             each class.
         """
         check_is_fitted(self)
-        return self._arranged(self.model_.decision_function(self._texts(X)), self._order)
+        task = self.model_.task
+        assert isinstance(task, Classification)
+        return task.arranged(self.model_.decision_function(self._texts(X)), self._order)
 
     def predict(self, X: Iterable[str]) -> NDArray[Any]:
         """Predict the labels of texts.
@@ -293,9 +293,9 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         ndarray of shape (n,)
             Labels, in the type of the ``y`` of ``fit``.
         """
-        scores = self.decision_function(X)
+        check_is_fitted(self)
+        codes = self.model_.decide(self.model_.decision_function(self._texts(X))).astype(np.int64)
         class_of = np.argsort(self._order)  # index of the class of each label of the model
-        codes = self.model_.decide(self._arranged(scores, class_of)).astype(np.int64)
         return np.asarray(self.classes_[class_of[codes]])
 
     def predict_proba(self, X: Iterable[str]) -> Floats:
@@ -318,9 +318,3 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return self.model_.predict_proba(self._texts(X))[:, self._order]
-
-    def _arranged(self, scores: Floats, order: NDArray[Any]) -> Floats:
-        """The scores, with the labels in another order."""
-        task = self.model_.task
-        assert isinstance(task, Classification)
-        return task.arranged(scores, order)

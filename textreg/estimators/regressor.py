@@ -223,7 +223,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
                 f"y must hold numbers, and {error}. For labels of other kinds use TextClassifier."
             ) from error
         labels = [repr(number) for number in numbers.tolist()]
-        self.model_ = self._train(
+        self._train(
             texts,
             labels,
             weights,
@@ -232,8 +232,6 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
             time_of,
             task=Regression.name,
         )
-        assert self.model_.summary is not None  # it was trained
-        self.n_iter_ = self.model_.summary.iterations
         return self
 
     def predict(self, X: Iterable[str]) -> Floats:

@@ -7,9 +7,9 @@ become probabilities; it changes neither weights nor predictions.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -83,25 +83,6 @@ class Calibration:
         x = log_odds(scores)
         rows = [np.interp(x[:, row], *curve) for row, curve in enumerate(self.curves)]
         return scores_of(np.column_stack(rows))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as plain values, ready for JSON; :meth:`of_dict` reads it."""
-        if self.method == "temperature":
-            return {"method": self.method, "temperature": self.temperature}
-        return {"method": self.method, "curves": [[list(x), list(y)] for x, y in self.curves]}
-
-    @classmethod
-    def of_dict(cls, plain: Mapping[str, Any]) -> Calibration:
-        """The calibration that :meth:`to_dict` wrote; UsageError for anything else."""
-        try:
-            curves = tuple(
-                (tuple(map(float, x)), tuple(map(float, y))) for x, y in plain.get("curves", ())
-            )
-            return cls(str(plain["method"]), float(plain.get("temperature", 1.0)), curves)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            if isinstance(error, UsageError):
-                raise
-            raise UsageError("a calibration has a method and numbers, not this.") from error
 
 
 def check_method(method: str) -> None:

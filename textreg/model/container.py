@@ -48,12 +48,13 @@ class FaultError(ModelError):
 
 @contextmanager
 def blaming(path: Path) -> Iterator[None]:
-    """Turn a FaultError into a ModelError that names the file."""
+    """Turn a FaultError, or the UsageError of a record, into a ModelError that names the file."""
     try:
         yield
-    except FaultError as fault:
+    except (FaultError, UsageError) as fault:
         raise ModelError(
-            f"{path} is damaged: {fault}. Copy it again from where it was made, or train it again."
+            f"{path} is damaged: {str(fault).rstrip('.')}. Copy it again from where it was made, "
+            "or train it again."
         ) from fault
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from textreg.errors import RecordError
+from textreg.errors import RecordError, UsageError
 from textreg.model.container import FaultError
 
 R = TypeVar("R")
@@ -130,7 +130,7 @@ def _read_record(record: Any, plain: Any, where: str) -> Any:
         values[inlined.name] = _read(hints[inlined.name], members, where)
     try:
         return record(**values)
-    except RecordError as error:
+    except (RecordError, UsageError) as error:
         raise FaultError(f"'{where}' contradicts itself: {str(error).rstrip('.')}") from error
 
 

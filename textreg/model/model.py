@@ -73,6 +73,10 @@ class Model:
         task.check_thresholds(thresholds)
         if not all(np.isfinite(value) for value in thresholds.values()):
             raise UsageError("the thresholds of a model must be finite numbers.")
+        if calibration is not None and len(calibration.curves) not in (0, task.n_rows):
+            raise UsageError(
+                f"its calibration has {len(calibration.curves)} curves, not {task.n_rows}."
+            )
         used = np.flatnonzero(weights.any(axis=0))
         if len(used) < weights.shape[1]:
             encoder = encoder.restrict(used)

@@ -9,7 +9,7 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 ``labels``         labels of the model, in order; none for a regression
 ``loss``           name of the loss
 ``probabilistic``  whether scores stand for probabilities
-``calibration``    of probabilities: :class:`textreg.measure.calibration.Calibration`, or null
+``calibration``    of probabilities: :class:`textreg.measure.calibration.Calibration`; or null
 ``thresholds``     decision thresholds by label
 ``tokenizer``      :class:`textreg.model.saved_tokenizer.TokenizerOrigin`
 ``vectorizer``     parameters of the vectorizer
@@ -41,7 +41,6 @@ so that later versions may add some.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -49,7 +48,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.errors import UsageError
 from textreg.features.encoder import Encoder
 from textreg.features.vectorize import Vectorizer
 from textreg.files import write_atomically
@@ -63,7 +61,7 @@ from textreg.model.regularization_path import PathHeader
 from textreg.model.saved_tokenizer import TokenizerOrigin, UnloadedTokenizer, find_tokenizer
 from textreg.model.summary import TrainingSummary
 from textreg.records.ragged import row_of
-from textreg.tasks import Task, task_of_header
+from textreg.tasks import task_of_header
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,7 +94,7 @@ class Header:
     labels: tuple[str, ...]
     loss: str
     probabilistic: bool
-    calibration: dict[str, Any] | None
+    calibration: Calibration | None
     thresholds: dict[str, float]
     tokenizer: TokenizerOrigin
     vectorizer: dict[str, Any]
@@ -155,26 +153,24 @@ def load_model(path: str | os.PathLike[str], *, tokenizer: bool = True) -> Model
     plain, arrays = unpack(path, ARRAYS)
     with blaming(path):
         header = from_json(Header, plain, "")
-        task = _task(plain)
-        calibration = _calibration(header, task)
-        _check_thresholds(header, task)
+        task = task_of_header(plain)
         if missing := ARRAYS.keys() - _OPTIONAL - arrays.keys():
             raise FaultError(f"it has no array '{min(missing)}'")
         encoder = _encoder(header, arrays)
         weights = _weights(arrays, task.n_rows, len(encoder.names))
-        solution_path = read_path(header.path, arrays, len(weights))
+        model = Model(
+            task,
+            encoder,
+            weights,
+            arrays["intercepts"],
+            header.summary,
+            calibration=header.calibration,
+            thresholds=header.thresholds,
+            path=read_path(header.path, arrays, len(weights)),
+        )
     if tokenizer:
-        encoder.tokenizer = find_tokenizer(path, header.tokenizer)
-    return Model(
-        task,
-        encoder,
-        weights,
-        arrays["intercepts"],
-        header.summary,
-        calibration=calibration,
-        thresholds=header.thresholds,
-        path=solution_path,
-    )
+        model.encoder.tokenizer = find_tokenizer(path, header.tokenizer)
+    return model
 
 
 def _header_of(model: Model) -> Header:
@@ -182,7 +178,7 @@ def _header_of(model: Model) -> Header:
     return Header(
         textreg=metadata.version("textreg"),
         **model.task.to_header(),
-        calibration=None if model.calibration is None else model.calibration.to_dict(),
+        calibration=model.calibration,
         thresholds=model.thresholds,
         tokenizer=TokenizerOrigin.of(encoder.tokenizer),
         vectorizer=encoder.vectorizer.params(),
@@ -213,60 +209,21 @@ def _arrays_of(model: Model) -> Arrays:
     return arrays
 
 
-def _task(header: Mapping[str, Any]) -> Task:
-    labels = header["labels"]
-    if len(set(labels)) != len(labels):
-        raise FaultError("its labels are not distinct")
-    try:
-        return task_of_header(header)
-    except UsageError as error:
-        raise FaultError(str(error).rstrip(".")) from error
-
-
-def _calibration(header: Header, task: Task) -> Calibration | None:
-    if header.calibration is None:
-        return None
-    try:
-        calibration = Calibration.of_dict(header.calibration)
-    except UsageError as error:
-        raise FaultError(f"its calibration is not valid: {str(error).rstrip('.')}") from error
-    if calibration.curves and len(calibration.curves) != task.n_rows:
-        raise FaultError(f"its calibration has {len(calibration.curves)} curves")
-    return calibration
-
-
-def _check_thresholds(header: Header, task: Task) -> None:
-    try:
-        task.check_thresholds(header.thresholds)
-    except UsageError as error:
-        raise FaultError(str(error).rstrip(".")) from error
-
-
 def _encoder(header: Header, arrays: Arrays) -> Encoder:
     """The encoder, with a tokenizer that is not loaded."""
     tokenizer = UnloadedTokenizer(header.tokenizer)
     idf, columns = arrays.get("idf"), arrays.get("columns")
     if idf is not None and ((idf < 1) | (idf > 100)).any():  # idf = 1 + ln(documents / df)
         raise FaultError("an idf is outside 1 to 100")
-    try:
-        vectorizer = Vectorizer(**header.vectorizer)
-        names = _names(arrays, vectorizer.ngrams)
-        if columns is not None and (
-            (np.diff(columns) <= 0).any() or (columns < 0).any() or (columns >= len(names)).any()
-        ):
-            raise FaultError(f"its columns are not increasing numbers from 0 to {len(names) - 1}")
-        return Encoder(
-            tokenizer, vectorizer, names, idf, stop_words=header.stop_words, columns=columns
-        )
-    except UsageError as error:
-        raise FaultError(str(error).rstrip(".")) from error
-
-
-def _names(arrays: Arrays, ngrams: int) -> list[str]:
-    names = unpack_names(arrays, "names", "name_ptr")
+    vectorizer = Vectorizer(**header.vectorizer)
+    names, ngrams = unpack_names(arrays, "names", "name_ptr"), vectorizer.ngrams
     if ngrams > 1 and any(name.count(" ") >= ngrams for name in names):
         raise FaultError(f"the name of a feature has more than {ngrams} words")
-    return names
+    if columns is not None and (
+        (np.diff(columns) <= 0).any() or (columns < 0).any() or (columns >= len(names)).any()
+    ):
+        raise FaultError(f"its columns are not increasing numbers from 0 to {len(names) - 1}")
+    return Encoder(tokenizer, vectorizer, names, idf, stop_words=header.stop_words, columns=columns)
 
 
 def _weights(arrays: Arrays, rows: int, n_features: int) -> Floats:

@@ -11,7 +11,6 @@ import numpy as np
 
 from textreg.errors import UsageError, did_you_mean
 from textreg.losses import Logistic
-from textreg.measure.metrics import standard_error
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -220,13 +219,6 @@ class Task(ABC):
     def measure(self, scores: Floats, y: Targets) -> dict[str, float]:
         """Values of all :attr:`metrics` that the loss allows, by name."""
 
-    def standard_error(self, scores: Sequence[Floats], y: Sequence[Targets], metric: str) -> float:
-        """Standard error of a metric, from the scores and targets of each fold.
-
-        See :func:`textreg.measure.metrics.standard_error`.
-        """
-        return standard_error(self.measure, scores, y, metric)
-
     @abstractmethod
     def evaluate(
         self,
@@ -275,12 +267,6 @@ class Task(ABC):
         """UsageError for thresholds that this task cannot have."""
         if thresholds:
             raise UsageError(f"a {self.name} has no labels to choose: leave out threshold.")
-
-    def require_thresholds(self) -> None:
-        """UsageError unless labels can have thresholds."""
-        raise UsageError(
-            f"a {self.name} has no labels, and so no thresholds: leave out --thresholds."
-        )
 
     def choose_thresholds(
         self, rules: Mapping[str, str], scores: Floats, y: Targets

@@ -183,11 +183,10 @@ class Classification(Task):
         """(n,) minus the log-probability of each document's label, not calibrated."""
 
     def _calibrated(self, scores: Floats, calibration: Calibration | None) -> Floats:
-        """Calibrated scores, in the same shape."""
+        """Calibrated scores, in the same shape; UsageError if there are no probabilities."""
+        self.require_probabilities()
         if calibration is None:
             return scores
-        if calibration.curves and len(calibration.curves) != self.n_rows:
-            raise UsageError(f"{self.n_rows} scores a text, but {len(calibration.curves)} curves.")
         return self.as_scores(calibration.apply(self.as_table(scores), self._log_odds, self._logit))
 
     def _log_odds(self, table: Floats) -> Floats:
@@ -207,9 +206,6 @@ class Classification(Task):
                     f"threshold names the label '{label}', which is not there."
                     f"{did_you_mean(label, self.labels)} There are: {', '.join(self.labels)}."
                 )
-
-    def require_thresholds(self) -> None:
-        pass
 
     def choose_thresholds(
         self, rules: Mapping[str, str], scores: Floats, y: Targets
@@ -311,16 +307,17 @@ class Binary(Classification):
     def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
         from scipy.special import expit
 
-        self.require_probabilities()
-        score = self.as_table(self._calibrated(scores, calibration))[:, 0]
-        return np.column_stack([expit(-score), expit(score)])
+        return np.asarray(expit(self._of_both(scores, calibration)))
 
     def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
         from scipy.special import log_expit
 
-        self.require_probabilities()
+        return np.asarray(log_expit(self._of_both(scores, calibration)))
+
+    def _of_both(self, scores: Floats, calibration: Calibration | None) -> Floats:
+        """(n, 2) calibrated log-odds of both labels."""
         score = self.as_table(self._calibrated(scores, calibration))[:, 0]
-        return np.column_stack([log_expit(-score), log_expit(score)])
+        return np.column_stack([-score, score])
 
     def reliability(
         self, scores: Floats, y: Targets, calibration: Calibration | None = None
@@ -378,19 +375,22 @@ class Multiclass(Classification):
         return scores[:, order]
 
     def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        from scipy.special import log_expit, softmax
+        from scipy.special import softmax
 
-        self.require_probabilities()
-        scores = self._calibrated(scores, calibration)
-        # In logarithms, for all of them may be too small for a float.
-        return np.asarray(softmax(log_expit(scores), axis=1))
+        return np.asarray(softmax(self._logits(self._calibrated(scores, calibration)), axis=1))
 
     def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        from scipy.special import log_expit, log_softmax
+        from scipy.special import log_softmax
 
-        self.require_probabilities()
-        scores = self._calibrated(scores, calibration)
-        return np.asarray(log_softmax(log_expit(scores), axis=1))
+        return np.asarray(log_softmax(self._logits(self._calibrated(scores, calibration)), axis=1))
+
+    def _logits(self, table: Floats) -> Floats:
+        """(n, k) logits, whose softmax are the probabilities."""
+        from scipy.special import log_expit
+
+        # One-vs-rest probabilities, normalized to a sum of one: the softmax of their logarithms,
+        # for all of them may be too small for a float.
+        return np.asarray(log_expit(table))
 
     def reliability(
         self, scores: Floats, y: Targets, calibration: Calibration | None = None
@@ -403,9 +403,9 @@ class Multiclass(Classification):
         return reliability(proba[np.arange(len(proba)), best], best == y)
 
     def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
-        # One-vs-rest probabilities, normalized to sum to one: sigmoid(s) = exp(-log(1 + exp(-s))).
-        logs = -np.logaddexp(0.0, -table)
-        return np.asarray(np.logaddexp.reduce(logs, axis=1) - logs[np.arange(len(codes)), codes])
+        logits = self._logits(table)
+        own = logits[np.arange(len(codes)), codes]
+        return np.asarray(np.logaddexp.reduce(logits, axis=1) - own)
 
     def _margins(self, c: int, table: Floats, thresholds: Mapping[str, float]) -> Floats:
         others = np.delete(table - self._offsets(thresholds), c, axis=1)
@@ -439,19 +439,8 @@ class Softmax(Multiclass):
     multiclass = "softmax"
     joint = True
 
-    def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        from scipy.special import softmax
-
-        return np.asarray(softmax(self._calibrated(scores, calibration), axis=1))
-
-    def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
-        from scipy.special import log_softmax
-
-        return np.asarray(log_softmax(self._calibrated(scores, calibration), axis=1))
-
-    def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
-        own = table[np.arange(len(codes)), codes]
-        return np.asarray(np.logaddexp.reduce(table, axis=1) - own)
+    def _logits(self, table: Floats) -> Floats:
+        return table
 
     def _log_odds(self, table: Floats) -> Floats:
         return log_odds(table)

@@ -8,20 +8,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 from textreg.records import Step
-
-
-class StopCondition(Protocol):
-    """Says when to stop."""
-
-    @property
-    def stopped(self) -> str | None:
-        """Why nothing more should start: "interrupted" or "budget"; None to go on."""
-
-    def callback(self, step: Step) -> bool:
-        """For ``Problem.callback``: True to stop."""
 
 
 class Stopper:

@@ -60,7 +60,7 @@ def training_summary(
         ),
         documents=problem.X.shape[0],
         features=problem.X.shape[1],
-        nonzero=int(np.count_nonzero(fitted.w.any(axis=0))),
+        nonzero=fit.nonzero,
         groups=_of_groups(fit),
         graph=_of_graph(fit),
         objective=fitted.objective,

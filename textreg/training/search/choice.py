@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING
 
-from textreg.errors import UsageError, did_you_mean
+from textreg.errors import UsageError
 from textreg.measure.metrics import SMALLER
 from textreg.params import Parametrized, param
 
@@ -65,15 +65,8 @@ BEST = SelectionRule()
 def choose(points: Sequence[MeasuredSetting], metric: str, rule: SelectionRule = BEST) -> int:
     """Index of the chosen setting; among equals the smallest model, then the first.
 
-    "1se" needs ``MeasuredSetting.error``. Raises UsageError for an unknown metric, or if no setting
-    is small enough.
+    "1se" needs ``MeasuredSetting.error``. Raises UsageError if no setting is small enough.
     """
-    metrics = points[0].metrics
-    if metric not in metrics:
-        raise UsageError(
-            f"metric must be one of {', '.join(metrics)}, not {metric!r}."
-            f"{did_you_mean(metric, metrics)}"
-        )
     cost = costs(points, metric)
     sizes = [point.nonzero for point in points]
     small = _small_enough(points, rule)
@@ -126,8 +119,7 @@ def _small_enough(points: Sequence[MeasuredSetting], rule: SelectionRule) -> lis
 def _tolerance(best: MeasuredSetting, cost: float, metric: str, rule: SelectionRule) -> float:
     """How much worse than the best a smaller model may be."""
     if rule.select == "1se":
-        if best.error is None:
-            raise UsageError("select '1se' needs the standard errors of the settings.")
+        assert best.error is not None  # SearchContext.measure asks for it
         return best.error
     within = WITHIN if rule.within is None else rule.within
     # A squared error has the unit of the labels, squared: a fraction of the best has none.

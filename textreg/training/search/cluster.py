@@ -21,8 +21,8 @@ from weakref import WeakKeyDictionary
 
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Plugin
-from textreg.records import Step
 from textreg.training.search.trials import Chunk, Fold, Trials, solve_chunk
+from textreg.training.stopping import Stopper
 
 PATIENCE = 10
 """Seconds to wait for a scheduler, or for its first worker."""
@@ -147,22 +147,6 @@ def versions() -> dict[str, str]:
     return {name: metadata.version(name) for name in SAME}
 
 
-class _Until:
-    """Stops work on another machine, whose clock is thought to be right, when time is up."""
-
-    def __init__(self, ends: float) -> None:
-        self._ends = ends
-
-    @property
-    def stopped(self) -> str | None:
-        """Why nothing more is to be begun; None where more is."""
-        return "budget" if time.time() > self._ends else None
-
-    def callback(self, step: Step) -> bool:
-        """For ``Problem.callback``."""
-        return self.stopped is not None
-
-
 def _solve(fold: Fold, row: Any, before: Any, parts: Any, starts: Any, ends: float) -> Trials:
     """What a worker does with a piece."""
     from threadpoolctl import threadpool_limits
@@ -171,7 +155,9 @@ def _solve(fold: Fold, row: Any, before: Any, parts: Any, starts: Any, ends: flo
         fold = fold.result()  # all workers but one have gone meanwhile, and joblib works here
     with warnings.catch_warnings(), threadpool_limits(limits=1):
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return solve_chunk(Chunk(fold, row, before, parts, starts), _Until(ends))
+        # The clock of this machine is thought to be right.
+        stopper = Stopper(time.monotonic() + ends - time.time())
+        return solve_chunk(Chunk(fold, row, before, parts, starts), stopper)
 
 
 def _look(payload: bytes) -> tuple[dict[str, str], str | None]:

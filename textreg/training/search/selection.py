@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from textreg.kinds import Regularizer
+from textreg.measure.metrics import standard_error
 from textreg.plugins import calls
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search.journal import Journal
@@ -159,7 +160,7 @@ def solve_chunks(
     cluster = run.work.cluster
 
     def solve(chunk: Chunk) -> Trials:
-        trials = solve_chunk(chunk, run.stopper, lambda _, tried: _note(run, tried))
+        trials = solve_chunk(chunk, run.stopper, lambda tried: _note(run, tried))
         if finished is not None:
             finished(chunk, trials)
         return trials
@@ -193,7 +194,7 @@ def _measured(
     y_true: list[Any] = [fold.y_held for fold in folds]
     error = None
     if measuring.error_of is not None:
-        error = task.standard_error(scores, y_true, measuring.error_of)
+        error = standard_error(task.measure, scores, y_true, measuring.error_of)
     return MeasuredSetting(
         regularizer=regularizer,
         metrics=task.measure(np.vstack(scores), np.concatenate(y_true)),

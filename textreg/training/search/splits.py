@@ -32,12 +32,11 @@ def holdout(codes: Int64s, labels: Sequence[str], fraction: float, seed: int) ->
 
     codes: (n,) index into ``labels`` for every document. Raises DataError for a class of one.
     """
-    check_fraction(fraction)
     held = np.zeros(len(codes), dtype=bool)
     for rows in _shuffled_classes(codes, labels, seed):
         count = min(max(1, round(fraction * len(rows))), len(rows) - 1)
         held[rows[:count]] = True
-    return Split(np.flatnonzero(~held), np.flatnonzero(held))
+    return _split(held)
 
 
 def folds(codes: Int64s, labels: Sequence[str], count: int, seed: int) -> list[Split]:
@@ -51,7 +50,7 @@ def folds(codes: Int64s, labels: Sequence[str], count: int, seed: int) -> list[S
     for rows in _shuffled_classes(codes, labels, seed):
         part[rows] = (dealt + np.arange(len(rows))) % count
         dealt += len(rows)
-    return [Split(np.flatnonzero(part != k), np.flatnonzero(part == k)) for k in range(count)]
+    return [_split(part == k) for k in range(count)]
 
 
 def group_holdout(
@@ -62,10 +61,8 @@ def group_holdout(
     groups: (n,) the group of every document. Raises DataError for one group only, and where a side
     would be left without a class.
     """
-    check_fraction(fraction)
     part = _dealt(codes, len(labels), groups, [1 - fraction, fraction], seed)
-    split = Split(np.flatnonzero(part == 0), np.flatnonzero(part == 1))
-    return _complete([split], codes, labels, "groups")[0]
+    return _complete([_split(part == 1)], codes, labels, "groups")[0]
 
 
 def group_folds(
@@ -78,7 +75,7 @@ def group_folds(
     """
     _check_count(count, len(set(groups)), "groups")
     part = _dealt(codes, len(labels), groups, [1 / count] * count, seed)
-    splits = [Split(np.flatnonzero(part != k), np.flatnonzero(part == k)) for k in range(count)]
+    splits = [_split(part == k) for k in range(count)]
     return _complete(splits, codes, labels, "groups")
 
 
@@ -88,7 +85,6 @@ def time_holdout(codes: Int64s, labels: Sequence[str], times: Floats, fraction: 
     times: (n,) numbers that grow with time; documents of one time stay on one side. Raises
     DataError where all have the same, and where a side would be left without a class.
     """
-    check_fraction(fraction)
     (start,) = _cuts(times, [round((1 - fraction) * len(times))])
     order = np.argsort(times, kind="stable")
     split = Split(np.sort(order[:start]), np.sort(order[start:]))
@@ -117,6 +113,10 @@ def check_fraction(fraction: float) -> float:
     if not 0 < fraction < 1:
         raise UsageError(f"holdout must lie between 0 and 1, not {fraction:g}.")
     return fraction
+
+
+def _split(held: NDArray[np.bool_]) -> Split:
+    return Split(np.flatnonzero(~held), np.flatnonzero(held))
 
 
 def _check_count(count: int, most: int, what: str) -> None:

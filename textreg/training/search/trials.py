@@ -19,7 +19,7 @@ from textreg.kinds import Regularizer
 from textreg.plugins import calls
 from textreg.records import Problem
 from textreg.tasks import Task
-from textreg.training.stopping import StopCondition
+from textreg.training.stopping import Stopper
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -147,14 +147,13 @@ class Chunk(NamedTuple):
     starts: list[Start] | None
 
 
-TrialsDone = Callable[[int, list[Trial]], None]
-"""Called with the place of a setting in its chunk, and its trials, when it is done."""
-
-
-def solve_chunk(chunk: Chunk, stop: StopCondition, done: TrialsDone | None = None) -> Trials:
+def solve_chunk(
+    chunk: Chunk, stop: Stopper, done: Callable[[list[Trial]], None] | None = None
+) -> Trials:
     """Trials of every setting of a chunk; of the first ones only if stopped.
 
-    A setting that is being fitted at the stop has no trial.
+    A setting that is being fitted at the stop has no trial. done: called with the trials of each
+    setting.
     """
     fold, row, p = chunk.fold, chunk.row, chunk.fold.problem.X.shape[1]
     start = dense(chunk.starts, p) if chunk.starts else None
@@ -167,7 +166,7 @@ def solve_chunk(chunk: Chunk, stop: StopCondition, done: TrialsDone | None = Non
         pairs = zip(weights, intercepts.tolist(), strict=True)
         trials.append([_trial(fold.X_held, w, b, seconds) for w, b in pairs])
         if done is not None:
-            done(len(trials) - 1, trials[-1])
+            done(trials[-1])
         began = time.perf_counter()
     return trials
 
@@ -184,7 +183,7 @@ def solve_chain(
     problems: Problems,
     row: int | None,
     start: tuple[Floats, Floats] | None,
-    stop: StopCondition,
+    stop: Stopper,
 ) -> Iterator[tuple[Floats, Floats, float]]:
     """Weights (k, p), intercepts (k,) and gap of every setting, each started from the one before.
 
