@@ -266,7 +266,7 @@ class Halved(Regularizer):
 
 @pytest.fixture
 def halved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry._default._inventory, "added", {})
+    monkeypatch.setattr(registry._default, "added", {})
     registry.register(Halved)
 
 
@@ -495,7 +495,7 @@ class Unfinished(Regularizer):
 def test_a_missed_tolerance_is_said(
     cli: Cli, corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(registry._default._inventory, "added", {})
+    monkeypatch.setattr(registry._default, "added", {})
     registry.register(Unfinished)
     result = cli("train", corpus, "--reg", "unfinished")
     assert result.code == 0

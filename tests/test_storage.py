@@ -100,7 +100,7 @@ class Cut(Tokenizer):
 def cut_alone() -> Iterator[None]:
     """The tokenizer of these tests is there for them, and for no others."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry._default._inventory, "added", {})
+        patch.setattr(registry._default, "added", {})
         registry.register(Cut)
         yield
 

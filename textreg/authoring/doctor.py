@@ -74,7 +74,7 @@ def notes() -> list[str]:
     """
     known = registry.aliases()
     given = [(f"the variable {DISABLE}", os.environ.get(DISABLE, "").split(","))]
-    for config in registry.configs():
+    for config in registry.blocks.configs:
         given.append((f"{config.path}", [*config.disable, *(config.allow or ())]))
     damaged = [f"left out as damaged, so install it again: {one}" for one in registry.damaged()]
     return damaged + [

@@ -1,14 +1,24 @@
-"""``textreg plugins``: the parts that are installed."""
+"""``textreg plugins``: list, check, diagnose and write plugins."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
 import click
 
-from textreg.cli.plugins_check import check_plugin
-from textreg.cli.plugins_doctor import doctor
-from textreg.cli.plugins_list import list_plugins
-from textreg.cli.plugins_new import new_plugin
+from textreg.cli import shared
+from textreg.cli.output import print_json, print_table
 from textreg.cli.shared import NamingGroup
+from textreg.errors import TextregError, UsageError
+from textreg.plugins import registry
+from textreg.plugins.entries import KIND_NAMES
+from textreg.plugins.guard import cause_of
+from textreg.plugins.inventory import PluginInfo
+
+if TYPE_CHECKING:
+    from textreg.authoring.doctor import Diagnosis
 
 
 @click.group(name="plugins", cls=NamingGroup, invoke_without_command=True)
@@ -19,7 +29,171 @@ def command(ctx: click.Context) -> None:
         ctx.invoke(list_plugins)
 
 
-command.add_command(list_plugins)
-command.add_command(doctor)
-command.add_command(check_plugin)
-command.add_command(new_plugin)
+@command.command(name="list", short_help="List all plugins (the default).")
+@click.option("--load", is_flag=True, help="Import all of them: which are broken, and how slow.")
+@shared.as_json
+def list_plugins(load: bool = False, as_json: bool = False) -> None:
+    """List all plugins, without importing any of them.
+
+    The version of the interface that a plugin is made for (API) is known once it is loaded. The
+    exit code is 0 whatever is listed; textreg plugins doctor has one that tells.
+    """
+    found = registry.listing(load=load)
+    if as_json:
+        print_json([asdict(info) for info in found])
+        return
+    rows = [["NAME", "KIND", "FROM", "API", "IMPORT", "STATUS"]]
+    for info in found:
+        api = "" if info.api is None else str(info.api)
+        seconds = "" if info.seconds is None else f"{info.seconds:.3f} s"
+        kind = info.kind or "several"
+        rows.append([info.name, kind, _source(info), api, seconds, _status(info)])
+    if not load:
+        for row in rows:
+            del row[4]  # what was not imported took no time
+    print_table(rows)
+    if broken := [info.name for info in found if info.status.startswith("broken")]:
+        what = "plugin is" if len(broken) == 1 else "plugins are"
+        click.echo()
+        click.echo(
+            f"{len(broken)} {what} broken; all else works. See: textreg plugins doctor {broken[0]}"
+        )
+
+
+def _source(info: PluginInfo) -> str:
+    return f"{info.distribution} {info.version}".strip() or info.file or "this process"
+
+
+def _status(info: PluginInfo) -> str:
+    """The status in a few words."""
+    failure = registry.failure(info)
+    if failure is None or not info.status.startswith("broken"):
+        return info.status
+    return f"BROKEN: {failure.cause}" + (f" -> {failure.remedy}" if failure.remedy else "")
+
+
+@command.command(name="doctor", short_help="Try every plugin, and say what is wrong.")
+@click.argument("name", default="")
+@shared.as_json
+@click.pass_context
+def doctor(ctx: click.Context, name: str, as_json: bool) -> int:
+    """Import and try the plugins called NAME, or all of them, and say what is wrong with each.
+
+    NAME is that of a plugin, as in slope, regularizer.slope or acme-slope:slope, or that of a
+    distribution. Each is tried on a small corpus. For one that is broken there are its traceback,
+    the cause on one line, and the pip command that may fix it.
+
+    The exit code is 0 if none is broken, 1 if one is, 2 if there is no plugin called NAME.
+    """
+    from textreg.authoring.doctor import diagnose, notes
+
+    found = diagnose(name)
+    strange = notes()
+    broken = [one for one in found if one.status == "broken"]
+    if as_json:
+        print_json({"plugins": [asdict(one) for one in found], "notes": strange})
+    else:
+        _tell_diagnoses(found, broken, strange)
+    return 1 if broken else 0
+
+
+def _tell_diagnoses(
+    found: Sequence[Diagnosis], broken: Sequence[Diagnosis], strange: Sequence[str]
+) -> None:
+    """The same for people: what is broken at length, last of all."""
+    rows = [("NAME", "KIND", "FROM", "STATUS")]
+    for one in found:
+        info = one.info
+        status = one.status
+        if one.cause and status != "broken":
+            status += f": {one.cause}"
+        rows.append((info.name, info.kind or "several", info.home, status))
+    print_table(rows)
+    for note in strange:
+        click.echo(f"note: {note}")
+    for one in broken:
+        click.echo(f"\n{one.info.name}, {one.info.kind or 'several'}, of {one.info.home}")
+        click.echo(f"  cause: {one.cause}")
+        if one.remedy:
+            click.echo(f"  mend:  {one.remedy}")
+        if one.traceback:
+            click.echo()
+        for line in one.traceback.splitlines():
+            click.echo(f"  {line}".rstrip())
+    click.echo(f"\n{len(found)} tried, {len(broken)} broken")
+
+
+@command.command(name="check", short_help="Hold a plugin to the contract of its kind.")
+@click.argument("name")
+@shared.as_json
+def check_plugin(name: str, as_json: bool) -> None:
+    """Run the contract of the plugin called NAME, check by check; exit with 1 where one fails.
+
+    NAME is that of a regularizer, else of the only plugin of that name, else with the kind in
+    front, as in groups.file. Builders that need a file are checked from Python, as instances: see
+    textreg.testing.
+    """
+    from textreg.testing import CHECKS, ContractError
+
+    kind, _, short = name.partition(".")
+    if kind not in KIND_NAMES or not short:  # names may have dots of their own
+        kinds = [kind for kind in KIND_NAMES if name in registry.names(kind)]
+        if len(kinds) > 1 and "regularizer" not in kinds:
+            several = " and ".join(f"{kind}.{name}" for kind in kinds)
+            raise UsageError(f"'{name}' stands for {several}: name one of them.")
+        kind, short = kinds[0] if len(kinds) == 1 else "regularizer", name
+    part = registry.find(kind, short)
+    checks = CHECKS[kind]()
+    width = max(len(check.name) for check in checks)
+    results = []
+    for check in checks:
+        try:
+            if not check.applies(part):
+                continue
+            check.run(part)
+        except ContractError as error:
+            result = (check.name, "FAILED", str(error))
+        except Exception as error:  # noqa: BLE001  # a stranger's code may raise anything
+            result = (check.name, "FAILED", cause_of(error))
+        else:
+            result = (check.name, "ok", check.promise)
+        results.append(result)
+        if not as_json:  # at once: a slow plugin takes its time
+            click.echo(f"{result[0]:{width}}  {result[1]:6}  {result[2]}")
+    failed = sum(status != "ok" for _, status, _ in results)
+    if as_json:
+        rows = [dict(zip(("check", "status", "message"), row, strict=True)) for row in results]
+        print_json({"plugin": name, "failed": failed, "checks": rows})
+    else:
+        click.echo(f"{len(results) - failed} of {len(results)} checks passed")
+    if failed:
+        raise TextregError(f"{name}: {failed} of {len(results)} checks failed.")
+
+
+@command.command(name="new", short_help="Write the beginning of a plugin of your own.")
+@click.argument("kind", type=click.Choice(KIND_NAMES), metavar="KIND")
+@click.argument("name")
+@click.option(
+    "--into",
+    metavar="DIR",
+    default=".",
+    help="Folder that gets the new one.  [default: the present one]",
+)
+@shared.as_json
+def new_plugin(kind: str, name: str, into: str, as_json: bool) -> None:
+    """Write the distribution textreg-NAME, which can be installed, tested and changed at once.
+
+    KIND is tokenizer, groups (a group builder), graph (a graph builder), regularizer or loss. The
+    folder textreg-NAME gets a small working example with its tests.
+    """
+    from textreg.authoring.scaffold import write_plugin
+
+    written = write_plugin(kind, name, into)
+    if as_json:
+        files = [str(path) for path in written.files]
+        print_json({"folder": str(written.folder), "files": files, "use": written.use})
+        return
+    for path in written.files:
+        click.echo(f"wrote {path}")
+    click.echo(f"next: cd {written.folder} && pip install -e . pytest && pytest")
+    click.echo(f"then: textreg train FILE {written.use}")

@@ -55,6 +55,11 @@ class Added(NamedTuple):
     sha256: str = ""
 
 
+def class_of(part: Any) -> type[Any]:
+    """The class of an instance; a class itself."""
+    return part if isinstance(part, type) else type(part)
+
+
 class Inventory:
     """Entry points with their modules, and registered classes; safe for threads."""
 
@@ -78,7 +83,7 @@ class Inventory:
         self.entries()
         return [] if self._scanned is None else self._scanned.damaged
 
-    def load(self, entry: Entry) -> Parts:
+    def load_entry(self, entry: Entry) -> Parts:
         """The parts of an entry's module. A failure is stored, and raised."""
         from textreg import hookspecs  # noqa: F401  # what all plugins import is not their time
 
@@ -122,7 +127,7 @@ class Inventory:
             for entry in self.entries():
                 if load and not self.blocks.reason(*entry.part):
                     with suppress(PluginError):  # kept, and told by its status
-                        self.load(entry)
+                        self.load_entry(entry)
                 parts: Iterable[tuple[str, str]] = [(entry.kind, entry.name)]
                 if not entry.kind:
                     parts = self._loaded.get(entry.source, parts)
@@ -130,18 +135,19 @@ class Inventory:
             rows += [self._info_of_added(*key) for key in self.added]
         return sorted(rows, key=lambda row: (row.kind, row.name, row.distribution))
 
-    def load_row(self, row: PluginInfo) -> list[PluginInfo]:
+    def load(self, row: PluginInfo) -> list[PluginInfo]:
         """Import the module of a row of the list; one row for each of its parts."""
         with self.lock:
             for entry in self.entries():
                 if entry.part == (row.kind, row.name, row.distribution):
-                    parts = self.load(entry)
+                    parts = self.load_entry(entry)
                     keys = [(entry.kind, entry.name)] if entry.kind else list(parts)
                     return [self._info(entry, *key) for key in keys]
         return [row]
 
-    def provider(self, cls: Any) -> PluginInfo | None:
-        """The plugin that a class comes from, if any. Imports nothing."""
+    def provider(self, part: Any) -> PluginInfo | None:
+        """The plugin that a class or instance comes from, if any. Imports nothing."""
+        cls = class_of(part)
         with self.lock:
             for key, added in self.added.items():
                 if added.part is cls:
@@ -151,7 +157,7 @@ class Inventory:
                 allowed = not self.blocks.reason(*entry.part)
                 if named and allowed and entry.point.value.partition(":")[0] in sys.modules:
                     with suppress(PluginError):  # somebody imported it past us
-                        self.load(entry)
+                        self.load_entry(entry)
                 for key, loaded in self._loaded.get(entry.source, {}).items():
                     if loaded is cls:
                         return self._info(entry, *key)

@@ -16,21 +16,16 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from textreg.errors import BrokenPluginError, PluginError, UsageError, did_you_mean
-from textreg.plugins.config import Config
+from textreg.errors import PluginError, UsageError, did_you_mean
 from textreg.plugins.entries import KIND_NAMES, Entry, is_among, normal
 from textreg.plugins.guard import blaming
-from textreg.plugins.inventory import Added, Inventory, PluginInfo
+from textreg.plugins.inventory import Added, Inventory, class_of
 from textreg.plugins.loading import Parts, add_part, parts_of, title
 from textreg.plugins.onefile import load_file, pickle_by_file
 
 
-class Registry:
+class Registry(Inventory):
     """The plugins of a process. The functions of this module are those of one shared registry."""
-
-    def __init__(self) -> None:
-        self._inventory = Inventory()
-        self._blocks = self._inventory.blocks
 
     def find(self, kind: str, name: str) -> type[Any]:
         """The class of a plugin, imported if need be.
@@ -53,8 +48,8 @@ class Registry:
         if kind == "groups" and "," in name:
             return self._joined(name)
         owner, _, short = name.rpartition(":")
-        with self._inventory.lock:
-            added = None if owner else self._inventory.added.get((kind, short))
+        with self.lock:
+            added = None if owner else self.added.get((kind, short))
             if added is not None:
                 self._refuse_blocked(kind, short, "")
                 return added.part
@@ -68,7 +63,7 @@ class Registry:
                     f"{' and '.join(entry.provider for entry in entries)}. "
                     f"Write {' or '.join(f'{entry.distribution}:{short}' for entry in entries)}."
                 )
-            return self._inventory.load(entries[0])[kind, short]
+            return self.load_entry(entries[0])[kind, short]
 
     def create(self, kind: str, part: Any, /, **params: Any) -> Any:
         """An instance of a plugin.
@@ -112,38 +107,9 @@ class Registry:
         rows = [row for row in self.listing() if row.kind == kind]
         return sorted({row.name for row in rows if not row.status.startswith("blocked")})
 
-    def listing(self, *, load: bool = False) -> list[PluginInfo]:
-        """All plugins, by kind and name; imports nothing unless ``load`` asks for everything."""
-        return self._inventory.listing(load=load)
-
-    def load(self, row: PluginInfo) -> list[PluginInfo]:
-        """Import what a row of the list stands for; the rows of its parts, usually the one.
-
-        Raises BrokenPluginError where it cannot be loaded.
-        """
-        return self._inventory.load_row(row)
-
-    def aliases(self) -> set[str]:
-        """All names that users may write to block or diagnose a plugin."""
-        return self._inventory.aliases()
-
-    def damaged(self) -> list[str]:
-        """Descriptions of distributions with damaged metadata, whose plugins are not found."""
-        return self._inventory.damaged()
-
-    def configs(self) -> list[Config]:
-        """The contents of the files ``textreg.toml``."""
-        return self._blocks.configs
-
-    def provider(self, part: Any) -> PluginInfo | None:
-        """Where a class, or the class of an instance, is from; None for one that was passed
-        directly and is of no installed plugin. Imports nothing.
-        """
-        return self._inventory.provider(_class_of(part))
-
     def home(self, part: Any) -> str:
         """The same for messages: distribution and version, a file, or the name of the class."""
-        cls, info = _class_of(part), self.provider(part)
+        cls, info = class_of(part), self.provider(part)
         return f"{cls.__module__}.{cls.__qualname__}" if info is None else info.home
 
     def who(self, part: Any) -> str:
@@ -162,10 +128,6 @@ class Registry:
             known |= {"file": info.file, "sha256": info.sha256}
         return known
 
-    def failure(self, info: PluginInfo) -> BrokenPluginError | None:
-        """Why a plugin is broken, with the traceback in ``__cause__``; None if it is not known."""
-        return self._inventory.failure(info)
-
     def register(self, plugin: Any) -> None:
         """Add a plugin class, or a module or object with hooks, for this process.
 
@@ -181,7 +143,7 @@ class Registry:
             add_part(parts, kind, plugin, label)
         else:
             parts = parts_of(plugin, label)
-        self._inventory.add({key: Added(part) for key, part in parts.items()})
+        self.add({key: Added(part) for key, part in parts.items()})
 
     def register_file(self, path: str | os.PathLike[str]) -> None:
         """Add a plugin that is one Python file with hooks, for this process; runs the file.
@@ -193,16 +155,16 @@ class Registry:
         module, digest = load_file(path)
         found = parts_of(module, f"the file {path}")
         parts = {key: Added(part, str(path), digest) for key, part in found.items()}
-        with self._inventory.lock:
+        with self.lock:
             for (kind, name), added in parts.items():
-                other = self._inventory.added.get((kind, name), added)
+                other = self.added.get((kind, name), added)
                 same = os.path.abspath(other.file) == os.path.abspath(path)
                 if other.file and not same and other.sha256 != digest:
                     raise PluginError(
                         f"{other.file} and {path} both give a {title(kind)} called '{name}': leave "
                         "one of the files out, or give its part another name."
                     )
-            self._inventory.add(parts)
+            self.add(parts)
         pickle_by_file(found, path, digest)
 
     def block(self, names: Iterable[str]) -> None:
@@ -217,7 +179,7 @@ class Registry:
                     f"cannot block '{name}': no plugin is called that."
                     f"{did_you_mean(name, known)} See: textreg plugins list"
                 )
-            self._blocks.add(name)
+            self.blocks.add(name)
 
     def _joined(self, names: str) -> type[Any]:
         """One class for several group builders, from their names with commas between them."""
@@ -240,13 +202,13 @@ class Registry:
         Only where no entry point has the name are modules of many parts imported; the errors of
         those that fail go to ``faults``.
         """
-        entries = self._inventory.entries()
+        entries = self.entries()
         if owner:
             entries = [entry for entry in entries if entry.distribution == normal(owner)]
         named = [entry for entry in entries if (entry.kind, entry.name) == (kind, name)]
         if not named:
             return self._search_modules(kind, name, entries, faults)
-        allowed = [entry for entry in named if not self._blocks.reason(*entry.part)]
+        allowed = [entry for entry in named if not self.blocks.reason(*entry.part)]
         if not allowed:
             self._refuse_blocked(*named[0].part)
         return allowed
@@ -257,10 +219,10 @@ class Registry:
         """Entry points of modules of many parts that have this one among them."""
         providers = []
         for entry in entries:
-            if entry.kind or self._blocks.reason(*entry.part):
+            if entry.kind or self.blocks.reason(*entry.part):
                 continue
             try:
-                parts = self._inventory.load(entry)
+                parts = self.load_entry(entry)
             except PluginError as error:
                 faults.append(error)
                 continue
@@ -270,7 +232,7 @@ class Registry:
         return providers
 
     def _refuse_blocked(self, kind: str, name: str, distribution: str) -> None:
-        if reason := self._blocks.reason(kind, name, distribution):
+        if reason := self.blocks.reason(kind, name, distribution):
             others = ", ".join(self.names(kind)) or "none"
             raise PluginError(
                 f"the {title(kind)} '{name}' is blocked by {reason}. Allow it, or take another: "
@@ -284,15 +246,11 @@ class Registry:
             known = [f"{row.distribution}:{row.name}".lstrip(":") for row in rows]
         message = f"no {title(kind)} '{name}'.{did_you_mean(name, known)}"
         message += f" Installed: {', '.join(known) or 'none'}."
-        if damaged := self._inventory.damaged():
+        if damaged := self.damaged():
             message += f" Left out as damaged: {'; '.join(damaged)}."
         for fault in faults:
             message += f" It may be in a plugin that is broken: {fault}"
         return PluginError(message)
-
-
-def _class_of(part: Any) -> type[Any]:
-    return part if isinstance(part, type) else type(part)
 
 
 def _check_kind(kind: str) -> None:
@@ -316,7 +274,7 @@ failure = _default.failure
 load = _default.load
 aliases = _default.aliases
 damaged = _default.damaged
-configs = _default.configs
+blocks = _default.blocks
 register = _default.register
 register_file = _default.register_file
 block = _default.block
