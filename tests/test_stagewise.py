@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dense_stagewise import dense_path
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array, random_array
 
 import textreg
-from textreg._core.reference.stagewise import dense_path
 from textreg.errors import DataError, UsageError
 from textreg.plugins import registry
 from textreg.reading.corpus import read_corpus
