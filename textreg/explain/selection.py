@@ -19,12 +19,9 @@ from textreg.records.ragged import row_of, sums
 from textreg.structure.grouping import SegmentNames
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from textreg.model.summary import TrainingSummary
-    from textreg.records import Graph
+    from textreg.records import Bools, Graph
 
-    Bools = NDArray[np.bool_]
 
 DEFAULT_GROUPS = "sentences"
 """The groups that are shown of a model whose regularizer has none."""

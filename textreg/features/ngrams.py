@@ -13,11 +13,7 @@ from textreg.errors import DataError
 from textreg.records import Tokens
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from textreg.records import Int32s, Int64s
-
-    Bools = NDArray[np.bool_]
+    from textreg.records import Bools, Int32s, Int64s
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,8 +22,7 @@ from textreg.text import check_texts, count_rows, renumber
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from textreg.features.ngrams import Bools
-    from textreg.records import Int32s, Int64s
+    from textreg.records import Bools, Int32s, Int64s
 
 
 class Vectorizer(Parametrized):

@@ -18,11 +18,8 @@ from textreg.errors import UsageError, did_you_mean
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from numpy.typing import NDArray
+    from textreg.records import Bools, Floats
 
-    from textreg.records import Floats
-
-    Bools: TypeAlias = NDArray[np.bool_]
     Transform: TypeAlias = Callable[[Floats], Floats]
 
 METHODS = ("temperature", "isotonic")

@@ -10,13 +10,7 @@ from textreg.measure.metrics import wilson
 from textreg.measure.thresholds import ThresholdCurve, parse_rule
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from numpy.typing import NDArray
-
-    from textreg.records import Floats
-
-    Bools: TypeAlias = NDArray[np.bool_]
+    from textreg.records import Bools, Floats
 
 BINS = 10
 """Bins of equal width from 0 to 1."""

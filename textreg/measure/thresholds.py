@@ -13,13 +13,7 @@ import numpy as np
 from textreg.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from numpy.typing import NDArray
-
-    from textreg.records import Floats, Int64s
-
-    Bools: TypeAlias = NDArray[np.bool_]
+    from textreg.records import Bools, Floats, Int64s
 
 
 class ThresholdRule(NamedTuple):

@@ -4,7 +4,7 @@ Ragged data has one layout everywhere: a flat array and the offsets into it, so 
 ``flat[ptr[i]:ptr[i + 1]]``.
 """
 
-from textreg._core.arrays import Floats, Int32s, Int64s
+from textreg._core.arrays import Bools, Floats, Int32s, Int64s
 from textreg.records.design import Design
 from textreg.records.fit import MultiSolution, Problem, Solution, Step, Unsmoothed
 from textreg.records.report import SelectionReport, SelectionStep, SolverReport
@@ -12,6 +12,7 @@ from textreg.records.structure import Graph, Groups, MergedGroups
 from textreg.records.text import Corpus, Tokens
 
 __all__ = [
+    "Bools",
     "Corpus",
     "Design",
     "Floats",

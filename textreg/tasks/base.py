@@ -15,18 +15,14 @@ from textreg.losses import Logistic
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from numpy.typing import NDArray
-
     from textreg.kinds import Loss, Regularizer
     from textreg.measure.calibration import Calibration
     from textreg.measure.evaluation import Evaluation, RegressionEvaluation
     from textreg.measure.reliability import Reliability, ThresholdLine
     from textreg.measure.thresholds import Threshold
-    from textreg.records import Corpus, Floats, Int64s
+    from textreg.records import Bools, Corpus, Floats, Int64s
 
     Targets: TypeAlias = Int64s | Floats
-    Bools: TypeAlias = NDArray[np.bool_]
-
 MULTICLASS = ("ovr", "softmax")
 """Ways to fit more than two labels: one against the rest, or all together."""
 

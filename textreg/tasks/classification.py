@@ -20,8 +20,8 @@ from textreg.tasks.base import Options, Task
 
 if TYPE_CHECKING:
     from textreg.kinds import Loss
-    from textreg.records import Corpus, Floats, Int64s
-    from textreg.tasks.base import Bools, Targets
+    from textreg.records import Bools, Corpus, Floats, Int64s
+    from textreg.tasks.base import Targets
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,6 @@ class Classification(Task):
 
         Raises DataError if no threshold gives the precision that was asked for.
         """
-        self.check_thresholds(rules)
         chosen: dict[str, Threshold] = {}
         for label, rule in rules.items():
             so_far = {name: one.value for name, one in chosen.items()}
@@ -325,8 +324,8 @@ class Binary(Classification):
         """Of the probability of the second label."""
         if not self.probabilistic:
             return None
-        proba = self.probabilities(scores, calibration)
-        return reliability(proba[:, 1], y == 1, self.labels[1])
+        of_second = self.probabilities(scores, calibration)[:, 1]
+        return reliability(of_second, y == 1, self.labels[1])
 
     def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
         # log(1 + exp(-margin)) of the true class, without overflow

@@ -53,8 +53,7 @@ class Regression(Task):
                 f"the {options.loss.label()} loss gives no probabilities to calibrate: leave out "
                 "calibrate."
             )
-        if options.threshold:
-            raise UsageError("a regression has no labels to choose: leave out threshold.")
+        cls().check_thresholds(options.threshold or {})
 
     @classmethod
     def of(cls, corpus: Corpus, loss: Loss, multiclass: str) -> Task:

@@ -13,7 +13,7 @@ from textreg.kinds import Regularizer
 from textreg.measure.calibration import Calibration
 from textreg.measure.thresholds import Threshold
 from textreg.plugins import calls
-from textreg.records import MultiSolution, Problem, Solution, Unsmoothed
+from textreg.records import MultiSolution, Solution, Unsmoothed
 from textreg.training.prepare import Prepared
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search.context import SearchContext
@@ -25,7 +25,7 @@ from textreg.training.settings import TrainingSettings
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from textreg.records import Floats, Int64s
+    from textreg.records import Floats
 
 
 class FinalFit(NamedTuple):
@@ -124,19 +124,9 @@ def fit_rows(
     starts: a solution for each weight vector to start from, or None for some or all.
     """
     run = work.run("fit", len(problems.rows))
-    if problems.task.joint:
-        together = None
-        given = [start for start in starts or () if start is not None]
-        if len(given) == problems.task.n_rows:
-            together = dense(given, problems.problem.X.shape[1])
-        codes = problems.y.astype(np.int64)
-        pieces: list[tuple[Any, ...]] = [(regularizer, problems.problem, codes, together, run)]
-        return run.map(_fit_together, pieces)[0], run.stopped
-    pieces = [
-        (regularizer, problems.of(row), starts[row] if starts else None, run)
-        for row in range(problems.task.n_rows)
-    ]
-    return _join(run.map(_fit, pieces)), run.stopped
+    starts = starts or [None] * problems.task.n_rows
+    fitted = run.map(_fit, [(regularizer, problems, row, starts, run) for row in problems.rows])
+    return fitted[0] if problems.task.joint else _join(fitted), run.stopped
 
 
 def held_out(
@@ -151,25 +141,28 @@ def held_out(
     return np.vstack(scores), np.concatenate([fold.y_held for fold in folds])
 
 
-def _fit(regularizer: Regularizer, problem: Problem, start: Start | None, run: Run) -> Solution:
-    initial = None if start is None else start.dense(problem.X.shape[1])
-    callback = run.stopper.callback
-    solution = calls.solve(regularizer, problem.replace(start=initial, callback=callback))
-    run.counter.advance()
-    return solution
-
-
-def _fit_together(
+def _fit(
     regularizer: Regularizer,
-    problem: Problem,
-    codes: Int64s,
-    start: tuple[Floats, Floats] | None,
+    problems: Problems,
+    row: int | None,
+    starts: Sequence[Start | None],
     run: Run,
-) -> MultiSolution:
-    stopping = problem.replace(callback=run.stopper.callback)
-    solution = calls.solve_softmax(regularizer, stopping, codes, start)
+) -> Solution | MultiSolution:
+    """The fit of one of ``problems.rows``."""
+    problem = problems.of(row).replace(callback=run.stopper.callback)
+    p = problem.X.shape[1]
+    fitted: Solution | MultiSolution
+    if row is None:
+        given = [start for start in starts if start is not None]
+        together = dense(given, p) if len(given) == len(starts) else None
+        codes = problems.y.astype(np.int64)
+        fitted = calls.solve_softmax(regularizer, problem, codes, together)
+    else:
+        start = starts[row]
+        initial = None if start is None else start.dense(p)
+        fitted = calls.solve(regularizer, problem.replace(start=initial))
     run.counter.advance()
-    return solution
+    return fitted
 
 
 def _join(solutions: Sequence[Solution]) -> MultiSolution:
