@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import tempfile
 import warnings
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,14 +20,15 @@ from textreg.builtin.words import Words
 from textreg.demo.corpus import write_demo
 from textreg.errors import ConvergenceWarning
 from textreg.features.vectorize import Features, Vectorizer
-from textreg.plotting.charts import Series, line_chart
-from textreg.plotting.drawing import Drawing, Rect, Shape, Text, line
+from textreg.plotting.charts import Series, metric_by_size
+from textreg.plotting.drawing import Drawing, Shape, Text, line, rectangle
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem
 from textreg.solvers.pursuit import Pursuit
 from textreg.solvers.stagewise import stagewise
 from textreg.solvers.stagewise_rules import StepRules
 
+Save = Callable[[Path], None]
 FOLDER = Path(__file__).with_name("pictures")
 
 
@@ -47,12 +50,17 @@ class Demo(NamedTuple):
         return cls(train, test, features, Problem(X=features.X, y=signs(train), groups=made))
 
 
+def line_chart(series: list[Series], x_title: str, y_title: str) -> Save:
+    """Lines with their names at their ends."""
+    return partial(metric_by_size, series, metric=y_title, size=x_title, scale="linear")
+
+
 def signs(corpus: Corpus) -> np.ndarray:
     """1 for a good review, -1 for a bad one."""
     return np.where(np.array(corpus.labels) == "pos", 1.0, -1.0)
 
 
-def sentence(demo: Demo) -> Drawing:
+def sentence(demo: Demo) -> Save:
     """What each sentence of a test review adds to the score."""
     model = textreg.train(demo.train.texts, demo.train.labels or (), reg="sentence")
     review = next(text for text in demo.test.texts if text.count(".") >= 6)
@@ -65,7 +73,7 @@ def sentence(demo: Demo) -> Drawing:
         length = 90 * abs(part.value) / largest
         left = 110 if part.value >= 0 else 110 - length
         style = "for" if part.value >= 0 else "against"
-        shapes.append(Rect(x=left, y=y - 11, width=length, height=14, style=style))
+        shapes.append(rectangle((left, y - 11), (left + length, y + 3), style))
         shown = words if len(words) < 60 else words[:58] + "…"
         weight = "strong" if abs(part.value) > 0.3 * largest else "title"
         shapes.append(Text(x=214, y=y, text=shown, style=weight))
@@ -73,7 +81,7 @@ def sentence(demo: Demo) -> Drawing:
     shapes.append(line((110, 14), (110, y - 16), "axis"))
     title = f"share of the score for “{explanation.of}”"
     shapes.append(Text(x=20, y=y, text=title, style="tick"))
-    return Drawing(shapes, f"Sentences of a review and their {title}", 640, y + 14)
+    return Drawing(shapes, f"Sentences of a review and their {title}", 640, y + 14).save
 
 
 TOPICS = """\
@@ -84,7 +92,7 @@ people\t\twife\thusband\tsister\tfather\tcolleague\tneighbour
 """
 
 
-def groups(demo: Demo) -> Drawing:
+def groups(demo: Demo) -> Save:
     """Norms of four lists of words, as the penalty strength of groups falls."""
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write(TOPICS)
@@ -106,7 +114,7 @@ def groups(demo: Demo) -> Drawing:
     return line_chart(series, x_title, "norm of the group")
 
 
-def networks(page: str) -> Drawing:
+def networks(page: str) -> Save:
     """The table of accuracies at the top of the page."""
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")]
@@ -119,7 +127,7 @@ def networks(page: str) -> Drawing:
     return line_chart(series, "labeled documents of 20 classes", "accuracy, percent")
 
 
-def profiles(demo: Demo) -> Drawing:
+def profiles(demo: Demo) -> Save:
     """Sizes of the weights of four regularizers."""
     fits = {
         "ridge": textreg.Ridge(l2=1.0),
@@ -129,12 +137,12 @@ def profiles(demo: Demo) -> Drawing:
     }
     series = []
     for name, part in fits.items():
-        sizes = np.sort(np.abs(part.solve(demo.problem).w))[::-1][:150]
-        series.append(Series(name, list(range(1, len(sizes) + 1)), sizes.tolist()))
+        sizes = np.sort(np.abs(part.solve(demo.problem).w))[::-1][:150:5]
+        series.append(Series(name, list(range(1, 151, 5)), sizes.tolist()))
     return line_chart(series, "features, largest weight first", "absolute weight")
 
 
-def pursuit(demo: Demo) -> Drawing:
+def pursuit(demo: Demo) -> Save:
     """Accuracy from feature to feature."""
     run = Pursuit(demo.problem, l2=0.1)
     budgets = [1, 2, 3, 5, 8, 12, 20, 30, 45, 60, 80, 100]
@@ -151,7 +159,7 @@ def pursuit(demo: Demo) -> Drawing:
     return line_chart(series, "selected features", "accuracy")
 
 
-def stages(demo: Demo) -> Drawing:
+def stages(demo: Demo) -> Save:
     """Weights of the heaviest features, step by step."""
     path = stagewise(demo.problem, StepRules(steps=400, every=10)).report.path
     steps = list(range(0, 401, 10))
@@ -174,8 +182,8 @@ def main() -> None:
         "pursuit": pursuit(demo),
         "stagewise": stages(demo),
     }
-    for name, picture in pictures.items():
-        picture.save(FOLDER / f"{name}.svg")
+    for name, save in pictures.items():
+        save(FOLDER / f"{name}.svg")
         print(FOLDER / f"{name}.svg")
 
 

@@ -13,17 +13,13 @@ from textreg.plotting.number_format import short
 Tick = tuple[float, str]
 
 
-def identity(value: float) -> float:
-    return value
-
-
 class Scale(NamedTuple):
     """Numbers along one axis, from ``low`` to ``high`` after ``transform``."""
 
     low: float
     high: float
     ticks: Sequence[Tick]
-    transform: Callable[[float], float] = identity
+    transform: Callable[[float], float] = float
 
     def share(self, value: float) -> float:
         """0 at the low end, 1 at the high end."""

@@ -10,15 +10,16 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from textreg.plotting.axes import Box, Chart, counts, linear, padded, strengths
+from textreg.plotting.axes import Box, Chart, counts, padded, strengths
 from textreg.plotting.drawing import (
+    Circle,
     Drawing,
-    Marker,
-    Polyline,
+    Outline,
     Shape,
     Text,
     check_picture,
     line,
+    marker,
 )
 from textreg.plotting.labels import Label, labels_at_ends, place_labels
 from textreg.plotting.style import MARKERS, SERIES
@@ -97,12 +98,12 @@ def _panel(
     markers: list[Shape] = []
     labels = []
     for point in points:
-        color, marker = looks[point.name]
+        color, form = looks[point.name]
         x, y = chart.x(point.features), chart.y(point.accuracy)
         if point.interval is not None:
             low, high = point.interval
             shapes.append(line((x, chart.y(low)), (x, chart.y(high)), "error", "#c3c7cf"))
-        markers.append(Marker(x=x, y=y, radius=4.2, marker=marker, style="dot", color=color))
+        markers.append(marker(form, (x, y), 4.2, color))
         labels.append(Label(point.name, (x, y), color))
     return [*shapes, *markers, *place_labels(labels, box, right=box.right + RIGHT)]
 
@@ -144,15 +145,13 @@ def metric_by_size(
     lines = [chart.points(each.x, each.y) for each in series]
     ends, chosen = [], []
     for number, (each, points) in enumerate(zip(series, lines, strict=True)):
-        color, marker = _look(number)
-        shapes.append(Polyline(points=points, style="curve", color=color))
-        shapes += [
-            Marker(x=x, y=y, radius=2.4, marker=marker, style="dot", color=color) for x, y in points
-        ]
+        color, form = _look(number)
+        shapes.append(Outline(points=points, style="curve", color=color))
+        shapes += [marker(form, point, 2.4, color) for point in points]
         ends.append(Label(each.name, points[-1], color))
         if each.chosen is not None:
             x, y = points[each.chosen]
-            shapes.append(Marker(x=x, y=y, radius=6, style="ring", color=color))
+            shapes.append(Circle(x=x, y=y, radius=6, style="ring", color=color))
             at = each.x[each.chosen]
             text = f"{at:,.0f} features" if scale == "counts" else f"{each.name} {at:g}"
             chosen.append(Label(f"chosen: {text}, {each.y[each.chosen]:.3f}", (x, y), color))
@@ -163,24 +162,7 @@ def metric_by_size(
     Drawing(shapes, f"{metric} against {size}.", WIDTH, HEIGHT).save(path)
 
 
-def line_chart(series: Sequence[Series], x_title: str, y_title: str) -> Drawing:
-    """Lines with their names at their ends."""
-    height = 300
-    box = Box(LEFT, TOP, WIDTH - ROOM, height - BOTTOM)
-    xs = [value for each in series for value in each.x]
-    ys = [value for each in series for value in each.y]
-    chart = Chart(box, linear(min(xs), max(xs)), linear(min(ys), max(ys)))
-    shapes = chart.axes(x_title, y_title)
-    labels = []
-    for number, each in enumerate(series):
-        points, (color, _) = chart.points(each.x, each.y), _look(number)
-        shapes.append(Polyline(points=points, style="curve", color=color))
-        labels.append(Label(each.name, points[-1], color))
-    shapes += labels_at_ends(labels, box.bottom)
-    return Drawing(shapes, f"{y_title} against {x_title}.", WIDTH, height)
-
-
 def _look(number: int) -> tuple[str, str]:
     """Color and marker of a series; no two are the same until both have been used up."""
-    marker = MARKERS[(number + number // len(SERIES)) % len(MARKERS)]
-    return SERIES[number % len(SERIES)], marker
+    form = MARKERS[(number + number // len(SERIES)) % len(MARKERS)]
+    return SERIES[number % len(SERIES)], form

@@ -7,10 +7,10 @@ only to write PNG and to measure text.
 
 from __future__ import annotations
 
-import html
 import io
 import os
-from collections.abc import Callable, Sequence
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,14 +21,14 @@ from textreg.files import write_atomically
 from textreg.plotting.style import FONT, FONT_SIZE, properties
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.artist import Artist
 
 FORMATS = (".svg", ".png")
 UNITS_PER_INCH = 100
+POINTS_PER_UNIT = 72 / UNITS_PER_INCH
 PNG_DPI = 200
 
 XY = tuple[float, float]
-Escape = Callable[[str], str]
 
 # Corners of the markers that are not circles, around (0, 0), for a radius of 1.
 _POLYGONS: dict[str, tuple[XY, ...]] = {
@@ -59,93 +59,47 @@ class Shape:
     color: str | None = None
     tooltip: str = ""
 
-    def element(self) -> tuple[str, dict[str, object], str]:
-        """Name, attributes and text of the SVG element, without its style."""
+    def element(self) -> tuple[str, dict[str, Any]]:
+        """Name and attributes of the SVG element, without its style."""
         raise NotImplementedError
 
-    def add_to(self, axes: Axes, look: dict[str, Any]) -> None:
-        """Draw with matplotlib; ``look``: color, width and so on, as matplotlib names them."""
+    def artist(self, look: dict[str, Any]) -> Artist:
+        """The same for matplotlib; look: the SVG properties of the style."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Polyline(Shape):
-    """Straight lines through points."""
+class Outline(Shape):
+    """Straight lines through points; closed: back to the first, which makes a polygon."""
 
     points: Sequence[XY]
+    closed: bool = False
 
-    def element(self) -> tuple[str, dict[str, object], str]:
-        if len(self.points) == 2:
-            (x1, y1), (x2, y2) = self.points
-            return "line", {"x1": x1, "x2": x2, "y1": y1, "y2": y2}, ""
-        return "path", {"d": "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in self.points)}, ""
+    def element(self) -> tuple[str, dict[str, Any]]:
+        corners = "L".join(f"{x:.1f} {y:.1f}" for x, y in self.points)
+        return "path", {"d": f"M{corners}{'Z' if self.closed else ''}"}
 
-    def add_to(self, axes: Axes, look: dict[str, Any]) -> None:
-        xs, ys = zip(*self.points, strict=True)
-        axes.plot(
-            xs,
-            ys,
-            color=look["edgecolor"],
-            linewidth=look["linewidth"],
-            linestyle=look["linestyle"],
-            solid_capstyle="butt",
-            alpha=look["alpha"],
-            zorder=look["zorder"],
-        )
+    def artist(self, look: dict[str, Any]) -> Artist:
+        from matplotlib.patches import Polygon
 
-
-def line(start: XY, end: XY, style: str, color: str | None = None) -> Polyline:
-    """One straight line."""
-    return Polyline(points=(start, end), style=style, color=color)
+        return Polygon(self.points, closed=self.closed, **_patch_options(look))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rect(Shape):
-    """A rectangle, by its upper left corner."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-
-    def element(self) -> tuple[str, dict[str, object], str]:
-        names = ("x", "y", "width", "height")
-        return "rect", {name: getattr(self, name) for name in names}, ""
-
-    def add_to(self, axes: Axes, look: dict[str, Any]) -> None:
-        from matplotlib.patches import Rectangle
-
-        axes.add_patch(Rectangle((self.x, self.y), self.width, self.height, **look))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Marker(Shape):
-    """A mark of one of :data:`textreg.plotting.style.MARKERS`, by its middle."""
+class Circle(Shape):
+    """A circle around a point."""
 
     x: float
     y: float
     radius: float
-    marker: str = "circle"
 
-    def element(self) -> tuple[str, dict[str, object], str]:
-        if self.marker == "circle":
-            return "circle", {"cx": self.x, "cy": self.y, "r": self.radius}, ""
-        corners = "L".join(f"{x:.1f} {y:.1f}" for x, y in self._corners())
-        return "path", {"d": f"M{corners}Z"}, ""
+    def element(self) -> tuple[str, dict[str, Any]]:
+        return "circle", {"cx": self.x, "cy": self.y, "r": self.radius}
 
-    def add_to(self, axes: Axes, look: dict[str, Any]) -> None:
-        from matplotlib.patches import Circle, Polygon
+    def artist(self, look: dict[str, Any]) -> Artist:
+        from matplotlib import patches
 
-        if self.marker == "circle":
-            axes.add_patch(Circle((self.x, self.y), self.radius, **look))
-        else:
-            axes.add_patch(Polygon(self._corners(), closed=True, **look))
-
-    def _corners(self) -> list[XY]:
-        return [
-            (self.x + self.radius * dx, self.y + self.radius * dy)
-            for dx, dy in _POLYGONS[self.marker]
-        ]
+        return patches.Circle((self.x, self.y), self.radius, **_patch_options(look))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,31 +116,56 @@ class Text(Shape):
     turned: bool = False
     style: str = "title"
 
-    def element(self) -> tuple[str, dict[str, object], str]:
-        attributes: dict[str, object] = {"x": self.x, "y": self.y}
+    def element(self) -> tuple[str, dict[str, Any]]:
+        attributes: dict[str, Any] = {"x": self.x, "y": self.y}
         if self.anchor != "start":
             attributes["text-anchor"] = self.anchor
         if self.turned:
             attributes["transform"] = f"rotate(-90 {self.x:g} {self.y:g})"
-        return "text", attributes, self.text
+        return "text", attributes
 
-    def add_to(self, axes: Axes, look: dict[str, Any]) -> None:
-        sides = {"start": "left", "middle": "center", "end": "right"}
-        axes.text(
+    def artist(self, look: dict[str, Any]) -> Artist:
+        from matplotlib import text
+        from matplotlib.patheffects import withStroke
+
+        sides: dict[str, Any] = {"start": "left", "middle": "center", "end": "right"}
+        halo = withStroke(
+            linewidth=_points(look.get("stroke-width", 0)), foreground=look.get("stroke")
+        )
+        return text.Text(
             self.x,
             self.y,
             self.text,
-            color=look["facecolor"],
-            fontsize=look["fontsize"],
-            fontweight=look["fontweight"],
+            color=look["fill"],
+            fontsize=_points(look.get("font-size", FONT_SIZE)),
+            fontweight="bold" if "font-weight" in look else "normal",
             horizontalalignment=sides[self.anchor],
-            verticalalignment="baseline",
             rotation=90 if self.turned else 0,
             rotation_mode="anchor",
-            path_effects=look["path_effects"],
-            zorder=look["zorder"],
+            path_effects=[halo] if "stroke" in look else [],
             parse_math=False,
         )
+
+
+def line(start: XY, end: XY, style: str, color: str | None = None) -> Outline:
+    """One straight line."""
+    return Outline(points=(start, end), style=style, color=color)
+
+
+def rectangle(upper_left: XY, lower_right: XY, style: str, tooltip: str = "") -> Outline:
+    """A rectangle, by two of its corners."""
+    (left, top), (right, bottom) = upper_left, lower_right
+    points = ((left, top), (right, top), (right, bottom), (left, bottom))
+    return Outline(points=points, closed=True, style=style, tooltip=tooltip)
+
+
+def marker(name: str, center: XY, radius: float, color: str) -> Shape:
+    """One of :data:`textreg.plotting.style.MARKERS`."""
+    x, y = center
+    if name == "circle":
+        return Circle(x=x, y=y, radius=radius, style="dot", color=color)
+    points = [(x + radius * dx, y + radius * dy) for dx, dy in _POLYGONS[name]]
+    return Outline(points=points, closed=True, style="dot", color=color)
 
 
 @dataclass(frozen=True)
@@ -198,21 +177,18 @@ class Drawing:
     width: float
     height: float
 
-    def inline_svg(self, escape: Escape = html.escape, **attributes: str) -> str:
+    def inline_svg(self, **attributes: str) -> str:
         """An ``<svg>`` element for a page, styled by its classes (:func:`.style.page_css`).
 
         Without a label it is hidden from screen readers. attributes: more of the element.
         """
         named = {"role": "img", "aria-label": self.label} if self.label else {"aria-hidden": "true"}
-        size = {"viewBox": f"0 0 {self.width:g} {self.height:g}"}
-        head = {**size, **named, "class": "chart", **attributes}
-        return _element("svg", head, self._body(escape, classes=True), escape)
+        return ET.tostring(self._svg({**named, "class": "chart", **attributes}), encoding="unicode")
 
     def file_svg(self) -> str:
         """The text of an SVG file; its text can be selected."""
         head = {
             "xmlns": "http://www.w3.org/2000/svg",
-            "viewBox": f"0 0 {self.width:g} {self.height:g}",
             "width": f"{self.width:g}",
             "height": f"{self.height:g}",
             "role": "img",
@@ -220,10 +196,9 @@ class Drawing:
             "font-family": f"'{FONT}', sans-serif",
             "font-size": f"{FONT_SIZE:g}",
         }
-        background = {"width": "100%", "height": "100%", **properties("background")}
-        body = _element("rect", background, "", html.escape) + "\n"
-        body += self._body(html.escape, classes=False)
-        return _element("svg", head, f"\n{body}", html.escape) + "\n"
+        svg = self._svg(head, classes=False)
+        ET.indent(svg, "")
+        return ET.tostring(svg, encoding="unicode") + "\n"
 
     def png(self) -> bytes:
         """The bytes of a PNG file, drawn by matplotlib."""
@@ -231,13 +206,12 @@ class Drawing:
         from matplotlib.figure import Figure
 
         with matplotlib.rc_context({"font.family": FONT}):
-            size = (self.width / UNITS_PER_INCH, self.height / UNITS_PER_INCH)
-            figure = Figure(figsize=size, facecolor=properties("background")["fill"])
-            axes = figure.add_axes((0, 0, 1, 1))
-            axes.set(xlim=(0, self.width), ylim=(self.height, 0))
+            figure = Figure(figsize=(self.width / UNITS_PER_INCH, self.height / UNITS_PER_INCH))
+            axes = figure.add_axes((0, 0, 1, 1), xlim=(0, self.width), ylim=(self.height, 0))
             axes.set_axis_off()
-            for order, shape in enumerate(self.shapes):
-                shape.add_to(axes, {**_look(shape), "zorder": order})
+            for order, shape in enumerate(self._on_background()):
+                artist = shape.artist(properties(shape.style, shape.color))
+                axes.add_artist(artist).set_zorder(order)
             file = io.BytesIO()
             figure.savefig(file, format="png", dpi=PNG_DPI, metadata={"Software": None})
         return file.getvalue()
@@ -248,21 +222,26 @@ class Drawing:
         png = Path(path).suffix.lower() == ".png"
         write_atomically(Path(path), self.png() if png else self.file_svg().encode())
 
-    def _body(self, escape: Escape, *, classes: bool) -> str:
-        """The elements of all shapes, one a line in files."""
-        elements = []
-        for shape in self.shapes:
-            name, attributes, text = shape.element()
+    def _svg(self, head: dict[str, str], *, classes: bool = True) -> ET.Element:
+        svg = ET.Element("svg", {"viewBox": f"0 0 {self.width:g} {self.height:g}", **head})
+        for shape in self.shapes if classes else self._on_background():
+            name, attributes = shape.element()
             # A color of its own cannot come from a class, and pages allow no style attributes.
             if classes and shape.color is None:
                 attributes["class"] = shape.style
             else:
                 attributes.update(properties(shape.style, shape.color))
-            content = f"{escape(text)}"  # no Markup, which would escape what is added
+            written = {key: _number(value) for key, value in attributes.items()}
+            element = ET.SubElement(svg, name, written)
+            if isinstance(shape, Text):
+                element.text = shape.text
             if shape.tooltip:
-                content += _element("title", {}, escape(shape.tooltip), escape)
-            elements.append(_element(name, attributes, content, escape))
-        return ("" if classes else "\n").join(elements)
+                ET.SubElement(element, "title").text = shape.tooltip
+        return svg
+
+    def _on_background(self) -> list[Shape]:
+        """The shapes of a file; a page has a background of its own."""
+        return [rectangle((0, 0), (self.width, self.height), "background"), *self.shapes]
 
 
 def check_picture(path: str | os.PathLike[str]) -> None:
@@ -282,21 +261,13 @@ def check_picture(path: str | os.PathLike[str]) -> None:
 
 
 @cache
-def text_width(text: str, size: float = FONT_SIZE) -> float:
+def text_width(text: str) -> float:
     """Width of a line of text in :data:`textreg.plotting.style.FONT`, in user units."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font = FontProperties(family=FONT, size=size)
+    font = FontProperties(family=FONT, size=FONT_SIZE)
     return float(text_to_path.get_text_width_height_descent(text, font, ismath=False)[0])
-
-
-def _element(name: str, attributes: dict[str, Any], content: str, escape: Escape) -> str:
-    """An SVG element; ``content`` is escaped already."""
-    written = "".join(
-        f' {key}="{escape(_number(value))}"' for key, value in attributes.items() if value != ""
-    )
-    return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
 
 
 def _number(value: object) -> str:
@@ -306,28 +277,17 @@ def _number(value: object) -> str:
     return str(value)
 
 
-def _look(shape: Shape) -> dict[str, Any]:
-    """The style of a shape in matplotlib's names and units."""
-    table = properties(shape.style, shape.color)
-    points = 72 / UNITS_PER_INCH
-    if isinstance(shape, Text):
-        from matplotlib.patheffects import withStroke
+def _points(units: Any) -> float:
+    return float(units) * POINTS_PER_UNIT
 
-        effects = []
-        if "stroke" in table:
-            width = float(table["stroke-width"]) * points
-            effects = [withStroke(linewidth=width, foreground=table["stroke"])]
-        return {
-            "path_effects": effects,
-            "facecolor": table["fill"],
-            "fontsize": float(table.get("font-size", FONT_SIZE)) * points,
-            "fontweight": "bold" if "font-weight" in table else "normal",
-        }
-    dashes = [float(size) for size in str(table.get("stroke-dasharray", "")).split()]
+
+def _patch_options(look: dict[str, Any]) -> dict[str, Any]:
+    """SVG properties in matplotlib's names and units."""
+    dashes = tuple(map(float, look.get("stroke-dasharray", "").split()))
     return {
-        "facecolor": table.get("fill", "none"),
-        "edgecolor": table.get("stroke", "none"),
-        "linewidth": float(table.get("stroke-width", 1)) * points if "stroke" in table else 0.0,
-        "linestyle": (0, tuple(dashes)) if dashes else "-",
-        "alpha": table.get("fill-opacity", table.get("stroke-opacity")),
+        "facecolor": look.get("fill", "none"),
+        "edgecolor": look.get("stroke", "none"),
+        "linewidth": _points(look.get("stroke-width", 1)),
+        "linestyle": (0, dashes) if dashes else "-",
+        "alpha": look.get("fill-opacity", look.get("stroke-opacity")),
     }

@@ -21,8 +21,8 @@ PLACES = (
 """Where a name may go, best first: offsets from the point to the nearest edges of the name; with 0,
 the name is centered."""
 
-NEAR = 11
-"""Vertical offset above which a line leads from the point to its name."""
+NEAR = 12
+"""Vertical distance above which a line leads from the point to its name."""
 
 RADIUS, OVERHANG = 5, 40
 """Half the size of a marker, and how far a name may extend beyond the right edge of the chart."""
@@ -38,13 +38,6 @@ class Label(NamedTuple):
     color: str
 
 
-class _Place(NamedTuple):
-    """The box of a name at one of PLACES, and the line that leads to it, if any."""
-
-    box: Box
-    leader: tuple[XY, XY] | None
-
-
 def place_labels(
     labels: Sequence[Label], frame: Box, lines: Sequence[Sequence[XY]] = (), right: float = math.inf
 ) -> list[Shape]:
@@ -53,33 +46,29 @@ def place_labels(
     lines: those of the chart, by their corners. right: where the drawing ends; a name may extend
     beyond the frame up to there.
     """
+    limits = frame._replace(right=min(frame.right + OVERHANG, right - RADIUS))
     covered = [
         _square(point, 1)
         for corners in lines
         for start, end in itertools.pairwise(corners)
         for point in _along(start, end)
     ]
-    markers = [_square(label.at, RADIUS) for label in labels]
-    limits = frame._replace(right=min(frame.right + OVERHANG, right - RADIUS))
-    placed: list[_Place] = []
-    for number, label in enumerate(labels):
-        others = markers[:number] + markers[number + 1 :]
-        best, least = None, math.inf
-        for offset in PLACES:
-            place = _place(label, offset)
-            cost = UNREADABLE * _edges_crossed(place.box, limits)
-            cost += sum(_overlap(place.box, box) for box in covered)
-            cost += HIDDEN * sum(_overlap(place.box, box) for box in others)
-            for other in placed:
-                cost += UNREADABLE * _overlap(place.box, other.box)
-                cost += _meets(other.leader, place.box) + _meets(place.leader, other.box)
-            if cost < least:
-                best, least = place, cost
-            if not cost:
-                break
-        assert best is not None
-        placed.append(best)
-    return [shape for pair in zip(labels, placed, strict=True) for shape in _shapes(*pair)]
+    placed: list[tuple[Label, Box]] = []
+    for label in labels:
+        markers = [_square(other.at, RADIUS) for other in labels if other is not label]
+        costs = {}
+        for box in (_box(label, offset) for offset in PLACES):
+            cost = UNREADABLE * _edges_crossed(box, limits)
+            cost += sum(_overlap(box, one) for one in covered)
+            cost += HIDDEN * sum(_overlap(box, one) for one in markers)
+            for other, taken in placed:
+                cost += UNREADABLE * _overlap(box, taken)
+                cost += _meets(_leader(label.at, box), taken) + _meets(
+                    _leader(other.at, taken), box
+                )
+            costs[box] = cost
+        placed.append((label, min(costs, key=costs.__getitem__)))
+    return [shape for label, box in placed for shape in _shapes(label, box)]
 
 
 def labels_at_ends(
@@ -105,28 +94,27 @@ def labels_at_ends(
     return shapes
 
 
-def _place(label: Label, offset: tuple[int, int]) -> _Place:
-    """The name at one of PLACES."""
+def _box(label: Label, offset: tuple[int, int]) -> Box:
+    """The box of a name at one of PLACES."""
     (x, y), (dx, dy) = label.at, offset
     width, height = text_width(label.text), ASCENT + DESCENT
     left = x + dx - (0 if dx > 0 else width if dx < 0 else width / 2)
     top = y + dy - (0 if dy > 0 else height if dy < 0 else height / 2)
-    box = Box(left, top, left + width, top + height)
-    far = abs(dy) > NEAR
-    return _Place(box, (label.at, _nearest(label.at, box)) if far else None)
+    return Box(left, top, left + width, top + height)
 
 
-def _nearest(point: XY, box: Box) -> XY:
-    """The point of a box that is nearest to a point outside of it."""
-    x, y = point
-    return min(max(x, box.left), box.right), min(max(y, box.top), box.bottom)
+def _leader(at: XY, box: Box) -> list[XY]:
+    """Points of the line from a point to the box of its name; none if they are near."""
+    nearest = min(max(at[0], box.left), box.right), min(max(at[1], box.top), box.bottom)
+    return list(_along(at, nearest)) if abs(nearest[1] - at[1]) > NEAR else []
 
 
-def _shapes(label: Label, place: _Place) -> Iterator[Shape]:
-    if place.leader is not None:
-        yield line(*place.leader, "leader", label.color)
-    x, y = place.box.left, place.box.top + ASCENT
-    yield Text(x=x, y=y, text=label.text, color=label.color, style="title halo")
+def _shapes(label: Label, box: Box) -> Iterator[Shape]:
+    if leader := _leader(label.at, box):
+        yield line(leader[0], leader[-1], "leader", label.color)
+    yield Text(
+        x=box.left, y=box.top + ASCENT, text=label.text, color=label.color, style="title halo"
+    )
 
 
 def _along(start: XY, end: XY) -> Iterator[XY]:
@@ -151,9 +139,9 @@ def _overlap(one: Box, other: Box) -> bool:
     )
 
 
-def _meets(leader: tuple[XY, XY] | None, box: Box) -> bool:
+def _meets(leader: Sequence[XY], box: Box) -> bool:
     """Whether a leader crosses a box."""
-    return leader is not None and any(_overlap(_square(at, 0.5), box) for at in _along(*leader))
+    return any(_overlap(_square(point, 0.5), box) for point in leader)
 
 
 def _edges_crossed(box: Box, limits: Box) -> int:

@@ -18,11 +18,11 @@ from textreg.plotting.axes import (
     round_numbers,
     strengths,
 )
-from textreg.plotting.drawing import Drawing, Marker, Polyline, Rect, Shape, Text, line
+from textreg.plotting.drawing import Circle, Drawing, Outline, Shape, Text, line, rectangle
 from textreg.plotting.labels import Label, labels_at_ends
 from textreg.plotting.number_format import minus
 from textreg.report.records import Estimate, PathSection, SearchSection, Stability
-from textreg.report.text import clip, safe
+from textreg.report.text import clip, shown
 
 WIDTH, HEIGHT = 420, 300
 BOX = Box(left=66, top=14, right=WIDTH - 16, bottom=HEIGHT - 46)
@@ -31,14 +31,8 @@ ROOM = 100
 
 
 def _svg(shapes: Sequence[Shape], label: str, height: float = HEIGHT) -> Markup:
-    """The drawing as part of the page; every text goes through ``safe``."""
-    return Markup(Drawing(shapes, label, WIDTH, height).inline_svg(safe))
-
-
-def _column(chart: Chart, left: float, right: float, height: float, **style: str) -> Rect:
-    """A column from the bottom of a chart; left and right in user units."""
-    top = chart.y(height)
-    return Rect(x=left, y=top, width=right - left, height=chart.y(0) - top, **style)
+    """The drawing as part of the page."""
+    return Markup(shown(Drawing(shapes, label, WIDTH, height).inline_svg()))
 
 
 def reliability_curve(reliability: Reliability) -> Markup:
@@ -55,20 +49,20 @@ def reliability_curve(reliability: Reliability) -> Markup:
     for one in reliability.bins:
         left, right = chart.x(one.low) + 1, chart.x(one.high) - 1
         tooltip = f"{one.documents:,} documents"
-        height = 0.25 * one.documents / most
-        shapes.append(_column(chart, left, right, height, style="count", tooltip=tooltip))
+        upper_left = left, chart.y(0.25 * one.documents / most)
+        shapes.append(rectangle(upper_left, (right, chart.y(0)), "count", tooltip))
     shapes.append(line((chart.x(0), chart.y(0)), (chart.x(1), chart.y(1)), "ideal"))
     points = chart.points(
         [one.probability for one in reliability.bins], [one.share for one in reliability.bins]
     )
-    shapes.append(Polyline(points=points, style="curve"))
+    shapes.append(Outline(points=points, style="curve"))
     for one, (x, y) in zip(reliability.bins, points, strict=True):
         shapes.append(line((x, chart.y(one.low_share)), (x, chart.y(one.high_share)), "error"))
         tooltip = (
             f"{one.probability:.2f} on average, {one.share:.2f} observed "
             f"({one.low_share:.2f} to {one.high_share:.2f}), {one.documents:,} documents"
         )
-        shapes.append(Marker(x=x, y=y, radius=4, style="dot", tooltip=tooltip))
+        shapes.append(Circle(x=x, y=y, radius=4, style="dot", tooltip=tooltip))
     label = (
         f"Reliability curve: {what} against the observed share; the table below has the numbers."
     )
@@ -87,24 +81,16 @@ def search_path(section: SearchSection, joined: bool = False) -> Markup:
     shapes = chart.axes("features with a weight", f"{section.metric}, held out")
     if section.interval is not None:
         low, high = (chart.y(end) for end in section.interval)
-        shapes.append(
-            Rect(
-                x=BOX.left,
-                y=high,
-                width=BOX.right - BOX.left,
-                height=low - high,
-                style="band",
-                tooltip="95 % interval of the chosen setting",
-            )
-        )
+        tooltip = "95 % interval of the chosen setting"
+        shapes.append(rectangle((BOX.left, high), (BOX.right, low), "band", tooltip))
     points = chart.points(sizes, values)
     if joined:
-        shapes.append(Polyline(points=points, style="curve thin"))
+        shapes.append(Outline(points=points, style="curve thin"))
     for one, (x, y) in zip(section.tried, points, strict=True):
         tooltip = f"{section.metric} {one.value:.4g}, {one.features:,.0f} features: {one.settings}"
-        shapes.append(Marker(x=x, y=y, radius=4, style="dot faint", tooltip=tooltip))
+        shapes.append(Circle(x=x, y=y, radius=4, style="dot faint", tooltip=tooltip))
     x, y = points[section.chosen]
-    shapes.append(Marker(x=x, y=y, radius=8, style="ring"))
+    shapes.append(Circle(x=x, y=y, radius=8, style="ring"))
     shapes.append(
         Text(
             x=min(max(x, BOX.left + 42.0), BOX.right - 42.0),
@@ -139,7 +125,7 @@ def profiles(section: PathSection) -> Markup:
     for one in section.profiles:
         points = chart.points(section.values, one.weights)
         tooltip = f"{one.feature}, for {one.label}"
-        shapes.append(Polyline(points=points, style="curve", tooltip=tooltip))
+        shapes.append(Outline(points=points, style="curve", tooltip=tooltip))
         labels.append(Label(clip(one.feature, 15), points[-1], ""))
     shapes += labels_at_ends(labels, box.bottom, row=14.0, style="tick")
     weights_chosen = ", ".join(
@@ -159,7 +145,7 @@ def stability(result: Stability) -> Markup:
     shapes = chart.axes(f"of {result.parts} fits selected the feature", "features of the model")
     for number, value in enumerate(result.histogram):
         left, right = chart.x(number - 0.35), chart.x(number + 0.35)
-        shapes.append(_column(chart, left, right, value, style="for"))
+        shapes.append(rectangle((left, chart.y(value)), (right, chart.y(0)), "for"))
         y = chart.y(value) - 4
         shapes.append(
             Text(x=chart.x(number), y=y, text=f"{value:,}", anchor="middle", style="tick")
@@ -178,7 +164,7 @@ def scatter(points: Sequence[tuple[float, float]]) -> Markup:
     shapes = chart.axes("true number", "predicted number")
     shapes.append(line((chart.x(low), chart.y(low)), (chart.x(high), chart.y(high)), "ideal"))
     for x, y in chart.points(*zip(*points, strict=True)):
-        shapes.append(Marker(x=x, y=y, radius=3, style="dot faint"))
+        shapes.append(Circle(x=x, y=y, radius=3, style="dot faint"))
     return _svg(shapes, f"Predicted against true numbers of {len(points):,} documents.")
 
 
@@ -198,7 +184,7 @@ def interval(difference: Estimate, unit: float = 100.0) -> Markup:
         shapes.append(Text(x=x, y=58, text=text, anchor="middle", style="tick"))
     shapes.append(line((chart.x(0), 4), (chart.x(0), 46), "axis"))
     shapes.append(line((chart.x(low), 25), (chart.x(high), 25), "error wide"))
-    shapes.append(Marker(x=chart.x(value), y=25, radius=6, style="dot"))
+    shapes.append(Circle(x=chart.x(value), y=25, radius=6, style="dot"))
     label = minus(f"Difference {value:+.2f} points, 95 % interval {low:+.2f} to {high:+.2f}.")
     return _svg(shapes, label, height=74)
 
@@ -212,8 +198,8 @@ def bar(value: float, most: float, both: bool = False) -> Markup:
     length = share * (50 if both else 100)
     start = 50 - (length if value < 0 else 0) if both else 0
     style = "for" if value >= 0 else "against"
-    shapes: list[Shape] = [Rect(x=start, y=1, width=length, height=8, style=style)]
+    shapes: list[Shape] = [rectangle((start, 1), (start + length, 9), style)]
     if both:
         shapes.append(line((50, 0), (50, 10), "axis"))
     drawing = Drawing(shapes, "", 100, 10)
-    return Markup(drawing.inline_svg(safe, **{"class": "bar", "preserveAspectRatio": "none"}))
+    return Markup(drawing.inline_svg(**{"class": "bar", "preserveAspectRatio": "none"}))
