@@ -187,15 +187,11 @@ class Param:
 
     def _typed(self, value: Any, what: str) -> Any:
         wrong = UsageError(f"{what} must be {_TYPE_NAMES[self.type]}, not {value!r}.")
-        if self.type is bool:
-            if isinstance(value, (bool, np.bool_)):
-                return bool(value)
-            raise wrong
-        if isinstance(value, (bool, np.bool_)):
-            raise wrong
-        if self.type is str:
-            if isinstance(value, str):
-                return str(value)
+        if self.type is str and isinstance(value, str):
+            return str(value)
+        if self.type is bool and isinstance(value, (bool, np.bool_)):
+            return bool(value)
+        if self.type in (str, bool) or isinstance(value, (bool, np.bool_)):
             raise wrong
         try:
             number = self.type(value)

@@ -111,21 +111,9 @@ def _tell(result: Evaluation | RegressionEvaluation) -> None:
     if isinstance(result, RegressionEvaluation):
         return
     click.echo()
-    print_table(
-        [
-            ("label", "precision", "recall", "F1", "documents"),
-            *(tuple(score) for score in result.classes),
-        ]
-    )
+    print_table([("label", "precision", "recall", "F1", "documents"), *result.classes])
     if len(result.classes) <= MAX_CONFUSION:
         names = [score.label for score in result.classes]
         click.echo("\ntrue labels in rows, predictions in columns")
-        print_table(
-            [
-                ("", *names),
-                *(
-                    (name, *counts)
-                    for name, counts in zip(names, result.confusion.tolist(), strict=True)
-                ),
-            ]
-        )
+        rows = zip(names, result.confusion.tolist(), strict=True)
+        print_table([("", *names), *((name, *counts) for name, counts in rows)])

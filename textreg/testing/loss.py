@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from textreg.errors import ConvergenceWarning
 from textreg.kinds import Loss
 from textreg.penalties import Separable
 from textreg.records import Floats
 from textreg.solvers.newton import newton
 from textreg.testing.checks import Check, near, require, run_checks
 from textreg.testing.parts import common_checks
-from textreg.testing.problems import small
+from textreg.testing.problems import quiet, small
 
 STEP = 1e-5
 """Step of the differences that derivatives are compared with."""
@@ -269,8 +268,7 @@ def _fit(loss: Loss) -> None:
     if not loss.binary:
         problem = problem.replace(y=problem.X @ np.linspace(-1.0, 1.0, problem.X.shape[1]) + 0.5)
     for l1, l2 in ((0.0, 1.0), (0.1 * problem.largest_gradient_at_zero(), 0.0)):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        with quiet():
             found = newton(problem, Separable.constant(problem.X.shape[1], l1=l1, l2=l2))
         reached = found.converged and 0.0 <= found.gap <= problem.tol
         require(reached, f"a gap of 0 to {problem.tol:g}", found.gap)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -97,10 +98,17 @@ def prepared(part: Regularizer, problem: Problem | None = None) -> Regularizer:
     return grid[len(grid) // 2]
 
 
-def solved(part: Regularizer, problem: Problem) -> Solution:
-    """Its solution; what did not converge is a matter of one check alone."""
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without ConvergenceWarnings, which one check alone is about."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def solved(part: Regularizer, problem: Problem) -> Solution:
+    """Its solution, without a warning if it did not converge."""
+    with quiet():
         return part.solve(problem)
 
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
-from textreg.errors import ConvergenceWarning, TextregError
+from textreg.errors import TextregError
 from textreg.kinds import Regularizer
 from textreg.params import LogGrid
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Step
 from textreg.testing.checks import Checks, near, require
-from textreg.testing.problems import P, prepared, require_honest, small, solved
+from textreg.testing.problems import P, prepared, quiet, require_honest, small, solved
 from textreg.testing.regularizer_data import CLOSE
 
 CLASSES = 3
@@ -44,8 +43,7 @@ def one_rest(codes: Int64s, label: int) -> Floats:
 
 def together(part: Regularizer, problem: Problem, codes: Int64s) -> MultiSolution:
     """Its solution for all classes, without a word on how well it converged."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with quiet():
         return part.solve_softmax(problem, codes)
 
 

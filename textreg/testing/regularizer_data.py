@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from textreg.errors import ConvergenceWarning, PluginError
+from textreg.errors import PluginError
 from textreg.kinds import Regularizer
 from textreg.losses import LOSSES
 from textreg.plugins import registry
 from textreg.records import Problem, Solution
 from textreg.testing.checks import fail, near, require
 from textreg.testing.parts import common_checks
-from textreg.testing.problems import N, P, null_loss, prepared, small, solved
+from textreg.testing.problems import N, P, null_loss, prepared, quiet, small, solved
 
 CLOSE = 5e-3
 """How near weights must be that are found in two ways, relative to the largest."""
@@ -101,8 +100,7 @@ def _workers(part: Regularizer) -> None:
     ready, problem = prepared(part), small()
     problems = [problem, problem.replace(y=-problem.y), problem]
     alone = [solved(ready, small().replace(y=each.y)) for each in problems]
-    with warnings.catch_warnings(), ThreadPoolExecutor(3) as pool:
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with quiet(), ThreadPoolExecutor(3) as pool:
         beside = list(pool.map(ready.solve, problems))
     same = all(np.array_equal(a.w, b.w) and a.b == b.b for a, b in zip(alone, beside, strict=True))
     require(same, "the same bits in three threads", "others")

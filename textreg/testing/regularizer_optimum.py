@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import math
 import tracemalloc
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from textreg.errors import ConvergenceWarning, TextregError
+from textreg.errors import TextregError
 from textreg.kinds import Regularizer
 from textreg.params import LogGrid
 from textreg.records import Graph, Groups, Problem, Step
@@ -25,6 +24,7 @@ from textreg.testing.problems import (
     loss_at,
     null_loss,
     prepared,
+    quiet,
     require_honest,
     small,
     solved,
@@ -215,8 +215,7 @@ def _path(part: Regularizer) -> None:
     grid = part.candidates(problem)
     open_ones = [each for each in grid if each.undecided()]
     require(bool(grid) and not open_ones, "candidates with every value", open_ones or grid)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with quiet():
         walked = list(part.path(problem, grid))
     parts = [each for each, _ in walked]
     require(parts == grid, f"{len(grid)} candidates in order", parts)
