@@ -352,7 +352,8 @@ def test_every_kind_of_model_has_a_page(options: dict[str, Any]) -> None:
 
 
 def test_settings_that_a_search_chose_are_repeated(cli: Cli, demo: Path, tmp_path: Path) -> None:
-    """Features and hyperparameters of the fits without parts are those of the model, not of its options."""
+    """Features and hyperparameters of the fits without parts are those of the model, not of its
+    options."""
     trained, page = tmp_path / "m.textreg", tmp_path / "m.html"
     code, _, err = cli(
         "train", demo / "train.jsonl", "--reg", "lasso", "--search-space", "ngrams=1,3",
