@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 # Distinguishable for all common forms of color vision (Okabe & Ito 2008), in print and on screen.
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
@@ -58,9 +58,7 @@ def properties(styles: str, color: str | None = None) -> dict[str, str | float]:
     merged: dict[str, str | float] = {}
     for style in styles.split():
         merged.update(STYLES[style])
-    for key in ("stroke", "fill"):
-        if key in merged and merged[key] != "none":
-            merged[key] = PALETTE[str(merged[key])]
+    merged = {key: PALETTE.get(str(value), value) for key, value in merged.items()}
     if color is not None:
         merged["stroke" if merged.get("fill", "none") == "none" else "fill"] = color
     return merged
@@ -68,16 +66,12 @@ def properties(styles: str, color: str | None = None) -> dict[str, str | float]:
 
 def page_css() -> str:
     """Rules for charts inside a page, with the page's variables as colors."""
-    rules = [
-        f"svg .{style} {{ {_declarations(table.items())} }}" for style, table in STYLES.items()
-    ]
-    return "\n".join(rules) + "\n"
-
-
-def _declarations(items: Iterable[tuple[str, str | float]]) -> str:
-    written = []
-    for key, value in items:
-        if key in ("fill", "stroke") and value != "none":
-            value = f"var(--{value})"
-        written.append(f"{key}: {value}{'px' if key == 'font-size' else ''}")
-    return "; ".join(written) + ";"
+    rules = []
+    for style, table in STYLES.items():
+        written = []
+        for key, value in table.items():
+            if value in PALETTE:
+                value = f"var(--{value})"
+            written.append(f"{key}: {value}{'px' if key == 'font-size' else ''};")
+        rules.append(f"svg .{style} {{ {' '.join(written)} }}\n")
+    return "".join(rules)

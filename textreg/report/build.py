@@ -16,15 +16,9 @@ from textreg.records import Corpus
 from textreg.report.baseline import baseline_of
 from textreg.report.documents import documents_of
 from textreg.report.facts import data_facts, settings_facts
-from textreg.report.features import (
-    columns_of,
-    documents_without_features,
-    dropped_of,
-    label_words,
-    stability_of,
-)
+from textreg.report.features import columns_of, dropped_of, label_words, stability_of
 from textreg.report.predictions import Predictions, scores_of
-from textreg.report.records import Dropped, Fact, Report, Reproduce
+from textreg.report.records import Fact, Report, Reproduce
 from textreg.report.refits import BASELINE, Refits, refit
 from textreg.report.reproduce import fingerprint, fit_command, settings_of, versions, with_choices
 from textreg.report.search import path_section, search_section
@@ -177,8 +171,8 @@ def _report(model: Model, measured: _Measured, title: str, command: Sequence[str
     skipped = sum(one.skipped for one in corpora.values())
     explained = gives_offsets(model)
     search, path = search_section(model), path_section(model)
+    unknown = int(np.count_nonzero(np.diff(X.indptr) == 0))  # documents without a feature
     words, words_left_out = label_words(model, X, predictions.y_true)
-    unknown = documents_without_features(X)
     missing = []
     if refits is None:
         missing.append(NO_TRAIN)
@@ -205,11 +199,7 @@ def _report(model: Model, measured: _Measured, title: str, command: Sequence[str
         words_left_out=words_left_out,
         selection=None if refits is None else _selection(model, refits),
         selected_documents=() if refits is None else selected_documents(model, refits),
-        dropped=Dropped(
-            skipped, unknown, None if summary is None else summary.features, model.n_features
-        )
-        if refits is None
-        else dropped_of(model, refits, skipped, unknown),
+        dropped=dropped_of(model, refits, skipped, unknown),
         stability=None if refits is None else stability_of(model, refits),
         baseline=None if refits is None else baseline_of(model, refits),
         documents=documents_of(predictions) if explained else (),

@@ -77,13 +77,14 @@ def label_words(model: Model, X: csr_array, y_true: Targets) -> tuple[tuple[Labe
     return tuple(labels), len(names) - len(labels)
 
 
-def documents_without_features(X: csr_array) -> int:
-    """Number of documents without any feature of the model."""
-    return int(np.count_nonzero(np.diff(X.indptr) == 0))
+def dropped_of(model: Model, refits: Refits | None, skipped: int, unknown: int) -> Dropped:
+    """What training had and the model does not use; more of it from ``refits``.
 
-
-def dropped_of(model: Model, refits: Refits, skipped: int, unknown: int) -> Dropped:
-    """What training had and the model does not use."""
+    skipped, unknown: see :class:`Dropped`.
+    """
+    if refits is None:
+        features = None if model.summary is None else model.summary.features
+        return Dropped(skipped, unknown, features, model.n_features)
     empty = refits.sentences.filled & ~refits.sentences.selected
     return Dropped(
         skipped=skipped,
