@@ -40,8 +40,8 @@ def print_summary(summary: TrainingSummary, task: Task, model: Path, report: str
 
 
 def _data_lines(summary: TrainingSummary, task: Task) -> Iterator[str]:
-    title, told = task.told(summary.labels)
-    labels = [single_line(label) for label in told]
+    title, shown = task.label_lines(summary.labels)
+    labels = [single_line(label) for label in shown]
     more = f" and {len(labels) - MAX_LABELS} more" if len(labels) > MAX_LABELS else ""
     yield f"{title}: {', '.join(labels[:MAX_LABELS])}{more}"
     yield f"features: {summary.features:,} ({summary.seconds['features']:.1f} s)"

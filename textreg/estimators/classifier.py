@@ -60,7 +60,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     metric : {'accuracy', 'macro-f1', 'log-loss'}, default 'accuracy'
         Metric that hyperparameters are chosen by; in a regression r2 by default.
     loss : str or Loss, default 'logistic'
-        Loss; in a regression squared by default.
+        Loss: hinge, logistic, squared, squared-hinge, or one of a plugin; squared for a regression.
     multiclass : {'ovr', 'softmax'}, default 'ovr'
         For three or more labels: fit each one against the rest (ovr), or all together (softmax).
     refit : bool, default True

@@ -57,7 +57,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     metric : {'r2', 'mse'}, default 'r2'
         Metric that hyperparameters are chosen by; in a regression r2 by default.
     loss : str or Loss, default 'squared'
-        Loss; in a regression squared by default.
+        Loss: hinge, logistic, squared, squared-hinge, or one of a plugin; squared for a regression.
     refit : bool, default True
         Fit the final model on all documents, held-out ones included.
     path : bool, default False

@@ -1,6 +1,6 @@
 """Calibration of probabilities on held-out documents.
 
-Calibrated probabilities come true as often as they say. A calibration changes scores before they
+Calibrated probabilities agree with observed frequencies. A calibration changes scores before they
 become probabilities; it changes neither weights nor predictions.
 """
 

@@ -1,4 +1,4 @@
-"""How often predicted probabilities come true, and the effect of each decision threshold."""
+"""Whether probabilities agree with observed frequencies, and the effect of thresholds."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Bin(NamedTuple):
 
 
 class Reliability(NamedTuple):
-    """A reliability diagram: predicted probabilities and how often they come true.
+    """A reliability diagram: predicted probabilities and observed frequencies.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Reliability(NamedTuple):
 
 
 def reliability(probability: Floats, came_true: Bools, of: str = "") -> Reliability:
-    """Sort documents into bins by their probability, and count how often it came true.
+    """Sort documents into bins by their probability, and count the outcomes.
 
     Parameters
     ----------

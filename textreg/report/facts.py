@@ -55,10 +55,10 @@ def data_facts(model: Model) -> tuple[Fact, ...]:
     facts = []
     if summary is not None:
         facts.append(Fact("trained on", f"{summary.documents:,} documents"))
-    title, told = model.task.told({} if summary is None else summary.labels)
-    if told:
-        more = f" and {len(told) - LABELS:,} more" if len(told) > LABELS else ""
-        facts.append(Fact(title, ", ".join(told[:LABELS]) + more))
+    title, shown = model.task.label_lines({} if summary is None else summary.labels)
+    if shown:
+        more = f" and {len(shown) - LABELS:,} more" if len(shown) > LABELS else ""
+        facts.append(Fact(title, ", ".join(shown[:LABELS]) + more))
     if summary is not None:
         facts.append(Fact("features in training", f"{summary.features:,}"))
     facts.append(Fact("features with a weight", f"{model.n_features:,}"))

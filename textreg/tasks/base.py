@@ -160,7 +160,7 @@ class Task(ABC):
         """Statistics of the targets, for the summary of a training."""
 
     @abstractmethod
-    def told(self, described: Mapping[str, float]) -> tuple[str, list[str]]:
+    def label_lines(self, described: Mapping[str, float]) -> tuple[str, list[str]]:
         """What :meth:`describe` gave, for people: a title and a text for each item.
 
         Nothing is listed if nothing is known.
@@ -254,7 +254,7 @@ class Task(ABC):
     def reliability(
         self, scores: Floats, y: Targets, calibration: Calibration | None = None
     ) -> Reliability | None:
-        """How often probabilities come true; None if there are none."""
+        """Predicted probabilities against observed frequencies; None if there are none."""
         return None
 
     # -- thresholds -----------------------------------------------------------------------------

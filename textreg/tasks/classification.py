@@ -125,7 +125,7 @@ class Classification(Task):
         counts = np.bincount(y.astype(np.int64), minlength=len(self.labels)).tolist()
         return dict(zip(self.labels, counts, strict=True))
 
-    def told(self, described: Mapping[str, float]) -> tuple[str, list[str]]:
+    def label_lines(self, described: Mapping[str, float]) -> tuple[str, list[str]]:
         listed = [
             f"{label} {described[label]:,}" if label in described else label
             for label in self.labels

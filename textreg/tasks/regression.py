@@ -98,7 +98,7 @@ class Regression(Task):
     def describe(self, y: Targets) -> dict[str, float]:
         return {"mean": float(y.mean()), "standard_deviation": float(y.std())}
 
-    def told(self, described: Mapping[str, float]) -> tuple[str, list[str]]:
+    def label_lines(self, described: Mapping[str, float]) -> tuple[str, list[str]]:
         listed = [f"{name.replace('_', ' ')} {value:.4g}" for name, value in described.items()]
         return "numbers", listed
 

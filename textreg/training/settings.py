@@ -9,6 +9,7 @@ from typing import Any
 from textreg.errors import UsageError, did_you_mean
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Plugin, Regularizer, Tokenizer
+from textreg.losses import LOSSES
 from textreg.measure.calibration import METHODS
 from textreg.measure.thresholds import parse_rule
 from textreg.params import Param, Parametrized, param
@@ -136,7 +137,7 @@ class TrainingSettings(Parametrized):
         default="logistic",
         convert=part_of("loss"),
         metavar="NAME",
-        help="loss; in a regression squared by default",
+        help=f"loss: {', '.join(sorted(LOSSES))}, or one of a plugin; squared for a regression",
     )
     multiclass: str = param(
         default="ovr",
