@@ -27,7 +27,7 @@ from textreg._core.stagewise import (
     largest_derivative,
 )
 from textreg.records import Floats, Int32s, Int64s, Problem
-from textreg.records.ragged import row_of
+from textreg.records.ragged import row_of, take_rows
 from textreg.solvers.stagewise_rules import GramCacheUse
 
 if TYPE_CHECKING:
@@ -145,9 +145,13 @@ class ScaledMatrix:
     def __init__(self, design: Design, factor: Floats, lookup: DerivativeLookup) -> None:
         rows = RowsByPosition.of(design.X, lookup.position)
         self._rows = rows._replace(data=factor[design.X.indices] * design.X.data)
-        indptr, indices, data = design.columns
-        self._columns = indptr, indices, factor[row_of(indptr)] * data
-        self._lookup = lookup
+        # By position, columns of one length lie together: products with all of them take less than
+        # half of the time that they take in the order of the features.
+        columns, every = design.columns, np.arange(len(design.columns.data))
+        indptr, entries = take_rows(columns.indptr, every, lookup.order)
+        scale = factor[lookup.order][row_of(indptr)]
+        self._columns = indptr, columns.indices[entries], scale * columns.data[entries]
+        self._positions, self._lookup = design.features, lookup
 
     def add(self, rows: Int32s, change: Floats, offset: float) -> None:
         """A += D(gamma) X'change, where ``change`` is zero but in the given rows."""
@@ -156,7 +160,7 @@ class ScaledMatrix:
 
     def reset(self, v: Floats, offset: float) -> None:
         """A = D(gamma) X'v."""
-        column_dots(*self._columns, v, self._lookup.order, self._lookup.A)
+        column_dots(*self._columns, v, self._positions, self._lookup.A)
         self._lookup.reset(offset)
 
 
