@@ -229,7 +229,7 @@ FAULTS = [
     _fault(
         _solving("raises", "raise RuntimeError('no license\\nreally')"),
         r"regularizer 'raises' of acme-raises 0\.3 fails in solve: RuntimeError: no license "
-        r"\(.*acme_raises\.py:\d+\)\. Update it \(pip install -U acme-raises\), take another",
+        r"\(.*acme_raises\.py:\d+\)\. Update it \(pip install -U acme-raises\), use another",
     ),
     _fault(
         _solving("quits", "sys.exit(0)"),

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 T = TypeVar("T")
 
@@ -17,17 +21,36 @@ class Cache:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._values: dict[Hashable, Any] = {}
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """The value of ``key``, which ``make`` returns if there is none yet."""
-        if key not in self._values:  # a value that is there is read without waiting for others
-            with self._lock:
-                if key not in self._values:
-                    self._values[key] = make()
-        value: T = self._values[key]
-        return value
+        with self.lock:
+            if key not in self._values:
+                self._values[key] = make()
+            value: T = self._values[key]
+            return value
 
     def __reduce__(self) -> tuple[type[Cache], tuple[()]]:
         return Cache, ()
+
+
+class derived(cached_property[T]):  # noqa: N801  read like functools.cached_property
+    """A cached property of an object with a ``cache``, made once across threads.
+
+    It is a field of the object like any other, so that plugins get it sealed (plugins/guard.py).
+    """
+
+    @overload
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> T: ...
+
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
+        if instance is None:
+            return self
+        with instance.cache.lock:
+            # Another thread may have made it while this one waited.
+            made = vars(instance).get(self.attrname, self)
+            return super().__get__(instance, owner) if made is self else made

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg._core.columns import column_dots, column_sums
 from textreg.errors import RecordError
-from textreg.records.cache import Cache
+from textreg.records.cache import Cache, derived
 from textreg.records.matrix import checked_csr
 
 if TYPE_CHECKING:
@@ -91,25 +91,31 @@ class Design:
         n, p = self.X.shape
         return n, p
 
-    @property
+    @derived
     def X_csc(self) -> csc_array:
         """The matrix by columns."""
-        return self.cache.get("X_csc", self.X.tocsc)
+        return self.X.tocsc()
 
-    @property
+    @derived
     def columns(self) -> ColumnArrays:
         """The arrays of the matrix by columns."""
-        return self.cache.get("columns", lambda: _column_arrays(self.X_csc))
+        X = self.X_csc
+        return ColumnArrays(
+            _read_only(X.indptr, np.int64),
+            _read_only(X.indices, np.int32),
+            _read_only(X.data, np.float64),
+        )
 
-    @property
+    @derived
     def squares(self) -> Floats:
         """The squared values of ``columns``, for curvature and norms."""
-        return self.cache.get("squares", lambda: _read_only(self.columns.data**2, np.float64))
+        data = self.columns.data
+        return _read_only(data * data, np.float64)
 
-    @property
+    @derived
     def features(self) -> Int32s:
         """The index of every feature, for kernels that take a choice of them."""
-        return self.cache.get("features", lambda: _read_only(np.arange(self.shape[1]), np.int32))
+        return _read_only(np.arange(self.shape[1]), np.int32)
 
     def product(self, w: Floats, features: Int32s | None = None, intercept: float = 0.0) -> Floats:
         """X w + intercept.
@@ -174,14 +180,6 @@ class Design:
         indptr, indices, _ = self.columns
         column_dots(indptr, indices, self.squares, h, features, curvature)
         return curvature
-
-
-def _column_arrays(X: csc_array) -> ColumnArrays:
-    return ColumnArrays(
-        _read_only(X.indptr, np.int64),
-        _read_only(X.indices, np.int32),
-        _read_only(X.data, np.float64),
-    )
 
 
 def _read_only(array: NDArray[Any], dtype: type) -> NDArray[Any]:
