@@ -21,6 +21,7 @@ from textreg.errors import BrokenPluginError
 from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Plugin, Regularizer, Tokenizer
 from textreg.plugins import registry
 from textreg.plugins.guard import Seal, blaming, sealed
+from textreg.plugins.inventory import class_of
 from textreg.plugins.joining import JoinedBuilder
 from textreg.records import (
     Graph,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
 
 S = TypeVar("S", Solution, MultiSolution)
+Part = Plugin | type[Plugin]
+"""A plugin for messages: an instance or its class."""
 
 
 def encode(tokenizer: Tokenizer, texts: Sequence[str], *, spans: bool = False) -> Tokens:
@@ -183,29 +186,28 @@ def _guarded(cls: type[Loss], name: str) -> Callable[..., Any]:
 
     def call(self: Loss, *arrays: Floats) -> Any:
         given = [array if at in written else sealed(array) for at, array in enumerate(arrays)]
-        part = cls(**self.params())  # which has a provider
-        with _blaming(part, name):
+        with _blaming(cls, name):
             result = method(self, *given)
         outputs = [arrays[at] for at in written]
         if name == "curvature_bound":
-            _require_array(part, name, result, np.float64, arrays[0].shape)
+            _require_array(cls, name, result, np.float64, arrays[0].shape)
             outputs.append(result)
         elif name != "balance":
             real = isinstance(result, (float, int, np.floating, np.integer)) and not isnan(result)
-            _require(part, name, real, "a number", result)
+            _require(cls, name, real, "a number", result)
         finite = all(bool(np.isfinite(array).all()) for array in outputs)
-        _require(part, name, finite, "finite numbers", "NaN or infinite ones")
+        _require(cls, name, finite, "finite numbers", "NaN or infinite ones")
         return result
 
     return call
 
 
-def ours(part: Plugin) -> bool:
+def ours(part: Part) -> bool:
     """Whether a part comes with textreg, whose own tests replace some of the checks."""
-    return type(part).__module__.partition(".")[0] == "textreg"
+    return class_of(part).__module__.partition(".")[0] == "textreg"
 
 
-def _advice(part: Plugin) -> str:
+def _advice(part: Part) -> str:
     info = registry.provider(part)
     if ours(part):
         return "This is a bug in textreg: please report it with the output of --debug."
@@ -218,7 +220,7 @@ def _advice(part: Plugin) -> str:
 
 
 @contextmanager
-def _blaming(part: Plugin, doing: str) -> Iterator[None]:
+def _blaming(part: Part, doing: str) -> Iterator[None]:
     with blaming(lambda: registry.who(part), doing, lambda: _advice(part)):
         yield
 
@@ -238,13 +240,13 @@ def _handing(part: Plugin, doing: str, **records: Any) -> Iterator[Sequence[Any]
         raise BrokenPluginError(f"{registry.who(part)} is broken: {cause}. {_advice(part)}", cause)
 
 
-def _require(part: Plugin, doing: str, holds: bool, wanted: str, got: Any) -> None:
+def _require(part: Part, doing: str, holds: bool, wanted: str, got: Any) -> None:
     """BrokenPluginError unless it holds."""
     if not holds:
         raise _wrong(part, doing, wanted, got)
 
 
-def _wrong(part: Plugin, doing: str, wanted: str, got: Any) -> BrokenPluginError:
+def _wrong(part: Part, doing: str, wanted: str, got: Any) -> BrokenPluginError:
     """The error for a wrong result; ``got`` is the result, or a description of it."""
     if not isinstance(got, str):
         got = "None" if got is None else f"of the type {type(got).__name__}"
@@ -253,7 +255,7 @@ def _wrong(part: Plugin, doing: str, wanted: str, got: Any) -> BrokenPluginError
 
 
 def _require_array(
-    part: Plugin, doing: str, array: Any, kind: type, shape: tuple[int, ...] | None = None
+    part: Part, doing: str, array: Any, kind: type, shape: tuple[int, ...] | None = None
 ) -> None:
     """BrokenPluginError unless it is an array of this type and shape (default: one dimension)."""
     if isinstance(array, np.ndarray):

@@ -93,10 +93,11 @@ class Seal:
         return next((key for key, was in self._before.items() if now.get(key) != was), "")
 
     def _checksums(self) -> dict[str, int]:
+        known: dict[tuple[Any, ...], int] = {}
         return {
             key: checksum
             for name, record in self.records.items()
-            for key, checksum in _checksums(record, name)
+            for key, checksum in _checksums(record, name, known)
         }
 
 
@@ -119,18 +120,27 @@ def sealed(value: Any) -> Any:
     return other
 
 
-def _checksums(value: Any, name: str) -> Iterator[tuple[str, int]]:
-    """A checksum for every array and list of names in a record, by the name of its field."""
+def _checksums(
+    value: Any, name: str, known: dict[tuple[Any, ...], int]
+) -> Iterator[tuple[str, int]]:
+    """A checksum for every array and list of names in a record, by the name of its field.
+
+    known: checksums of the arrays so far, by their place in memory. Fields share arrays, as a
+    problem does with its Design.
+    """
     from numpy import ascontiguousarray, ndarray
     from scipy.sparse import issparse
 
     if isinstance(value, ndarray):
-        yield name, zlib.crc32(ascontiguousarray(value).data)
+        place = (value.ctypes.data, value.shape, value.strides, value.dtype.str)
+        if place not in known:
+            known[place] = zlib.crc32(ascontiguousarray(value).data)
+        yield name, known[place]
     elif type(value) is list:
         yield name, hash(tuple(value))
     elif type(value) is tuple:
         for at, field in enumerate(value):
-            yield from _checksums(field, f"{name}[{at}]")
+            yield from _checksums(field, f"{name}[{at}]", known)
     elif not isinstance(value, type) and (issparse(value) or is_dataclass(value)):
         for key, field in vars(value).items():
-            yield from _checksums(field, f"{name}.{key}")
+            yield from _checksums(field, f"{name}.{key}", known)
