@@ -55,7 +55,8 @@ def first_equal(
     ptr : integer ndarray, shape (rows + 1,)
         Offsets of the rows, none of which may be empty.
     numbers : uint64 ndarray, shape (entries,)
-        Random numbers, equal for equal entries (see :func:`mix_bits`); rows are hashed by sums.
+        Random numbers, equal for equal entries (see :func:`hash_entries`); rows are hashed by
+        their sums.
     equal : callable
         Called with two arrays of entries; whether they are equal, pair by pair.
     keys : ndarray, shape (rows,), optional
@@ -92,6 +93,12 @@ def mix_bits(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: NDArray[np.uint64] = bits ^ (bits >> np.uint64(31))
     return mixed
+
+
+def hash_entries(indices: NDArray[np.integer[Any]], values: NDArray[Any]) -> NDArray[np.uint64]:
+    """(entries,) Numbers that look random, equal for equal indices and 64-bit values."""
+    # The mixer leaves 0 as it is: count from 1.
+    return mix_bits(mix_bits(indices.astype(np.uint64) + np.uint64(1)) ^ values.view(np.uint64))
 
 
 def distinct_rows(

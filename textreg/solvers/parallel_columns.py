@@ -17,7 +17,7 @@ import numpy as np
 
 from textreg.penalties import Links
 from textreg.records import Design, Floats, Int64s, MultiSolution, Problem, Solution
-from textreg.records.ragged import first_equal, mix_bits
+from textreg.records.ragged import first_equal, hash_entries
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -125,14 +125,12 @@ def _first_parallel(X: csc_array, curvature: Floats, mergeable: NDArray[np.bool_
     indptr, documents = X.indptr, X.indices
     # Divided by their first entries, parallel columns are equal.
     ratios = X.data / np.repeat(X.data[indptr[:-1]], np.diff(indptr))
-    bits = mix_bits(documents.astype(np.uint64) + np.uint64(1))
-    bits ^= np.round(ratios, DIGITS).view(np.uint64)
+    numbers = hash_entries(documents, np.round(ratios, DIGITS))
 
     def equal(one: Int64s, two: Int64s) -> NDArray[np.bool_]:
         near = np.abs(ratios[one] - ratios[two]) <= SAME * np.abs(ratios[two])
         same: NDArray[np.bool_] = near & (documents[one] == documents[two])
         return same
 
-    numbers = mix_bits(bits)
     first[candidates] = candidates[first_equal(indptr, numbers, equal, curvature[candidates])]
     return first

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textreg._core.columns import column_dots
 from textreg.records import Floats, Int32s, Int64s, Problem
 from textreg.records.cache import Cache
-from textreg.records.ragged import first_equal, mix_bits, row_of
+from textreg.records.ragged import first_equal, hash_entries, row_of
 
 SAME = 2.0**-40
 """Entries of two columns of norm one that differ by no more are equal, up to rounding."""
@@ -142,15 +142,14 @@ class UnitColumns:
         indptr = np.append(self.indptr[full], len(self.data))  # empty columns have no entries
         # Of norm one, columns are parallel if they are equal but for the sign of the first entry.
         values = self.data * np.repeat(np.sign(self.data[indptr[:-1]]), np.diff(indptr))
-        bits = mix_bits(self.indices.astype(np.uint64) + np.uint64(1))
-        bits ^= np.rint(values / SAME).astype(np.int64).view(np.uint64)
+        numbers = hash_entries(self.indices, np.rint(values / SAME).astype(np.int64))
 
         def equal(one: Int64s, two: Int64s) -> NDArray[np.bool_]:
             near = np.abs(values[one] - values[two]) <= 2.0 * SAME
             same: NDArray[np.bool_] = near & (self.indices[one] == self.indices[two])
             return same
 
-        leader = first_equal(indptr, mix_bits(bits), equal)
+        leader = first_equal(indptr, numbers, equal)
         order = np.lexsort((full, -scale[full], leader))
         before, after = order[:-1], order[1:]
         parallel = leader[before] == leader[after]
