@@ -16,13 +16,11 @@ from textreg.cli.inputs import TRAINING, Reading, reading
 from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, print_json, progress_bar
 from textreg.cli.settings import settings
-from textreg.cli.trained import print_summary
 from textreg.errors import UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.model.container import is_container
 from textreg.terminal import single_line
 from textreg.training.settings import TrainingSettings, declared_settings
-from textreg.training.train import train_corpus
 
 
 class TrainOutput(NamedTuple):
@@ -80,6 +78,10 @@ def command(
     _check_split(how, dev)
     given = {key: value for key, value in options.items() if value is not None}
     training = TrainingSettings.from_options(**given)
+
+    # Late, so that --help and refusals do not wait for them.
+    from textreg.cli.trained import print_summary
+    from textreg.training.train import train_corpus
 
     started = time.monotonic()
     corpus = how.training(files, tell=talk)
