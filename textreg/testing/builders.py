@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.errors import DataError, DataWarning, UsageError
+from textreg.errors import DataError, DataWarning, RecordError, UsageError
 from textreg.kinds import GraphBuilder, GroupBuilder, Tokenizer
 from textreg.plugins import registry
 from textreg.records import Graph, Groups, Tokens
@@ -114,6 +114,8 @@ def _built(part: GroupBuilder | GraphBuilder, tokens: Tokens) -> Any:
         warnings.simplefilter("ignore", DataWarning)
         try:
             return part.build(tokens)
+        except RecordError as error:  # a DataError too, but of the builder's making
+            fail("a valid record", error)
         except DataError:
             return None
 

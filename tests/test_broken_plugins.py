@@ -1,0 +1,36 @@
+"""The contract bites: its checks find the mistakes of a catalogue, and no fault where none is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from broken_plugins import KINDS, Bug, catalogue, fault
+
+MODULES = {kind: module for kind in KINDS if (module := catalogue(kind)) is not None}
+ORIGINALS = [(kind, part) for kind, module in MODULES.items() for part in module.ORIGINALS]
+BUGS = [(kind, bug) for kind, module in MODULES.items() for bug in module.BUGS]
+
+
+@pytest.mark.parametrize(
+    ("kind", "part"),
+    ORIGINALS,
+    ids=[f"{kind}-{number}" for number, (kind, _) in enumerate(ORIGINALS)],
+)
+def test_no_fault_is_found_where_there_is_none(kind: str, part: Any) -> None:
+    assert fault(kind, part) == ""
+
+
+@pytest.mark.parametrize(("kind", "bug"), BUGS, ids=[f"{kind}-{bug}" for kind, bug in BUGS])
+def test_a_mistake_is_found(kind: str, bug: Bug) -> None:
+    found = fault(kind, bug.part)
+    if bug.missed:
+        assert not found, f"{bug} is found now, so it is not missed any more: {found}"
+    else:
+        assert found, f"no check finds {bug}"
+
+
+def test_names_are_unique() -> None:
+    names = Counter((kind, bug.name) for kind, bug in BUGS)
+    assert [name for name, times in names.items() if times > 1] == []
