@@ -14,7 +14,10 @@ PLUGINS := $(wildcard plugins/*/pyproject.toml)
 PLUGIN_SOURCES := $(wildcard plugins/*/setup.py plugins/*/*/*.pyx)
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-all test-oldest lint types docs reference pictures results bench clean
+CASES ?= 2000
+SEED ?= 0
+
+.PHONY: help demo test test-all test-oldest fuzz lint types docs reference pictures results bench clean
 .DELETE_ON_ERROR:
 
 help:
@@ -22,6 +25,7 @@ help:
 	@echo 'make test         run the tests, those of the plugins/ too'
 	@echo 'make test-all     run them with every one of PYTHONS="$(PYTHONS)"'
 	@echo 'make test-oldest  run them with the first of these and the oldest dependencies allowed'
+	@echo 'make fuzz         run hostile inputs: CASES=$(CASES) of each area, or of AREA=, from SEED=$(SEED)'
 	@echo 'make lint         check style; make types: check types'
 	@echo 'make docs         build the documentation; make reference, make pictures: write its generated parts'
 	@echo 'make results      run the papers again on the corpora in TEXTREG_DATA, write docs/results.md'
@@ -52,6 +56,10 @@ test-all:
 test-oldest:
 	PIP_CONSTRAINT=tests/oldest.txt $(MAKE) --no-print-directory test \
 		PYTHON="$(firstword $(PYTHONS))" VENV=.venv-oldest
+
+fuzz: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
+	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz/frame.py $(AREA) --seed $(SEED) \
+		$(if $(CASE),--case $(CASE),--cases $(CASES))
 
 lint: $(VENV)/.stamp-lint
 	$(BIN)/ruff check .
