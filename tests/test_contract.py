@@ -108,7 +108,7 @@ class Order(Wrong):
 
 class Weights(Wrong):
     def solve(self, problem: Problem) -> Solution:
-        return super().solve(problem.replace(weights=np.ones(len(problem.y))))
+        return super().solve(problem.replace(sample_weight=np.ones(len(problem.y))))
 
 
 class Intercept(Wrong):

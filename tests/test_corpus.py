@@ -89,7 +89,7 @@ def test_formats_by_ending_and_by_content(write, name: str, ending: str, content
     corpus = read_corpus([write(name + ending, content)])
     assert list(corpus.texts) == TEXTS
     assert corpus.labels == LABELS
-    assert corpus.weights is None
+    assert corpus.sample_weight is None
     assert corpus.skipped == 0
 
 
@@ -251,13 +251,13 @@ def test_named_columns(write) -> None:
     corpus = read_corpus(path, text_col="Betreff", label_col="art", weight_col="n")
     assert list(corpus.texts) == ["yes"]
     assert corpus.labels == ["right"]
-    assert corpus.weights is not None
-    np.testing.assert_array_equal(corpus.weights, [2.5])
+    assert corpus.sample_weight is not None
+    np.testing.assert_array_equal(corpus.sample_weight, [2.5])
     assert corpus.columns == {"format": "csv", "text": "Betreff", "label": "Art", "weight": "n"}
     path = write("a.jsonl", '{"t": "yes", "l": "right", "n": 0}\n{"t": "a", "l": "b", "n": "3"}\n')
     corpus = read_corpus(path, text_col="t", label_col="l", weight_col="n")
-    assert corpus.weights is not None
-    np.testing.assert_array_equal(corpus.weights, [0, 3])
+    assert corpus.sample_weight is not None
+    np.testing.assert_array_equal(corpus.sample_weight, [0, 3])
 
 
 def test_csv_without_a_header_by_numbers(write, stdin) -> None:

@@ -236,7 +236,7 @@ def test_every_column_of_the_documents_counts() -> None:
             {},
             {"labels": ["a", "b"]},
             {"labels": ["b", "a"]},
-            {"weights": np.array([1.0, 2.0])},
+            {"sample_weight": np.array([1.0, 2.0])},
             {"group_of": ["a", "b"]},
             {"time_of": ["a", "b"]},
         ]

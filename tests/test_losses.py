@@ -42,7 +42,7 @@ def problem(loss: str, seed: int = 0, **changes: Any) -> Problem:
     values: dict[str, Any] = {
         "X": X,
         "y": y,
-        "weights": rng.integers(1, 4, N).astype(float),
+        "sample_weight": rng.integers(1, 4, N).astype(float),
         "loss": loss,
         "groups": groups,
         "graph": Graph(csr_array(links)),
@@ -90,8 +90,10 @@ def test_every_convex_fit_has_a_proof(loss: str, reg: str, params: dict[str, Any
 def test_repeating_documents_is_weighting_them(loss: str, reg: str, params: dict[str, Any]) -> None:
     part = registry.create("regularizer", reg, **params)
     weighted = problem(loss, tol=1e-8)
-    rows = np.repeat(np.arange(N), weighted.weights.astype(int))
-    repeated = weighted.replace(X=weighted.X[rows], y=weighted.y[rows], weights=np.ones(len(rows)))
+    rows = np.repeat(np.arange(N), weighted.sample_weight.astype(int))
+    repeated = weighted.replace(
+        X=weighted.X[rows], y=weighted.y[rows], sample_weight=np.ones(len(rows))
+    )
     one, other = part.solve(weighted), part.solve(repeated)
     assert np.count_nonzero(one.w)
     scale = np.abs(one.w).max()
@@ -106,7 +108,7 @@ def fitted(reg: str, given: Problem, **params: Any) -> Solution:
 
 def test_squared_lasso_and_ridge_are_those_of_scikit_learn() -> None:
     """Theirs has a mean where ours has a sum."""
-    given = problem("squared", tol=1e-12, weights=np.ones(N))
+    given = problem("squared", tol=1e-12, sample_weight=np.ones(N))
     X = given.X.toarray()
     lasso = SklearnLasso(alpha=2.0 / N, tol=1e-12, max_iter=100_000).fit(X, given.y)
     ours = fitted("lasso", given, l1=2.0)
@@ -117,7 +119,7 @@ def test_squared_lasso_and_ridge_are_those_of_scikit_learn() -> None:
 
 
 def test_squared_hinge_ridge_is_that_of_liblinear() -> None:
-    given = problem("squared-hinge", tol=1e-12, weights=np.ones(N), fit_intercept=False)
+    given = problem("squared-hinge", tol=1e-12, sample_weight=np.ones(N), fit_intercept=False)
     theirs = LinearSVC(C=1.0, fit_intercept=False, tol=1e-10, max_iter=1_000_000)
     theirs.fit(given.X, given.y)
     np.testing.assert_allclose(fitted("ridge", given, l2=0.5).w, theirs.coef_[0], atol=1e-4)
@@ -129,7 +131,7 @@ def hinge_optimum(given: Problem, l1: float, l2: float) -> float:
     A linear one for l2 = 0; else its dual, max sum_i a_i - ||X'(a y)||^2 / (4 l2) over the box
     0 <= a <= c with a.y = 0.
     """
-    X, y, c = given.X.toarray(), given.y, given.weights
+    X, y, c = given.X.toarray(), given.y, given.sample_weight
     n, p = X.shape
     if l2 == 0.0:  # w = u - v, b = s - t, and the slack of every document
         yX = y[:, None] * np.c_[X, -X, np.ones(n), -np.ones(n)]
@@ -164,12 +166,12 @@ def test_the_gap_of_the_hinge_itself_bounds_it(l1: float, l2: float) -> None:
         objective, gap = found.unsmoothed.objective, found.unsmoothed.gap
         slack = 1e-6 * least
         z = given.X @ found.w + found.b
-        hinge = float(given.weights @ np.maximum(1.0 - given.y * z, 0.0))
+        hinge = float(given.sample_weight @ np.maximum(1.0 - given.y * z, 0.0))
         assert objective == pytest.approx(hinge + penalty.value(found.w))
         assert least - slack <= objective
         assert objective * (1.0 - gap) <= least + slack
         # By the definition of the smoothing it cannot be wider than this.
-        widest = found.gap * found.objective + 0.5 * smoothing * given.weights.sum()
+        widest = found.gap * found.objective + 0.5 * smoothing * given.sample_weight.sum()
         assert gap * objective <= widest * (1.0 + 1e-9)
         gaps.append(gap)
     assert gaps[0] > gaps[1] > gaps[2] > gaps[3]
@@ -177,7 +179,7 @@ def test_the_gap_of_the_hinge_itself_bounds_it(l1: float, l2: float) -> None:
 
 
 def test_the_smoothed_hinge_approaches_that_of_liblinear() -> None:
-    given = problem("hinge", weights=np.ones(N), fit_intercept=False)
+    given = problem("hinge", sample_weight=np.ones(N), fit_intercept=False)
     theirs = LinearSVC(C=1.0, loss="hinge", fit_intercept=False, tol=1e-10, max_iter=1_000_000)
     theirs.fit(given.X, given.y)
     off = []
@@ -227,7 +229,7 @@ def test_derivatives_conjugate_and_constant(loss: str, seed: int) -> None:
 
 
 def test_the_first_intercept_ignores_documents_without_weight() -> None:
-    given = problem("squared", weights=np.r_[np.ones(N - 1), 0.0])
+    given = problem("squared", sample_weight=np.r_[np.ones(N - 1), 0.0])
     given = given.replace(y=np.r_[given.y[:-1], 1e9])
     assert given.intercept_at_zero() == pytest.approx(given.y[:-1].mean())
 

@@ -72,7 +72,7 @@ def test_golden(data_dir: Path, name: str) -> None:
 def random_problem(seed: int, n: int = 12, p: int = 7, **options: Any) -> Problem:
     rng = np.random.default_rng(seed)
     y = np.where(np.arange(n) % 3 == 0, 1.0, -1.0)
-    options = {"tol": 1e-10, "weights": rng.random(n) + 0.5, **options}
+    options = {"tol": 1e-10, "sample_weight": rng.random(n) + 0.5, **options}
     return Problem(np.round(rng.normal(size=(n, p)), 2), y, **options)
 
 
@@ -168,7 +168,7 @@ def test_optimum_of_the_whole(regularizer: Network | Laplacian, fit_intercept: b
     p, classes = 7, 2
     graph = random_graph(5, p, classes, opposed=True)
     problem = random_problem(1, p=p, graph=graph, fit_intercept=fit_intercept)
-    X, y, c = problem.X.toarray(), problem.y, problem.weights
+    X, y, c = problem.X.toarray(), problem.y, problem.sample_weight
 
     def objective(x: np.ndarray) -> float:
         z = X @ x[:p] + fit_intercept * x[-1]
@@ -263,7 +263,9 @@ def test_far_starts_come_home() -> None:
 
 
 def test_weights_of_documents_are_repetitions() -> None:
-    problem = random_problem(8, graph=random_graph(8), weights=np.array([2.0] * 6 + [1.0] * 6))
+    problem = random_problem(
+        8, graph=random_graph(8), sample_weight=np.array([2.0] * 6 + [1.0] * 6)
+    )
     rows = np.concatenate([np.arange(12), np.arange(6)])
     again = Problem(problem.X[rows], problem.y[rows], graph=problem.graph, tol=1e-10)
     for regularizer in (
@@ -306,7 +308,7 @@ def test_all_components_are_ridge() -> None:
 def test_principal_components() -> None:
     """Singular vectors from numpy, and their combinations."""
     problem = random_problem(10, n=30)
-    weighted = np.sqrt(problem.weights)[:, None] * problem.X.toarray()
+    weighted = np.sqrt(problem.sample_weight)[:, None] * problem.X.toarray()
     V = np.linalg.svd(weighted, full_matrices=False)[2][:3].T
     inner = Ridge(l2=0.5).solve(problem.replace(X=csr_array(problem.X @ V)))
     solution = PrincipalComponents(components=3, l2=0.5).solve(problem)
@@ -333,7 +335,9 @@ def test_of_a_large_graph_the_most_frequent_features_are_embedded() -> None:
     solution = LocallyLinear(components=2, l2=0.1, most=4).solve(problem)
     assert np.flatnonzero(solution.w).tolist() == [0, 2, 4, 5]
     heavy = np.where(np.arange(12) < 2, 1000.0, 1.0)  # a document counts by its weight
-    solution = LocallyLinear(components=2, l2=0.1, most=6).solve(problem.replace(weights=heavy))
+    solution = LocallyLinear(components=2, l2=0.1, most=6).solve(
+        problem.replace(sample_weight=heavy)
+    )
     assert np.flatnonzero(solution.w).tolist() == [0, 1, 2, 4, 5, 6]
 
 

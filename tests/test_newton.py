@@ -43,7 +43,7 @@ def problem(seed: int = 0, n: int = 40, p: int = 25, **options: Any) -> Problem:
     chance = 1.0 / (1.0 + np.exp(-(X @ rng.normal(size=p)) + 0.5))
     y = np.where(rng.random(n) < chance, 1.0, -1.0)
     y[:2] = [-1.0, 1.0]
-    options.setdefault("weights", rng.choice([0.5, 1.0, 2.0], n))
+    options.setdefault("sample_weight", rng.choice([0.5, 1.0, 2.0], n))
     return Problem(X, y, **{"tol": TIGHT, **options})
 
 
@@ -65,7 +65,7 @@ def test_optimality_conditions(reg: Regularizer, seed: int, intercept: bool) -> 
     given_problem = problem(seed, fit_intercept=intercept)
     solution = reg.solve(given_problem)
     assert solution.converged
-    X, y, c = given_problem.X.toarray(), given_problem.y, given_problem.weights
+    X, y, c = given_problem.X.toarray(), given_problem.y, given_problem.sample_weight
     r = -c * y / (1.0 + np.exp(y * (X @ solution.w + solution.b)))
     strengths = reg.params()
     pull = X.T @ r + 2.0 * strengths.get("l2", 0.0) * solution.w
@@ -83,7 +83,7 @@ def test_optimality_conditions(reg: Regularizer, seed: int, intercept: bool) -> 
 @pytest.mark.parametrize("intercept", [True, False])
 def test_smooth_optimum_is_that_of_another_solver(intercept: bool) -> None:
     given_problem = problem(fit_intercept=intercept)
-    X, y, c = given_problem.X.toarray(), given_problem.y, given_problem.weights
+    X, y, c = given_problem.X.toarray(), given_problem.y, given_problem.sample_weight
 
     def objective(v: Floats) -> float:
         z = X @ v[:-1] + intercept * v[-1]
@@ -97,9 +97,9 @@ def test_smooth_optimum_is_that_of_another_solver(intercept: bool) -> None:
 @settings(max_examples=20, deadline=None)
 @given(seed=SEED)
 def test_weight_two_is_a_document_given_twice(reg: Regularizer, seed: int) -> None:
-    once = problem(seed, weights=np.where(np.arange(40) < 13, 2.0, 1.0))
+    once = problem(seed, sample_weight=np.where(np.arange(40) < 13, 2.0, 1.0))
     rows = np.r_[0:40, 0:13]
-    twice = once.replace(X=once.X[rows], y=once.y[rows], weights=np.ones(53))
+    twice = once.replace(X=once.X[rows], y=once.y[rows], sample_weight=np.ones(53))
     same(reg.solve(once), reg.solve(twice))
 
 
@@ -113,7 +113,7 @@ def test_order_of_documents_and_of_features_is_nothing(reg: Regularizer, seed: i
     shuffled = given_problem.replace(
         X=given_problem.X[rows][:, features],
         y=given_problem.y[rows],
-        weights=given_problem.weights[rows],
+        sample_weight=given_problem.sample_weight[rows],
     )
     expected, found = reg.solve(given_problem), reg.solve(shuffled)
     assert found.objective == pytest.approx(expected.objective, rel=1e-7)
@@ -127,9 +127,11 @@ def test_documents_of_no_weight_are_nothing(reg: Regularizer, seed: int) -> None
     given_problem = problem(seed)
     keep = np.arange(40) % 3 != 2
     without = given_problem.replace(
-        X=given_problem.X[keep], y=given_problem.y[keep], weights=given_problem.weights[keep]
+        X=given_problem.X[keep],
+        y=given_problem.y[keep],
+        sample_weight=given_problem.sample_weight[keep],
     )
-    muted = given_problem.replace(weights=np.where(keep, given_problem.weights, 0.0))
+    muted = given_problem.replace(sample_weight=np.where(keep, given_problem.sample_weight, 0.0))
     same(reg.solve(muted), reg.solve(without))
 
 
@@ -182,8 +184,8 @@ def test_a_large_strength_empties_the_model(reg: Regularizer) -> None:
     given_problem = problem()
     solution = reg.solve(given_problem)
     assert solution.nonzero == 0
-    up = given_problem.weights[given_problem.y > 0].sum()
-    assert solution.b == pytest.approx(math.log(up / (given_problem.weights.sum() - up)))
+    up = given_problem.sample_weight[given_problem.y > 0].sum()
+    assert solution.b == pytest.approx(math.log(up / (given_problem.sample_weight.sum() - up)))
 
 
 @settings(max_examples=20, deadline=None)

@@ -53,7 +53,7 @@ def problem(seed: int = 0, n: int = 40, p: int = 12, **options: Any) -> Problem:
     y[:2] = [-1.0, 1.0]
     weights = rng.choice([0.0, 1.0, 2.0], n)
     weights[:2] = 1.0  # without weight on both sides the intercept has no optimum
-    return Problem(X, y, **{"weights": weights, "tol": 1e-7, "max_iter": 20_000, **options})
+    return Problem(X, y, **{"sample_weight": weights, "tol": 1e-7, "max_iter": 20_000, **options})
 
 
 @pytest.mark.parametrize("strengths", [{"l1": 0.8}, {"l2": 0.4}, {"l1": 0.5, "l2": 0.2}], ids=str)
@@ -90,7 +90,7 @@ def test_constraints_are_penalties_too() -> None:
     assert found.converged
     assert np.linalg.norm(found.w) == pytest.approx(1.0)
     z = given_problem.X @ found.w + found.b
-    r = -given_problem.weights * given_problem.y / (1.0 + np.exp(given_problem.y * z))
+    r = -given_problem.sample_weight * given_problem.y / (1.0 + np.exp(given_problem.y * z))
     gradient = given_problem.X.T @ r
     # At the optimum the gradient points straight out of the ball.
     cosine = -gradient @ found.w / np.linalg.norm(gradient)
@@ -143,7 +143,7 @@ def test_residual_is_that_of_the_weights_returned() -> None:
     penalty = Mine(l1=0.8)
     found = proximal(given_problem, penalty)
     z = given_problem.X @ found.w + found.b
-    r = -given_problem.weights * given_problem.y / (1.0 + np.exp(given_problem.y * z))
+    r = -given_problem.sample_weight * given_problem.y / (1.0 + np.exp(given_problem.y * z))
     gradient = given_problem.X.T @ r
     # For a separable penalty the residual hardly depends on the step.
     moved = penalty.prox(found.w - 1e-3 * gradient, 1e-3)

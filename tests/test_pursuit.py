@@ -162,7 +162,7 @@ def simple_pursuit(
     problem: Problem, l2: float, budget: int, columns: str, kind: str = "mean", groups: Any = ()
 ) -> list[int]:
     """The order in which features are selected."""
-    X, c = problem.X.toarray(), problem.weights
+    X, c = problem.X.toarray(), problem.sample_weight
     norms = np.sqrt(c @ (X * X))
     A = X / np.where(norms > 0.0, norms, 1.0) if columns == "unit" else X
     left = [[j for j in group if norms[j] > 0.0] for group in groups]
@@ -207,7 +207,7 @@ def some_groups(seed: int, p: int = 25, count: int = 8) -> Groups:
 @pytest.mark.parametrize("seed", range(4))
 def test_omp_agrees_with_the_simple_version(seed: int, intercept: bool, columns: str) -> None:
     weights = np.random.default_rng(seed).integers(0, 3, 40).astype(float)
-    problem = small(seed, fit_intercept=intercept, weights=weights)
+    problem = small(seed, fit_intercept=intercept, sample_weight=weights)
     run = Pursuit(problem, l2=0.3, columns=columns)
     run.grow(25)
     assert run.order == simple_pursuit(problem, 0.3, 25, columns)
@@ -250,7 +250,7 @@ def test_the_size_of_caches_changes_no_selection(
 @given(st.integers(0, 10**6), st.booleans())
 def test_projection_bounds_bound_the_score(seed: int, unit: bool) -> None:
     rng = np.random.default_rng(seed)
-    problem, groups = small(seed, weights=rng.random(40)), some_groups(seed)
+    problem, groups = small(seed, sample_weight=rng.random(40)), some_groups(seed)
     columns = UnitColumns(problem)
     size = np.sign(columns.norms) if unit else columns.norms
     prepared = column_groups.column_groups(groups, columns, size)
@@ -268,14 +268,14 @@ def test_projection_bounds_bound_the_score(seed: int, unit: bool) -> None:
             bound = (factors[entries] * alive) @ u[prepared.members[entries]] ** 2
             inside = members[some[members]]
             if len(inside):
-                mean = score_of(A[:, inside], problem.weights, r, "projection")
+                mean = score_of(A[:, inside], problem.sample_weight, r, "projection")
                 assert mean * len(inside) <= bound * (1.0 + 1e-9)
 
 
 @given(st.integers(0, 10**6), st.floats(0.0, 3.0))
 def test_the_error_of_column_dots_is_bounded(seed: int, tolerance: float) -> None:
     rng = np.random.default_rng(seed)
-    columns = UnitColumns(small(seed, weights=rng.random(40) + 0.1))
+    columns = UnitColumns(small(seed, sample_weight=rng.random(40) + 0.1))
     products = ColumnDots(columns, columns.distinct(np.sign(columns.norms)))
     r = rng.normal(size=40)
     for _ in range(4):
@@ -355,11 +355,11 @@ def test_without_singletons_only_groups_are_selected() -> None:
 @given(st.integers(0, 10**6), st.floats(0.01, 10.0), st.booleans())
 def test_the_radius_is_a_bound(seed: int, l2: float, intercept: bool) -> None:
     rng = np.random.default_rng(seed)
-    problem = small(seed, fit_intercept=intercept, weights=rng.random(40))
+    problem = small(seed, fit_intercept=intercept, sample_weight=rng.random(40))
     columns = UnitColumns(problem)
     fit = ActiveFit(problem, columns, np.full(25, 2.0 * l2))
     fit.add(rng.permutation(24)[: rng.integers(1, 20)].astype(np.int32))
-    c, norms = problem.weights, columns.norms
+    c, norms = problem.sample_weight, columns.norms
     A = problem.X.toarray()[:, fit.features] / norms[fit.features]
     _, r = exact_fit(A, problem.y, c, np.full(A.shape[1], 2.0 * l2), intercept)
     for wanted in (1.0, 0.1, 1e-3, 1e-6):
@@ -424,7 +424,7 @@ def test_a_document_of_weight_two_is_that_document_twice() -> None:
     groups = some_groups(7)
     for reg in (Omp(l2=0.5, budget=12), Gomp(l2=0.5, budget=12)):
         weighted = reg.solve(
-            Problem(problem.X, problem.y, weights=weights, groups=groups, tol=1e-10)
+            Problem(problem.X, problem.y, sample_weight=weights, groups=groups, tol=1e-10)
         )
         repeated = reg.solve(Problem(problem.X[twice], problem.y[twice], groups=groups, tol=1e-10))
         assert weighted.report.order == repeated.report.order
@@ -451,7 +451,7 @@ def test_the_given_ridge_is_that_of_the_last_fit() -> None:
     solution = Omp(l2=0.7, budget=6).solve(small(10, tol=1e-12))
     problem, features = small(10), list(solution.report.order)
     A = problem.X.toarray()[:, features]
-    w, _ = exact_fit(A, problem.y, problem.weights, np.full(6, 1.4), True)
+    w, _ = exact_fit(A, problem.y, problem.sample_weight, np.full(6, 1.4), True)
     np.testing.assert_allclose(solution.w[features], w[:-1], atol=1e-5)
     assert solution.b == pytest.approx(w[-1], abs=1e-5)
     assert math.isnan(solution.gap)
@@ -525,7 +525,7 @@ def test_epsilon_ends_a_run(reg: Omp, power: int) -> None:
     part = reg.replace(l2=1.0, budget=10)
     order = list(part.solve(problem).report.order)
     A = problem.X.toarray()[:, order[:5]] / columns.norms[order[:5]]
-    _, r = exact_fit(A, problem.y, problem.weights, np.full(5, 2.0), True)
+    _, r = exact_fit(A, problem.y, problem.sample_weight, np.full(5, 2.0), True)
     best = np.abs(columns.dots(r, np.array(order[5:], dtype=np.int32))).max()
     for factor, count in ((1.001, 5), (0.999, 6)):
         ended = part.replace(epsilon=factor * best**power).solve(problem)

@@ -321,7 +321,7 @@ def test_problem_takes_any_matrix_and_leaves_it_alone() -> None:
             problem.X.toarray(), np.asarray(given_X if given_X is X else before.toarray())
         )
         np.testing.assert_array_equal(problem.X_csc.toarray(), problem.X.toarray())
-        np.testing.assert_array_equal(problem.weights, np.ones(3))
+        np.testing.assert_array_equal(problem.sample_weight, np.ones(3))
         if given_X is not X:
             assert given_X.nnz == before.nnz
 
@@ -331,9 +331,17 @@ def test_problem_takes_any_matrix_and_leaves_it_alone() -> None:
     [
         ({"y": Y[:2]}, DataError, r"X has 3 rows but y has the shape \(2,\)"),
         ({"y": np.array([0.0, 1, 1])}, DataError, r"y must hold -1 and \+1 only"),
-        ({"weights": np.array([1.0, -1, 1])}, DataError, r"weights must be 3 finite numbers"),
-        ({"weights": np.array([1.0, np.inf, 1])}, DataError, r"weights must be 3 finite numbers"),
-        ({"weights": np.ones(2)}, DataError, r"weights must be 3 finite numbers"),
+        (
+            {"sample_weight": np.array([1.0, -1, 1])},
+            DataError,
+            r"sample_weight must be 3 finite numbers",
+        ),
+        (
+            {"sample_weight": np.array([1.0, np.inf, 1])},
+            DataError,
+            r"sample_weight must be 3 finite numbers",
+        ),
+        ({"sample_weight": np.ones(2)}, DataError, r"sample_weight must be 3 finite numbers"),
         ({"X": np.where(X == 3, np.nan, X)}, DataError, r"not finite in row 1"),
         ({"tol": 0}, UsageError, r"tol must be above 0"),
         ({"tol": float("nan")}, UsageError, r"tol must be above 0"),
@@ -360,6 +368,10 @@ def test_problem_replace_shares_what_was_derived() -> None:
     doubled = problem.replace(X=2 * X)
     np.testing.assert_array_equal(doubled.X_csc.toarray(), 2 * X)
     np.testing.assert_array_equal(problem.X.toarray(), X)
+    with pytest.raises(
+        TypeError, match=r"no field 'sample_weights'\. Did you mean 'sample_weight'"
+    ):
+        problem.replace(sample_weights=np.ones(3))
 
 
 def test_solution_counts_its_features() -> None:

@@ -35,7 +35,7 @@ class Shrunk(Regularizer):
     l1: float = param(default=AUTO, min=0, search=LogGrid(0.1, 1, 3), help="threshold")
 
     def solve(self, problem: Problem) -> Solution:
-        gradient = problem.X.T @ (problem.weights * problem.y)
+        gradient = problem.X.T @ (problem.sample_weight * problem.y)
         w = np.sign(gradient) * np.maximum(np.abs(gradient) - self.l1, 0) / self.l2
         warm = 0.0 if problem.start is None else 1e-3 * float(np.abs(problem.start[0]).sum())
         return Solution(w=w, b=warm, objective=0.0, gap=0.0, converged=True)

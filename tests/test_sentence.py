@@ -55,7 +55,7 @@ def objective(problem: Problem, reg: Sentence, w: NDArray[np.float64], b: float)
     """Loss and penalty, written out as in the paper, over the groups as they were given."""
     groups = problem.groups
     assert groups is not None
-    loss = problem.weights @ np.logaddexp(0.0, -problem.y * (problem.X @ w + b))
+    loss = problem.sample_weight @ np.logaddexp(0.0, -problem.y * (problem.X @ w + b))
     norms = [groups.weights[g] * np.linalg.norm(w[groups.members(g)]) for g in range(len(groups))]
     return float(loss + reg.group * sum(norms) + reg.l1 * np.abs(w).sum() + reg.l2 * (w @ w))
 
@@ -155,9 +155,9 @@ def test_a_weight_of_two_repeats_the_document(solver: str) -> None:
     weights = np.ones(n)
     weights[[3, 5]] = 2.0
     reg = Sentence(group=0.1, l1=0.1, solver=solver)
-    weighted = reg.solve(problem.replace(weights=weights))
+    weighted = reg.solve(problem.replace(sample_weight=weights))
     repeated = reg.solve(
-        problem.replace(X=problem.X[rows], y=problem.y[rows], weights=np.ones(n + 2))
+        problem.replace(X=problem.X[rows], y=problem.y[rows], sample_weight=np.ones(n + 2))
     )
     assert weighted.objective == pytest.approx(repeated.objective, rel=2e-7)
 

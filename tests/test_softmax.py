@@ -52,7 +52,7 @@ def fit(reg: str, given: Problem, codes: np.ndarray, **params: float) -> MultiSo
 
 def loss(given: Problem, codes: np.ndarray, W: np.ndarray, b: np.ndarray) -> float:
     Z = given.X @ W.T + b
-    return float(given.weights @ (logsumexp(Z, axis=1) - Z[np.arange(N), codes]))
+    return float(given.sample_weight @ (logsumexp(Z, axis=1) - Z[np.arange(N), codes]))
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -97,7 +97,7 @@ def test_the_gap_is_a_proof(reg: str, params: dict[str, float]) -> None:
     """No other point found lies below the bound, however loose; weights and repetition agree."""
     rng = np.random.default_rng(5)
     weights = rng.integers(1, 4, N).astype(float)
-    made, codes = problem(weights=weights, tol=1e-6)
+    made, codes = problem(sample_weight=weights, tol=1e-6)
     tight = fit(reg, made, codes, **params)
     assert tight.converged
     assert 0 <= tight.gap <= 1e-6
@@ -105,7 +105,7 @@ def test_the_gap_is_a_proof(reg: str, params: dict[str, float]) -> None:
     assert loose.iterations < tight.iterations
     assert loose.objective * (1 - loose.gap) <= tight.objective
     rows = np.repeat(np.arange(N), weights.astype(int))
-    again = made.replace(X=made.X[rows], y=made.y[rows], weights=np.ones(len(rows)))
+    again = made.replace(X=made.X[rows], y=made.y[rows], sample_weight=np.ones(len(rows)))
     repeated = fit(reg, again, codes[rows], **params)
     assert repeated.objective == pytest.approx(tight.objective, rel=1e-6)
     if reg != "lasso":  # which may have many optima

@@ -150,11 +150,11 @@ def test_dropped_gram_columns_are_computed_again() -> None:
 def test_errors_on_the_path_are_those_of_its_models(make: Any) -> None:
     X = numbers(9)
     y = responses(X) if make is linear else labels(X)
-    problem = make(weights=weights(80), validation=(csr_array(X), y))
+    problem = make(sample_weight=weights(80), validation=(csr_array(X), y))
     solution = stagewise(problem, StepRules(epsilon=0.02, every=30, steps=200))
     path = solution.report.path
     assert path.checks.tolist() == [0, 30, 60, 90, 120, 150, 180, 200]
-    c = problem.weights / problem.weights.sum()
+    c = problem.sample_weight / problem.sample_weight.sum()
     for at, step in enumerate(path.checks):
         w, b = path.weights(int(step)), path.intercepts[at]
         z, held = problem.X @ w + b, X @ w + b
@@ -173,17 +173,17 @@ def test_errors_on_the_path_are_those_of_its_models(make: Any) -> None:
 
 
 def test_the_intercept_is_the_best_one() -> None:
-    problem = logistic(weights=weights(80))
+    problem = logistic(sample_weight=weights(80))
     rules = StepRules(epsilon=0.05, every=30, steps=100)  # ends between two checks
     solution = stagewise(problem, rules)
     z = problem.X @ solution.w
 
     def loss(b: float) -> float:
-        return float(problem.weights @ np.logaddexp(0, -problem.y * (z + b)))
+        return float(problem.sample_weight @ np.logaddexp(0, -problem.y * (z + b)))
 
     assert loss(solution.b) <= minimize_scalar(loss).fun * (1 + 1e-12)
     assert solution.objective == pytest.approx(loss(solution.b))
-    squares = stagewise(linear(weights=weights(80)), rules)
+    squares = stagewise(linear(sample_weight=weights(80)), rules)
     rest = linear().y - linear().X @ squares.w - squares.b
     assert weights(80) @ rest == pytest.approx(0.0, abs=1e-9)
     assert squares.objective == pytest.approx(0.5 * weights(80) @ rest**2)
@@ -277,15 +277,15 @@ def test_patience_holds_out_a_tenth_and_then_runs_on_all(seed: int) -> None:
     assert 0 < solution.iterations < 1000
 
     train, held = reg._split(problem)
-    assert len(held) == -(-np.count_nonzero(problem.weights) // 10)
+    assert len(held) == -(-np.count_nonzero(problem.sample_weight) // 10)
     both = np.sort(np.r_[train, held])
-    np.testing.assert_array_equal(both, np.flatnonzero(problem.weights))
+    np.testing.assert_array_equal(both, np.flatnonzero(problem.sample_weight))
     assert set(problem.y[held]) == {-1.0, 1.0}
     separate = reg.solve(
         Problem(
             X[train],
             problem.y[train],
-            problem.weights[train],
+            problem.sample_weight[train],
             validation=(X[held], problem.y[held]),
         )
     )
@@ -301,7 +301,7 @@ def test_patience_applies_to_each_candidate_and_to_callbacks() -> None:
     stopped = parts[0].solve(logistic(callback=lambda step: step.iteration == 10))
     assert (stopped.report.stopped, stopped.converged) == ("callback", False)
     with pytest.raises(DataError, match="at least two documents"):
-        parts[0].solve(logistic(weights=np.eye(80)[0]))
+        parts[0].solve(logistic(sample_weight=np.eye(80)[0]))
 
 
 @pytest.mark.parametrize(
@@ -362,7 +362,7 @@ def test_a_weight_of_two_is_a_document_twice(likelihood: str) -> None:
     c = np.random.default_rng(2).integers(0, 3, 80).astype(float)
     rows = np.repeat(np.arange(80), c.astype(int))
     rules = StepRules(likelihood=likelihood, epsilon=0.05, steps=200, every=20)
-    weighted = stagewise(problem.replace(weights=c), rules)
+    weighted = stagewise(problem.replace(sample_weight=c), rules)
     repeated = stagewise(Problem(problem.X[rows], problem.y[rows]), rules)
     np.testing.assert_allclose(weighted.w, repeated.w, rtol=1e-9, atol=1e-12)
     assert weighted.b == pytest.approx(repeated.b, rel=1e-6)

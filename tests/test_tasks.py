@@ -63,7 +63,7 @@ class Multilabel(Multiclass):
     def strata(self, y: Any) -> tuple[Any, Sequence[str]]:
         return np.zeros(len(y), dtype=np.int64), ("all",)
 
-    def factors(self, y: Any, weights: Any, class_weight: Any) -> Any:
+    def factors(self, y: Any, sample_weight: Any, class_weight: Any) -> Any:
         return np.ones(1)
 
     def describe(self, y: Any) -> dict[str, float]:

@@ -239,6 +239,11 @@ def test_procedures_without_a_bound_report_none() -> None:
     [
         ({"rge": "lasso"}, "no option 'rge'"),
         ({"l1": 0.5}, "no option 'l1'.* such as reg_l1"),
+        ({"weights": [1.0] * 120}, r"no option 'weights'\. Did you mean 'sample_weight'\?"),
+        ({"weight": [1.0] * 120}, r"Did you mean 'sample_weight'\?"),
+        ({"sample_weights": [1.0] * 120}, r"Did you mean 'sample_weight'\?"),
+        ({"class_weights": {}}, r"Did you mean 'class_weight'\?"),
+        ({"group_off": []}, r"Did you mean 'group_of'\?"),
         ({"min_dff": 2}, "Did you mean 'min_df'"),
         ({"reg": "lasso", "reg_l7": 1}, "no parameter 'l7'"),
         ({"reg": "lasso", "groups_weight": "one"}, "lasso makes no use of groups"),

@@ -59,7 +59,7 @@ class Projection(Regularizer):
     def solve(self, problem: Problem) -> Solution:
         """Minimize loss + penalty over u; the gap is that of this smaller problem."""
         check_decided(self.name, l2=self.l2)
-        key = (self.replace(l2=0.0), problem.graph, problem.weights.tobytes())
+        key = (self.replace(l2=0.0), problem.graph, problem.sample_weight.tobytes())
         basis = problem.design.cache.get(key, lambda: self.basis(problem))
         start = problem.start and (basis.project(problem.start[0]), problem.start[1])
         inner = problem.replace(X=basis.scores, groups=None, graph=None, start=start)
@@ -80,7 +80,7 @@ class PrincipalComponents(Projection):
 
     def basis(self, problem: Problem) -> Basis:
         """V = X'C U / S, from the eigenvectors U of C XX' C, C the roots of the weights."""
-        n, root = problem.X.shape[0], np.sqrt(problem.weights)
+        n, root = problem.X.shape[0], np.sqrt(problem.sample_weight)
         columns = problem.X.multiply(root[:, None]).T.tocsr()
         rows = columns.T.tocsr()
         squares, U = eigenvectors(lambda v: rows @ (columns @ v), n, self.components, "largest")
@@ -124,7 +124,7 @@ class LocallyLinear(Projection):
         if not len(linked):
             raise UsageError("lle: the graph has no links; allow more neighbors, or use ridge.")
         if len(linked) > self.most:
-            counts = np.repeat(problem.weights, np.diff(documents.indptr))
+            counts = np.repeat(problem.sample_weight, np.diff(documents.indptr))
             frequency = np.bincount(documents.indices, counts, p)[linked]
             linked = np.sort(linked[np.argsort(-frequency, kind="stable")[: self.most]])
         features, V = graph.cache.get(

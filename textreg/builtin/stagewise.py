@@ -120,7 +120,7 @@ class Stagewise(Regularizer):
         part = problem.replace(
             X=problem.X[train],
             y=problem.y[train],
-            weights=problem.weights[train],
+            sample_weight=problem.sample_weight[train],
             validation=(problem.X[held_out], problem.y[held_out]),
             start=None,
         )
@@ -136,7 +136,7 @@ class Stagewise(Regularizer):
 
     def _split(self, problem: Problem) -> tuple[Int64s, Int64s]:
         """The documents to train on, and a held-out tenth, stratified by y."""
-        rows = np.flatnonzero(problem.weights)
+        rows = np.flatnonzero(problem.sample_weight)
         if len(rows) < 2:
             raise DataError(
                 "stagewise: patience needs at least two documents, one of them held out."

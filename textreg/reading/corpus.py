@@ -173,7 +173,7 @@ class _CorpusReader:
         return Corpus(
             texts=[row.text for _, row in documents],
             labels=labels if complete else None,
-            weights=None if self.names.weight is None else weights,
+            sample_weight=None if self.names.weight is None else weights,
             group_of=None if self.names.group is None else [row.group for _, row in documents],
             time_of=None if self.names.time is None else [row.time for _, row in documents],
             sources=sources,

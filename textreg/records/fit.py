@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textreg._core.arrays import Floats
-from textreg.errors import RecordError, UsageError
+from textreg.errors import RecordError, UsageError, did_you_mean
 from textreg.losses import Loss, find_loss
 from textreg.records.design import Design
 from textreg.records.report import SolverReport
@@ -65,7 +65,7 @@ class Problem:
         matrix stays as it is. A Design is shared, not checked again.
     y : ndarray, shape (n,)
         Labels of -1 and +1, or any numbers if the loss is for numbers.
-    weights : ndarray of shape (n,), default ones
+    sample_weight : ndarray of shape (n,), default ones
         Weights of the documents, 0 or more. A weight of 2 is the same as a document twice.
     loss : Loss or str, default "logistic"
         A loss, or the name of one of textreg's own; kept as a Loss.
@@ -105,7 +105,7 @@ class Problem:
 
     X: csr_array
     y: Floats
-    weights: Floats = None  # type: ignore[assignment]  # ones, once it is made
+    sample_weight: Floats = None  # type: ignore[assignment]  # ones, once it is made
     loss: Loss = "logistic"  # type: ignore[assignment]  # the object, once it is made
     groups: Groups | None = None
     graph: Graph | None = None
@@ -132,9 +132,10 @@ class Problem:
                 f"y must hold -1 and +1 only for the loss '{loss.label()}'; for any numbers take "
                 "a loss such as 'squared'."
             )
-        c = np.ones(n) if self.weights is None else np.array(self.weights, dtype=np.float64)
+        given = self.sample_weight
+        c = np.ones(n) if given is None else np.array(given, dtype=np.float64)
         if c.shape != (n,) or not np.isfinite(c).all() or (c < 0).any():
-            raise RecordError(f"weights must be {n} finite numbers, 0 or more.")
+            raise RecordError(f"sample_weight must be {n} finite numbers, 0 or more.")
         if not self.tol > 0:
             raise UsageError(f"tol must be above 0, not {self.tol}.")
         if self.max_iter < 1:
@@ -146,7 +147,7 @@ class Problem:
         if self.graph is not None and self.graph.n_features != p:
             raise RecordError(f"X has {p} features, but the graph is over {self.graph.n_features}.")
         validation = self.validation and _checked_validation(*self.validation, p)
-        values = {"X": design.X, "design": design, "y": y, "weights": c, "loss": loss}
+        values = {"X": design.X, "design": design, "y": y, "sample_weight": c, "loss": loss}
         values["validation"] = validation
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -171,13 +172,14 @@ class Problem:
 
     def intercept_at_zero(self) -> float:
         """The best intercept when every weight is zero."""
-        return self.loss.constant(self.y, self.weights) if self.fit_intercept else 0.0
+        return self.loss.constant(self.y, self.sample_weight) if self.fit_intercept else 0.0
 
     def gradient_at_zero(self) -> Floats:
         """d loss / d w at w = 0 and the best intercept, (p,)."""
         n = len(self.y)
         r, h = np.empty(n), np.empty(n)
-        self.loss.derivatives(np.full(n, self.intercept_at_zero()), self.y, self.weights, r, h)
+        z = np.full(n, self.intercept_at_zero())
+        self.loss.derivatives(z, self.y, self.sample_weight, r, h)
         return self.design.transposed_product(r)
 
     def largest_gradient_at_zero(self) -> float:
@@ -193,14 +195,17 @@ class Problem:
         if not self.loss.smoothed:
             return None
         z = self.design.product(w) + b
-        above = self.loss.unsmoothed_value(z, self.y, self.weights)
-        above -= self.loss.value(z, self.y, self.weights)
+        above = self.loss.unsmoothed_value(z, self.y, self.sample_weight)
+        above -= self.loss.value(z, self.y, self.sample_weight)
         unsmoothed = objective + above
         distance = above + gap * objective
         return Unsmoothed(unsmoothed, distance / unsmoothed if unsmoothed > 0.0 else 0.0)
 
     def replace(self, **changes: Any) -> Problem:
         """A copy with some fields changed; it shares the Design unless X is changed."""
+        for name in changes:
+            if name not in vars(self):
+                raise TypeError(f"a Problem has no field '{name}'.{did_you_mean(name, vars(self))}")
         other = object.__new__(Problem)
         for name, value in {**vars(self), **changes}.items():
             object.__setattr__(other, name, value)

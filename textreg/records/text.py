@@ -23,7 +23,7 @@ class Corpus:
     ----------
     texts : sequence of str, length n
     labels : sequence of str, length n, optional
-    weights : ndarray of float64, shape (n,), optional
+    sample_weight : ndarray of float64, shape (n,), optional
         Weights of the documents in the loss.
     group_of : sequence of str, length n, optional
         The group of every document, such as its author, for splits that keep groups whole.
@@ -53,7 +53,7 @@ class Corpus:
 
     texts: Sequence[str]
     labels: Sequence[str] | None = None
-    weights: Floats | None = None
+    sample_weight: Floats | None = None
     group_of: Sequence[str] | None = None
     time_of: Sequence[Any] | None = None
     sources: Sequence[str] = ()
@@ -63,7 +63,7 @@ class Corpus:
     columns: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("labels", "weights", "group_of", "time_of", "source_of", "line_of"):
+        for name in ("labels", "sample_weight", "group_of", "time_of", "source_of", "line_of"):
             value = getattr(self, name)
             if value is not None and len(value) != len(self.texts):
                 raise DataError(
@@ -102,7 +102,7 @@ class Corpus:
             self,
             texts=[self.texts[row] for row in rows],
             labels=None if self.labels is None else [self.labels[row] for row in rows],
-            weights=None if self.weights is None else self.weights[rows],
+            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             group_of=None if self.group_of is None else [self.group_of[row] for row in rows],
             time_of=None if self.time_of is None else [self.time_of[row] for row in rows],
             source_of=None if self.source_of is None else self.source_of[rows],

@@ -212,9 +212,10 @@ def _parts(corpus: Corpus) -> int:
 def _together(corpus: Corpus, more: Corpus) -> Corpus:
     """The documents of both corpora."""
     weights = None
-    if corpus.weights is not None or more.weights is not None:
+    if corpus.sample_weight is not None or more.sample_weight is not None:
         both = [
-            one.weights if one.weights is not None else np.ones(len(one)) for one in (corpus, more)
+            np.ones(len(one)) if one.sample_weight is None else one.sample_weight
+            for one in (corpus, more)
         ]
         weights = np.concatenate(both)
     source_of = line_of = None
@@ -225,7 +226,7 @@ def _together(corpus: Corpus, more: Corpus) -> Corpus:
     return Corpus(
         texts=[*corpus.texts, *more.texts],
         labels=[*(corpus.labels or ()), *(more.labels or ())],
-        weights=weights,
+        sample_weight=weights,
         sources=[*corpus.sources, *more.sources],
         source_of=source_of,
         line_of=line_of,

@@ -118,7 +118,7 @@ class ActiveFit:
         self.loss = problem.loss
         self._largest_curvature = self.loss.largest_curvature()
         n = columns.shape[0]
-        self._root_n = math.sqrt(float(problem.weights.sum()))
+        self._root_n = math.sqrt(float(problem.sample_weight.sum()))
         self.z, self.r, self.h = np.empty(n), np.empty(n), np.empty(n)
         self.b = problem.intercept_at_zero()
         self.z[:] = self.b
@@ -160,7 +160,7 @@ class ActiveFit:
             bounded = True
             self.w[:], self.b, self.z = start
             self._derive()
-            self.h = self.loss.curvature_bound(self.problem.weights)
+            self.h = self.loss.curvature_bound(self.problem.sample_weight)
 
         fall = step_with_fallback(
             step, use_curvature_bound, failed=lambda advance: advance.length == 0.0
@@ -181,7 +181,7 @@ class ActiveFit:
         move = self._columns.product(self.w[new], features=new)
         r, h = np.empty(len(rows)), np.empty(len(rows))
         self.loss.derivatives(
-            self.z[rows] + move[rows], problem.y[rows], problem.weights[rows], r, h
+            self.z[rows] + move[rows], problem.y[rows], problem.sample_weight[rows], r, h
         )
         self.r[rows], self.h[rows] = r, h
         self._added = 0
@@ -239,7 +239,7 @@ class ActiveFit:
     def _derive(self) -> None:
         """Compute the loss and its derivatives at the present scores."""
         problem = self.problem
-        self.value = self.loss.derivatives(self.z, problem.y, problem.weights, self.r, self.h)
+        self.value = self.loss.derivatives(self.z, problem.y, problem.sample_weight, self.r, self.h)
 
     def _refresh(self) -> None:
         """Compute the loss and its derivatives, with the intercept moved to its optimum.

@@ -57,7 +57,7 @@ class Engine:
     def __init__(self, problem: Problem) -> None:
         self.loss = problem.loss
         self.design = problem.design
-        self.y, self.c, self.fit_intercept = problem.y, problem.weights, problem.fit_intercept
+        self.y, self.c, self.fit_intercept = problem.y, problem.sample_weight, problem.fit_intercept
         n, p = self.design.shape
         self.z, self.r, self.h = np.empty(n), np.empty(n), np.empty(n)
         self.curvature = np.zeros(p)

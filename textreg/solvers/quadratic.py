@@ -116,7 +116,9 @@ class NewtonSteps:
             "incomplete Cholesky", lambda: IncompleteCholesky(penalty.links)
         )
         b = problem.intercept_at_zero()
-        loss_at_zero = engine.loss.value(np.full_like(engine.z, b), problem.y, problem.weights)
+        loss_at_zero = engine.loss.value(
+            np.full_like(engine.z, b), problem.y, problem.sample_weight
+        )
         # Begin at zero unless the given start is better than that.
         if not engine.value + penalty.value(engine.w) < loss_at_zero:
             engine.restart(np.zeros_like(engine.w), b)

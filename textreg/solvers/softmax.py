@@ -232,7 +232,7 @@ class _Classes:
         start: tuple[Floats, Floats] | None,
     ) -> None:
         k, (n, p) = int(codes.max()) + 1, problem.X.shape
-        self._step, self._c, self._intercept = step, problem.weights, problem.fit_intercept
+        self._step, self._c, self._intercept = step, problem.sample_weight, problem.fit_intercept
         self._own = (codes, np.arange(n))
         self._y = np.where(codes == np.arange(k)[:, None], 1.0, -1.0)  # one row per class
         self.W, self.b = np.zeros((k, p)), np.zeros(k)

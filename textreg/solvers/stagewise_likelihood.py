@@ -63,7 +63,7 @@ class LinearLikelihood:
     factor = 1.0
 
     def __init__(self, problem: Problem, scaling: Scaling, center: bool, cache: float) -> None:
-        y, self._c = problem.y, problem.weights
+        y, self._c = problem.y, problem.sample_weight
         self._total = float(self._c.sum()) or 1.0
         self._y_mean = float(self._c @ y) / self._total if center else 0.0
         self._design, self._center, self._residual = problem.design, center, y - self._y_mean
@@ -117,7 +117,7 @@ class LossLikelihood:
 
     def __init__(self, problem: Problem, scaling: Scaling) -> None:
         self._engine = Engine(problem.replace(start=None))
-        self._loss, self._y, self._c = problem.loss, problem.y, problem.weights
+        self._loss, self._y, self._c = problem.loss, problem.y, problem.sample_weight
         self._total = float(self._c.sum()) or 1.0
         self._columns = problem.design.columns
         self.lookup = DerivativeLookup(scaling.factor * scaling.mean)
@@ -188,8 +188,8 @@ class ExponentialLikelihood:
 
     def __init__(self, problem: Problem, scaling: Scaling) -> None:
         self._engine = Engine(problem.replace(start=None))
-        self._columns, self._W = problem.design.columns, problem.weights
-        self._observed = np.where(problem.y > 0.0, problem.weights, 0.0)
+        self._columns, self._W = problem.design.columns, problem.sample_weight
+        self._observed = np.where(problem.y > 0.0, problem.sample_weight, 0.0)
         self._count = float(self._observed.sum())
         if not self._count > 0.0:
             raise DataError(

@@ -68,9 +68,9 @@ class Scaling(NamedTuple):
     def of(cls, problem: Problem, *, center: bool, scale: bool) -> Scaling:
         """The scaling of the problem's columns; ``mean`` is zero unless they are to be centered."""
         design, p = problem.design, problem.design.shape[1]
-        total = float(problem.weights.sum()) or 1.0
-        mean = design.transposed_product(problem.weights) / total
-        squares = design.curvature(problem.weights) / total
+        total = float(problem.sample_weight.sum()) or 1.0
+        mean = design.transposed_product(problem.sample_weight) / total
+        squares = design.curvature(problem.sample_weight) / total
         variance = squares - mean**2 if center else squares
         varies = variance > CONSTANT * squares
         factor = np.zeros(p)
@@ -174,7 +174,7 @@ class GramCache:
         """gamma: (p,) by position."""
         p = len(gamma)
         self._rows = RowsByPosition.of(problem.X, lookup.position)
-        self._columns, self._weights = problem.design.columns, problem.weights
+        self._columns, self._weights = problem.design.columns, problem.sample_weight
         self._gamma, self._limit = gamma, limit
         self._sums, self._visited = np.zeros(p), np.zeros(p, dtype=np.uint8)
         self._positions, self._values = np.empty(p, dtype=np.int32), np.empty(p)

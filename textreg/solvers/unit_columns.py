@@ -42,7 +42,7 @@ class DistinctColumns(NamedTuple):
 
 def unit_columns(problem: Problem) -> UnitColumns:
     """The columns of a problem, made once for all labels and ridges that share its matrix."""
-    key = "unit columns", digest(problem.weights)
+    key = "unit columns", digest(problem.sample_weight)
     return problem.design.cache.get(key, lambda: UnitColumns(problem))
 
 
@@ -55,7 +55,7 @@ class UnitColumns:
 
     def __init__(self, problem: Problem) -> None:
         # The arrays and not the Design itself, whose cache holds this: no reference cycle.
-        (self.indptr, self.indices, data), c = problem.design.columns, problem.weights
+        (self.indptr, self.indices, data), c = problem.design.columns, problem.sample_weight
         self.shape = problem.design.shape
         self.cache = Cache()
         column = row_of(self.indptr)

@@ -147,7 +147,7 @@ class Task(ABC):
 
     @abstractmethod
     def factors(
-        self, y: Targets, weights: Floats, class_weight: str | Mapping[str, float] | None
+        self, y: Targets, sample_weight: Floats, class_weight: str | Mapping[str, float] | None
     ) -> Floats:
         """(strata,) the factor on the weights of each stratum's documents.
 

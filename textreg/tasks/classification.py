@@ -97,10 +97,10 @@ class Classification(Task):
         return y.astype(np.int64), self.labels
 
     def factors(
-        self, y: Targets, weights: Floats, class_weight: str | Mapping[str, float] | None
+        self, y: Targets, sample_weight: Floats, class_weight: str | Mapping[str, float] | None
     ) -> Floats:
         labels = self.labels
-        total = np.bincount(y.astype(np.int64), weights=weights, minlength=len(labels))
+        total = np.bincount(y.astype(np.int64), weights=sample_weight, minlength=len(labels))
         if not total.all():
             label = labels[int(np.argmin(total))]
             raise DataError(

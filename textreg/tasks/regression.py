@@ -91,7 +91,7 @@ class Regression(Task):
         return np.zeros(len(y), dtype=np.int64), ("all",)
 
     def factors(
-        self, y: Targets, weights: Floats, class_weight: str | Mapping[str, float] | None
+        self, y: Targets, sample_weight: Floats, class_weight: str | Mapping[str, float] | None
     ) -> Floats:
         return np.ones(1)
 

@@ -34,7 +34,7 @@ def small(seed: int = 0, **changes: Any) -> Problem:
     values: dict[str, Any] = {
         "X": X,
         "y": np.where(score > np.median(score), 1.0, -1.0),
-        "weights": rng.integers(1, 4, N).astype(np.float64),
+        "sample_weight": rng.integers(1, 4, N).astype(np.float64),
         "groups": groups_of(P, rng),
         "graph": graph_of(P, rng),
         "tol": TIGHT,
@@ -135,5 +135,5 @@ def null_loss(problem: Problem) -> float:
 def loss_at(problem: Problem, w: Floats, b: float) -> tuple[float, Floats]:
     """The loss at weights w (p,) and intercept b, and its gradient in w."""
     r, h = np.empty(len(problem.y)), np.empty(len(problem.y))
-    value = problem.loss.derivatives(problem.X @ w + b, problem.y, problem.weights, r, h)
+    value = problem.loss.derivatives(problem.X @ w + b, problem.y, problem.sample_weight, r, h)
     return value, np.asarray(problem.X.T @ r)

@@ -51,7 +51,7 @@ def softmax_loss(problem: Problem, codes: Int64s, w: Floats, b: Floats) -> float
     """The loss at weights w (classes, p) and intercepts b (classes,)."""
     z = problem.X @ w.T + b
     losses = logsumexp(z, axis=1) - z[np.arange(len(codes)), codes]
-    return float(problem.weights @ losses)
+    return float(problem.sample_weight @ losses)
 
 
 @checks.add("multiclass")
@@ -86,16 +86,16 @@ def _softmax(part: Regularizer) -> None:
         value = getattr(found, name)
         require(np.shape(value) == shape, f"{name} of the shape {shape}", np.shape(value))
         require(bool(np.isfinite(value).all()), f"finite {name}", value)
-    shares = np.bincount(codes, weights=problem.weights) / problem.weights.sum()
+    shares = np.bincount(codes, weights=problem.sample_weight) / problem.sample_weight.sum()
     nothing = softmax_loss(problem, codes, np.zeros((CLASSES, P)), np.log(shares))
     loss = softmax_loss(problem, codes, found.w, found.b)
     require(loss < nothing, f"a loss below {nothing:g}, that of no feature", loss)
 
     turned = together(ready, problem, (codes + 1) % CLASSES)
     near("weights of classes in another order", turned.w[[1, 2, 0]], found.w, CLOSE)
-    rows = np.repeat(np.arange(len(codes)), problem.weights.astype(int))
+    rows = np.repeat(np.arange(len(codes)), problem.sample_weight.astype(int))
     repeated = problem.replace(
-        X=csr_array(problem.X[rows]), y=problem.y[rows], weights=np.ones(len(rows))
+        X=csr_array(problem.X[rows]), y=problem.y[rows], sample_weight=np.ones(len(rows))
     )
     near("weights of repeated documents", together(ready, repeated, codes[rows]).w, found.w, CLOSE)
     for key, declared in ready.declared().items():

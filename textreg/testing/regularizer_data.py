@@ -66,7 +66,7 @@ def _losses(part: Regularizer) -> None:
 def _beats_nothing(part: Regularizer, problem: Problem) -> None:
     found = solved(prepared(part, problem), problem)
     z = problem.X @ found.w + found.b
-    loss = problem.loss.value(z, problem.y, problem.weights)
+    loss = problem.loss.value(z, problem.y, problem.sample_weight)
     most = null_loss(problem)
     expected = f"a {problem.loss.label()} loss of {most:g} at most, that of no feature"
     require(loss <= most * (1 + 1e-9), expected, loss)
@@ -76,7 +76,7 @@ def _beats_nothing(part: Regularizer, problem: Problem) -> None:
 def _input(part: Regularizer) -> None:
     """solve does not modify the problem: X, y, weights and groups stay as they were."""
     problem = small()
-    arrays = {"X": problem.X.data, "y": problem.y, "weights": problem.weights}
+    arrays = {"X": problem.X.data, "y": problem.y, "sample_weight": problem.sample_weight}
     if problem.groups is not None:
         arrays["groups.indices"] = problem.groups.indices
     before = {name: array.copy() for name, array in arrays.items()}
@@ -111,7 +111,9 @@ def _order(part: Regularizer) -> None:
     """The order of the documents does not matter, except for rounding."""
     ready, problem = prepared(part), small()
     rows = np.random.default_rng(2).permutation(N)
-    mixed = problem.replace(X=problem.X[rows], y=problem.y[rows], weights=problem.weights[rows])
+    mixed = problem.replace(
+        X=problem.X[rows], y=problem.y[rows], sample_weight=problem.sample_weight[rows]
+    )
     near("weights", solved(ready, mixed).w, solved(ready, problem).w, CLOSE)
 
 
@@ -120,11 +122,13 @@ def _weights(part: Regularizer) -> None:
     """A document of weight 3 counts as three copies of it, and one of weight 0 does not count."""
     problem = small()
     ready = prepared(part, problem)
-    counts = problem.weights.astype(int)
+    counts = problem.sample_weight.astype(int)
     counts[:3] = 0
-    weighted = problem.replace(weights=counts.astype(np.float64))
+    weighted = problem.replace(sample_weight=counts.astype(np.float64))
     rows = np.repeat(np.arange(N), counts)
-    repeated = problem.replace(X=problem.X[rows], y=problem.y[rows], weights=np.ones(len(rows)))
+    repeated = problem.replace(
+        X=problem.X[rows], y=problem.y[rows], sample_weight=np.ones(len(rows))
+    )
     one, other = solved(ready, weighted), solved(ready, repeated)
     near("weights of repeated documents", one.w, other.w, CLOSE)
 
@@ -137,8 +141,8 @@ def _intercept(part: Regularizer) -> None:
     without = solved(ready, problem.replace(fit_intercept=False))
     require(without.b == 0.0, "b = 0 where fit_intercept is off", without.b)
     nothing = problem.replace(X=csr_array((N, P)))
-    up = float(problem.weights[problem.y > 0].sum())
-    down = float(problem.weights[problem.y < 0].sum())
+    up = float(problem.sample_weight[problem.y > 0].sum())
+    down = float(problem.sample_weight[problem.y < 0].sum())
     found = solved(ready, nothing)
     require(not found.w.any(), "no weight where every feature is 0", found.w)
     near("the intercept alone", [found.b], [math.log(up / down)], 1e-3)

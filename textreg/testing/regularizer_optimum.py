@@ -102,7 +102,7 @@ def _edges(part: Regularizer) -> None:
             X=problem.X[:, [0]], groups=groups_of(1, rng, 2), graph=graph_of(1, rng)
         ),
         "two documents": problem.replace(
-            X=problem.X[:2], y=np.array([1.0, -1.0]), weights=np.ones(2)
+            X=problem.X[:2], y=np.array([1.0, -1.0]), sample_weight=np.ones(2)
         ),
         "a feature twice": problem.replace(X=problem.X[:, np.r_[0, 0, 2:P]]),
         "one label": problem.replace(y=np.ones(N)),

@@ -42,7 +42,7 @@ class Prepared:
     X: csr_array
     task: Task
     y: Targets
-    weights: Floats
+    sample_weight: Floats
     settings: TrainingSettings
     unlabeled: int = 0
 
@@ -67,7 +67,7 @@ class Prepared:
         problem = Problem(
             X=self.X if len(rows) == self.X.shape[0] else self.X[rows],
             y=self.task.rows(self.y[rows])[0],
-            weights=self.weights[rows],
+            sample_weight=self.sample_weight[rows],
             loss=calls.guarded(settings.loss),
             groups=groups,
             graph=graph,
@@ -141,7 +141,7 @@ def prepare(
         X=X,
         task=task,
         y=y,
-        weights=weights * factors[task.strata(y)[0]],
+        sample_weight=weights * factors[task.strata(y)[0]],
         settings=settings,
         unlabeled=unlabeled,
     )
@@ -149,17 +149,18 @@ def prepare(
 
 def _weights(corpus: Corpus) -> Floats:
     """The documents' own weights, checked; 1 where there are none."""
-    if corpus.weights is None:
+    if corpus.sample_weight is None:
         return np.ones(len(corpus))
-    bad = np.flatnonzero(~(np.isfinite(corpus.weights) & (corpus.weights >= 0)))
+    weights = corpus.sample_weight
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(bad):
         raise DataError(
-            f"{corpus.where(int(bad[0]))}: the weight is {corpus.weights[bad[0]]}; weights are "
+            f"{corpus.where(int(bad[0]))}: the weight is {weights[bad[0]]}; weights are "
             "finite numbers, 0 or more. Correct it, or leave the document out."
         )
-    if not corpus.weights.any():
+    if not weights.any():
         raise DataError(
             "every document has the weight 0, so there is nothing to learn from: give some a "
             "weight above zero, or leave the weights out."
         )
-    return corpus.weights
+    return weights

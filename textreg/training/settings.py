@@ -32,6 +32,13 @@ PREFIXES = {
 """The kind of part for each keyword, which is also the prefix of the part's parameters."""
 
 
+OF_DOCUMENTS = ("sample_weight", "group_of", "time_of")
+"""Keywords of ``train`` and ``fit`` with one value for each document; no settings."""
+
+SYNONYMS = {"weights": "sample_weight", "weight": "sample_weight"}
+"""Keywords of other packages, and what they are called here."""
+
+
 def part_of(kind: str) -> Callable[[Any], Any]:
     """A function that makes an instance from the name of a part, a class or an instance."""
     return partial(registry.create, kind)
@@ -281,9 +288,10 @@ class TrainingSettings(Parametrized):
             elif prefix in params and name:
                 params[prefix][name] = value
             else:
+                hint = did_you_mean(SYNONYMS.get(key, key), [*record_of, *OF_DOCUMENTS])
                 raise UsageError(
-                    f"no option '{key}'.{did_you_mean(key, record_of)} A parameter of a part has "
-                    "the part's keyword as prefix, such as reg_l1."
+                    f"no option '{key}'.{hint} A parameter of a part has the part's keyword as "
+                    "prefix, such as reg_l1."
                 )
         values = records[""]
         if (task := TASKS.get(values.get("task", cls.task))) is not None:

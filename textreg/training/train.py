@@ -91,7 +91,8 @@ def train(  # noqa: PLR0913  # its options are its interface
     >>> train(texts, labels, reg="ridge", reg_l2=1.0).predict(["good"])
     ['pos']
     """
-    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if sample_weight is not None:
+        sample_weight = np.asarray(sample_weight, dtype=np.float64)
     if dev is not None and not isinstance(dev, Corpus):
         dev = Corpus(texts=list(check_texts(dev[0])), labels=list(dev[1]))
     if unlabeled is not None and not isinstance(unlabeled, Corpus):
@@ -99,7 +100,7 @@ def train(  # noqa: PLR0913  # its options are its interface
     corpus = Corpus(
         texts=list(check_texts(texts)),
         labels=list(labels),
-        weights=weights,
+        sample_weight=sample_weight,
         group_of=None if group_of is None else group_names(group_of),
         time_of=None if time_of is None else list(time_of),
     )

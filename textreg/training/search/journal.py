@@ -143,7 +143,7 @@ def digest_of(corpora: Iterable[Corpus | None]) -> str:
     for corpus in corpora:
         columns: list[Any] = [None] * 5
         if corpus is not None:
-            weights = None if corpus.weights is None else corpus.weights.tolist()
+            weights = None if corpus.sample_weight is None else corpus.sample_weight.tolist()
             columns = [corpus.texts, corpus.labels, weights, corpus.group_of, corpus.time_of]
         for column in columns:
             listed = None if column is None else list(column)

@@ -80,7 +80,7 @@ class Fold(Problems):
         loss = problem.loss.label(), problem.loss.params()
         plain = (self.task, loss, problem.tol, problem.max_iter, problem.fit_intercept)
         digest.update(repr((*plain, problem.X.shape)).encode())
-        parts: list[Any] = [problem.X, problem.weights, self.y]
+        parts: list[Any] = [problem.X, problem.sample_weight, self.y]
         parts += [self.X_held, self.y_held]
         if (groups := problem.groups) is not None:
             parts += [groups.indptr, groups.indices, groups.weights]
