@@ -39,7 +39,8 @@ class Site:
 
     @property
     def environment(self) -> dict[str, str]:
-        more = {"PYTHONPATH": str(self.target), "XDG_CONFIG_HOME": str(self.folder / "config")}
+        path = os.pathsep.join(filter(None, [str(self.target), os.environ.get("PYTHONPATH")]))
+        more = {"PYTHONPATH": path, "XDG_CONFIG_HOME": str(self.folder / "config")}
         return {**os.environ, **more, "PYTHONDONTWRITEBYTECODE": "1"}
 
     def run(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:

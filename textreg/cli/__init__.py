@@ -18,6 +18,7 @@ import click
 
 from textreg.cli.arguments import scan
 from textreg.cli.shared import NamingGroup
+from textreg.cli.streams import results_only
 from textreg.errors import (
     ConvergenceWarning,
     DataWarning,
@@ -113,7 +114,11 @@ def main(args: Sequence[str] | None = None) -> int:
     0 means success, 1 broken data or files, 2 wrong usage, 130 an interrupt. An error is one
     paragraph on stderr; with ``--debug`` it has a traceback.
     """
-    words = list(sys.argv[1:] if args is None else args)
+    with results_only():
+        return _run(list(sys.argv[1:] if args is None else args))
+
+
+def _run(words: list[str]) -> int:
     debug = "--debug" in words
     words = [word for word in words if word != "--debug"]
     for stream in (sys.stdout, sys.stderr):

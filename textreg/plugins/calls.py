@@ -20,8 +20,8 @@ import numpy as np
 from textreg.errors import BrokenPluginError
 from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Plugin, Regularizer, Tokenizer
 from textreg.plugins import registry
-from textreg.plugins.guard import Seal, blaming, sealed
-from textreg.plugins.inventory import class_of
+from textreg.plugins.guard import Seal, blaming, sealed, shown
+from textreg.plugins.inventory import ours
 from textreg.plugins.joining import JoinedBuilder
 from textreg.records import (
     Graph,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
 
 S = TypeVar("S", Solution, MultiSolution)
+_END = object()
 Part = Plugin | type[Plugin]
 """A plugin for messages: an instance or its class."""
 
@@ -139,12 +140,19 @@ def path(
     part, count = chain[0], 0
     # The default path calls solve, so faults are those of solve.
     doing = "solve" if type(part).path is Regularizer.path else "path"
-    with _handing(part, doing, problem=problem) as (given,):
-        for item in part.path(given, chain):
-            pair = isinstance(item, tuple) and len(item) == 2
-            _require(part, doing, pair, "pairs of a regularizer and its solution", item)
-            count += 1
-            yield _checked(part, doing, Solution, item[1], (problem.X.shape[1],))
+    given = _handed(part, problem=problem)
+    with _blaming(part, doing):
+        items = iter(part.path(given.records["problem"], chain))
+    while True:
+        with _blaming(part, doing):  # and not the caller, who has each solution between two steps
+            item: Any = next(items, _END)
+        if item is _END:
+            break
+        pair = isinstance(item, tuple) and len(item) == 2
+        _require(part, doing, pair, "pairs of a regularizer and its solution", item)
+        count += 1
+        yield _checked(part, doing, Solution, item[1], (problem.X.shape[1],))
+    _require_unchanged(part, doing, given)
     if count != len(chain) and not stopped():
         raise _wrong(part, doing, f"{len(chain)} solutions, one a setting", f"{count}")
 
@@ -186,7 +194,7 @@ def _guarded(cls: type[Loss], name: str) -> Callable[..., Any]:
 
     def call(self: Loss, *arrays: Floats) -> Any:
         given = [array if at in written else sealed(array) for at, array in enumerate(arrays)]
-        with _blaming(cls, name):
+        with _blaming(cls, name, often=True):
             result = method(self, *given)
         outputs = [arrays[at] for at in written]
         if name == "curvature_bound":
@@ -202,11 +210,6 @@ def _guarded(cls: type[Loss], name: str) -> Callable[..., Any]:
     return call
 
 
-def ours(part: Part) -> bool:
-    """Whether a part comes with textreg, whose own tests replace some of the checks."""
-    return class_of(part).__module__.partition(".")[0] == "textreg"
-
-
 def _advice(part: Part) -> str:
     info = registry.provider(part)
     if ours(part):
@@ -220,22 +223,28 @@ def _advice(part: Part) -> str:
 
 
 @contextmanager
-def _blaming(part: Part, doing: str) -> Iterator[None]:
-    with blaming(lambda: registry.who(part), doing, lambda: _advice(part)):
+def _blaming(part: Part, doing: str, *, often: bool = False) -> Iterator[None]:
+    """BrokenPluginErrors for what a part raises; ``often`` where a solver calls it in a loop."""
+    own = ours(part)
+    with blaming(lambda: registry.who(part), doing, lambda: _advice(part), own=own, often=often):
         yield
 
 
 @contextmanager
 def _handing(part: Plugin, doing: str, **records: Any) -> Iterator[Sequence[Any]]:
     """Records for a call, read-only for third-party parts; BrokenPluginError if they change."""
-    if ours(part):
-        with _blaming(part, doing):
-            yield list(records.values())
-        return
-    seal = Seal(**records)
+    given = _handed(part, **records)
     with _blaming(part, doing):
-        yield list(seal.records.values())
-    if field := seal.changed():
+        yield list(given.records.values())
+    _require_unchanged(part, doing, given)
+
+
+def _handed(part: Plugin, **records: Any) -> Seal:
+    return Seal(ours(part), **records)
+
+
+def _require_unchanged(part: Plugin, doing: str, given: Seal) -> None:
+    if field := given.changed():
         cause = f"{doing} changes {field}, which is shared"
         raise BrokenPluginError(f"{registry.who(part)} is broken: {cause}. {_advice(part)}", cause)
 
@@ -276,7 +285,7 @@ def _check_names(tokenizer: Tokenizer, tokens: Tokens) -> None:
     for name in tokens.vocabulary:
         if not isinstance(name, str) or not name:
             wanted = "texts as tokens, none of them empty"
-            raise _wrong(tokenizer, "encode", wanted, f"{name!r:.40}")
+            raise _wrong(tokenizer, "encode", wanted, shown(name))
     if repeated := len(tokens.vocabulary) - len(set(tokens.vocabulary)):
         raise _wrong(tokenizer, "encode", "each name once", f"{repeated} of them again")
 
@@ -336,7 +345,7 @@ def _require_report(part: Plugin, doing: str, report: Any, features: int) -> Non
     for j in report.order if isinstance(report, SelectionReport) else ():
         if not isinstance(j, (int, np.integer)) or not 0 <= j < features:
             wanted = f"indices of {features} features"
-            raise _wrong(part, f"{doing}, report.order,", wanted, f"{j!r:.40}")
+            raise _wrong(part, f"{doing}, report.order,", wanted, shown(j))
 
 
 def _require_number(part: Plugin, doing: str, value: Any, *, unknown: bool = False) -> None:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from textreg.errors import BrokenPluginError, PluginWarning, did_you_mean
 from textreg.plugins.entries import PART_NAME
-from textreg.plugins.guard import cause_of
+from textreg.plugins.guard import blaming, cause_of, is_ctrl_c, message_of, shown
+from textreg.plugins.inside import contained, keeping_ctrl_c
 
 if TYPE_CHECKING:
     from pluggy import PluginManager
@@ -49,7 +50,9 @@ def import_plugin(point: EntryPoint, distribution: str, version: str) -> Any:
         cause, remedy = _what_is_missing(error, point, distribution)
         message = f"{who} cannot be loaded: {cause}. Run: {remedy}"
         raise BrokenPluginError(message, cause, remedy) from error
-    except (Exception, SystemExit) as error:  # plugins may raise anything
+    except BaseException as error:  # plugins may raise anything
+        if is_ctrl_c(error):
+            raise
         cause, remedy = cause_of(error), f"pip install -U {distribution}"
         message = f"{who} cannot be loaded: {cause}. Update it ({remedy}), or do not use it."
         raise BrokenPluginError(message, cause, remedy) from error
@@ -57,9 +60,9 @@ def import_plugin(point: EntryPoint, distribution: str, version: str) -> Any:
 
 def _what_is_missing(error: ImportError, point: EntryPoint, distribution: str) -> tuple[str, str]:
     """Why an import failed, and the command that may fix it."""
-    missing, own = (name.partition(".")[0] for name in (error.name or "", point.module))
+    missing, own = (str(name).partition(".")[0] for name in (error.name or "", point.module))
     if missing == "textreg" and own != "textreg":
-        what = str(error).partition(" (")[0]  # without the path of our file
+        what = message_of(error).partition(" (")[0]  # without the path of our file
         remedy = f"pip install -U textreg {distribution}"
         return f"it is made for another version of textreg, {what}", remedy
     if not isinstance(error, ModuleNotFoundError):
@@ -92,10 +95,13 @@ def _requirement(distribution: str, module: str) -> str:
 
 @contextmanager
 def naming(provider: str) -> Iterator[None]:
-    """Prefix every PluginWarning that the code causes with the name of the plugin."""
+    """Run code of a plugin: every PluginWarning that it causes is prefixed with its name, and the
+    state of the process is as before.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PluginWarning)
-        yield
+        with contained(), keeping_ctrl_c():
+            yield
     for warning in caught:
         if issubclass(warning.category, PluginWarning):
             warnings.warn(PluginWarning(f"{provider}: {warning.message}"), stacklevel=2)
@@ -111,6 +117,11 @@ def parts_of(plugin: Any, provider: str) -> Parts:
     Raises BrokenPluginError, naming ``provider``, for a misspelled hook, a hook that fails or gives
     something else than a list of classes of its kind, and a plugin without any class.
     """
+    with blaming(lambda: provider, "its hooks", lambda: "--debug shows the traceback."):
+        return _parts_of(plugin, provider)
+
+
+def _parts_of(plugin: Any, provider: str) -> Parts:
     from textreg import hookspecs
 
     manager = _registered(plugin, provider)
@@ -119,14 +130,17 @@ def parts_of(plugin: Any, provider: str) -> Parts:
         try:
             with naming(provider):
                 results = getattr(manager.hook, hook)(**hookspecs.ARGUMENTS)
-        except (Exception, SystemExit) as error:  # plugins may raise anything
+        except BaseException as error:  # plugins may raise anything
+            if is_ctrl_c(error):
+                raise
             raise BrokenPluginError(
                 f"the hook {hook} of {provider} fails: {cause_of(error)}."
             ) from error
         for classes in results:
             if not isinstance(classes, (list, tuple)):
                 raise BrokenPluginError(
-                    f"the hook {hook} of {provider} must give a list of classes, not {classes!r}."
+                    f"the hook {hook} of {provider} must give a list of classes, not "
+                    f"{shown(classes)}."
                 )
             for part in classes:
                 add_part(parts, kind, part, provider)
@@ -173,7 +187,7 @@ def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
     base = KINDS[kind]
     if not (isinstance(part, type) and issubclass(part, base)):
         raise BrokenPluginError(
-            f"{provider} gives {part!r}, which is not a subclass of {base.__name__}."
+            f"{provider} gives {shown(part)}, which is not a subclass of {base.__name__}."
             + (
                 " A hook gives classes: leave out the parentheses."
                 if isinstance(part, base)
@@ -186,7 +200,7 @@ def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
         raise BrokenPluginError(f"{cls.__name__} of {provider} does not define {missing}.")
     if not isinstance(cls.name, str) or not PART_NAME.fullmatch(cls.name):
         raise BrokenPluginError(
-            f"{cls.__name__} of {provider} is called {cls.name!r}: a name is made of letters, "
+            f"{cls.__name__} of {provider} is called {shown(cls.name)}: a name is made of letters, "
             f"digits, '_', '.', '+' and '-', and starts with a letter or digit."
         )
     if parts.setdefault((kind, cls.name), cls) is not cls:

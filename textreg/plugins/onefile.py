@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from textreg.errors import BrokenPluginError, PluginError, UsageError
-from textreg.plugins.guard import cause_of
+from textreg.plugins.guard import cause_of, is_ctrl_c
 from textreg.plugins.loading import Parts, naming, parts_of
 
 
@@ -43,8 +43,10 @@ def load_file(path: str | os.PathLike[str], expected: str = "") -> tuple[ModuleT
     try:
         with naming(f"the file {path}"):
             exec(compile(source, module.__file__, "exec"), module.__dict__)
-    except (Exception, SystemExit) as error:  # plugins may raise anything
-        del sys.modules[name]
+    except BaseException as error:  # plugins may raise anything
+        sys.modules.pop(name, None)
+        if is_ctrl_c(error):
+            raise
         cause = cause_of(error)
         raise BrokenPluginError(
             f"the file {path} cannot be loaded: {cause}. Fix it; --debug shows its traceback.",

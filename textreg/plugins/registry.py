@@ -19,7 +19,7 @@ from typing import Any
 from textreg.errors import PluginError, UsageError, did_you_mean
 from textreg.plugins.entries import KIND_NAMES, Entry, is_among, normal
 from textreg.plugins.guard import blaming
-from textreg.plugins.inventory import Added, Inventory, class_of
+from textreg.plugins.inventory import Added, Inventory, class_of, ours
 from textreg.plugins.loading import Parts, add_part, parts_of, title
 from textreg.plugins.onefile import load_file, pickle_by_file
 
@@ -88,18 +88,18 @@ class Registry(Inventory):
 
         _check_kind(kind)
         base = KINDS[kind]
-        if isinstance(part, base):
-            return part.replace(**params) if params else part
-        if not (isinstance(part, str) or (isinstance(part, type) and issubclass(part, base))):
+        if isinstance(part, base) and not params:
+            return part
+        made = isinstance(part, base) or (isinstance(part, type) and issubclass(part, base))
+        if not (made or isinstance(part, str)):
             raise UsageError(
                 f"{title(kind)}: give a name ({', '.join(self.names(kind))}), a subclass of "
                 f"{base.__name__} or an instance of one, not {part!r}."
             )
-        cls = self.find(kind, part) if isinstance(part, str) else part
-        with blaming(
-            lambda: self.who(cls), "its constructor", lambda: "--debug shows its traceback."
-        ):
-            return cls(**params)
+        cls = self.find(kind, part) if isinstance(part, str) else class_of(part)
+        advice = "--debug shows its traceback."
+        with blaming(lambda: self.who(cls), "its constructor", lambda: advice, own=ours(cls)):
+            return part.replace(**params) if isinstance(part, base) else cls(**params)
 
     def names(self, kind: str) -> list[str]:
         """Names of this ``kind`` that are not blocked, sorted; imports nothing."""

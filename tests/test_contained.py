@@ -1,0 +1,226 @@
+"""What a plugin may do wrong without harm to a command: end it, print, move, raise anything."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sites import Site
+
+from textreg.errors import BrokenPluginError, DataError
+from textreg.plugins.guard import blaming, is_ctrl_c
+from textreg.plugins.inside import Inside, contained, is_inside
+
+TOKENIZER = """\
+import os, subprocess, sys, threading
+from textreg.errors import DataError
+from textreg.hookspecs import hookimpl
+from textreg.kinds import Tokenizer
+{at_import}
+
+class Odd(Tokenizer):
+    "Words between blanks."
+    name = "odd"
+
+    def __call__(self, text):
+        {in_call}
+        return [text.split()]
+
+@hookimpl
+def textreg_tokenizers():
+    return [Odd]
+"""
+
+ENDS = {
+    "os._exit(0)": "SystemExit: os._exit(0)",
+    "sys.exit(0)": "SystemExit: 0",
+    "raise KeyboardInterrupt": "KeyboardInterrupt",
+    "raise GeneratorExit": "GeneratorExit",
+    "raise type('Odder', (BaseException,), {})('mine')": "Odder: mine",
+    "raise StopIteration(3)": "StopIteration: 3",
+    "raise MemoryError": "MemoryError",
+    "(lambda f: f(f))(lambda f: f(f))": "RecursionError: maximum recursion depth exceeded",
+    "raise type('Mute', (Exception,), {'__str__': lambda self: 1 / 0})": "Mute",
+    "raise type('Mute', (DataError,), {'__str__': lambda self: 1 / 0})": "Mute",
+    "raise type('Liar', (DataError,), {'exit_code': 0})('fine')": "Liar: fine",
+    "raise ValueError('\\x1b[31m' + 'red ' * 1000 + '\\n' * 99)": "ValueError: \ufffd[31mred ",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rows = [{"text": f"good film {i}", "label": "p"} for i in range(12)]
+    rows += [{"text": f"bad film {i}", "label": "n"} for i in range(12)]
+    (tmp_path / "corpus.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return tmp_path
+
+
+def write(folder: Path, at_import: str = "", in_call: str = "pass") -> None:
+    code = TOKENIZER.format(at_import=at_import, in_call=in_call)
+    (folder / "odd.py").write_text(code)
+
+
+def run(folder: Path, *arguments: str, **settings: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "textreg", "--plugin", "odd.py", *arguments]
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=60, **settings
+    )  # type: ignore[call-overload,no-any-return]
+
+
+TRAIN = "train corpus.jsonl --tokenizer odd --reg lasso --reg-l1 0.5 -o model.textreg".split()
+
+
+def test_whatever_it_raises_names_it(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    places = [(code, place) for code in ENDS for place in ("at_import", "in_call")]
+    commands = []
+    for number, (code, place) in enumerate(places):
+        text = TOKENIZER.format(**{"at_import": "", "in_call": "pass", place: code})
+        (tmp_path / f"odd{number}.py").write_text(text.replace('"odd"', f'"odd{number}"'))
+        commands.append(site.train(f"--tokenizer odd{number} --reg lasso --reg-l1 0.5"))
+        commands[-1] = ["--plugin", f"odd{number}.py", *commands[-1]]
+    results = site.session(commands)
+    for number, ((says, _), (code, _, err)) in enumerate(zip(places, results, strict=True)):
+        assert (code, "Traceback" in err) == (1, False), err
+        (line,) = [line for line in err.splitlines() if line.startswith("Error: ")]
+        assert ENDS[says] in line
+        assert f"odd{number}.py" in line
+        assert len(line) < 700
+        assert "\x1b" not in err
+        assert not (tmp_path / "model.textreg").exists()
+
+
+def test_exhausted_memory_blames_the_plugin(folder: Path) -> None:
+    write(folder, in_call="return [['a'] * (1 << 62)]")
+    done = run(folder, *TRAIN)
+    assert done.stderr.startswith("Error: tokenizer 'odd' of odd.py runs out of memory in encode:")
+
+
+PRINTS = [
+    "print('noise')",
+    "sys.stdout.write('noise\\n')",
+    "sys.__stdout__.write('noise\\n')",
+    "sys.stdout.buffer.write(b'noise\\n'); sys.stdout.flush()",
+    "os.write(1, b'noise\\n')",
+    "subprocess.run(['echo', 'noise'])",
+    "subprocess.run(['echo', 'noise'], stdout=sys.stdout)",
+    "threading.Thread(target=print, args=('noise',)).start()",
+    "import click; click.echo('noise')",
+    "sys.stdout.close(); print('noise')",
+    "sys.stdout = sys.stderr; print('noise')",
+    "os.fork() or (print('noise', flush=True), os._exit(0))",
+]
+
+
+@pytest.mark.parametrize("place", ["at_import", "in_call"])
+def test_what_it_prints_goes_to_stderr(folder: Path, place: str) -> None:
+    code = "; ".join(line.replace("noise", f"noise{k}") for k, line in enumerate(PRINTS))
+    if place == "in_call":
+        code = f"if 'good film 3' == text: {code}"
+    write(folder, **{place: code})
+    done = run(folder, *TRAIN, "--json")
+    assert json.loads(done.stdout)["model"] == "model.textreg", done.stderr
+    assert done.returncode == 0
+    assert [k for k in range(len(PRINTS)) if f"noise{k}" not in done.stderr] == []
+
+
+def test_predictions_are_apart_from_its_output(folder: Path) -> None:
+    write(folder, in_call="print('noise')")
+    assert run(folder, *TRAIN).returncode == 0
+    done = run(folder, "predict", "model.textreg", "corpus.jsonl")
+    assert done.stdout.split() == ["p"] * 12 + ["n"] * 12
+    assert "noise" in done.stderr
+
+
+def test_help_and_results_stay_on_stdout(folder: Path) -> None:
+    write(folder)
+    assert "--tokenizer" in run(folder, "train", "--help").stdout
+    shut = run(folder, "plugins", "list", preexec_fn=lambda: os.close(1))
+    assert "Traceback (most recent call last)\n  File" not in shut.stderr
+
+
+STATE = [
+    "os.chdir('/')",
+    "import numpy; numpy.seterr(all='raise')",
+    "import warnings; warnings.simplefilter('error')",
+    "import random, numpy; random.seed(3); numpy.random.seed(3)",
+    "import locale; locale.setlocale(locale.LC_ALL, '')",
+]
+
+
+@pytest.mark.parametrize("place", ["at_import", "in_call"])
+def test_state_of_the_process(folder: Path, place: str) -> None:
+    write(folder)
+    assert run(folder, *TRAIN).returncode == 0
+    show = ["predict", "model.textreg", "corpus.jsonl", "--proba"]
+    expected = run(folder, *show).stdout
+    write(folder, **{place: "; ".join(STATE)})
+    (folder / "model.textreg").unlink()
+    done = run(folder, *TRAIN)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert run(folder, *show).stdout == expected
+
+
+def test_ctrl_c_is_that_of_the_user(folder: Path) -> None:
+    write(folder, in_call="import time; open('begun', 'w'); time.sleep(30)")
+    command = [sys.executable, "-m", "textreg", "--plugin", "odd.py", *TRAIN]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True) as running:
+        while not (folder / "begun").exists():
+            time.sleep(0.05)
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=20)
+    assert running.returncode in (130, -signal.SIGINT)
+    assert "odd" not in err
+
+
+def test_ctrl_c_and_a_statement_are_told_apart() -> None:
+    def caught(code: str) -> KeyboardInterrupt:
+        with pytest.raises(KeyboardInterrupt) as info:
+            exec(code, {"__name__": "acme", "signal": signal})
+        return info.value
+
+    pressed = "signal.raise_signal(signal.SIGINT)"
+    assert not is_ctrl_c(caught("raise KeyboardInterrupt"))
+    assert is_ctrl_c(caught(pressed))
+    assert is_ctrl_c(caught(f"try: {pressed}\nexcept BaseException: raise"))
+    assert is_ctrl_c(caught(f"try: {pressed}\nexcept BaseException: raise KeyboardInterrupt"))
+    assert not is_ctrl_c(caught("try: 1 / 0\nexcept Exception: raise KeyboardInterrupt"))
+
+
+def test_errors_that_are_for_users_stay() -> None:
+    with pytest.raises(DataError, match=r"^no groups$"), blaming(str, "build", str):
+        raise DataError("no groups")
+    with pytest.raises(BrokenPluginError), blaming(str, "build", str):
+        raise DataError
+    with pytest.raises(MemoryError), blaming(str, "build", str, own=True):
+        raise MemoryError
+
+
+def test_after_a_plugin_all_is_as_before(tmp_path: Path) -> None:
+    folder, streams = Path.cwd(), (sys.stdout, sys.stderr)
+    before = np.geterr()
+    with contained():
+        assert is_inside()
+        os.chdir(tmp_path)
+        np.seterr(all="raise")
+        sys.stdout = sys.stderr
+    assert (Path.cwd(), (sys.stdout, sys.stderr)) == (folder, streams)
+    assert np.geterr() == before
+    assert not is_inside()
+    with Inside(), pytest.raises(SystemExit, match=r"os\._exit\(3\)"):
+        os._exit(3)
+
+
+def test_a_fork_ends_as_it_likes() -> None:
+    with Inside():
+        child = os.fork()
+        if not child:
+            os._exit(7)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
