@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from math import isinf, isnan
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,6 +23,7 @@ from textreg.plugins import registry
 from textreg.plugins.guard import Seal, blaming, sealed, shown
 from textreg.plugins.inventory import ours
 from textreg.plugins.joining import JoinedBuilder
+from textreg.plugins.overdue import OverdueError, in_time
 from textreg.records import (
     Graph,
     Groups,
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
 
 S = TypeVar("S", Solution, MultiSolution)
-_END = object()
+T = TypeVar("T")
+_END: Any = object()
 Part = Plugin | type[Plugin]
 """A plugin for messages: an instance or its class."""
 
@@ -48,7 +50,8 @@ def encode(tokenizer: Tokenizer, texts: Sequence[str], *, spans: bool = False) -
     """``tokenizer.encode``: tokens of all texts, with character offsets if ``spans``."""
     texts = check_texts(texts)
     with _blaming(tokenizer, "encode"):
-        tokens = tokenizer.encode(texts if ours(tokenizer) else list(texts), spans=spans)
+        given = texts if ours(tokenizer) else list(texts)
+        tokens = _in_time(tokenizer, "encode", partial(tokenizer.encode, spans=spans), given)
     _require(tokenizer, "encode", isinstance(tokens, Tokens), "Tokens", tokens)
     if (n := tokens.n_documents) != len(texts):
         raise _wrong(tokenizer, "encode", f"{len(texts)} documents", f"{n}")
@@ -72,7 +75,7 @@ def build_groups(builder: GroupBuilder, tokens: Tokens) -> Groups:
     if isinstance(builder, JoinedBuilder):
         return builder.joined([build_groups(part, tokens) for part in builder.parts], tokens)
     with _handing(builder, "build", tokens=tokens) as (given,):
-        groups = builder.build(given)
+        groups = _in_time(builder, "build", builder.build, given)
     _require(builder, "build", isinstance(groups, Groups), "Groups", groups)
     _require_features(builder, groups.n_features, tokens)
     kinds = {"indptr": np.int64, "indices": np.int32, "weights": np.float64}
@@ -85,7 +88,10 @@ def build_graph(builder: GraphBuilder, tokens: Tokens, groups: Groups | None = N
     """``builder.build``, or ``builder.build_from`` if the user named a group builder."""
     doing = "build" if groups is None else "build_from"
     with _handing(builder, doing, tokens=tokens, groups=groups) as (given, grouped):
-        graph = builder.build(given) if groups is None else builder.build_from(given, grouped)
+        if groups is None:
+            graph = _in_time(builder, doing, builder.build, given)
+        else:
+            graph = _in_time(builder, doing, builder.build_from, given, grouped)
     _require(builder, doing, isinstance(graph, Graph), "a Graph", graph)
     _require_features(builder, graph.n_features, tokens)
     return graph
@@ -94,7 +100,7 @@ def build_graph(builder: GraphBuilder, tokens: Tokens, groups: Groups | None = N
 def candidates(part: Regularizer, problem: Problem) -> list[Regularizer]:
     """``part.candidates``: at least one version of it, without AUTO parameters."""
     with _handing(part, "candidates", problem=problem) as (given,):
-        grid = list(part.candidates(given))
+        grid = _in_time(part, "candidates", lambda: list(part.candidates(given)))
     for one in grid:
         _require(part, "candidates", isinstance(one, Regularizer), "regularizers", one)
         if left := one.undecided():
@@ -108,7 +114,7 @@ def candidates(part: Regularizer, problem: Problem) -> list[Regularizer]:
 def scale(part: Regularizer, problem: Problem, parameter: str) -> float:
     """``part.scale``: the value of ``parameter`` at which every weight is zero."""
     with _handing(part, "scale", problem=problem) as (given,):
-        found = part.scale(given, parameter)
+        found = _in_time(part, "scale", part.scale, given, parameter)
     _require_number(part, "scale", found)
     return float(found)
 
@@ -116,7 +122,7 @@ def scale(part: Regularizer, problem: Problem, parameter: str) -> float:
 def solve(part: Regularizer, problem: Problem) -> Solution:
     """``part.solve``: the weights for one problem."""
     with _handing(part, "solve", problem=problem) as (given,):
-        found = part.solve(given)
+        found = _in_time(part, "solve", part.solve, given)
     return _checked(part, "solve", Solution, found, (problem.X.shape[1],))
 
 
@@ -125,7 +131,7 @@ def solve_softmax(
 ) -> MultiSolution:
     """``part.solve_softmax``: the weights for all classes together."""
     with _handing(part, "solve_softmax", problem=problem, codes=codes, start=start) as given:
-        found = part.solve_softmax(*given)
+        found = _in_time(part, "solve_softmax", part.solve_softmax, *given)
     shape = int(codes.max()) + 1, problem.X.shape[1]
     return _checked(part, "solve_softmax", MultiSolution, found, shape)
 
@@ -145,7 +151,7 @@ def path(
         items = iter(part.path(given.records["problem"], chain))
     while True:
         with _blaming(part, doing):  # and not the caller, who has each solution between two steps
-            item: Any = next(items, _END)
+            item = _in_time(part, doing, next, items, _END, loss=problem.loss)
         if item is _END:
             break
         pair = isinstance(item, tuple) and len(item) == 2
@@ -208,6 +214,28 @@ def _guarded(cls: type[Loss], name: str) -> Callable[..., Any]:
         return result
 
     return call
+
+
+def _in_time(
+    part: Plugin, doing: str, call: Callable[..., T], *given: Any, loss: Loss | None = None
+) -> T:
+    """``call(*given)``; BrokenPluginError if a third-party part does not return in time.
+
+    loss: that of the problem that is solved, where ``given`` does not begin with the problem.
+    """
+    if loss is None and given and isinstance(given[0], Problem):
+        loss = given[0].loss
+    foreign = next((one for one in (part, loss) if one is not None and not ours(one)), None)
+    if foreign is None:
+        return call(*given)
+    try:
+        return in_time(call, *given)
+    except OverdueError as error:
+        what = doing if foreign is part else f"{doing} of {part.label()} with it"
+        cause = f"{what} {error}"
+        raise BrokenPluginError(
+            f"{registry.who(foreign)} is broken: {cause}. {_advice(foreign)}", cause
+        ) from None
 
 
 def _advice(part: Part) -> str:

@@ -6,6 +6,7 @@ import math
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,12 +120,14 @@ def in_threads(call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]], jobs
             causes[error] = error.__cause__
             raise
 
+    # Limits on time hold in the threads as they do here.
+    calls = [(copy_context().run, piece) for piece in pieces]
     try:
         # One thread a piece: BLAS adds in another order when it has several.
         with warnings.catch_warnings(), threadpool_limits(limits=1):
             warnings.simplefilter("ignore", ConvergenceWarning)
             parallel = Parallel(n_jobs=jobs, prefer="threads")
-            return list(parallel(delayed(keeping_cause)(*piece) for piece in pieces))
+            return list(parallel(delayed(run)(keeping_cause, *piece) for run, piece in calls))
     except TextregError as error:
         # With several threads joblib replaces the cause by a text.
         error.__cause__ = causes.get(error, error.__cause__)

@@ -16,6 +16,7 @@ from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer
 from textreg.model.model import Model
 from textreg.model.summary import TrainingSummary
+from textreg.plugins.overdue import limited
 from textreg.records import Corpus
 from textreg.tasks import read_target
 from textreg.text import check_texts
@@ -157,7 +158,8 @@ def train_corpus(
         path_parameter(settings.reg)  # refused before long work
     documents = SplitCorpus(corpus, target, splits_of(corpus, target, settings))
     context = SearchContext(documents, settings, features, journal_of(corpus, settings))
-    with connected(settings.tuning.address if documents.splits else None, settings.reg) as cluster:
+    address = settings.tuning.address if documents.splits else None
+    with connected(address, settings.reg) as cluster, limited(work.deadline, seconds):
         report("features", 0, len(corpus))
         context.prepared(context.first)
         report("features", len(corpus), len(corpus))
@@ -165,7 +167,8 @@ def train_corpus(
         result = run_search(context, replace(work, cluster=cluster))
     _warn_if_stopped(result, settings)
     clock.append(time.perf_counter())
-    fit = fit_best(context, result, work)
+    with limited(work.deadline, seconds):
+        fit = fit_best(context, result, work)
     clock.append(time.perf_counter())
     path = None
     if settings.path:
