@@ -6,8 +6,9 @@ Ragged data has one layout everywhere: a flat array and the offsets into it, so 
 
 from textreg._core.arrays import Bools, Floats, Int32s, Int64s
 from textreg.records.design import Design
-from textreg.records.fit import MultiSolution, Problem, Solution, Step, Unsmoothed
+from textreg.records.fit import Problem
 from textreg.records.report import SelectionReport, SelectionStep, SolverReport
+from textreg.records.solution import MultiSolution, Solution, Step, Unsmoothed
 from textreg.records.structure import Graph, Groups, MergedGroups
 from textreg.records.text import Corpus, Tokens
 

@@ -12,6 +12,7 @@ from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg._core.columns import column_dots, column_sums
 from textreg.errors import RecordError
 from textreg.records.cache import Cache, derived
+from textreg.records.convert import check_squares, entry_of
 from textreg.records.matrix import checked_csr
 
 if TYPE_CHECKING:
@@ -66,8 +67,8 @@ class Design:
     Raises
     ------
     RecordError
-        X has not two dimensions, not real numbers, a value that is not finite, or an index or an
-        offset out of range.
+        X has not two dimensions, not real numbers, a value that is not finite, squares too large to
+        be summed, or an index or an offset out of range.
     """
 
     X: csr_array
@@ -77,8 +78,12 @@ class Design:
     def __post_init__(self, name: str) -> None:
         X = checked_csr(name, self.X)
         if not np.isfinite(X.data).all():
-            row = int(np.searchsorted(X.indptr, np.argmin(np.isfinite(X.data)), side="right")) - 1
-            raise RecordError(f"{name} has a value that is not finite in row {row}.")
+            at = int(np.argmin(np.isfinite(X.data)))
+            raise RecordError(
+                f"{name} has a value that is not finite in {entry_of(X, at)}: {X.data[at]}. "
+                "Correct it, or leave out the document or the feature."
+            )
+        check_squares(name, X)
         object.__setattr__(self, "X", X)
 
     def __repr__(self) -> str:

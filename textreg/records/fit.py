@@ -1,57 +1,31 @@
-"""What a regularizer is given, and what it gives back."""
+"""What a regularizer is given."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textreg._core.arrays import Floats
 from textreg.errors import RecordError, UsageError, did_you_mean
 from textreg.losses import Loss, find_loss
+from textreg.records.convert import (
+    as_array,
+    as_finite,
+    as_number,
+    as_whole,
+    check_squares,
+    check_weights,
+)
 from textreg.records.design import Design
-from textreg.records.report import SolverReport
+from textreg.records.solution import Step, Unsmoothed
 from textreg.records.structure import Graph, Groups
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
-
-
-class Step(NamedTuple):
-    """What a solver reports to ``Problem.callback`` and keeps in ``Solution.history``.
-
-    Attributes
-    ----------
-    iteration : int
-        Iterations so far.
-    objective : float
-        Loss plus penalty.
-    gap : float
-        Relative duality gap; NaN if it is not known.
-    """
-
-    iteration: int
-    objective: float
-    gap: float
-
-
-@dataclass(frozen=True)
-class Unsmoothed:
-    """What a solution is worth under the loss that its own loss smooths.
-
-    Attributes
-    ----------
-    objective : float
-        Objective at the solution, with the loss before it was smoothed.
-    gap : float
-        How far, at most, that lies above its minimum, relative to it; NaN where the solution has no
-        gap. A smoothed loss is nowhere above the other, so a bound on its minimum is one on both.
-    """
-
-    objective: float
-    gap: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +37,9 @@ class Problem:
     X : sparse or dense matrix of shape (n, p), or Design
         Documents by features. Kept as float64 CSR with sorted rows and no entry twice; the caller's
         matrix stays as it is. A Design is shared, not checked again.
-    y : ndarray, shape (n,)
-        Labels of -1 and +1, or any numbers if the loss is for numbers.
-    sample_weight : ndarray of shape (n,), default ones
+    y : array-like, shape (n,)
+        Labels of -1 and +1, or any numbers if the loss is for numbers. Kept as float64.
+    sample_weight : array-like of shape (n,), default ones
         Weights of the documents, 0 or more. A weight of 2 is the same as a document twice.
     loss : Loss or str, default "logistic"
         A loss, or the name of one of textreg's own; kept as a Loss.
@@ -81,8 +55,9 @@ class Problem:
         Most iterations; what one is depends on the solver.
     threads : int, default 1
         Threads that a solver may use.
-    start : tuple of ndarray and float, optional
-        Weights (p,) and intercept to begin from.
+    start : tuple of array-like and float, optional
+        Finite weights (p,) and intercept to begin from. Solvers begin at zero instead where that is
+        much better.
     validation : tuple, optional
         Matrix and labels of held-out documents, for procedures that stop early. The matrix is kept
         as a Design.
@@ -98,7 +73,8 @@ class Problem:
     Raises
     ------
     RecordError
-        Shapes do not match, numbers are not finite, or X has an index or offset out of range.
+        Shapes or types do not match, numbers are not finite, X has an index or offset out of range,
+        or weights, or the squares of X or y, are too large to be summed (above 1e60).
     UsageError
         ``tol`` is not above 0, ``max_iter`` is below 1, or there is no loss of that name.
     """
@@ -121,36 +97,35 @@ class Problem:
     def __post_init__(self) -> None:
         design = self.X if isinstance(self.X, Design) else Design(self.X)
         n, p = design.shape
-        y = np.ascontiguousarray(self.y, dtype=np.float64)
+        y = as_finite("y", self.y)
         if y.shape != (n,):
             raise RecordError(f"X has {n} rows but y has the shape {y.shape}.")
-        if not np.isfinite(y).all():
-            raise RecordError("y must hold finite numbers only.")
+        check_squares("y", y)
         loss = find_loss(self.loss)
         if loss.binary and not np.isin(y, (-1.0, 1.0)).all():
             raise RecordError(
                 f"y must hold -1 and +1 only for the loss '{loss.label()}'; for any numbers take "
                 "a loss such as 'squared'."
             )
-        given = self.sample_weight
-        c = np.ones(n) if given is None else np.array(given, dtype=np.float64)
-        if c.shape != (n,) or not np.isfinite(c).all() or (c < 0).any():
-            raise RecordError(f"sample_weight must be {n} finite numbers, 0 or more.")
-        if not self.tol > 0:
-            raise UsageError(f"tol must be above 0, not {self.tol}.")
-        if self.max_iter < 1:
-            raise UsageError(f"max_iter must be at least 1, not {self.max_iter}.")
-        if self.groups is not None and self.groups.n_features != p:
-            raise RecordError(
-                f"X has {p} features, but the groups are over {self.groups.n_features}."
-            )
-        if self.graph is not None and self.graph.n_features != p:
-            raise RecordError(f"X has {p} features, but the graph is over {self.graph.n_features}.")
-        validation = self.validation and _checked_validation(*self.validation, p)
+        given = np.ones(n) if self.sample_weight is None else self.sample_weight
+        c = as_array("sample_weight", given, np.float64)
+        if c.shape != (n,):
+            raise RecordError(f"sample_weight must be {n} finite numbers, 0 or more, not {len(c)}.")
+        check_weights("sample_weight", c)
+        for name, kind in (("groups", Groups), ("graph", Graph)):
+            part = getattr(self, name)
+            if part is not None and not isinstance(part, kind):
+                raise RecordError(f"{name} must be a {kind.__name__} record, not {part!r:.60}.")
+            if part is not None and part.n_features != p:
+                raise RecordError(
+                    f"X has {p} features, but the {name} {'are' if name == 'groups' else 'is'} "
+                    f"over {part.n_features}."
+                )
         values = {"X": design.X, "design": design, "y": y, "sample_weight": c, "loss": loss}
-        values["validation"] = validation
+        values["validation"] = _checked_validation(self.validation, p)
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        self._check_options()
         self._check_start()
 
     def __repr__(self) -> str:
@@ -159,11 +134,34 @@ class Problem:
         more = "".join(f"; {part!r}" for part in structure)
         return f"<Problem: {n:,} documents, {p:,} features, {self.loss.label()} loss{more}>"
 
-    def _check_start(self) -> None:
-        if self.start is not None and np.shape(self.start[0]) != self.X.shape[1:]:
-            raise RecordError(
-                f"start has {np.shape(self.start[0])} weights, X has {self.X.shape[1]} features."
+    def _check_options(self) -> None:
+        """Check the numbers that say how to fit, and keep them as plain Python numbers."""
+        values = {"tol": as_number("tol", self.tol)}
+        values |= {name: as_whole(name, getattr(self, name)) for name in ("max_iter", "threads")}
+        if not 0 < values["tol"] < np.inf:
+            raise UsageError(f"tol must be above 0 and finite, not {self.tol}.")
+        for name in ("max_iter", "threads"):
+            if values[name] < 1:
+                raise UsageError(f"{name} must be at least 1, not {values[name]}.")
+        if not isinstance(self.fit_intercept, (bool, np.bool_)):
+            raise UsageError(
+                f"fit_intercept must be True or False, not {self.fit_intercept!r:.60}."
             )
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def _check_start(self) -> None:
+        """Check the start, and keep it as an array and a float."""
+        if self.start is None:
+            return
+        w, b = _pair("start", self.start, "weights and an intercept")
+        w = as_finite("the weights of start", w)
+        if w.shape != self.X.shape[1:]:
+            raise RecordError(f"start has {w.shape} weights, X has {self.X.shape[1]} features.")
+        b = as_number("the intercept of start", b)
+        if not isfinite(b):
+            raise RecordError(f"the intercept of start is {b}, but must be finite: correct it.")
+        object.__setattr__(self, "start", (w, b))
 
     @property
     def X_csc(self) -> csc_array:
@@ -218,108 +216,24 @@ class Problem:
         return other
 
 
-def _checked_validation(X: Any, y: Any, p: int) -> tuple[Design, Floats]:
+def _pair(name: str, value: Any, what: str) -> tuple[Any, Any]:
+    """Both items of a pair."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise RecordError(f"{name} must be a pair, {what}, not {value!r:.60}.")
+    return value[0], value[1]
+
+
+def _checked_validation(validation: Any, p: int) -> tuple[Design, Floats] | None:
     """The validation pair, as arrays that fit the ``p`` features and each other."""
+    if validation is None:
+        return None
+    X, y = _pair("validation", validation, "a matrix and labels")
     design = X if isinstance(X, Design) else Design(X, "the X of validation")
-    y = np.ascontiguousarray(y, dtype=np.float64)
-    if y.ndim != 1 or design.shape != (y.size, p):
+    y = as_finite("the y of validation", y)
+    check_squares("the y of validation", y)
+    if design.shape != (y.size, p):
         raise RecordError(
             f"validation has X of the shape {design.shape} for y of the shape {y.shape}, and the "
             f"problem has {p} features."
         )
-    if not np.isfinite(y).all():
-        raise RecordError("validation must hold finite numbers only.")
     return design, y
-
-
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """What a solver found.
-
-    Attributes
-    ----------
-    w : ndarray, shape (p,)
-        Weights.
-    b : float
-        Intercept.
-    objective : float
-        Loss plus penalty at (w, b).
-    gap : float
-        Relative duality gap: the objective is at most gap * objective above its minimum. NaN for
-        procedures without a lower bound.
-    residual : float
-        Largest violation of the optimality conditions; NaN if the solver does not compute it.
-    iterations : int
-        Number of iterations.
-    converged : bool
-        Whether the solver reached its tolerance.
-    history : tuple of Step
-        One for every check.
-    group_norms : ndarray, shape (groups,), or None
-        Norm of the solver's copy of every *original* group; exactly 0 where it is not selected.
-    report : SolverReport or None
-        Further figures, in a class that the solver defines.
-    unsmoothed : Unsmoothed or None
-        Objective and gap under the loss that a smoothed one stands for; None for other losses, and
-        for procedures without a gap.
-    """
-
-    w: Floats
-    b: float
-    objective: float
-    gap: float = float("nan")
-    residual: float = float("nan")
-    iterations: int = 0
-    converged: bool = False
-    history: tuple[Step, ...] = ()
-    group_norms: Floats | None = None
-    report: SolverReport | None = None
-    unsmoothed: Unsmoothed | None = None
-
-    @property
-    def nonzero(self) -> int:
-        """Number of features with a weight."""
-        return int(np.count_nonzero(self.w))
-
-    def __repr__(self) -> str:
-        return f"<Solution: {self.nonzero:,} of {len(self.w):,} features, {_end(self)}>"
-
-
-@dataclass(frozen=True, eq=False)
-class MultiSolution:
-    """What a solver found that fits all classes together.
-
-    Attributes
-    ----------
-    w : ndarray, shape (classes, p)
-        Weights.
-    b : ndarray, shape (classes,)
-        Intercepts, which sum to zero.
-    reports : tuple
-        The report of each class if every class was fitted on its own, else empty.
-    objective, gap, iterations, converged, history
-        As in :class:`Solution`.
-    """
-
-    w: Floats
-    b: Floats
-    objective: float
-    gap: float = float("nan")
-    iterations: int = 0
-    converged: bool = False
-    history: tuple[Step, ...] = ()
-    reports: tuple[SolverReport | None, ...] = ()
-    unsmoothed: Unsmoothed | None = None
-
-    def __repr__(self) -> str:
-        classes, p = self.w.shape
-        used = np.count_nonzero(self.w.any(axis=0))
-        return f"<MultiSolution: {classes} classes, {used:,} of {p:,} features, {_end(self)}>"
-
-
-def _end(solution: Solution | MultiSolution) -> str:
-    """How a solver ended, in words."""
-    gap = "" if np.isnan(solution.gap) else f"gap {solution.gap:.1g}, "
-    how = "converged" if solution.converged else "not converged"
-    after = f"after {solution.iterations:,} iterations"
-    return f"objective {solution.objective:.6g}, {gap}{how} {after}"

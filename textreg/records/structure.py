@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg.errors import RecordError
 from textreg.records.cache import Cache
+from textreg.records.convert import as_array, as_whole, check_squares, check_weights
 from textreg.records.matrix import checked_csr
 from textreg.records.ragged import distinct_rows, offsets, row_of, sums, take_rows
 
@@ -25,10 +26,11 @@ class Groups:
 
     Parameters
     ----------
-    indptr : ndarray of int64, shape (groups + 1,)
-    indices : ndarray of int32
+    indptr : array-like of whole numbers, shape (groups + 1,)
+        Kept as int64, and the others below as int32 and float64.
+    indices : array-like of whole numbers
         Group g has the features ``indices[indptr[g]:indptr[g + 1]]``, sorted and distinct.
-    weights : ndarray of float64, shape (groups,)
+    weights : array-like, shape (groups,)
         The weight of every group, 0 or more; the regularizer multiplies its group penalty
         strength by it.
     n_features : int
@@ -38,13 +40,13 @@ class Groups:
     Raises
     ------
     RecordError
-        If the offsets do not cut the indices, a feature is out of range, or a weight is negative
-        or not finite.
+        If a field is no array of such numbers, the offsets do not cut the indices, a feature is out
+        of range, or a weight is negative, not finite, or too large to be summed.
 
     Examples
     --------
     >>> import numpy as np
-    >>> groups = Groups(np.array([0, 2, 4]), np.array([0, 1, 1, 2], dtype=np.int32), np.ones(2), 3)
+    >>> groups = Groups([0, 2, 4], [0, 1, 1, 2], np.ones(2), n_features=3)
     >>> groups, groups.members(1)
     (<Groups: 2 over 3 features, 4 entries>, array([1, 2], dtype=int32))
     """
@@ -56,11 +58,25 @@ class Groups:
     names: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
+        kinds: dict[str, type[Any]] = {
+            "indptr": np.int64,
+            "indices": np.int32,
+            "weights": np.float64,
+        }
+        values: dict[str, Any] = {
+            name: as_array(f"groups.{name}", getattr(self, name), kind)
+            for name, kind in kinds.items()
+        }
+        values["n_features"] = as_whole("groups.n_features", self.n_features)
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
         offsets("groups.indptr", self.indptr, len(self.indices))
-        for name, values in (("weights", self.weights), ("names", self.names)):
-            if values is not None and len(values) != len(self):
+        if isinstance(self.names, str) or not hasattr(self.names or (), "__len__"):
+            raise RecordError("groups.names must be a list with one name for each group, or None.")
+        for name, given in (("weights", self.weights), ("names", self.names)):
+            if given is not None and len(given) != len(self):
                 raise RecordError(
-                    f"{len(self)} groups but {len(values)} {name}: give one for each group."
+                    f"{len(self)} groups but {len(given)} {name}: give one for each group."
                 )
         bad = np.flatnonzero(~(np.isfinite(self.weights) & (self.weights >= 0)))
         if len(bad):
@@ -68,6 +84,7 @@ class Groups:
                 f"{self.name(bad[0])} has the weight {self.weights[bad[0]]}: "
                 f"weights are finite, 0 or more."
             )
+        check_weights("groups.weights", self.weights)
         if len(self.indices):
             wrong = (self.indices < 0) | (self.indices >= self.n_features)
             if wrong.any():
@@ -158,7 +175,7 @@ class Graph:
 
     Parameters
     ----------
-    similar : csr_array of float64, shape (p + classes, p + classes)
+    similar : sparse or dense matrix, shape (p + classes, p + classes)
         The weight, 0 or more, of the link from row to column, between features that should have
         similar weights (section 2). Links from a feature to itself are not allowed.
     dissimilar : csr_array of the same shape, optional
@@ -169,7 +186,8 @@ class Graph:
     Raises
     ------
     RecordError
-        If a shape or a weight is wrong, or a feature is linked to itself.
+        If a shape or a weight is wrong, weights are too large to be summed, or a feature is linked
+        to itself.
     """
 
     similar: csr_array
@@ -178,6 +196,7 @@ class Graph:
     cache: Cache = field(default_factory=Cache, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "classes", as_whole("classes", self.classes))
         similar = checked_csr("similar", self.similar)
         rows, columns = similar.shape
         if rows != columns:
@@ -204,6 +223,7 @@ class Graph:
                     f"weight {links.data[at]}; links join two features, with finite weights of 0 "
                     f"or more."
                 )
+            check_squares(name, links)
             object.__setattr__(self, name, links)
 
     @property

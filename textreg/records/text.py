@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 
 from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg.errors import DataError, RecordError, first_few
+from textreg.records.convert import as_array, check_weights
 from textreg.records.ragged import offsets, take_rows
+
+_CORPUS_ARRAYS = {"sample_weight": np.float64, "source_of": np.int32, "line_of": np.int64}
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,8 @@ class Corpus:
     ----------
     texts : sequence of str, length n
     labels : sequence of str, length n, optional
-    sample_weight : ndarray of float64, shape (n,), optional
-        Weights of the documents in the loss.
+    sample_weight : array-like, shape (n,), optional
+        Weights of the documents in the loss, 0 or more. Kept as float64.
     group_of : sequence of str, length n, optional
         The group of every document, such as its author, for splits that keep groups whole.
     time_of : sequence, length n, optional
@@ -43,7 +46,7 @@ class Corpus:
     Raises
     ------
     DataError
-        If the lengths differ.
+        If the lengths differ, or a weight is no such number or too large to be summed.
 
     Examples
     --------
@@ -63,12 +66,33 @@ class Corpus:
     columns: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if isinstance(self.texts, str) or not hasattr(self.texts, "__len__"):
+            raise DataError("texts must be a list of texts, not one text: put it in a list.")
+        for name, kind in _CORPUS_ARRAYS.items():
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, as_array(name, given, kind))
         for name in ("labels", "sample_weight", "group_of", "time_of", "source_of", "line_of"):
             value = getattr(self, name)
             if value is not None and len(value) != len(self.texts):
                 raise DataError(
                     f"{len(self.texts):,} texts but {len(value):,} {name}: give one for each text."
                 )
+        if self.source_of is not None and len(self.texts):
+            low, high = int(self.source_of.min()), int(self.source_of.max())
+            if low < 0 or high >= len(self.sources):
+                raise RecordError(
+                    f"source_of runs from {low} to {high}, but there are {len(self.sources)} "
+                    "sources: give the index in them."
+                )
+        if self.sample_weight is not None:
+            wrong = ~(np.isfinite(self.sample_weight) & (self.sample_weight >= 0.0))
+            if wrong.any():
+                at = int(np.argmax(wrong))
+                raise DataError(
+                    f"{self.where(at)}: the weight is {self.sample_weight[at]}; weights are finite "
+                    "numbers, 0 or more. Correct it, or leave the document out."
+                )
+            check_weights("sample_weight", self.sample_weight)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -117,26 +141,28 @@ class Tokens:
 
     Parameters
     ----------
-    ids : ndarray of int32, shape (occurrences,)
-        The feature of every occurrence: an index into ``vocabulary``.
-    sentence_ptr : ndarray of int64, shape (sentences + 1,)
+    ids : array-like of whole numbers, shape (occurrences,)
+        The feature of every occurrence: an index into ``vocabulary``. Kept as int32, as the spans
+        are; offsets are kept as int64.
+    sentence_ptr : array-like of whole numbers, shape (sentences + 1,)
         Sentence s is ``ids[sentence_ptr[s]:sentence_ptr[s + 1]]``.
-    document_ptr : ndarray of int64, shape (documents + 1,)
+    document_ptr : array-like of whole numbers, shape (documents + 1,)
         Document d has the sentences ``document_ptr[d]`` to ``document_ptr[d + 1]``.
     vocabulary : sequence of str
         The names of all features.
-    spans : ndarray of int32, shape (occurrences, 2), optional
+    spans : array-like of whole numbers, shape (occurrences, 2), optional
         Start and end of every occurrence in its document's text, in characters.
-    sentence_spans : ndarray of int32, shape (sentences, 2), optional
+    sentence_spans : array-like of whole numbers, shape (sentences, 2), optional
         Start and end of every sentence.
-    paragraph_ptr : ndarray of int64, shape (paragraphs + 1,), optional
+    paragraph_ptr : array-like of whole numbers, shape (paragraphs + 1,), optional
         Paragraph g has the sentences ``paragraph_ptr[g]`` to ``paragraph_ptr[g + 1]``, at least
         one, all of one document. None if the tokenizer does not find paragraphs.
 
     Raises
     ------
     RecordError
-        If the offsets do not cut the arrays, or an id is out of range.
+        If a field is no array of such numbers, the offsets do not cut the arrays, or an id is out
+        of range.
     """
 
     ids: Int32s
@@ -148,6 +174,18 @@ class Tokens:
     paragraph_ptr: Int64s | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.vocabulary, str) or not hasattr(self.vocabulary, "__len__"):
+            raise RecordError("vocabulary must be a list of the names of all features.")
+        for name in ("ids", "sentence_ptr", "document_ptr", "paragraph_ptr"):
+            if name != "paragraph_ptr" or self.paragraph_ptr is not None:
+                kind = np.int32 if name == "ids" else np.int64
+                object.__setattr__(self, name, as_array(name, getattr(self, name), kind))
+        for name, size in (
+            ("spans", len(self.ids)),
+            ("sentence_spans", len(self.sentence_ptr) - 1),
+        ):
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, as_array(name, given, np.int32, (size, 2)))
         offsets("sentence_ptr", self.sentence_ptr, len(self.ids))
         offsets("document_ptr", self.document_ptr, len(self.sentence_ptr) - 1)
         if self.paragraph_ptr is not None:

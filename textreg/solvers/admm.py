@@ -23,7 +23,7 @@ from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Problem, Solution, SolverReport, Step
 from textreg.solvers.certificate import group_bound, relative_gap
 from textreg.solvers.engine import Engine
-from textreg.solvers.outcome import finish
+from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.small_weights import zero_small_weights
 
 PAPER_ITERATIONS = 100
@@ -85,6 +85,7 @@ class AdmmOptions(Parametrized):
     )
 
 
+@checks_overflow
 def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
     """Minimize loss + penalty over overlapping groups by ADMM.
 
@@ -110,7 +111,7 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
     """
     chosen = AdmmOptions(**options)
     rho, balanced, relax, stop = chosen.rho, chosen.balanced, chosen.relax, chosen.stop
-    engine = Engine(problem)
+    engine = Engine(problem, penalty.value)
     v = engine.w[penalty.indices]
     u = np.zeros_like(v)
     norms = penalty.norms(engine.w)

@@ -191,5 +191,8 @@ def _scaled_bound(
 
 
 def relative_gap(objective: float, bound: float) -> float:
-    """(objective - bound) / objective, never below zero; 0 for an objective of zero."""
-    return max(objective - bound, 0.0) / objective if objective > 0.0 else 0.0
+    """(objective - bound) / |objective|, never below zero; infinite where that is not a number."""
+    distance = max(objective - bound, 0.0)
+    if not math.isfinite(distance) or not math.isfinite(objective):
+        return math.inf
+    return distance / abs(objective) if objective else (math.inf if distance else 0.0)

@@ -12,6 +12,7 @@ line search ensures that the objective falls.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,9 @@ from textreg.solvers.line_search import Advance, backtrack, step_with_fallback
 
 NOISE = 1e-14
 """Relative rounding of the objective; a rise below it does not stop a step."""
+
+HOPELESS = 100.0
+"""A start with an objective this many times that of zero weights is farther away than zero."""
 
 IDLE = 5
 """Steps in a row without progress, after which the tolerance is beyond floating point."""
@@ -54,7 +58,8 @@ class Engine:
         sum_i h_i x_ij^2 for the active features of the last step.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, penalty: Callable[[Floats], float] | None = None) -> None:
+        """penalty: its value at weights (p,), which tells whether the start is of any use."""
         self.loss = problem.loss
         self.design = problem.design
         self.y, self.c, self.fit_intercept = problem.y, problem.sample_weight, problem.fit_intercept
@@ -64,9 +69,15 @@ class Engine:
         self.value = 0.0
         if problem.start is None:
             self.restart(np.zeros(p), 0.0)
-        else:
-            w, b = problem.start
-            self.restart(np.array(w, dtype=np.float64), float(b) if self.fit_intercept else 0.0)
+            return
+        w, b = problem.start
+        self.restart(w.copy(), b if self.fit_intercept else 0.0)
+        if penalty is None:
+            return
+        b = problem.intercept_at_zero()
+        at_zero = self.loss.value(np.full(n, b), self.y, self.c) + penalty(np.zeros(p))
+        if not self.value + penalty(self.w) <= HOPELESS * at_zero:  # also where it overflowed
+            self.restart(np.zeros(p), b)
 
     def restart(self, w: Floats, b: float) -> None:
         """Move to other weights and compute their scores and derivatives."""

@@ -24,7 +24,7 @@ from textreg.penalties import GroupNorms
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import group_bound, relative_gap
 from textreg.solvers.engine import IDLE, Engine
-from textreg.solvers.outcome import finish
+from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.small_weights import zero_small_weights
 
 S_START = 10.0
@@ -110,6 +110,7 @@ class AndersonAcceleration:
         return stepped
 
 
+@checks_overflow
 def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     """Minimize loss + penalty over overlapping groups by majorization-minimization.
 
@@ -130,7 +131,7 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     -----
     Equations (M1) to (M4) of docs/maths.md; anderson1965 and walker2011 for the acceleration.
     """
-    engine = Engine(problem)
+    engine = Engine(problem, penalty.value)
     s = np.full(len(penalty.strengths), S_START)
     if problem.start is not None:
         s = np.clip(S_WARM * penalty.norms(engine.w), S_WARM_LEAST, S_START)
@@ -141,7 +142,7 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     acceleration = AndersonAcceleration()
     iteration, effort, next_effort, idle, ended = 0, 1, 1, 0, False
 
-    while gap > problem.tol and iteration < problem.max_iter and not ended:
+    while not gap <= problem.tol and iteration < problem.max_iter and not ended:
         iteration += 1
         inner = penalty.majorizer(s)
         active = engine.active(inner, engine.gradient())
@@ -170,7 +171,9 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
             effort = next_effort
             history.append(Step(iteration, best, gap))
             ended = bool(problem.callback and problem.callback(history[-1])) or stuck
-            next_check = iteration + min(8, max(2, round(math.log2(max(gap / problem.tol, 1.0)))))
+            next_check = iteration + min(
+                8, max(2, round(math.log2(min(max(gap / problem.tol, 1.0), 256.0))))
+            )
         if value > least * (1.0 + min(WORSE, problem.tol)):
             acceleration.restart()
         least = min(least, value)

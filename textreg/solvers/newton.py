@@ -18,7 +18,7 @@ from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import relative_gap, separable_bound
 from textreg.solvers.engine import IDLE, NOISE, Engine
-from textreg.solvers.outcome import finish
+from textreg.solvers.outcome import checks_overflow, finish
 
 PASSES, POLISH = 5, 10
 """Most rounds of coordinate descent and iterations of conjugate gradients in a step."""
@@ -33,6 +33,7 @@ NEAR, SLOW, MOST = 1e-3, 0.03, 8
 """A fall below NEAR of the objective and above SLOW of the last one doubles the effort, to MOST."""
 
 
+@checks_overflow
 def newton(problem: Problem, penalty: Separable) -> Solution:
     """Minimize loss + penalty for a penalty on single weights.
 
@@ -54,7 +55,7 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
     ----------
     yuan2012; friedman2010 for coordinate descent.
     """
-    engine = Engine(problem)
+    engine = Engine(problem, penalty.value)
     if problem.start is None:
         engine.restart(engine.w, problem.intercept_at_zero())
     smooth = not penalty.lam.any()

@@ -22,7 +22,7 @@ from textreg.penalties import Penalty
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import conjugate_bound, relative_gap
 from textreg.solvers.engine import Engine
-from textreg.solvers.outcome import finish
+from textreg.solvers.outcome import checks_overflow, finish
 
 SHRINK, GROW = 0.5, 1.1
 """Factors of the step s: when backtracking, and after every iteration."""
@@ -46,6 +46,7 @@ class FitPoint(NamedTuple):
     loss: float
 
 
+@checks_overflow
 def proximal(problem: Problem, penalty: Penalty) -> Solution:
     """Minimize loss + penalty for any penalty with a proximal operator.
 
@@ -74,7 +75,7 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
     ----------
     beck2009; odonoghue2015.
     """
-    engine = Engine(problem)
+    engine = Engine(problem, lambda w: _value(penalty, w))
     if problem.start is None:
         engine.restart(engine.w, problem.intercept_at_zero())
     conjugate = getattr(penalty, "conjugate", None)

@@ -28,7 +28,7 @@ from textreg.solvers.conjugate import Direction, conjugate_gradients
 from textreg.solvers.engine import NOISE, Engine
 from textreg.solvers.incomplete_cholesky import IncompleteCholesky
 from textreg.solvers.line_search import Advance, backtrack, step_with_fallback
-from textreg.solvers.outcome import finish
+from textreg.solvers.outcome import checks_overflow, finish
 
 ROUNDS = 200
 """Most iterations of conjugate gradients in a step."""
@@ -46,6 +46,7 @@ IDLE = 3
 """Steps in a row without progress, after which the tolerance is beyond floating point."""
 
 
+@checks_overflow
 def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
     """Minimize loss + penalty for a quadratic penalty.
 
@@ -110,18 +111,13 @@ class NewtonSteps:
     """
 
     def __init__(self, problem: Problem, penalty: Quadratic) -> None:
-        engine = self.engine = Engine(problem)
+        engine = self.engine = Engine(problem, penalty.value)
         self.penalty = penalty
         self.preconditioner = penalty.links.cache.get(
             "incomplete Cholesky", lambda: IncompleteCholesky(penalty.links)
         )
-        b = problem.intercept_at_zero()
-        loss_at_zero = engine.loss.value(
-            np.full_like(engine.z, b), problem.y, problem.sample_weight
-        )
-        # Begin at zero unless the given start is better than that.
-        if not engine.value + penalty.value(engine.w) < loss_at_zero:
-            engine.restart(np.zeros_like(engine.w), b)
+        if problem.start is None:
+            engine.restart(engine.w, problem.intercept_at_zero())
         self.product = penalty.product(engine.w)
 
     def gradient_and_objective(self) -> tuple[Floats, float]:

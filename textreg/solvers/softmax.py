@@ -27,9 +27,10 @@ from textreg.errors import UsageError
 from textreg.losses import Logistic
 from textreg.penalties import Quadratic, Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Step
+from textreg.records.convert import as_finite
 from textreg.solvers.certificate import relative_gap
-from textreg.solvers.engine import NOISE, Engine
-from textreg.solvers.outcome import warn_unless_converged
+from textreg.solvers.engine import HOPELESS, NOISE, Engine
+from textreg.solvers.outcome import check_finite, checks_overflow, warn_unless_converged
 from textreg.solvers.quadratic import NewtonSteps
 
 PASSES, POLISH = 3, 10
@@ -156,6 +157,7 @@ def best_shift(ws: Floats, lam: Floats, q: Floats) -> Floats:
     return best
 
 
+@checks_overflow
 def multinomial(
     problem: Problem, codes: Int64s, step: ClassStep, start: tuple[Floats, Floats] | None = None
 ) -> MultiSolution:
@@ -216,6 +218,7 @@ def multinomial(
         converged=converged,
         history=tuple(history),
     )
+    check_finite(solution)
     if not stopped:
         warn_unless_converged(problem, solution, "rounds over the classes")
     return solution
@@ -241,9 +244,13 @@ class _Classes:
             self.b = np.log(self._class_weights / self._class_weights.sum())
         self.Z = np.repeat(self.b[:, None], n, axis=1)
         if start is not None:
-            self.W, self.b = start[0].copy(), start[1] * float(self._intercept)
+            zero, at_zero = (self.W, self.b, self.Z), self.objective()
+            self.W = as_finite("the weights of start", start[0], (k, p)).copy()
+            self.b = as_finite("the intercepts of start", start[1], (k,)) * float(self._intercept)
             pairs = zip(self.W, self.b, strict=True)
             self.Z = np.array([problem.design.product(w, intercept=float(b)) for w, b in pairs])
+            if not self.objective() <= HOPELESS * at_zero:  # also where it overflowed
+                self.W, self.b, self.Z = zero
 
     def round(self) -> None:
         """Improve every class once, and then what all classes have in common."""

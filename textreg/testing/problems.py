@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array, random_array
 
-from textreg.errors import ConvergenceWarning, UsageError
+from textreg.errors import ConvergenceWarning, RecordError, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Graph, Groups, MultiSolution, Problem, Solution
-from textreg.testing.checks import require
+from textreg.testing.checks import fail, require
 
 if TYPE_CHECKING:
     from textreg.records import Floats
@@ -107,9 +107,15 @@ def quiet() -> Iterator[None]:
 
 
 def solved(part: Regularizer, problem: Problem) -> Solution:
-    """Its solution, without a warning if it did not converge."""
+    """Its solution, without a warning if it did not converge.
+
+    A record that contradicts itself is its own fault, and never an acceptable refusal.
+    """
     with quiet():
-        return part.solve(problem)
+        try:
+            return part.solve(problem)
+        except RecordError as error:
+            fail("records that do not contradict themselves", f"this RecordError: {error}")
 
 
 def require_honest(

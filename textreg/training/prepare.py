@@ -148,19 +148,12 @@ def prepare(
 
 
 def _weights(corpus: Corpus) -> Floats:
-    """The documents' own weights, checked; 1 where there are none."""
+    """The documents' own weights; 1 where there are none."""
     if corpus.sample_weight is None:
         return np.ones(len(corpus))
-    weights = corpus.sample_weight
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if len(bad):
-        raise DataError(
-            f"{corpus.where(int(bad[0]))}: the weight is {weights[bad[0]]}; weights are "
-            "finite numbers, 0 or more. Correct it, or leave the document out."
-        )
-    if not weights.any():
+    if not corpus.sample_weight.any():
         raise DataError(
             "every document has the weight 0, so there is nothing to learn from: give some a "
             "weight above zero, or leave the weights out."
         )
-    return weights
+    return corpus.sample_weight

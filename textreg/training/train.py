@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer
 from textreg.model.model import Model
@@ -92,8 +90,6 @@ def train(  # noqa: PLR0913  # its options are its interface
     >>> train(texts, labels, reg="ridge", reg_l2=1.0).predict(["good"])
     ['pos']
     """
-    if sample_weight is not None:
-        sample_weight = np.asarray(sample_weight, dtype=np.float64)
     if dev is not None and not isinstance(dev, Corpus):
         dev = Corpus(texts=list(check_texts(dev[0])), labels=list(dev[1]))
     if unlabeled is not None and not isinstance(unlabeled, Corpus):
@@ -101,7 +97,7 @@ def train(  # noqa: PLR0913  # its options are its interface
     corpus = Corpus(
         texts=list(check_texts(texts)),
         labels=list(labels),
-        sample_weight=sample_weight,
+        sample_weight=sample_weight,  # type: ignore[arg-type]  # any array-like
         group_of=None if group_of is None else group_names(group_of),
         time_of=None if time_of is None else list(time_of),
     )
