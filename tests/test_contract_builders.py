@@ -68,7 +68,7 @@ class Plain(Tokenizer):
 class SomeParameters(Plain):
     """Words at spaces."""
 
-    extra: int = param(default=1, min=0, help="")
+    extra: int = param(default=1, help="has no range")
 
 
 class Uncopied:
@@ -168,7 +168,7 @@ class Links(GraphBuilder):
 class GraphParameters(Links):
     """The first word to the second."""
 
-    extra: int = param(default=1, min=0, help="")
+    extra: int = param(default=1, help="has no range")
 
 
 class GraphState(Uncopied, Links):

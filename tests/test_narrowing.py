@@ -64,7 +64,9 @@ class Numbered(Regularizer):
     """Has weights that say nothing, and is asked for many settings."""
 
     name = "numbered"
-    mode: str = param(default=AUTO, choices=("a", "b", "c", "d"), search=Choices("abcd"), help="m")
+    mode: str = param(
+        default=AUTO, choices=("a", "b", "c", "d"), search=Choices(tuple("abcd")), help="m"
+    )
     size: int = param(default=AUTO, search=Choices(range(9)), help="size")
     tried: list[tuple[str, int]]
     best = ("b", 4)

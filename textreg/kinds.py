@@ -199,7 +199,7 @@ class Regularizer(Plugin):
         Parameters
         ----------
         problem : Problem
-            The documents and how to fit them, with ``weights``, ``fit_intercept``, ``tol``,
+            The documents and how to fit them, with ``sample_weight``, ``fit_intercept``, ``tol``,
             ``max_iter``, ``start`` and ``callback``. It must not be changed.
 
         Returns
@@ -260,7 +260,7 @@ class Regularizer(Plugin):
         """
         grid: list[Regularizer] = [self]
         for key in self.undecided():
-            search = self.declared()[key].search
+            search = self.declared(**self.params())[key].search
             if search is None:
                 raise UsageError(f"{self.name}: {key} has no default; give it a value.")
             scale = self.scale(problem, key)

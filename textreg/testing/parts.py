@@ -51,13 +51,12 @@ def common_checks(
 
 
 def _parameters(part: Plugin) -> None:
-    """The class and every parameter say what they are for; numbers have a range, and a parameter
+    """The class says what it is for; numbers have a range, and a parameter
     without a value has a grid to be searched."""
     # Of its own: a subclass without one would show its parent's.
     documented = bool(inspect.cleandoc(type(part).__dict__.get("__doc__") or ""))
     require(documented, f"a docstring of {type(part).__name__}", "none")
     for key, declared in part.declared().items():
-        require(bool(declared.help), f"a help text of {key}", "none")
         if declared.default is AUTO:
             require(declared.search is not None, f"a grid for {key}", "none")
         if declared.type in (int, float) and declared.choices is None:
