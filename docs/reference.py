@@ -48,7 +48,7 @@ TYPES = {bool: "on or off", int: "whole number", float: "number", str: "text"}
 
 FORMATS_HEAD = """A file is recognized by its first bytes, its ending, or its first line.
 Each may be compressed with gzip. A folder that holds a folder for each class, with a file for each
-document, is read as well.
+document, is read as well. [Files](files.md) tells of rows that cannot be read, and of limits.
 
 | format | name | endings | contents |
 |---|---|---|---|"""

@@ -158,6 +158,92 @@ def test_predict_json(cli: Cli, model: Path, tmp_path: Path) -> None:
     assert document == {"model": str(model), "predictions": parsed}
 
 
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    """Seven rows, of which the first, the fourth and the last cannot be read."""
+    path = tmp_path / "broken.jsonl"
+    good = [json.dumps({"text": text}) for text in ("superb", "awful", "superb", "awful")]
+    path.write_text("\n".join(["{", *good[:2], '{"text": 3}', *good[2:], "[]"]) + "\n")
+    return path
+
+
+ANSWERS = ["", "pos", "neg", "", "pos", "neg", ""]
+
+
+def test_every_row_has_a_line_of_output(cli: Cli, model: Path, broken: Path) -> None:
+    reasons = [
+        (1, "not valid JSON (Expecting property name enclosed in double quotes, character 2)."),
+        (4, "'text' is 3, not a text."),
+        (7, "a JSON array, where every line should be one object."),
+    ]
+    told = [f"{broken}:{line}: {problem}" for line, problem in reasons]
+    end = "Error: 3 of 7 rows cannot be read; their answers are empty."
+    result = cli("predict", model, broken, "--on-error", "skip")
+    assert result.code == 3
+    assert result.out.split("\n") == [*ANSWERS, ""]
+    assert result.err.splitlines() == [*(f"Warning: {one}" for one in told), end]
+
+    result = cli("predict", model, broken, "--on-error", "skip", "--proba")
+    assert result.code == 3
+    header, *rows = [line.split("\t") for line in result.out.splitlines()]
+    assert header == ["label", "neg", "pos", "error"]
+    assert {len(row) for row in rows} == {4}
+    assert [row[0] for row in rows] == ANSWERS
+    assert [row[3] for row in rows if row[3]] == told
+    assert [row[1:3] for row in rows if row[3]] == [["", ""]] * 3
+    assert result.err.splitlines() == [end]
+
+    options = ("--on-error", "skip", "--proba", "--format", "jsonl")
+    result = cli("predict", model, broken, *options)
+    assert (result.code, result.err.splitlines()) == (3, [end])
+    parsed = [json.loads(line) for line in result.out.splitlines()]
+    assert [row["line"] for row in parsed] == [1, 2, 3, 4, 5, 6, 7]
+    assert [row["label"] for row in parsed] == [answer or None for answer in ANSWERS]
+    assert parsed[3] == {"label": None, "proba": None, "error": told[1], "line": 4}
+    assert "error" not in parsed[1]
+    document = cli("predict", model, broken, *options, "--json")
+    assert document.code == 3
+    assert json.loads(document.out)["predictions"] == parsed
+
+
+@pytest.mark.parametrize("pack", [False, True])
+def test_more_rows_than_a_batch(cli: Cli, model: Path, tmp_path: Path, pack: bool) -> None:
+    path = tmp_path / ("many.txt.gz" if pack else "many.txt")
+    lines = [b"\xff" if row % 7 == 0 or 900 < row < 2100 else b"superb" for row in range(5000)]
+    data = b"\n".join(lines)
+    path.write_bytes(gzip.compress(data) if pack else data)
+    result = cli("predict", model, path, "--on-error", "skip")
+    assert result.code == 3
+    assert result.out.splitlines() == ["pos" if line == b"superb" else "" for line in lines]
+
+
+def test_stopping_says_what_was_written(cli: Cli, model: Path, broken: Path) -> None:
+    result = cli("predict", model, broken)
+    assert (result.code, result.out) == (1, "")
+    assert result.err.endswith(
+        "Fix the row, or pass --on-error skip to answer such rows with an empty line. No answer "
+        "was written.\n"
+    )
+    broken.write_text(broken.read_text().removeprefix("{\n"))
+    result = cli("predict", model, broken)
+    assert (result.code, result.out) == (1, "pos\nneg\n")
+    assert result.err.endswith("2 answers were written, for the rows before it.\n")
+    assert cli("predict", model, broken, "--json").err.endswith("No answer was written.\n")
+
+
+def test_a_pipe_that_breaks_in_the_middle(cli: Cli, model: Path, tmp_path: Path) -> None:
+    """Nobody knows how many rows were to come: an error, whatever --on-error says."""
+    path = tmp_path / "cut.txt.gz"
+    packed = gzip.compress("".join(f"superb {row}\n" for row in range(5000)).encode())
+    path.write_bytes(packed[: len(packed) // 2])
+    result = cli("predict", model, path, "--on-error", "skip")
+    assert result.code == 1
+    answers = len(result.out.splitlines())
+    assert 1000 < answers < 5000
+    assert f"{path}:{answers + 1}: the gzip data ends too early." in result.err
+    assert f"{answers:,} answers were written, for the rows before it." in result.err
+
+
 def test_predict_reads_standard_input(
     cli: Cli, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -422,14 +508,54 @@ def test_rows_that_cannot_be_used_are_left_out_on_request(cli: Cli, tmp_path: Pa
     stopped = cli("train", path, "-o", model)
     assert stopped.code == 1
     assert "rows.csv:22" in stopped.err
+    told = f"Warning: 1 of 21 rows cannot be read and are left out: 1 label is empty ({path}:22).\n"
     result = cli("train", path, "-o", model, "--on-error", "skip")
     assert result.code == 0
     assert "20 documents" in result.out
     assert "1 rows skipped" in result.out
+    assert result.err == told
     counted = cli("train", path, "-o", model, "--on-error", "skip", "--json")
     assert json.loads(counted.out)["skipped"] == 1
+    assert counted.err == told
     measured = cli("evaluate", model, path, "--on-error", "skip", "--json")
     assert json.loads(measured.out)["skipped"] == 1
+    assert measured.err == told
+
+
+def test_too_many_rows_that_cannot_be_used(cli: Cli, tmp_path: Path) -> None:
+    """A fifth of the rows, exactly those that are not ASCII, must not be left out in silence."""
+    path = tmp_path / "rows.csv"
+    lines = [
+        f"{row['label']},{'größer' if at % 5 == 0 else 'big'} {row['text']}"
+        for at, row in enumerate(rows(40))
+    ]
+    path.write_bytes("\n".join(["label,text", *lines]).encode("cp1252"))
+    model = tmp_path / "m.textreg"
+    skip = ("--on-error", "skip", "--reg", "ridge", "--reg-l2", "1")
+    result = cli("train", path, "-o", model, *skip)
+    assert result.code == 1
+    assert not model.exists()
+    assert result.err == (
+        "Error: 8 of 40 rows (20 %) cannot be read, and at most 5 % may be left out: 8 not valid "
+        f"UTF-8 ({path}:2, 7, 12, 17, ...). The text may be in cp1252: pass --encoding cp1252 if "
+        "it is, save the file as UTF-8. To leave them all out, pass --max-skipped 20%.\n"
+    )
+    for most in ("7", "19.9%", "0.1", "0"):
+        assert cli("train", path, "-o", model, *skip, "--max-skipped", most).code == 1
+    for most in ("20%", "8", "0.2", "1.0"):
+        assert cli("train", path, "-o", model, *skip, "--max-skipped", most).code == 0
+    for wrong in ("x", "-1", "101%", "1.5", "nan", ""):
+        refused = cli("train", path, "-o", model, "--max-skipped", wrong)
+        assert refused.code == 2
+        assert "is neither a number of rows, such as 20, nor a share, such as 5%." in refused.err
+    for command in (
+        ["evaluate", model, path],
+        ["compare", path, "--reg", "ridge,lasso"],
+        ["groups", path],
+    ):
+        refused = cli(*command, "--on-error", "skip")
+        assert refused.code == 1
+        assert "8 of 40 rows (20 %) cannot be read" in refused.err
 
 
 def test_encoding(cli: Cli, tmp_path: Path) -> None:

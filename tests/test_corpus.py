@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textreg.errors import DataError
+from textreg.errors import DataError, DataWarning, UsageError
 from textreg.reading import formats
 from textreg.reading.columns import Row, TableColumns
 from textreg.reading.corpus import read_corpus, stream_documents
@@ -90,7 +90,7 @@ def test_formats_by_ending_and_by_content(write, name: str, ending: str, content
     assert list(corpus.texts) == TEXTS
     assert corpus.labels == LABELS
     assert corpus.sample_weight is None
-    assert corpus.skipped == 0
+    assert len(corpus.skipped) == 0
 
 
 class Packed(Format):
@@ -102,7 +102,7 @@ class Packed(Format):
     endings = (".packed",)
     magic = b"\0PACKED"
 
-    def rows(self, source: Source, columns: TableColumns) -> Iterator[Row]:
+    def rows(self, source: Source, columns: TableColumns) -> Iterator[Row | UnusableRow]:
         table = json.loads(b"".join(source.chunks()).removeprefix(self.magic))
         columns.find(list(table), source.name)
         for number, fields in enumerate(zip(*table.values(), strict=True), 1):
@@ -110,20 +110,20 @@ class Packed(Format):
             try:
                 yield columns.row(number, record.get)
             except UnusableRow as problem:
-                source.faults.report(f"{source.name}:{number}", problem)
+                yield problem.at(number)
 
 
 @pytest.mark.parametrize("name", ["a.packed", "a.dat", "a.packed.gz"])
-def test_one_class_and_one_row_add_a_format(write, stdin, monkeypatch, name: str) -> None:
+def test_one_class_and_one_row_add_a_format(write, skip, stdin, monkeypatch, name: str) -> None:
     table = {"text": TEXTS, "label": [*LABELS[:3], None]}
     content = Packed.magic + json.dumps(table).encode()
     path = write(name, content)
     with pytest.raises(DataError, match=r"a binary file .* Give CSV, fastText, JSON lines or TSV"):
         read_corpus(path)
     monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, Packed()))
-    corpus = read_corpus(path, on_error="skip")
+    corpus = skip(path)
     assert list(corpus.texts) == TEXTS[:3]
-    assert (corpus.labels, corpus.skipped) == (LABELS[:3], 1)
+    assert (corpus.labels, len(corpus.skipped)) == (LABELS[:3], 1)
     assert corpus.where(2) == f"{path}:3"
     assert corpus.columns["format"] == "packed"
     with pytest.raises(DataError, match=r"a\..*:4: 'label' is missing\. Fix the row, or pass"):
@@ -131,7 +131,7 @@ def test_one_class_and_one_row_add_a_format(write, stdin, monkeypatch, name: str
     batches = [list(batch.texts) for batch in stream_documents(path, 3)]
     assert batches == [TEXTS[:3], TEXTS[3:]]
     stdin(content)
-    assert list(read_corpus("-", on_error="skip").texts) == TEXTS[:3]
+    assert list(skip("-").texts) == TEXTS[:3]
     assert formats.titles() == "CSV, fastText, JSON lines, packed tables or TSV"
     with pytest.raises(DataError, match=r"packed tables \(a table in binary\), TSV"):
         read_corpus(write("a.unknown", "prose\n"))
@@ -315,34 +315,88 @@ def test_gzip_members_and_padding(write) -> None:
 # --- rows that are left out ---------------------------------------------------------------------
 
 
-def test_skipped_rows_are_counted(write) -> None:
+@pytest.fixture
+def skip() -> Callable[[object], Corpus]:
+    """Read a corpus without its unusable rows, whatever their number."""
+
+    def skip(path: object) -> Corpus:
+        with pytest.warns(DataWarning, match="rows cannot be read and are left out"):
+            return read_corpus(path, on_error="skip", max_skipped=1.0)
+
+    return skip
+
+
+def test_skipped_rows_are_listed(write, skip) -> None:
     lines = ['{"text": "a", "label": "x"}', "{", "[]", '{"text": "b"}', '{"text": 1, "label": "x"}']
     path = write("a.jsonl", "\n".join([*lines, '{"text": "c", "label": "y"}']))
-    corpus = read_corpus(path, on_error="skip")
+    corpus = skip(path)
     assert list(corpus.texts) == ["a", "c"]
-    assert corpus.skipped == 4
+    assert [(row.where, row.position) for row in corpus.skipped] == [
+        (f"{path}:{line}", 1) for line in (2, 3, 4, 5)
+    ]
+    assert [row.reason for row in corpus.skipped] == [
+        "not valid JSON",
+        "a JSON array, where every line should be one object",
+        "'label' is missing",
+        "'text' is not a text",
+    ]
     content = b'label,text\na,one\n,two\nb,thr\xffee\nc,x,y\n"d"x,four\n"e\nf","fi\xffve"\ng,six\n'
-    corpus = read_corpus(write("a.csv", content), on_error="skip")
+    corpus = skip(write("a.csv", content))
     assert list(corpus.texts) == ["one", "six"]
-    assert corpus.skipped == 5
+    assert [row.line for row in corpus.skipped] == [3, 4, 5, 6, 7]
     assert corpus.where(1).endswith(":9")
-    corpus = read_corpus(write("a.ft", b"__label__a b\n\xff\nc\n__label__d e\n"), on_error="skip")
+    corpus = skip(write("a.ft", b"__label__a b\n\xff\nc\n__label__d e\n"))
     assert list(corpus.texts) == ["b", "e"]
-    assert corpus.skipped == 2
+    assert len(corpus.skipped) == 2
 
 
-def test_a_first_record_without_the_column_may_be_left_out(write) -> None:
+def test_a_first_record_without_the_column_may_be_left_out(write, skip) -> None:
     path = write("a.jsonl", '{"id": 1}\n{"text": "t", "label": "l"}\n')
-    corpus = read_corpus(path, on_error="skip")
-    assert (list(corpus.texts), corpus.skipped) == (["t"], 1)
+    corpus = skip(path)
+    assert (list(corpus.texts), len(corpus.skipped)) == (["t"], 1)
 
 
-def test_skipped_files_of_a_folder(write, tmp_path: Path) -> None:
+def test_skipped_files_of_a_folder(write, skip, tmp_path: Path) -> None:
     write("root/a/1", b"\xff\n")
     write("root/a/2", "fine")
     write("root/b/1", b"\0\1\2")
-    corpus = read_corpus(tmp_path / "root", on_error="skip")
-    assert (list(corpus.texts), corpus.labels, corpus.skipped) == (["fine"], ["a"], 2)
+    corpus = skip(tmp_path / "root")
+    assert (list(corpus.texts), corpus.labels) == (["fine"], ["a"])
+    assert [row.source for row in corpus.skipped] == [
+        str(tmp_path / "root" / "a" / "1"),
+        str(tmp_path / "root" / "b" / "1"),
+    ]
+
+
+def test_what_is_told_of_skipped_rows(write) -> None:
+    """How many, which lines and why; the likely encoding is named and not chosen."""
+    rows = ["label,text\n", *(f"a,gut Nr. {row}\n" for row in range(1, 101))]
+    for line in (7, 8, 9, 20, 31, 33, 35, 37):
+        rows[line - 1] = f"a,größer als {line}\n"
+    rows[49] = "a\n"
+    path = write("a.csv", "".join(rows).encode("cp1252"))
+    told = (
+        f"9 of 100 rows cannot be read and are left out: 8 not valid UTF-8 ({path}:7-9, 20, 31, "
+        f"33, ...); 1 another number of columns ({path}:50). The text may be in cp1252: pass "
+        "--encoding cp1252 if it is, save the file as UTF-8."
+    )
+    with pytest.warns(DataWarning) as warned:
+        corpus = read_corpus(path, on_error="skip", max_skipped=9)
+    assert [str(one.message) for one in warned] == [told]
+    assert [one.rows for one in corpus.skipped.by_reason()] == [8, 1]
+    for most, said in ((0.05, "5 %"), (8, "8"), (0, "0"), (0.0, "0 %")):
+        with pytest.raises(DataError) as refused:
+            read_corpus(path, on_error="skip", max_skipped=most)
+        message = str(refused.value)
+        assert message.startswith(f"9 of 100 rows (9 %) cannot be read, and at most {said} may be")
+        assert "8 not valid UTF-8" in message
+        assert "pass --encoding cp1252 if it is" in message
+        assert message.endswith(
+            f"To leave them all out, pass --max-skipped {'9%' if '%' in said else 9}."
+        )
+    for wrong in (-1, 1.5, True, "5%", None):
+        with pytest.raises(UsageError, match=r"max_skipped must be a share from 0\.0 to 1\.0 or a"):
+            read_corpus(path, max_skipped=wrong)  # type: ignore[arg-type]
 
 
 # --- texts to be classified ---------------------------------------------------------------------
@@ -402,15 +456,19 @@ def test_streaming_from_memory(stdin) -> None:
 def test_streaming_counts_what_it_leaves_out(write) -> None:
     path = write("a.jsonl", '{"text": "a"}\n{\n{"text": "b"}\n{"text": "c"}\n{\n{\n')
     batches = list(stream_documents(path, 2, on_error="skip"))
-    assert [(list(batch.texts), batch.skipped) for batch in batches] == [
-        (["a", "b"], 1),
-        (["c"], 2),
+    assert [(list(batch.texts), [row.position for row in batch.skipped]) for batch in batches] == [
+        (["a"], [1]),
+        (["b", "c"], []),
+        ([], [0, 0]),
     ]
-    batches = list(stream_documents(path, 3, on_error="skip"))
-    assert [(list(batch.texts), batch.skipped) for batch in batches] == [
-        (["a", "b", "c"], 1),
-        ([], 2),
-    ]
+
+
+def test_streaming_gives_what_comes_before_an_error(write) -> None:
+    path = write("a.jsonl", '{"text": "a"}\n{"text": "b"}\n{"text": "c"}\n{\n')
+    batches = stream_documents(path, 2)
+    assert [list(next(batches).texts) for _ in range(2)] == [["a", "b"], ["c"]]
+    with pytest.raises(DataError, match=r"a\.jsonl:4: not valid JSON .* answer such rows with an"):
+        next(batches)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes cannot be asked whether they are empty")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from textreg.errors import DataError, TextregError, UsageError
+from textreg.errors import DataError, DataWarning, TextregError, UsageError
 from textreg.reading.corpus import read_corpus, stream_documents
 
 SKIP = "or pass --on-error skip to leave such rows out."
@@ -124,15 +124,15 @@ ROWS = [
         "a.jsonl",
         b'{"text": "a", "label": "x"}\n{"text": "\x93b", "label": "x"}\n',
         2,
-        "byte 11 of the line, 0x93, is not valid UTF-8.",
-        "Save the file as UTF-8, or name its encoding with --encoding (cp1252 is common)",
+        "byte 11 of line 2, 0x93, is not valid UTF-8.",
+        "The text may be in cp1252: pass --encoding cp1252 if it is, save the file as UTF-8",
     ),
     (
         "a.csv",
         b'label,text\na,"b\nc\xff"\n',
-        3,
-        "byte 2 of the line, 0xff, is not valid UTF-8.",
-        "Save the file as UTF-8, or name its encoding with --encoding (cp1252 is common)",
+        2,
+        "byte 2 of line 3, 0xff, is not valid UTF-8.",
+        "The text may be in cp1252: pass --encoding cp1252 if it is, save the file as UTF-8",
     ),
 ]
 
@@ -156,8 +156,12 @@ def test_unusable_rows_left_out(file, name, content, line, what: str, fix: str) 
     }.get(Path(name).suffix, b'\n{"text": "left", "label": "fine"}\n')
     with open(path, "ab") as stream:
         stream.write(good)
-    corpus = read_corpus(path, on_error="skip")
-    assert corpus.skipped == 1
+    told = f"^1 of . rows cannot be read and are left out: 1 .*:{line}"
+    with pytest.warns(DataWarning, match=told):
+        corpus = read_corpus(path, on_error="skip", max_skipped=1)
+    (skipped,) = corpus.skipped
+    assert (skipped.line, skipped.position) == (line, len(corpus) - 1)
+    assert skipped.problem.startswith(what.rstrip("."))
     assert corpus.texts[-1] == "left"
     assert corpus.labels is not None
     assert corpus.labels[-1] == "fine"
@@ -238,7 +242,11 @@ def test_no_row_that_can_be_used(file) -> None:
         ("a.jsonl.zst", b"\x28\xb5\x2f\xfd\0", "compressed with zstd. Unpack it"),
         ("a.pdf", b"%PDF-1.7\n", "a PDF file. Extract its text first"),
         ("a.csv", b"label,text\na,\0b\n", "a binary file (byte 14 is zero). Give CSV"),
-        ("a.csv", "label,text\n".encode("utf-16-le"), "If it is UTF-16 without a byte order mark"),
+        (
+            "a.csv",
+            "label,text\n".encode("utf-16-le"),
+            "probably UTF-16-LE without a byte order mark",
+        ),
         ("a.csv.gz", gzip.compress(b"\x7fELF\0"), "a binary file"),
     ],
 )
@@ -336,7 +344,7 @@ def test_a_damaged_document_in_a_folder(tmp_path: Path, file) -> None:
     (tmp_path / "root" / "a").mkdir(parents=True)
     path = file("root/a/1.txt", b"fine\nna\xefve\n")
     message = refusal(tmp_path / "root")
-    assert message.startswith(f"{path}:2: byte 3 of the line, 0xef, is not valid UTF-8.")
+    assert message.startswith(f"{path}:2: byte 3 of line 2, 0xef, is not valid UTF-8.")
 
 
 # --- columns -------------------------------------------------------------------------------------
@@ -423,7 +431,8 @@ def test_wrong_options(file) -> None:
     assert "on_error must be 'stop' or 'skip', not 'ignore'." in refusal(
         path, UsageError, on_error="ignore"
     )
-    for encoding in ("utf-9", "hex", "undefined"):
+    not_of_files = "idna rot13 base64 hex punycode raw_unicode_escape unicode_escape undefined mbcs"
+    for encoding in ("utf-9", "zlib", "charmap", "a\0b", "\udcff", "", *not_of_files.split()):
         assert f"no text encoding is called '{encoding}'. Common ones: utf-8" in refusal(
             path, UsageError, encoding=encoding
         )

@@ -18,7 +18,8 @@ ROOT = Path(textreg.__file__).parent
 # A package, or a file beside them, may import from the rows above its own, and from itself.
 ROWS = [
     ["_core", "errors"],
-    ["files", "params", "terminal"],
+    ["limits", "params", "terminal"],
+    ["files"],
     ["losses"],
     ["records"],
     ["penalties", "plotting", "text"],

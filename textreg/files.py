@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
-import gzip
+import io
 import os
 import secrets
-import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any
 
 from textreg.errors import DataError, ModelError, UsageError
+from textreg.limits import MAX_LINE, inflated, limit, too_long
+
+
+class _Unpacked(io.RawIOBase):
+    """The contents of gzip data as a file."""
+
+    def __init__(self, packed: IO[bytes], where: Callable[[], str]) -> None:
+        self._packed = packed
+        self._pieces = inflated(iter(lambda: packed.read(1 << 16), b""), where)
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = memoryview(piece)
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
+
+    def close(self) -> None:
+        self._packed.close()
+        super().close()
 
 
 def open_binary(path: str) -> IO[bytes]:
@@ -24,21 +50,26 @@ def open_binary(path: str) -> IO[bytes]:
     Returns
     -------
     file object
-        Binary.
+        Binary. Reading raises DataError where gzip data is damaged, or unpacks to more than a
+        hundred times its size and than the environment variable ``TEXTREG_MAX_UNPACKED`` allows.
 
     Raises
     ------
     UsageError
         If the file cannot be opened.
     """
+    return _opened(path, lambda: path)
+
+
+def _opened(path: str, where: Callable[[], str]) -> IO[bytes]:
+    """As :func:`open_binary`. ``where`` returns the place reached, for messages."""
     try:
-        if path.endswith(".gz"):
-            return cast(IO[bytes], gzip.open(path))
-        return open(path, "rb")
-    except OSError as error:
+        file = open(path, "rb")  # noqa: SIM115 - the caller closes it
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         raise UsageError(
-            f"{path} cannot be read: {error.strerror or error}. Check the path."
+            f"{path} cannot be read: {getattr(error, 'strerror', None) or error}. Check the path."
         ) from None
+    return io.BufferedReader(_Unpacked(file, where)) if path.endswith(".gz") else file
 
 
 def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
@@ -60,12 +91,17 @@ def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
     UsageError
         If the file cannot be opened.
     DataError
-        If the file is damaged or not in UTF-8; the message names file and line.
+        If the file is damaged or not in UTF-8, or a line is longer than the environment variable
+        ``TEXTREG_MAX_LINE`` allows, 64 MB by default; the message names file and line.
     """
+    most = limit(MAX_LINE)
     number = 0
-    with open_binary(path) as file:
+    with _opened(path, lambda: f"{path}:{number + 1}") as file:
         try:
-            for number, line in enumerate(file, 1):
+            while line := file.readline(most + 1):
+                number += 1
+                if len(line) > most:
+                    raise DataError(f"{path}:{number}: {' '.join(too_long('the line'))}.")
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
                 yield number, text.rstrip("\r\n")
         except UnicodeDecodeError as error:
@@ -73,7 +109,7 @@ def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
                 f"{path}:{number}: byte {error.start + 1} of the line is not valid UTF-8. Save the "
                 "file as UTF-8 text."
             ) from None
-        except (OSError, EOFError, zlib.error) as error:
+        except OSError as error:
             raise DataError(
                 f"{path}:{number + 1}: the file cannot be read further: {error}. Get a fresh copy."
             ) from None

@@ -71,7 +71,7 @@ def command(
                     label: [line._asdict() for line in lines] for label, lines in table.items()
                 },
                 "model": model,
-                "skipped": corpus.skipped,
+                "skipped": len(corpus.skipped),
             }
         )
         return

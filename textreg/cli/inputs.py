@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import click
@@ -23,6 +24,29 @@ TRAINING = ("weight", "group", "time")
 """Columns that only training uses."""
 
 
+class _MaxSkipped(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic since 8.4
+    """A share such as 5% or 0.05, as a float, or a number of rows, as an int."""
+
+    name = "number or share"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        if isinstance(value, (int, float)):
+            return value
+        with suppress(ValueError):
+            if value.isdecimal():
+                return int(value)
+            share = float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
+            if 0 <= share <= 1:
+                return share
+        raise click.BadParameter(
+            f"'{value}' is neither a number of rows, such as 20, nor a share, such as 5%.",
+            ctx,
+            param,
+        )
+
+
 class Reading(NamedTuple):
     """How a command reads its files: the values of its options.
 
@@ -36,6 +60,7 @@ class Reading(NamedTuple):
     time_col: str | None
     encoding: str | None
     on_error: str
+    max_skipped: float | None = None
 
     def training(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
         """Read documents for training: texts, labels, weights, groups and times."""
@@ -54,6 +79,7 @@ class Reading(NamedTuple):
             text_col=self.text_col,
             encoding=self.encoding,
             on_error=self.on_error,
+            max_skipped=self.max_skipped,
             labeled=False,
         )
 
@@ -64,10 +90,11 @@ class Reading(NamedTuple):
         )
 
 
-def reading(*columns: str) -> Callable[[F], F]:
+def reading(*columns: str, answers: bool = False) -> Callable[[F], F]:
     """Give a command the options for reading files; it takes them as ``how``, a :class:`Reading`.
 
-    columns: those that it reads beside the texts.
+    columns: those that it reads beside the texts. answers: whether it answers every row, also
+    those that it cannot read.
     """
     options = [
         click.option(f"--{name}-col", metavar="NAME", help=_COLUMNS[name])
@@ -84,9 +111,21 @@ def reading(*columns: str) -> Callable[[F], F]:
             type=click.Choice(["stop", "skip"]),
             default="stop",
             show_default=True,
-            help="What to do with unreadable rows.",
+            help="What to do with rows that cannot be read: stop at the first, or "
+            + ("give each an empty answer." if answers else "leave them out."),
         ),
     ]
+    if not answers:
+        options.append(
+            click.option(
+                "--max-skipped",
+                type=_MaxSkipped(),
+                metavar="N|P%",
+                default="5%",
+                show_default=True,
+                help="With --on-error skip: the most rows to leave out, a number or a share.",
+            )
+        )
 
     def decorate(command: F) -> F:
         command.__doc__ = (command.__doc__ or "").replace("{formats}", titles())
@@ -108,6 +147,6 @@ def describe(files: Sequence[str], corpus: Corpus) -> None:
     line = f"{name}: {len(corpus):,} documents"
     if corpus.columns:
         line += "; " + ", ".join(f"{role} = {what}" for role, what in corpus.columns.items())
-    if corpus.skipped:
-        line += f"; {corpus.skipped:,} rows skipped"
+    if len(corpus.skipped):
+        line += f"; {len(corpus.skipped):,} rows skipped"
     click.echo(line)

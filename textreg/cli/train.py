@@ -98,7 +98,7 @@ def command(
     model.summary = summary
     model.save(target)
 
-    result = {**summary.to_json(), "skipped": corpus.skipped, "model": str(target)}
+    result = {**summary.to_json(), "skipped": len(corpus.skipped), "model": str(target)}
     if out.report is not None:
         from textreg.cli.report import write_report
 

@@ -228,7 +228,10 @@ def _weight(name: str, value: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         weight = math.nan
     if isinstance(value, bool) or not (0 <= weight < math.inf):
-        raise UnusableRow(f"weight {_shown(value)} in '{name}' is not a number of 0 or more.")
+        raise UnusableRow(
+            f"weight {_shown(value)} in '{name}' is not a number of 0 or more.",
+            reason=f"'{name}' is not a weight",
+        )
     return weight
 
 
@@ -236,21 +239,26 @@ def _group(name: str, value: Any) -> str:
     try:
         return _label(name, value)
     except UnusableRow:
-        raise UnusableRow(f"group {_shown(value)} in '{name}' is not a text or a number.") from None
+        raise UnusableRow(
+            f"group {_shown(value)} in '{name}' is not a text or a number.",
+            reason=f"'{name}' is not a text or a number",
+        ) from None
 
 
 def _time(value: Any) -> Any:
     try:
         moment(value)
     except (TypeError, ValueError, OverflowError):
-        raise UnusableRow(not_a_time(value)) from None
+        raise UnusableRow(not_a_time(value), reason="the time is missing or not one") from None
     return value
 
 
 def _not_text(name: str, value: Any) -> UnusableRow:
     if value is None:
         return UnusableRow(f"'{name}' is missing.")
-    return UnusableRow(f"'{name}' is {_shown(value)}, not a text.")
+    return UnusableRow(
+        f"'{name}' is {_shown(value)}, not a text.", reason=f"'{name}' is not a text"
+    )
 
 
 def _shown(value: Any) -> str:

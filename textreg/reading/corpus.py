@@ -7,16 +7,20 @@ A :class:`~textreg.reading.source.Source` is the bytes or lines of a file, and o
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from textreg.errors import DataError, UsageError
+from textreg.errors import DataError, DataWarning, TextregError, UsageError
 from textreg.reading.columns import ColumnNames, Row, TableColumns
-from textreg.reading.faults import Faults
-from textreg.reading.formats import detect, refuse_binary
-from textreg.reading.paths import Paths, files_under, listed, name_of, opened
-from textreg.reading.source import Source, check_encoding
+from textreg.reading.encodings import check_encoding
+from textreg.reading.faults import UnusableRow
+from textreg.reading.folders import files_under, read_document
+from textreg.reading.formats import detect
+from textreg.reading.paths import Paths, listed, name_of, opened
+from textreg.reading.skipping import Skipping, check_max_skipped
+from textreg.reading.source import Source
 from textreg.records import Corpus
 
 
@@ -29,6 +33,7 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     group_col: str | None = None,
     time_col: str | None = None,
     on_error: str = "stop",
+    max_skipped: float = 0.05,
     labeled: bool = True,
     encoding: str | None = None,
 ) -> Corpus:
@@ -47,8 +52,11 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     weight_col, group_col, time_col : str, optional
         Columns of the documents' weights, groups (such as authors) and times.
     on_error : {"stop", "skip"}, default "stop"
-        What to do with unusable rows: raise DataError for the first one, or skip them and count
-        them in ``Corpus.skipped``.
+        What to do with unusable rows: raise DataError for the first one, or leave them out with a
+        DataWarning that says how many, where and why. ``Corpus.skipped`` lists them.
+    max_skipped : float or int, default 0.05
+        With "skip": the most rows that may be left out, as a share of all (a float from 0.0 to
+        1.0) or as a number (an int).
     labeled : bool, default True
         False reads texts to be classified. Labels are then kept only if every document has one,
         and a file in no other format has a document on each line.
@@ -64,11 +72,20 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     UsageError
         If a file is missing or a column has another name.
     DataError
-        If the contents of a file cannot be used; the message names file and line.
+        If the contents of a file cannot be used; the message names file and line. If more rows
+        than ``max_skipped`` cannot be used.
+
+    Warns
+    -----
+    DataWarning
+        If rows were left out.
     """
+    check_max_skipped(max_skipped)
     names = ColumnNames(text_col, label_col, weight_col, group_col, time_col)
     reader = _CorpusReader(paths, names, labeled=labeled, on_error=on_error, encoding=encoding)
     (corpus,) = reader.batches(None)
+    if told := reader.skipping.check(max_skipped):
+        warnings.warn(told, DataWarning, stacklevel=2)
     return corpus
 
 
@@ -83,20 +100,23 @@ def stream_documents(
 ) -> Iterator[Corpus]:
     """Read documents to be classified in batches, in constant memory.
 
-    From a pipe, the documents that have arrived are returned without waiting for a full batch.
+    From a pipe, the rows that have arrived are returned without waiting for a full batch. An
+    error is raised after the documents before it have been returned.
 
     Parameters
     ----------
-    paths, text_col, label_col, on_error, encoding
+    paths, text_col, label_col, encoding
         As in :func:`read_corpus`, with ``labeled=False``.
     batch : int, default 1000
-        Maximum number of documents in a batch.
+        Maximum number of rows in a batch.
+    on_error : {"stop", "skip"}, default "stop"
+        What to do with unusable rows: raise DataError for the first one, or list them in
+        ``Corpus.skipped``, which says where among the documents each of them stands.
 
     Yields
     ------
     Corpus
-        The next documents. ``Corpus.skipped`` counts the rows skipped since the previous batch;
-        where such rows come last, a batch without documents ends the reading.
+        The next documents.
 
     Raises
     ------
@@ -107,6 +127,7 @@ def stream_documents(
         raise UsageError(f"batch must be at least 1, not {batch}.")
     names = ColumnNames(text_col, label_col)
     reader = _CorpusReader(paths, names, labeled=False, on_error=on_error, encoding=encoding)
+    reader.skipping.offer = "to answer such rows with an empty line"
     return reader.batches(batch)
 
 
@@ -129,33 +150,40 @@ class _CorpusReader:
         self.names = names
         self.labeled = labeled
         self.encoding = encoding
-        self.faults = Faults(skips=on_error == "skip")
+        self.skipping = Skipping(skips=on_error == "skip")
         self.formats: list[str] = []
         self.columns: list[TableColumns] = []
         self.source: Source | None = None
 
     def batches(self, size: int | None) -> Iterator[Corpus]:
-        """Corpora of at most ``size`` documents; a single one if that is None."""
+        """Corpora of at most ``size`` rows; a single one if that is None."""
         batch: list[tuple[str, Row]] = []
-        given = skipped = 0
-        for document in self._documents():
-            batch.append(document)
-            if size is not None and (len(batch) == size or not self._more_at_hand()):
-                yield self._corpus(batch, self.faults.skipped - skipped)
-                given, skipped = given + len(batch), self.faults.skipped
-                batch = []
-        if not given and not batch:
-            raise DataError(
-                f"{self.faults.first} None of the {self.faults.skipped:,} rows can be used, and "
-                "this is the first. Check that the file is the right one, and its columns."
-            )
-        if batch or self.faults.skipped > skipped:
-            yield self._corpus(batch, self.faults.skipped - skipped)
+        failure: TextregError | None = None
+        try:
+            for name, item in self._rows():
+                if isinstance(item, Row):
+                    batch.append((name, item))
+                else:
+                    self.skipping.add(name, item, len(batch))
+                rows = len(batch) + self.skipping.waiting
+                if size is not None and (rows >= size or not self._more_at_hand()):
+                    yield self._corpus(batch)
+                    batch = []
+            if size is None and not batch:
+                raise self.skipping.nothing_left()
+        except TextregError as error:
+            if size is None:
+                raise
+            failure = error
+        if batch or self.skipping.waiting:
+            yield self._corpus(batch)
+        if failure is not None:
+            raise failure
 
     def _more_at_hand(self) -> bool:
         return self.source is None or self.source.ready()
 
-    def _corpus(self, documents: list[tuple[str, Row]], skipped: int) -> Corpus:
+    def _corpus(self, documents: list[tuple[str, Row]]) -> Corpus:
         sources: list[str] = []
         source_of: list[int] = []
         for name, _ in documents:
@@ -179,24 +207,23 @@ class _CorpusReader:
             sources=sources,
             source_of=np.array(source_of, dtype=np.int32),
             line_of=np.array([row.line for _, row in documents], dtype=np.int64),
-            skipped=skipped,
+            skipped=self.skipping.taken(len(documents)),
             columns=columns,
         )
 
-    def _documents(self) -> Iterator[tuple[str, Row]]:
+    def _rows(self) -> Iterator[tuple[str, Row | UnusableRow]]:
         for path in self.paths:
-            before = self.faults.skipped
             empty = True
-            for document in self._folder(path) if os.path.isdir(path) else self._file(path):
+            for row in self._folder(path) if os.path.isdir(path) else self._file(path):
                 empty = False
-                yield document
-            if empty and self.faults.skipped == before:
+                yield row
+            if empty:
                 raise DataError(f"{name_of(path)}: there are no documents in it.")
 
-    def _file(self, path: str) -> Iterator[tuple[str, Row]]:
+    def _file(self, path: str) -> Iterator[tuple[str, Row | UnusableRow]]:
         with opened(path) as stream:
             name = name_of(path)
-            self.source = Source(name, stream, self.faults, self.encoding)
+            self.source = Source(name, stream, self.encoding)
             columns = TableColumns(self.names, labeled=self.labeled)
             format = detect(self.source, columns)
             self.formats.append(format.name)
@@ -204,7 +231,7 @@ class _CorpusReader:
             for row in format.rows(self.source, columns):
                 yield name, row
 
-    def _folder(self, folder: str) -> Iterator[tuple[str, Row]]:
+    def _folder(self, folder: str) -> Iterator[tuple[str, Row | UnusableRow]]:
         TableColumns(self.names).refuse(folder, "a folder for each class")
         self.source = None
         files = [os.path.relpath(file, folder) for file in files_under(folder)]
@@ -221,21 +248,7 @@ class _CorpusReader:
         for file in classed if self.labeled else files:
             label = file.split(os.sep)[0] if os.path.dirname(file) else None
             name = os.path.join(folder, file)
-            try:
-                text = self._whole(name)
-            except DataError as error:
-                if not self.faults.skips:
-                    raise
-                self.faults.skip(str(error))
-            else:
-                yield name, Row(text, label, 1.0, 0)
-
-    def _whole(self, file: str) -> str:
-        """The text of a file, without its last line end."""
-        with opened(file) as stream:
-            source = Source(file, stream, Faults(skips=False), self.encoding)
-            refuse_binary(source)
-            return "\n".join(source.lines)
+            yield name, read_document(name, label, self.encoding)
 
 
 def _joined(names: Iterable[str]) -> str:

@@ -1,45 +1,80 @@
-"""Rows that cannot be used: what is wrong with them, and whether reading stops there."""
+"""Rows that cannot be used: what is wrong with them, and how to fix it."""
 
 from __future__ import annotations
 
-from textreg.errors import DataError
+from textreg.errors import TextregError
+from textreg.reading.encodings import likely_encoding
 
 
 class UnusableRow(Exception):  # noqa: N818 - not a failure but a finding
-    """What is wrong with a row, and how to fix it."""
+    """What is wrong with a row, and how to fix it.
 
-    def __init__(self, problem: str, fix: str = "Fix the row") -> None:
-        super().__init__(problem)
-        self.fix = fix
-
-
-class Faults:
-    """What to do with unusable rows: stop at the first, or skip and count them.
+    Parameters
+    ----------
+    problem : str
+        A sentence.
+    fix : str, default "Fix the row"
+        What to do, without a period.
+    reason : str, optional
+        The problem without details such as values, to count rows by. By default ``problem``.
 
     Attributes
     ----------
-    skips : bool
-        Whether unusable rows are skipped.
-    skipped : int
-        Number of rows skipped so far.
-    first : str
-        The message for the first of them.
+    line : int
+        The line where the row begins, from 1; 0 for a file of its own.
+    error : TextregError or None
+        What to raise where reading stops at this row, if not DataError.
     """
 
-    def __init__(self, *, skips: bool) -> None:
-        self.skips = skips
-        self.skipped = 0
-        self.first = ""
+    def __init__(self, problem: str, fix: str = "Fix the row", reason: str = "") -> None:
+        super().__init__(problem)
+        self.fix = fix
+        self.reason = reason or problem.rstrip(".")
+        self.line = 0
+        self.error: TextregError | None = None
 
-    def report(self, where: str, problem: UnusableRow) -> None:
-        """Skip the row at ``where`` (``file:line``), or raise DataError with what to do."""
-        if not self.skips:
-            raise DataError(
-                f"{where}: {problem} {problem.fix}, or pass --on-error skip to leave such rows out."
-            ) from None
-        self.skip(f"{where}: {problem}")
+    def at(self, line: int) -> UnusableRow:
+        """This row, which begins at ``line``."""
+        self.line = line
+        return self
 
-    def skip(self, message: str) -> None:
-        """Count a row that cannot be used for the reason given in ``message``."""
-        self.first = self.first or message
-        self.skipped += 1
+    @property
+    def remedy(self) -> str:
+        """What to do, without a period."""
+        return self.fix
+
+
+class NotDecodable(UnusableRow):
+    """A row whose bytes are not text in the encoding of the file.
+
+    Parameters
+    ----------
+    encoding : str
+        The encoding of the file.
+    line : int
+        Its number in the file.
+    beside : list of bytes
+        Lines of the file, and itself; None for lines that are too long.
+    error : UnicodeDecodeError
+        What is wrong with it.
+    """
+
+    def __init__(
+        self, encoding: str, line: int, beside: list[bytes | None], error: UnicodeDecodeError
+    ) -> None:
+        what = f"not valid {encoding.upper()}"
+        byte = f"0x{error.object[error.start]:02x}"
+        super().__init__(f"byte {error.start + 1} of line {line}, {byte}, is {what}.", reason=what)
+        self._beside = beside
+        self._encoding = encoding
+
+    @property
+    def remedy(self) -> str:
+        """What to do; the guess at the encoding is made only when somebody asks."""
+        likely = likely_encoding([line for line in self._beside if line is not None])
+        if likely is None or likely == self._encoding:
+            return "Save the file as UTF-8, or name its encoding with --encoding (cp1252 is common)"
+        return (
+            f"The text may be in {likely}: pass --encoding {likely} if it is, save the file as "
+            "UTF-8"
+        )

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from itertools import chain
 
 from textreg.errors import DataError
-from textreg.reading.faults import Faults, UnusableRow
+from textreg.limits import MAX_LINE, limit, too_long
+from textreg.reading.encodings import keeps_ascii
+from textreg.reading.faults import NotDecodable, UnusableRow
 
 
 class Lines:
     """The lines of a text, without their ``\\n``.
 
-    A line that cannot be decoded raises DataError; where ``faults`` skips, the line is given with
-    its bytes escaped, and :meth:`damage` returns what is wrong with it.
+    A line that cannot be decoded is given with its bytes escaped, and one that is too long as an
+    empty one; :meth:`damage` returns what is wrong with it.
 
     Attributes
     ----------
@@ -28,26 +30,25 @@ class Lines:
         Number of lines that have arrived and have not been given yet.
     """
 
-    def __init__(self, name: str, chunks: Iterator[bytes], faults: Faults, encoding: str) -> None:
+    def __init__(self, name: str, chunks: Iterator[bytes], encoding: str) -> None:
         self.name = name
         self.number = 0
         self.waiting = 0
-        self._faults = faults
         self._damaged: UnusableRow | None = None
         self._encoding = encoding
         # UTF-16 and its like cannot be cut into lines before they are decoded.
         if not keeps_ascii(encoding):
             chunks = _as_utf8(name, chunks, encoding)
             self._encoding = "utf-8"
-        blocks = _blocks(chunks)
-        block: list[bytes] = []
+        blocks = _blocks(chunks, limit(MAX_LINE))
+        block: list[bytes | None] = []
         self.first = ""
         for lines in blocks:
             block += lines
-            if filled := next((line for line in lines if not line.isspace() and line), b""):
+            if filled := next((line for line in lines if line and not line.isspace()), b""):
                 self.first = filled[:65536].decode(self._encoding, "replace")
                 break
-        if block and self._encoding == "utf-8":
+        if block and block[0] is not None and self._encoding == "utf-8":
             block[0] = block[0].removeprefix(codecs.BOM_UTF8)
             self.first = self.first.removeprefix("\ufeff")
         self._blocks = chain([block], blocks)
@@ -59,10 +60,17 @@ class Lines:
             for line in block:
                 self.waiting -= 1
                 self.number += 1
+                if line is None:
+                    self._damaged = self._damaged or _too_long()
+                    yield ""
+                    continue
                 try:
                     text = line.decode(self._encoding)
                 except UnicodeDecodeError as error:
-                    text = self._damage(line, error)
+                    self._damaged = self._damaged or NotDecodable(
+                        self._encoding, self.number, block, error
+                    )
+                    text = line.decode(self._encoding, "backslashreplace")
                 yield text
 
     def at(self, line: int) -> str:
@@ -74,21 +82,10 @@ class Lines:
         damaged, self._damaged = self._damaged, None
         return damaged
 
-    def _damage(self, line: bytes, error: UnicodeDecodeError) -> str:
-        problem = UnusableRow(
-            f"byte {error.start + 1} of the line, 0x{line[error.start]:02x}, is not valid "
-            f"{self._encoding.upper()}.",
-            "Save the file as UTF-8, or name its encoding with --encoding (cp1252 is common)",
-        )
-        if not self._faults.skips:
-            self._faults.report(self.at(self.number), problem)
-        self._damaged = self._damaged or problem
-        return line.decode(self._encoding, "backslashreplace")
 
-
-def keeps_ascii(encoding: str) -> bool:
-    """Whether line ends are the same bytes in ``encoding`` as in ASCII."""
-    return "\n".encode(encoding) == b"\n"
+def _too_long() -> UnusableRow:
+    problem, fix = too_long("the line")
+    return UnusableRow(problem, fix)
 
 
 def _as_utf8(name: str, chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
@@ -109,16 +106,35 @@ def _as_utf8(name: str, chunks: Iterator[bytes], encoding: str) -> Iterator[byte
         ) from None
 
 
-def _blocks(chunks: Iterator[bytes]) -> Iterator[list[bytes]]:
-    """Complete lines without their ends, as many at a time as have arrived."""
+def _blocks(chunks: Iterator[bytes], most: int) -> Iterator[list[bytes | None]]:
+    """Complete lines without their ends, as many at a time as have arrived.
+
+    None for a line of more than ``most`` bytes, as soon as that is known.
+    """
     unfinished: list[bytes] = []  # joined once, so that a long line takes linear time
+    size = 0
+    dropping = False
     for chunk in chunks:
         *lines, rest = chunk.split(b"\n")
         if lines:
-            lines[0] = b"".join([*unfinished, lines[0]])
+            if dropping:
+                del lines[0]  # the end of a line that was too long
+            else:
+                lines[0] = b"".join([*unfinished, lines[0]])
             unfinished.clear()
-            yield lines
+            if size + len(chunk) > most:
+                yield [None if len(line) > most else line for line in lines]
+            elif lines:
+                yield [*lines]
+            size, dropping = 0, False
+        if dropping:
+            continue
         unfinished.append(rest)
+        size += len(rest)
+        if size > most:
+            unfinished.clear()
+            dropping = True
+            yield [None]
     last = b"".join(unfinished)
     if last:
         yield [last]

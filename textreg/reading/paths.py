@@ -61,21 +61,6 @@ def opened(path: str) -> Iterator[IO[bytes]]:
         yield stream
 
 
-def files_under(folder: str) -> list[str]:
-    """All files in a folder and its subfolders, sorted by name, without hidden ones."""
-    files: list[str] = []
-    visited: set[str] = set()
-    for parent, folders, names in os.walk(folder, followlinks=True):
-        real = os.path.realpath(parent)
-        if real in visited:  # a link back to a parent folder
-            folders.clear()
-            continue
-        visited.add(real)
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        files.extend(os.path.join(parent, name) for name in names if not name.startswith("."))
-    return sorted(files, key=lambda file: file.split(os.sep))
-
-
 def _not_there(path: str) -> UsageError:
     if glob.has_magic(path):
         return UsageError(f"{path}: no file matches this pattern.")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import codecs
 import select
 import sys
-import zlib
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import PurePath
 from typing import IO
 
-from textreg.errors import DataError, UsageError
-from textreg.reading.faults import Faults
+from textreg.errors import DataError
+from textreg.limits import inflated
 from textreg.reading.lines import Lines
 
 CHUNK = 1 << 16
@@ -23,18 +22,6 @@ _MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-
-
-def check_encoding(encoding: str | None) -> None:
-    """Raise UsageError unless ``encoding`` is None or the name of a text encoding of Python."""
-    if encoding is None:
-        return
-    try:
-        "a".encode(encoding)
-    except (LookupError, UnicodeError):
-        raise UsageError(
-            f"no text encoding is called '{encoding}'. Common ones: utf-8, utf-16, cp1252, latin-1."
-        ) from None
 
 
 class Source:
@@ -51,20 +38,15 @@ class Source:
         The first bytes: enough for the magic number of a binary format.
     encoding : str
         The encoding of the text: as given, or detected from a byte order mark, or UTF-8.
-    faults : Faults
-        What to do with rows that cannot be used.
     """
 
-    def __init__(
-        self, name: str, stream: IO[bytes], faults: Faults, encoding: str | None = None
-    ) -> None:
+    def __init__(self, name: str, stream: IO[bytes], encoding: str | None = None) -> None:
         self.name = name
-        self.faults = faults
         self._stream = stream
         self._lines: Lines | None = None
         self.head, self._chunks = _peek(self._read())
         if self.head.startswith(b"\x1f\x8b"):
-            self.head, self._chunks = _peek(self._unzipped(self._chunks))
+            self.head, self._chunks = _peek(inflated(self._chunks, self._place))
         marked = next((name for mark, name in _MARKS if self.head.startswith(mark)), "utf-8")
         self.encoding = codecs.lookup(encoding or marked).name.removesuffix("-sig")
 
@@ -75,9 +57,9 @@ class Source:
 
     @property
     def lines(self) -> Lines:
-        """The lines of the text; DataError where it cannot be decoded."""
+        """The lines of the text."""
         if self._lines is None:
-            self._lines = Lines(self.name, self._chunks, self.faults, self.encoding)
+            self._lines = Lines(self.name, self._chunks, self.encoding)
         return self._lines
 
     def chunks(self) -> Iterator[bytes]:
@@ -110,27 +92,9 @@ class Source:
                 return
             yield chunk
 
-    def _unzipped(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        inflate = zlib.decompressobj(wbits=31)
-        try:
-            for chunk in chunks:
-                rest = chunk
-                while rest:
-                    if inflate.eof:  # gzip files may be concatenated, and padded with zeros
-                        rest = rest.lstrip(b"\0")
-                        if not rest:
-                            break
-                        inflate = zlib.decompressobj(wbits=31)
-                    yield inflate.decompress(rest)
-                    rest = inflate.unused_data
-        except zlib.error:
-            problem = "the gzip data is damaged"
-        else:
-            if inflate.eof:
-                return
-            problem = "the gzip data ends too early"
-        where = self.name if self._lines is None else self._lines.at(self._lines.number + 1)
-        raise DataError(f"{where}: {problem}. Copy or download the file again.")
+    def _place(self) -> str:
+        """The file, and the line that is read, for messages."""
+        return self.name if self._lines is None else self._lines.at(self._lines.number + 1)
 
 
 def _peek(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:

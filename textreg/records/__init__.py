@@ -8,6 +8,7 @@ from textreg._core.arrays import Bools, Floats, Int32s, Int64s
 from textreg.records.design import Design
 from textreg.records.fit import Problem
 from textreg.records.report import SelectionReport, SelectionStep, SolverReport
+from textreg.records.skipped import SkippedReason, SkippedRow, SkippedRows, SkippedRowsBuilder
 from textreg.records.solution import MultiSolution, Solution, Step, Unsmoothed
 from textreg.records.structure import Graph, Groups, MergedGroups
 from textreg.records.text import Corpus, Tokens
@@ -26,6 +27,10 @@ __all__ = [
     "Problem",
     "SelectionReport",
     "SelectionStep",
+    "SkippedReason",
+    "SkippedRow",
+    "SkippedRows",
+    "SkippedRowsBuilder",
     "Solution",
     "SolverReport",
     "Step",

@@ -14,6 +14,7 @@ from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg.errors import DataError, RecordError, first_few
 from textreg.records.convert import as_array, check_weights
 from textreg.records.ragged import offsets, take_rows
+from textreg.records.skipped import SkippedRows
 
 _CORPUS_ARRAYS = {"sample_weight": np.float64, "source_of": np.int32, "line_of": np.int64}
 
@@ -38,8 +39,8 @@ class Corpus:
         The index in ``sources`` of every document.
     line_of : ndarray of int64, shape (n,), optional
         The line where every document begins, from 1; 0 for a file of its own.
-    skipped : int, default 0
-        Number of unusable rows that were skipped.
+    skipped : SkippedRows, optional
+        The rows of the files that could not be read and were left out.
     columns : dict of str to str
         The format and the columns that were read, for people.
 
@@ -62,7 +63,7 @@ class Corpus:
     sources: Sequence[str] = ()
     source_of: Int32s | None = None
     line_of: Int64s | None = None
-    skipped: int = 0
+    skipped: SkippedRows = field(default_factory=SkippedRows)
     columns: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -131,7 +132,7 @@ class Corpus:
             time_of=None if self.time_of is None else [self.time_of[row] for row in rows],
             source_of=None if self.source_of is None else self.source_of[rows],
             line_of=None if self.line_of is None else self.line_of[rows],
-            skipped=0,
+            skipped=SkippedRows(),
         )
 
 

@@ -168,7 +168,7 @@ class _Measured(NamedTuple):
 def _report(model: Model, measured: _Measured, title: str, command: Sequence[str] | None) -> Report:
     predictions, X, refits, corpora = measured
     summary = model.summary
-    skipped = sum(one.skipped for one in corpora.values())
+    skipped = sum(len(one.skipped) for one in corpora.values())
     explained = gives_offsets(model)
     search, path = search_section(model), path_section(model)
     unknown = int(np.count_nonzero(np.diff(X.indptr) == 0))  # documents without a feature

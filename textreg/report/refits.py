@@ -12,7 +12,7 @@ import numpy as np
 from textreg.errors import DataError, first_few
 from textreg.explain.selection import places
 from textreg.plugins import registry
-from textreg.records import Corpus, MultiSolution
+from textreg.records import Corpus, MultiSolution, SkippedRowsBuilder
 from textreg.records.ragged import row_of, sums
 from textreg.tasks import read_target
 from textreg.training.fitting import fit_rows
@@ -223,6 +223,11 @@ def _together(corpus: Corpus, more: Corpus) -> Corpus:
         source_of = np.concatenate([corpus.source_of, more.source_of + len(corpus.sources)])
         if corpus.line_of is not None and more.line_of is not None:
             line_of = np.concatenate([corpus.line_of, more.line_of])
+    skipped = SkippedRowsBuilder()
+    for row in corpus.skipped:
+        skipped.add(row)
+    for row in more.skipped:
+        skipped.add(row._replace(position=row.position + len(corpus)))
     return Corpus(
         texts=[*corpus.texts, *more.texts],
         labels=[*(corpus.labels or ()), *(more.labels or ())],
@@ -230,7 +235,7 @@ def _together(corpus: Corpus, more: Corpus) -> Corpus:
         sources=[*corpus.sources, *more.sources],
         source_of=source_of,
         line_of=line_of,
-        skipped=corpus.skipped + more.skipped,
+        skipped=skipped.rows(),
     )
 
 

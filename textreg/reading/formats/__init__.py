@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from textreg.errors import DataError
 from textreg.reading.columns import TableColumns
+from textreg.reading.encodings import keeps_ascii, likely_utf16
 from textreg.reading.formats.base import Format
 from textreg.reading.formats.delimited import Csv, Tsv
 from textreg.reading.formats.jsonl import JsonLines
 from textreg.reading.formats.plain import FastText, PlainText
-from textreg.reading.lines import keeps_ascii
 from textreg.reading.source import Source
 
 PLAIN = PlainText()
@@ -63,10 +63,14 @@ def refuse_binary(source: Source) -> None:
         if head.startswith(magic):
             raise DataError(f"{source.name}: this is {description}.")
     if b"\0" in head:
+        if likely := likely_utf16(head):
+            raise DataError(
+                f"{source.name}: this is probably {likely.upper()} without a byte order mark: "
+                f"pass --encoding {likely} if it is, or save the file as UTF-8."
+            )
         raise DataError(
             f"{source.name}: this is a binary file (byte {head.index(0) + 1:,} is zero). Give "
-            f"{titles()}. If it is UTF-16 without a byte order mark, pass --encoding utf-16-le or "
-            "utf-16-be."
+            f"{titles()}."
         )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from textreg.reading.columns import Row, TableColumns
+from textreg.reading.faults import UnusableRow
 from textreg.reading.source import Source
 
 
@@ -45,10 +46,11 @@ class Format(ABC):
         return False
 
     @abstractmethod
-    def rows(self, source: Source, columns: TableColumns) -> Iterator[Row]:
-        """The documents, one after the other.
+    def rows(self, source: Source, columns: TableColumns) -> Iterator[Row | UnusableRow]:
+        """The documents, one after the other; for each that cannot be used, what is wrong with it.
 
         A format with columns calls ``columns.find`` with their names, then ``columns.row`` for
-        every record; one without calls ``columns.refuse``. Rows that cannot be used go to
-        ``source.faults.report``. Texts are not changed; a blank line is no document.
+        every record; one without calls ``columns.refuse``. Both raise UnusableRow, which is given
+        with its line: ``problem.at(line)``. What hides an unknown number of rows is a DataError.
+        Texts are not changed; a blank line is no document.
         """

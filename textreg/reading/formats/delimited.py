@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textreg.errors import DataError, UsageError
+from textreg.limits import MAX_LINE, limit, too_long
 from textreg.reading.columns import Row, TableColumns
 from textreg.reading.faults import UnusableRow
 from textreg.reading.formats.base import Format
+from textreg.reading.lines import Lines
 from textreg.reading.source import Source
 
 if TYPE_CHECKING:
@@ -33,10 +35,13 @@ class Csv(Format):
     def fits(self, source: Source, columns: TableColumns) -> bool:
         return columns.numbered or _is_header(source.lines.first, columns)
 
-    def rows(self, source: Source, columns: TableColumns) -> Iterator[Row]:
+    def rows(self, source: Source, columns: TableColumns) -> Iterator[Row | UnusableRow]:
         delimiter = self.delimiter(source.lines.first)
         names: Sequence[str] = ()
         for start, fields in self._records(source, delimiter):
+            if isinstance(fields, UnusableRow):
+                yield fields.at(start)
+                continue
             if not names:
                 names = _names(fields, columns, source.lines.at(start))
                 if names is fields:
@@ -48,10 +53,11 @@ class Csv(Format):
                         f"the number of columns is {len(fields)}, and {len(names)} in the first "
                         "row.",
                         f"Put quotes around a text that contains {between}",
+                        "another number of columns",
                     )
                 row = columns.row(start, dict(zip(names, fields, strict=True)).get)
             except UnusableRow as problem:
-                source.faults.report(source.lines.at(start), problem)
+                yield problem.at(start)
                 continue
             yield row
 
@@ -59,13 +65,17 @@ class Csv(Format):
         """What stands between the fields: the character that cuts the header into most."""
         return max(DELIMITERS, key=lambda delimiter: len(_cells(header, delimiter)))
 
-    def _records(self, source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-        """The line where each record begins, and its fields; damaged records are reported."""
+    def _records(
+        self, source: Source, delimiter: str
+    ) -> Iterator[tuple[int, list[str] | UnusableRow]]:
+        """The line where each record begins, and its fields, or what is wrong with it."""
         lines = source.lines
-        reader = _reader((f"{line}\n" for line in lines), delimiter, strict=True)
+        bounded = _Bounded(lines)
+        reader = _reader(bounded, delimiter, strict=True)
         header = True
         while True:
             start = reader.line_num + 1
+            bounded.size = 0
             where = lines.at(start)
             problem: UnusableRow | None
             try:
@@ -82,7 +92,7 @@ class Csv(Format):
                         f"{where}: {what} It takes in the lines up to {reader.line_num}: probably "
                         f"a quote is open. {_QUOTING}."
                     ) from None
-                problem = lines.damage() or UnusableRow(what, _QUOTING)
+                problem = lines.damage() or UnusableRow(what, _QUOTING, f"not valid {self.title}")
             else:
                 problem = lines.damage()
                 if problem is None:
@@ -92,9 +102,34 @@ class Csv(Format):
                     continue
             if header:
                 raise DataError(
-                    f"{where}: {problem} This row should name the columns. {problem.fix}."
+                    f"{where}: {problem} This row should name the columns. {problem.remedy}."
                 )
-            source.faults.report(where, problem)
+            yield start, problem
+
+
+class _Bounded:
+    """Lines for the CSV reader; DataError where a record has more text than is allowed.
+
+    An open quote can take in a whole file.
+    """
+
+    def __init__(self, lines: Lines) -> None:
+        self.size = 0
+        self._lines = lines
+        self._given = iter(lines)
+        self._most = limit(MAX_LINE)
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._given)
+        self.size += len(line)
+        if self.size > self._most:
+            problem, fix = too_long("the record that ends here")
+            where = self._lines.at(self._lines.number)
+            raise DataError(f"{where}: {problem} Probably a quote is open. {fix}.")
+        return f"{line}\n"
 
 
 class Tsv(Csv):

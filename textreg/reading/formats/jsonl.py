@@ -11,6 +11,7 @@ from textreg.errors import TextregError
 from textreg.reading.columns import Row, TableColumns
 from textreg.reading.faults import UnusableRow
 from textreg.reading.formats.base import Format
+from textreg.reading.lines import Lines
 from textreg.reading.source import Source
 
 _BEGINS = re.compile(r'\s*(\{\s*["}]|\[\s*\{)')
@@ -27,8 +28,8 @@ class JsonLines(Format):
     def fits(self, source: Source, columns: TableColumns) -> bool:
         return bool(_BEGINS.match(source.lines.first))
 
-    def rows(self, source: Source, columns: TableColumns) -> Iterator[Row]:
-        lines, faults = source.lines, source.faults
+    def rows(self, source: Source, columns: TableColumns) -> Iterator[Row | UnusableRow]:
+        lines = source.lines
         unknown: TextregError | None = None
         decode = json.JSONDecoder().decode
         for line in lines:
@@ -42,35 +43,43 @@ class JsonLines(Format):
                     columns.find(list(record), lines.at(lines.number))
                 row = columns.row(lines.number, record.get)
             except UnusableRow as problem:
-                faults.report(lines.at(lines.number), problem)
+                yield problem.at(lines.number)
                 continue
             except TextregError as error:
-                if not faults.skips:
-                    raise
                 # The first record may lack a column that the next ones have.
                 unknown = unknown or error
-                faults.skip(str(error))
+                yield _without_columns(error, lines)
                 continue
             yield _paired(row) if "\\ud" in line or "\\uD" in line else row
         if unknown is not None and not columns.chosen:
             raise unknown
 
 
+def _without_columns(error: TextregError, lines: Lines) -> UnusableRow:
+    """A record that lacks a column."""
+    what = str(error).removeprefix(f"{lines.at(lines.number)}: ")
+    problem = UnusableRow(what, reason="a column is missing").at(lines.number)
+    problem.error = error
+    return problem
+
+
 def _object(line: str, decode: Callable[[str], Any]) -> dict[str, Any]:
     try:
         record = decode(line)
     except json.JSONDecodeError as error:
-        problem = f"not valid JSON ({error.msg}, character {error.colno})."
+        what = f"not valid JSON ({error.msg}, character {error.colno})."
+        problem = UnusableRow(what, reason="not valid JSON")
     except (ValueError, RecursionError):
-        problem = "JSON with a number of thousands of digits, or nested thousands deep."
+        problem = UnusableRow("JSON with a number of thousands of digits, or nested too deep.")
     else:
         if isinstance(record, dict):
             return record
-        problem = 'not a JSON object such as {"label": "good", "text": "..."}.'
+        what = 'not a JSON object such as {"label": "good", "text": "..."}.'
+        problem = UnusableRow(what, reason="not a JSON object")
     if line.lstrip().startswith("["):
-        problem = "a JSON array, where every line should be one object."
-        raise UnusableRow(problem, "Write its objects one a line (jq -c '.[]' FILE does)")
-    raise UnusableRow(problem)
+        what = "a JSON array, where every line should be one object."
+        problem = UnusableRow(what, "Write its objects one a line (jq -c '.[]' FILE does)")
+    raise problem
 
 
 def _paired(row: Row) -> Row:

@@ -17,7 +17,7 @@ _LABEL = re.compile(r"(?<!\S)__label__(\S*)\s?")
 class LineFormat(Format):
     """A document on every line, without columns."""
 
-    def rows(self, source: Source, columns: TableColumns) -> Iterator[Row]:
+    def rows(self, source: Source, columns: TableColumns) -> Iterator[Row | UnusableRow]:
         columns.refuse(source.name, self.title)
         lines = source.lines
         for line in lines:
@@ -26,7 +26,7 @@ class LineFormat(Format):
                     raise damage
                 row = self.document(line.removesuffix("\r"), columns, lines.number)
             except UnusableRow as problem:
-                source.faults.report(lines.at(lines.number), problem)
+                yield problem.at(lines.number)
                 continue
             if row is not None:
                 yield row
@@ -56,6 +56,7 @@ class FastText(LineFormat):
                 raise UnusableRow(
                     f"{len(labels)} labels ({', '.join(labels[:3])}); a document has one here.",
                     "Keep one of them",
+                    "more than one label",
                 )
             raise UnusableRow(
                 "label is empty." if labels else "no label (__label__NAME) on this line."

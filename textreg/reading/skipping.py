@@ -1,0 +1,97 @@
+"""Rows that cannot be used: whether reading stops at the first, and what is said of the others."""
+
+from __future__ import annotations
+
+import math
+
+from textreg.errors import DataError, UsageError
+from textreg.reading.faults import NotDecodable, UnusableRow
+from textreg.records import SkippedRow, SkippedRows, SkippedRowsBuilder
+
+
+def check_max_skipped(max_skipped: float) -> None:
+    """Raise UsageError unless this is a share from 0.0 to 1.0, or a number of rows."""
+    whole = isinstance(max_skipped, int) and not isinstance(max_skipped, bool)
+    share = isinstance(max_skipped, float) and 0 <= max_skipped <= 1
+    if not (share or (whole and max_skipped >= 0)):
+        raise UsageError(
+            f"max_skipped must be a share from 0.0 to 1.0 or a whole number of rows, "
+            f"not {max_skipped!r}."
+        )
+
+
+class Skipping:
+    """What to do with unusable rows: stop at the first, or skip and list them.
+
+    Attributes
+    ----------
+    offer : str
+        What skipping would do, for the message where reading stops.
+    waiting : int
+        Number of rows that were skipped since the last call of :meth:`taken`.
+    """
+
+    def __init__(self, *, skips: bool) -> None:
+        self.offer = "to leave such rows out"
+        self._skips = skips
+        self._rows = SkippedRowsBuilder()
+        self._read = 0
+        self._all = SkippedRows()
+        self._undecodable: NotDecodable | None = None
+
+    @property
+    def waiting(self) -> int:
+        return len(self._rows)
+
+    def add(self, source: str, problem: UnusableRow, position: int) -> None:
+        """Skip a row that stands after ``position`` documents, or raise DataError."""
+        row = SkippedRow(source, problem.line, problem.reason, str(problem), position)
+        if not self._skips:
+            if problem.error is not None:
+                raise problem.error
+            raise DataError(
+                f"{row.where}: {problem} {problem.remedy}, or pass --on-error skip {self.offer}."
+            )
+        if self._undecodable is None and isinstance(problem, NotDecodable):
+            self._undecodable = problem
+        self._rows.add(row)
+
+    def taken(self, documents: int) -> SkippedRows:
+        """The rows skipped since the last call, during which ``documents`` were read."""
+        self._read += documents
+        self._all = self._rows.rows()
+        self._rows = SkippedRowsBuilder()
+        return self._all
+
+    def check(self, max_skipped: float) -> str:
+        """What to tell of the rows last taken, empty if there are none.
+
+        Raises DataError if they are too many.
+        """
+        skipped, rows = len(self._all), self._read + len(self._all)
+        if not skipped:
+            return ""
+        share = isinstance(max_skipped, float)
+        hint = ""
+        if self._undecodable is not None:
+            hint = f" {self._undecodable.remedy}."
+        told = f"{self._all.told()}."
+        if skipped <= (max_skipped * rows if share else max_skipped):
+            return f"{skipped:,} of {rows:,} rows cannot be read and are left out: {told}{hint}"
+        most = f"{100 * max_skipped:g} %" if share else f"{max_skipped:,}"
+        enough = f"{math.ceil(100 * skipped / rows)}%" if share else str(skipped)
+        raise DataError(
+            f"{skipped:,} of {rows:,} rows ({100 * skipped / rows:.2g} %) cannot be read, and at "
+            f"most {most} may be left out: {told}{hint or ' Fix the rows.'} To leave them all out, "
+            f"pass --max-skipped {enough}."
+        )
+
+    def nothing_left(self) -> DataError:
+        """The error where no row can be used."""
+        skipped = self._rows.rows()
+        first = next(iter(skipped))
+        hint = f" {self._undecodable.remedy}." if self._undecodable is not None else ""
+        return DataError(
+            f"{first.where}: {first.problem} None of the {len(skipped):,} rows can be used, and "
+            f"this is the first.{hint} Check that the file is the right one, and its columns."
+        )
