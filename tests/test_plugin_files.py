@@ -154,14 +154,32 @@ def test_two_files_with_one_name(file: Path, tmp_path: Path) -> None:
 
 
 def test_the_name_of_an_installed_plugin(file: Path) -> None:
+    """A name stands for the part of the file, which the user gave; all have one of their own."""
     file.write_text(CODE.replace('"mine"', '"sentence"'))
     registry = Registry()
-    with pytest.raises(PluginError, match=r"installed already, by textreg .*textreg:sentence"):
-        registry.register_file(file)
-    assert registry.find("regularizer", "sentence").__module__.startswith("textreg.builtin")
-    registry.block(["textreg:sentence"])
     registry.register_file(file)
-    assert registry.find("regularizer", "sentence").__name__ == "Mine"
+    for name in ("sentence", "mine.py:sentence", f"{file}:sentence"):
+        assert registry.find("regularizer", name).__name__ == "Mine"
+    own = registry.find("regularizer", "textreg:sentence")
+    assert own.__module__.startswith("textreg.builtin")
+    rows = [row for row in registry.listing() if row.name == "sentence"]
+    assert {row.status for row in rows} == {"ok", "hidden: write textreg:sentence"}
+    assert registry.meant("mine.py:pieces") == ("tokenizer", "mine.py:pieces")
+    with pytest.raises(PluginError, match=r"no regularizer 'mine\.py:lasso'"):
+        registry.find("regularizer", "mine.py:lasso")
+
+
+def test_a_file_that_is_named_is_run_when_it_is_needed(file: Path) -> None:
+    registry = Registry()
+    file.write_text(f"{CODE}# its own content\n")
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    registry.name_file(file)
+    file.write_text("what was read then counts")
+    assert registry.find("regularizer", "textreg:lasso")
+    assert not file.with_suffix(".ran").exists()
+    assert registry.find("regularizer", "mine").__name__ == "Mine"
+    assert file.with_suffix(".ran").exists()
+    assert registry.find("tokenizer", f"{digest}:pieces").__name__ == "Pieces"
 
 
 @pytest.mark.parametrize(
@@ -273,6 +291,32 @@ def test_a_model_runs_no_file_by_itself(site: Site) -> None:
     assert not (site.folder / "mine.ran").exists()
 
 
+def test_a_changed_file_is_refused_before_it_runs(site: Site) -> None:
+    """By a model, a journal and a report that were made with other content."""
+    ran = site.folder / "changed.ran"
+    search = ["corpus.jsonl", "--ngrams", "1", "--tokenizer", "pieces", "--reg", "lasso"]
+    search += ["--resume", "journal", "-o", "searched.textreg"]
+    ((code, _, err),) = site.session([["--plugin", "mine.py", "train", *search]])
+    assert (code, err) == (0, "")
+    commands = [
+        ["--plugin", "changed.py", "predict", "model.textreg", "corpus.jsonl"],
+        ["--plugin", "changed.py", "train", *search],
+    ]
+    for command in commands:
+        ((code, out, err),) = site.session([command])
+        assert (code, out) == (2 if "train" in command else 1, "")
+        assert DIGEST in err
+        assert "changed.py" in err
+        assert not ran.exists()
+    words = site.train("--plugin mine.py --reg mine", "refit.textreg")
+    report = ["report", "refit.textreg", "corpus.jsonl", "--train", "corpus.jsonl", "-o", "r.html"]
+    assert site.session([words])[0][0] == 0
+    ((code, _, err),) = site.session([["--plugin", "changed.py", *report]])
+    assert (code, DIGEST in err, ran.exists()) == (1, True, False), err
+    ((code, out, err),) = site.session([["--plugin", "mine.py", "train", *search]])
+    assert (code, err) == (0, "")
+
+
 def test_a_model_with_its_file(site: Site) -> None:
     predict = ["predict", "model.textreg", "corpus.jsonl"]
     (right, shown, anywhere), (changed,) = (
@@ -292,8 +336,8 @@ def test_a_model_with_its_file(site: Site) -> None:
     assert changed[:2] == (1, "")
     other = hashlib.sha256((site.folder / "changed.py").read_bytes()).hexdigest()
     assert (
-        f"mine.py (SHA-256 {DIGEST}), but changed.py has other content (SHA-256 {other})"
-        in (changed[2])
+        "Given is other content, which was not run for it: "
+        f"changed.py (SHA-256 {other})" in (changed[2])
     )
 
 

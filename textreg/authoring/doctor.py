@@ -23,13 +23,13 @@ REVIEWS = 60
 # What a part of each kind is tried with; the part itself goes under the keyword that is None.
 _TRIALS: dict[str, dict[str, Any]] = {
     "regularizer": {"reg": None},
-    "tokenizer": {"tokenizer": None, "reg": "ridge", "reg_l2": 1.0},
-    "groups": {"groups": None, "reg": "group", "reg_group": 0.1, "reg_l1": 0.1},
-    "graph": {"graph": None, "reg": "network"},
-    "loss": {"loss": None, "reg": "ridge", "reg_l2": 1.0},
+    "tokenizer": {"tokenizer": None, "reg": "textreg:ridge", "reg_l2": 1.0},
+    "groups": {"groups": None, "reg": "textreg:group", "reg_group": 0.1, "reg_l1": 0.1},
+    "graph": {"graph": None, "reg": "textreg:network"},
+    "loss": {"loss": None, "reg": "textreg:ridge", "reg_l2": 1.0},
 }
 
-_BUILDERS = {"groups": "sentences", "graph": "cooccurrence"}
+_BUILDERS = {"groups": "textreg:sentences", "graph": "textreg:cooccurrence"}
 
 
 @dataclass(frozen=True)

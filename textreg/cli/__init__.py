@@ -70,7 +70,7 @@ def _add(ctx: click.Context, option: click.Parameter, files: tuple[str, ...]) ->
         from textreg.plugins import registry
 
         for file in files:
-            registry.register_file(file)
+            registry.name_file(file)
 
 
 @click.group(cls=_Group, invoke_without_command=True, context_settings={"max_content_width": 100})

@@ -72,7 +72,7 @@ class CompareOutput(NamedTuple):
 
 
 class _CompareCommand(PartsCommand):
-    defaults = {"tokenizer": "words"}
+    defaults = {"tokenizer": "textreg:words"}
 
 
 @click.command(cls=_CompareCommand, name="compare")

@@ -24,7 +24,7 @@ from textreg.training.settings import TrainingSettings
 
 
 class _GroupsCommand(PartsCommand):
-    defaults = {"groups": "sentences", "tokenizer": "words"}
+    defaults = {"groups": "textreg:sentences", "tokenizer": "textreg:words"}
 
 
 @click.command(cls=_GroupsCommand, name="groups")
@@ -33,9 +33,8 @@ class _GroupsCommand(PartsCommand):
 @click.option(
     "--groups",
     metavar="NAME",
-    default="sentences",
-    show_default=True,
-    help="Group builder, or several separated by commas.",
+    default="textreg:sentences",
+    help="Group builder, or several separated by commas.  [default: sentences]",
 )
 @settings("tokenizer")
 @click.option(
@@ -71,7 +70,7 @@ def command(
     if output is not None:
         check_target(Path(output), files)
     given = {key: value for key, value in options.items() if value is not None}
-    training = TrainingSettings.from_options(reg="group", **given)
+    training = TrainingSettings.from_options(reg="textreg:group", **given)
     corpus = how.unlabeled(files, tell=not as_json)
     clock = [time.perf_counter()]
     tokens = training.vectorizer.fit(training.tokenizer, corpus.texts).tokens

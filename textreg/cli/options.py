@@ -10,7 +10,7 @@ import click
 from textreg.features.vectorize import Vectorizer
 from textreg.params import AUTO, Param, Parametrized
 from textreg.plugins import registry
-from textreg.training.settings import PREFIXES
+from textreg.training.settings import PREFIXES, as_named, default_builder
 
 _SECTIONS = "textreg.sections"
 _TITLES = {
@@ -32,10 +32,14 @@ class PartsCommand(click.Command):
     shows them in a section of their own.
     """
 
-    defaults = {"reg": "sentence", "tokenizer": "words"}
+    defaults = {"reg": "textreg:sentence", "tokenizer": "textreg:words"}
     """Default parts. A command without "reg" here has no options of a regularizer."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if journal := ctx.obj.values.get("--resume"):
+            from textreg.training.search.journal import check_files
+
+            check_files(journal)  # before any plugin file runs, which the options depend on
         ctx.meta[_SECTIONS] = _sections(ctx.obj.values, self.defaults)
         return super().parse_args(ctx, args)
 
@@ -65,10 +69,10 @@ def _sections(
         chosen["reg"] = None
     for kind, title in _TITLES.items():
         if name := chosen[kind]:
-            part = registry.find(PREFIXES[kind], name)
+            part = registry.find(PREFIXES[kind], as_named(kind, name))
             sections.append((f"{title} {part.label()} (--{kind})", _options(part, kind, values)))
             if needed := getattr(part, "needs", ""):
-                chosen[needed] = chosen[needed] or part.default_builder
+                chosen[needed] = chosen[needed] or default_builder(part)
     sections.append(("Features", _options(Vectorizer, "", values)))
     return sections
 

@@ -11,7 +11,7 @@ import click
 from textreg.cli import shared
 from textreg.cli.output import print_json, print_table
 from textreg.cli.shared import NamingGroup
-from textreg.errors import TextregError, UsageError
+from textreg.errors import TextregError
 from textreg.plugins import registry
 from textreg.plugins.entries import KIND_NAMES
 from textreg.plugins.guard import cause_of
@@ -130,18 +130,12 @@ def check_plugin(name: str, as_json: bool) -> None:
     """Run the contract of the plugin called NAME, check by check; exit with 1 where one fails.
 
     NAME is that of a regularizer, else of the only plugin of that name, else with the kind in
-    front, as in groups.file. Builders that need a file are checked from Python, as instances: see
-    textreg.testing.
+    front, as in groups.file; acme-slope:slope or slope.py:slope is one of two with one name.
+    Builders that need a file are checked from Python, as instances: see textreg.testing.
     """
     from textreg.testing import CHECKS, ContractError
 
-    kind, _, short = name.partition(".")
-    if kind not in KIND_NAMES or not short:  # names may have dots of their own
-        kinds = [kind for kind in KIND_NAMES if name in registry.names(kind)]
-        if len(kinds) > 1 and "regularizer" not in kinds:
-            several = " and ".join(f"{kind}.{name}" for kind in kinds)
-            raise UsageError(f"'{name}' stands for {several}: name one of them.")
-        kind, short = kinds[0] if len(kinds) == 1 else "regularizer", name
+    kind, short = registry.meant(name)
     part = registry.find(kind, short)
     checks = CHECKS[kind]()
     width = max(len(check.name) for check in checks)

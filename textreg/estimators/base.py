@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 from textreg.errors import DataError, UsageError
 from textreg.params import Parametrized
 from textreg.plugins import registry
-from textreg.training.settings import PREFIXES
+from textreg.training.settings import PREFIXES, as_named
 from textreg.training.train import train
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
                 plain[key] = value
         super().set_params(**plain)
         for prefix, values in nested.items():
-            part = registry.create(PREFIXES[prefix], getattr(self, prefix), **values)
+            part = as_named(prefix, getattr(self, prefix))
+            part = registry.create(PREFIXES[prefix], part, **values)
             setattr(self, prefix, part)
         return self
 

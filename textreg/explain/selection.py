@@ -19,11 +19,11 @@ from textreg.records.ragged import row_of, sums
 from textreg.structure.grouping import SegmentNames
 
 if TYPE_CHECKING:
-    from textreg.model.summary import TrainingSummary
+    from textreg.model.summary import GraphSummary, GroupsSummary, TrainingSummary
     from textreg.records import Bools, Graph
 
 
-DEFAULT_GROUPS = "sentences"
+DEFAULT_GROUPS = "textreg:sentences"
 """The groups that are shown of a model whose regularizer has none."""
 
 
@@ -133,16 +133,17 @@ def places(names: Sequence[str], vocabulary: Sequence[str]) -> Int64s:
 def _group_builder(summary: TrainingSummary) -> Any:
     """The group builder of the training, or the default for regularizers without groups."""
     if summary.groups is None:
-        return _builder("groups", DEFAULT_GROUPS, {})
-    return _builder("groups", summary.groups.name, summary.groups.params)
+        return registry.create("groups", DEFAULT_GROUPS)
+    return _again(summary, "groups", summary.groups)
 
 
-def _builder(kind: str, name: str, params: dict[str, Any]) -> Any:
+def _again(summary: TrainingSummary, kind: str, built: GroupsSummary | GraphSummary) -> Any:
     try:
-        return registry.create(kind, name, **params)
+        return registry.create(kind, summary.spelled(kind, built.name), **built.params)
     except (PluginError, UsageError) as error:
         raise ModelError(
-            f"the model was trained with {kind} of '{name}', which cannot be built again: {error}"
+            f"the model was trained with {kind} of '{built.name}', which cannot be built again: "
+            f"{error}"
         ) from error
 
 
@@ -273,7 +274,7 @@ def _linked_features(
     """
     if summary.graph is None:
         return ()
-    builder = _builder("graph", summary.graph.name, summary.graph.params)
+    builder = _again(summary, "graph", summary.graph)
     graph = calls.build_graph(builder, tokens, None if summary.groups is None else groups)
     labels, rows = model.task.sides, model.task.side_rows(weights)
     best = rows.argmax(axis=0)

@@ -14,7 +14,6 @@ from textreg.errors import ModelError, PluginError, PluginWarning, RecordError, 
 from textreg.kinds import Tokenizer
 from textreg.plugins import registry
 from textreg.plugins.entries import PART_NAME
-from textreg.plugins.inventory import PluginInfo
 
 # They are printed as parts of commands, so they must mean nothing else to a shell or to pip.
 _PATTERNS = {
@@ -96,11 +95,8 @@ class TokenizerOrigin:
 def missing_tokenizer(origin: TokenizerOrigin) -> str:
     """A missing tokenizer in words, and how to get it; empty if it is there. Imports nothing."""
     if origin.sha256:
-        if _registered_file(origin) is None:
-            return (
-                f"the tokenizer {origin}: add --plugin {shlex.quote(origin.file)}, or in Python "
-                f"call textreg.register_file({origin.file!r}) first"
-            )
+        if origin.sha256 not in (file.sha256 for file in registry.files()):
+            return f"the tokenizer {origin}: {registry.how_to_add(origin)}"
     elif origin.distribution and not _installed_version(origin.distribution):
         return f"the tokenizer {origin}, which is not installed: {origin.install_command}"
     return ""
@@ -114,32 +110,16 @@ def find_tokenizer(path: Path, origin: TokenizerOrigin) -> Tokenizer:
     """
     if missing := missing_tokenizer(origin):
         raise ModelError(f"{path} needs {missing} (without it, textreg show {path} still works)")
-    spec = origin.name
-    if (given := _registered_file(origin)) is not None:
-        if given.sha256 != origin.sha256:
-            raise ModelError(
-                f"{path} needs the tokenizer {origin}, but {given.file} has other content (SHA-256 "
-                f"{given.sha256}) and may give other words. Use the original file, or train the "
-                "model again."
-            )
-    elif origin.distribution:
-        spec = f"{origin.distribution}:{origin.name}"
+    if origin.distribution:
         _warn_of_another_version(path, origin)
     try:
-        tokenizer: Tokenizer = registry.create("tokenizer", spec, **origin.params)
+        name = registry.spelled(origin)
+        tokenizer: Tokenizer = registry.create("tokenizer", name, **origin.params)
     except (PluginError, UsageError) as error:
         raise ModelError(f"{path} needs the tokenizer {origin}: {error}") from error
-    if spec == origin.name and given is None:
+    if not (origin.distribution or origin.sha256):
         _warn_of_another_origin(path, tokenizer)
     return tokenizer
-
-
-def _registered_file(origin: TokenizerOrigin) -> PluginInfo | None:
-    """The registered plugin file with this tokenizer, whatever its content."""
-    for row in registry.listing() if origin.sha256 else ():
-        if row.sha256 and (row.kind, row.name) == ("tokenizer", origin.name):
-            return row
-    return None
 
 
 def _installed_version(distribution: str) -> str:

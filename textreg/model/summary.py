@@ -8,6 +8,7 @@ from typing import Any
 from textreg.errors import RecordError
 from textreg.model import json_records
 from textreg.model.json_records import INLINE
+from textreg.plugins import registry
 
 
 @dataclass(frozen=True)
@@ -384,6 +385,16 @@ class TrainingSummary:
                     raise RecordError(f"a setting of the search has no {self.metric}.")
         if self.order_groups and len(self.order_groups) != len(self.order):
             raise RecordError("order and order_groups have not as many weight vectors.")
+
+    def spelled(self, kind: str, name: str) -> str:
+        """The name by which the registry finds a part of the training, and no namesake of it.
+
+        Raises PluginError if it is from a file, and none of that content was named. Runs nothing.
+        """
+        origins = {part.name: part for part in self.plugins if part.kind == kind}
+        return ",".join(
+            registry.spelled(origins[one]) if one in origins else one for one in name.split(",")
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The same as JSON values: see :meth:`from_json`."""

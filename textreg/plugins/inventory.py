@@ -5,6 +5,7 @@ Modules are imported here and nowhere else; which, is for :mod:`textreg.plugins.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -16,7 +17,8 @@ from typing import Any, NamedTuple
 from textreg.errors import BrokenPluginError, PluginError
 from textreg.plugins.blocking import Blocks
 from textreg.plugins.entries import Entry, Scan, aliases, scan
-from textreg.plugins.loading import Parts, import_plugin, parts_of, title
+from textreg.plugins.loading import Parts, add_part, import_plugin, parts_of, title
+from textreg.plugins.onefile import PluginFile, read_file, run_file
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,7 @@ class Added(NamedTuple):
     """A registered class, and its file if it comes from one."""
 
     part: type[Any]
-    file: str = ""
-    sha256: str = ""
+    file: PluginFile | None = None
 
 
 def class_of(part: Any) -> type[Any]:
@@ -72,6 +73,7 @@ class Inventory:
         self.lock = threading.RLock()
         self.blocks = Blocks()
         self.added: dict[tuple[str, str], Added] = {}
+        self.waiting: list[PluginFile] = []
         self._scanned: Scan | None = None
         self._loaded: dict[tuple[str, str], Parts] = {}
         self._seconds: dict[tuple[str, str], float] = {}
@@ -112,21 +114,73 @@ class Inventory:
         self._failures.pop(entry.part, None)
         return parts
 
-    def add(self, parts: Mapping[tuple[str, str], Added]) -> None:
-        """Register classes for this process; PluginError if an installed one has the same name."""
+    def register(self, plugin: Any) -> None:
+        """Add a plugin class, or a module or object with hooks, for this process.
+
+        Its name then stands for it, even if an installed plugin has the same one. It may be
+        registered again, as when a notebook cell is run twice. Raises PluginError when it is not a
+        right one.
+        """
+        from textreg.kinds import KINDS
+
+        label = getattr(plugin, "__name__", type(plugin).__name__)
+        parts: Parts = {}
+        if isinstance(plugin, type) and issubclass(plugin, tuple(KINDS.values())):
+            kind = next(kind for kind, base in KINDS.items() if issubclass(plugin, base))
+            add_part(parts, kind, plugin, label)
+        else:
+            parts = parts_of(plugin, label)
+        self.add(parts, None)
+
+    def register_file(self, path: str | os.PathLike[str]) -> None:
+        """Add a plugin that is one Python file with hooks, for this process; runs the file.
+
+        Its names then stand for its parts, even if installed plugins have the same ones. A file
+        that was changed may be given again. Raises UsageError when it cannot be read, PluginError
+        when it is broken or has a name that one from another file has.
+        """
+        file = read_file(path)
+        self.add(run_file(file), file)
+
+    def name_file(self, path: str | os.PathLike[str]) -> None:
+        """The same, but the file is run when a part is first looked for, and maybe never.
+
+        So a model or a journal that needs other content can refuse the file before it runs.
+        """
+        self.waiting.append(read_file(path))
+
+    def add(self, parts: Mapping[tuple[str, str], type[Any]], file: PluginFile | None) -> None:
+        """Register classes for this process; PluginError if another file gives one of the names."""
         with self.lock:
-            for key in parts:
-                for entry in self.entries():
-                    if entry.part[:2] == key and not self.blocks.reason(*entry.part):
-                        raise PluginError(
-                            f"a {title(key[0])} called '{key[1]}' is installed already, by "
-                            f"{entry.provider}. Give yours another name, or block that one first: "
-                            f"{entry.distribution}:{key[1]}."
-                        )
-            self.added.update(parts)
+            for kind, name in parts if file is not None else ():
+                other = self.added.get((kind, name), Added(object)).file
+                if other is None or file is None or other.sha256 == file.sha256:
+                    continue
+                if os.path.abspath(other.path) != os.path.abspath(file.path):
+                    raise PluginError(
+                        f"{other.path} and {file.path} both give a {title(kind)} called '{name}': "
+                        "leave one of the files out, or give its part another name."
+                    )
+            self.added.update({key: Added(part, file) for key, part in parts.items()})
+
+    def run_waiting(self) -> None:
+        """Run the files that were named and not run yet, and register what they give."""
+        with self.lock:
+            while self.waiting:
+                file = self.waiting.pop(0)
+                self.add(run_file(file), file)
+
+    def files(self) -> list[PluginFile]:
+        """The files that were named or registered; runs none."""
+        registered = [added.file for added in self.added.values() if added.file is not None]
+        return list(dict.fromkeys([*registered, *self.waiting]))
 
     def listing(self, *, load: bool = False) -> list[PluginInfo]:
-        """All plugins, by kind and name; imports nothing unless ``load`` asks for everything."""
+        """All plugins, by kind and name; imports nothing unless ``load`` asks for everything.
+
+        Files that the user named are run, as nothing else tells what they give.
+        """
+        self.run_waiting()
         with self.lock:
             rows = []
             for entry in self.entries():
@@ -191,6 +245,8 @@ class Inventory:
             status = f"blocked: by {reason}"
         elif entry.part in self._failures:
             status = f"broken: {self._failures[entry.part]}"
+        elif (kind, name) in self.added:
+            status = f"hidden: write {entry.distribution}:{name}"
         elif len(free) > 1:
             status = f"clash: write {entry.distribution}:{name}"
         else:
@@ -208,7 +264,8 @@ class Inventory:
 
     def _info_of_added(self, kind: str, name: str) -> PluginInfo:
         """The row of a part that was registered."""
-        part, file, digest = self.added[kind, name]
+        part, file = self.added[kind, name]
         reason = self.blocks.reason(kind, name, "")
         status = f"blocked: by {reason}" if reason else "ok"
-        return PluginInfo(name, kind, "", "", part.__module__, status, part.api, None, file, digest)
+        path, digest = ("", "") if file is None else (file.path, file.sha256)
+        return PluginInfo(name, kind, "", "", part.__module__, status, part.api, None, path, digest)

@@ -9,50 +9,62 @@ import sys
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from textreg.errors import BrokenPluginError, PluginError, UsageError
 from textreg.plugins.guard import cause_of, is_ctrl_c
 from textreg.plugins.loading import Parts, naming, parts_of
 
 
-def load_file(path: str | os.PathLike[str], expected: str = "") -> tuple[ModuleType, str]:
-    """A Python file as a module, and the SHA-256 of the bytes that were run.
+class PluginFile(NamedTuple):
+    """A Python file with plugins: its path as it was given, its content and the SHA-256 of that."""
 
-    A content is run once. expected: the digest it must have. UsageError where there is no such
-    file, PluginError where it has another digest, BrokenPluginError if it raises anything.
-    """
+    path: str
+    source: bytes
+    sha256: str
+
+    def is_called(self, name: str) -> bool:
+        """Whether users may mean it: by its path, its file name or its digest."""
+        return name in (self.path, os.path.basename(self.path), self.sha256)
+
+
+def read_file(path: str | os.PathLike[str]) -> PluginFile:
+    """A file, which is not run; UsageError where there is none."""
     try:
         source = Path(path).read_bytes()
     except OSError as error:
         raise UsageError(
             f"the plugin file {path} cannot be read: {error.strerror or error}. Check the path."
         ) from error
-    digest = hashlib.sha256(source).hexdigest()
-    if expected not in ("", digest):
-        raise PluginError(
-            f"the plugin file {path} has the SHA-256 {digest}, and not {expected} as when its part "
-            "was pickled. Restore that content, or create the part again."
-        )
-    name = _module_name(digest)
-    if name in sys.modules:
-        return sys.modules[name], digest
-    module = ModuleType(name)
-    module.__file__ = os.path.abspath(path)
-    sys.modules[name] = module
-    try:
-        with naming(f"the file {path}"):
-            exec(compile(source, module.__file__, "exec"), module.__dict__)
-    except BaseException as error:  # plugins may raise anything
-        sys.modules.pop(name, None)
-        if is_ctrl_c(error):
-            raise
-        cause = cause_of(error)
-        raise BrokenPluginError(
-            f"the file {path} cannot be loaded: {cause}. Fix it; --debug shows its traceback.",
-            cause,
-        ) from error
-    return module, digest
+    return PluginFile(os.fspath(path), source, hashlib.sha256(source).hexdigest())
+
+
+def run_file(file: PluginFile) -> Parts:
+    """Run a file, but a content only once, and give its parts.
+
+    Raises BrokenPluginError for whatever it raises, and if its hooks are wrong.
+    """
+    name = _module_name(file.sha256)
+    if name not in sys.modules:
+        module = ModuleType(name)
+        module.__file__ = os.path.abspath(file.path)
+        sys.modules[name] = module
+        try:
+            with naming(f"the file {file.path}"):
+                exec(compile(file.source, module.__file__, "exec"), module.__dict__)
+        except BaseException as error:  # plugins may raise anything
+            sys.modules.pop(name, None)
+            if is_ctrl_c(error):
+                raise
+            cause = cause_of(error)
+            raise BrokenPluginError(
+                f"the file {file.path} cannot be loaded: {cause}. Fix it; --debug shows its "
+                "traceback.",
+                cause,
+            ) from error
+    parts = parts_of(sys.modules[name], f"the file {file.path}")
+    pickle_by_file(parts, file.path, file.sha256)
+    return parts
 
 
 def pickle_by_file(parts: Parts, path: str | os.PathLike[str], digest: str) -> None:
@@ -69,12 +81,16 @@ def _named(path: str, digest: str, kind: str, name: str, part: Any) -> tuple[Any
 
 
 def _again(path: str, digest: str, kind: str, name: str, params: dict[str, Any]) -> Any:
-    module = sys.modules.get(_module_name(digest))
-    if module is None:
-        module, _ = load_file(path, digest)
-    parts = parts_of(module, f"the file {path}")
-    pickle_by_file(parts, path, digest)
-    return parts[kind, name](**params)
+    file = PluginFile(path, b"", digest)
+    if _module_name(digest) not in sys.modules:
+        file = read_file(path)
+        if file.sha256 != digest:
+            raise PluginError(
+                f"the plugin file {path} has the SHA-256 {file.sha256}, and not {digest} as when "
+                "its part was pickled. It was not run. Restore that content, or create the part "
+                "again."
+            )
+    return run_file(file)[kind, name](**params)
 
 
 def _module_name(digest: str) -> str:

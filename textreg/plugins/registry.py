@@ -5,23 +5,38 @@ name ``kind.name``, value a module with hooks (see :mod:`textreg.hookspecs`). So
 without importing anything. An entry point without a kind (``acme = "acme_textreg"``, one module
 with many parts) is imported only when a name is not found otherwise, or by ``listing(load=True)``.
 
-Two providers of one name are an error; ``distribution:name`` picks one. What is blocked (see
-:mod:`textreg.plugins.blocking`) is neither imported nor found. A class, a module or a file that is
-not installed is added by :func:`register` or :func:`register_file`, for this process only.
+A class, a module or a file that is not installed is added by :func:`register` or
+:func:`register_file`, for this process only, and its name then stands for it. Two installed
+providers of one name are an error where a user gives that name alone; ``distribution:name`` picks
+one, as textreg does for its own defaults. What is blocked (see :mod:`textreg.plugins.blocking`) is
+neither imported nor found.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
 
 from textreg.errors import PluginError, UsageError, did_you_mean
 from textreg.plugins.entries import KIND_NAMES, Entry, is_among, normal
 from textreg.plugins.guard import blaming
-from textreg.plugins.inventory import Added, Inventory, class_of, ours
-from textreg.plugins.loading import Parts, add_part, parts_of, title
-from textreg.plugins.onefile import load_file, pickle_by_file
+from textreg.plugins.inventory import Inventory, class_of, ours
+from textreg.plugins.loading import title
+
+
+class Origin(Protocol):
+    """Where a part came from, as model files tell; see :meth:`Registry.origin`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def distribution(self) -> str: ...
+    @property
+    def file(self) -> str: ...
+    @property
+    def sha256(self) -> str: ...
 
 
 class Registry(Inventory):
@@ -35,8 +50,8 @@ class Registry(Inventory):
         kind : str
             One of :data:`~textreg.plugins.entries.KIND_NAMES`.
         name : str
-            ``name`` or ``distribution:name``. Names of group builders with commas between them
-            give one class that joins their groups.
+            ``name``, ``distribution:name``, or ``file:name`` for one of a file. Names of group
+            builders with commas between them give one class that joins their groups.
 
         Raises
         ------
@@ -49,10 +64,10 @@ class Registry(Inventory):
             return self._joined(name)
         owner, _, short = name.rpartition(":")
         with self.lock:
-            added = None if owner else self.added.get((kind, short))
+            added = self._added(kind, short, owner)
             if added is not None:
                 self._refuse_blocked(kind, short, "")
-                return added.part
+                return added
             faults: list[PluginError] = []
             entries = self._providers(kind, short, owner, faults)
             if not entries:
@@ -107,6 +122,30 @@ class Registry(Inventory):
         rows = [row for row in self.listing() if row.kind == kind]
         return sorted({row.name for row in rows if not row.status.startswith("blocked")})
 
+    def meant(self, name: str) -> tuple[str, str]:
+        """Kind of the part that a user means without saying it, and its name for :meth:`find`.
+
+        The kind stands in front, as in ``groups.file``, or it is that of a regularizer, else of
+        the only plugin of that name. UsageError where it could be several.
+        """
+        kind, _, short = name.partition(".")
+        if kind in KIND_NAMES and short:
+            return kind, short
+        owner, _, short = name.rpartition(":")
+        rows = [row for row in self.listing() if row.name == short]
+        if owner:
+            rows = [
+                row
+                for row in rows
+                if owner in (row.file, os.path.basename(row.file))
+                or normal(owner) == row.distribution
+            ]
+        kinds = list(dict.fromkeys(row.kind for row in rows))  # names may have dots of their own
+        if len(kinds) > 1 and "regularizer" not in kinds:
+            several = " and ".join(f"{kind}.{name}" for kind in kinds)
+            raise UsageError(f"'{name}' stands for {several}: name one of them.")
+        return (kinds[0] if len(kinds) == 1 else "regularizer"), name
+
     def home(self, part: Any) -> str:
         """The same for messages: distribution and version, a file, or the name of the class."""
         cls, info = class_of(part), self.provider(part)
@@ -128,44 +167,40 @@ class Registry(Inventory):
             known |= {"file": info.file, "sha256": info.sha256}
         return known
 
-    def register(self, plugin: Any) -> None:
-        """Add a plugin class, or a module or object with hooks, for this process.
+    def preferred(self, kind: str, name: str, *distributions: str) -> str:
+        """A name that a default has, as :meth:`find` takes it, though others may have it as well.
 
-        The same name may be registered again, as when a notebook cell is run twice. Raises
-        PluginError when it is that of an installed plugin, or when the plugin is not a right one.
+        What was added for this process comes first, then the ``distributions`` in their order.
         """
-        from textreg.kinds import KINDS
+        if ":" in name or "," in name or self._added(kind, name, "") is not None:
+            return name
+        known = {entry.distribution for entry in self.entries() if entry.part[:2] == (kind, name)}
+        own = next((one for one in distributions if one in known), "")
+        return f"{own}:{name}" if own else name
 
-        label = getattr(plugin, "__name__", type(plugin).__name__)
-        parts: Parts = {}
-        if isinstance(plugin, type) and issubclass(plugin, tuple(KINDS.values())):
-            kind = next(kind for kind, base in KINDS.items() if issubclass(plugin, base))
-            add_part(parts, kind, plugin, label)
-        else:
-            parts = parts_of(plugin, label)
-        self.add({key: Added(part) for key, part in parts.items()})
+    def spelled(self, origin: Origin) -> str:
+        """The name by which :meth:`find` gives a part of just that origin, namesakes or not.
 
-    def register_file(self, path: str | os.PathLike[str]) -> None:
-        """Add a plugin that is one Python file with hooks, for this process; runs the file.
-
-        A file that was changed may be given again. Raises UsageError when it cannot be read,
-        PluginError when it is broken or has the name of an installed plugin or of one from another
-        file.
+        PluginError if it is from a file, and none that was named has its content. Runs no file.
         """
-        module, digest = load_file(path)
-        found = parts_of(module, f"the file {path}")
-        parts = {key: Added(part, str(path), digest) for key, part in found.items()}
-        with self.lock:
-            for (kind, name), added in parts.items():
-                other = self.added.get((kind, name), added)
-                same = os.path.abspath(other.file) == os.path.abspath(path)
-                if other.file and not same and other.sha256 != digest:
-                    raise PluginError(
-                        f"{other.file} and {path} both give a {title(kind)} called '{name}': leave "
-                        "one of the files out, or give its part another name."
-                    )
-            self.add(parts)
-        pickle_by_file(found, path, digest)
+        if not origin.sha256:
+            known = f"{origin.distribution}:{origin.name}" if origin.distribution else origin.name
+            return origin.name if "," in origin.name else known
+        if origin.sha256 not in (file.sha256 for file in self.files()):
+            raise PluginError(
+                f"'{origin.name}' of the plugin file {origin.file} (SHA-256 {origin.sha256}) is "
+                f"missing: {self.how_to_add(origin)}"
+            )
+        return f"{origin.sha256}:{origin.name}"
+
+    def how_to_add(self, origin: Origin) -> str:
+        """What to do where the file of an origin is missing; names files of other content."""
+        others = [f"{file.path} (SHA-256 {file.sha256})" for file in self.files()]
+        told = f"add --plugin {shlex.quote(origin.file)}, or in Python call "
+        told += f"textreg.register_file({origin.file!r}) first"
+        if others:
+            told += f". Given is other content, which was not run for it: {', '.join(others)}"
+        return told
 
     def block(self, names: Iterable[str]) -> None:
         """Keep plugins from being imported and found: see :mod:`textreg.plugins.blocking`.
@@ -192,6 +227,17 @@ class Registry(Inventory):
                 "as lda, or several with commas between them, such as lda,sentences."
             )
         return join(tuple(self.find("groups", part) for part in parts))
+
+    def _added(self, kind: str, name: str, owner: str) -> type[Any] | None:
+        """A part that was added for this process; runs files that may have it.
+
+        owner: empty, or what its file is called.
+        """
+        if not owner or any(file.is_called(owner) for file in self.files()):
+            self.run_waiting()
+        part, file = self.added.get((kind, name), (None, None))
+        theirs = not owner or (file is not None and file.is_called(owner))
+        return part if theirs else None
 
     def _providers(
         self, kind: str, name: str, owner: str, faults: list[PluginError]
@@ -263,6 +309,7 @@ def _check_kind(kind: str) -> None:
 
 _default = Registry()
 find = _default.find
+meant = _default.meant
 create = _default.create
 names = _default.names
 listing = _default.listing
@@ -277,4 +324,9 @@ damaged = _default.damaged
 blocks = _default.blocks
 register = _default.register
 register_file = _default.register_file
+name_file = _default.name_file
+files = _default.files
+preferred = _default.preferred
+spelled = _default.spelled
+how_to_add = _default.how_to_add
 block = _default.block

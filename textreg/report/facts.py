@@ -11,7 +11,12 @@ from textreg.report.reproduce import changed, changed_of
 
 if TYPE_CHECKING:
     from textreg.model.model import Model
-    from textreg.model.summary import GraphSummary, GroupsSummary, RegularizerSummary
+    from textreg.model.summary import (
+        GraphSummary,
+        GroupsSummary,
+        RegularizerSummary,
+        TrainingSummary,
+    )
 
 LABELS = 12
 """Labels listed with their counts."""
@@ -44,9 +49,11 @@ def _named(name: str, params: Mapping[str, Any]) -> str:
     return f"{name} ({listed})" if listed else name
 
 
-def _part(kind: str, part: RegularizerSummary | GroupsSummary | GraphSummary) -> str:
+def _part(
+    summary: TrainingSummary, kind: str, part: RegularizerSummary | GroupsSummary | GraphSummary
+) -> str:
     """Name of a part, and its parameters that differ from their defaults."""
-    return _named(part.name, changed(kind, part.name, part.params))
+    return _named(part.name, changed(summary, kind, part.name, part.params))
 
 
 def data_facts(model: Model) -> tuple[Fact, ...]:
@@ -63,10 +70,10 @@ def data_facts(model: Model) -> tuple[Fact, ...]:
         facts.append(Fact("features in training", f"{summary.features:,}"))
     facts.append(Fact("features with a weight", f"{model.n_features:,}"))
     if summary is not None and (groups := summary.groups):
-        text = f"{groups.before:,} {_part('groups', groups)}, {groups.after:,} differ"
+        text = f"{groups.before:,} {_part(summary, 'groups', groups)}, {groups.after:,} differ"
         facts.append(Fact("groups", text))
     if summary is not None and (graph := summary.graph):
-        facts.append(Fact("links", f"{graph.links:,} of {_part('graph', graph)}"))
+        facts.append(Fact("links", f"{graph.links:,} of {_part(summary, 'graph', graph)}"))
     return tuple(facts)
 
 
@@ -75,7 +82,7 @@ def settings_facts(model: Model) -> tuple[Fact, ...]:
     summary, encoder = model.summary, model.encoder
     facts = []
     if summary is not None:
-        facts.append(Fact("regularizer", _part("regularizer", summary.reg)))
+        facts.append(Fact("regularizer", _part(summary, "regularizer", summary.reg)))
         searched = [*summary.chosen, *summary.reg.searched]
         names = ", ".join(name.replace("_", " ") for name in searched)
         facts.append(Fact("chosen by search", names or "nothing"))

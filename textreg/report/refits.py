@@ -175,7 +175,7 @@ def _baseline_jobs(
     simple = [
         replace(fold, problem=fold.problem.replace(groups=None, graph=None)) for fold in folds
     ]
-    reg = registry.create("regularizer", BASELINE)
+    reg = registry.create("regularizer", f"textreg:{BASELINE}")
     points = search(reg, simple if settings.cv else simple[:1], work)
     best = points[choose(points, settings.metric)]
     starts = [best.starts, *[None] * (len(simple) - 1)]  # those of the first split

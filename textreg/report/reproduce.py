@@ -37,10 +37,10 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
     summary = _summary(model)
     try:
         parts = {
-            key: registry.create(PREFIXES[key], part.name, **part.params)
+            key: _again(summary, PREFIXES[key], part.name, part.params)
             for key, part in _parts(summary).items()
         }
-        parts["loss"] = registry.create("loss", summary.loss, **summary.loss_params)
+        parts["loss"] = _again(summary, "loss", summary.loss, summary.loss_params)
     except (PluginError, UsageError) as error:
         raise ModelError(f"the model's training cannot be repeated: {error}") from error
     split = summary.split
@@ -57,6 +57,10 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
         tol=summary.tol,
         **parts,
     )
+
+
+def _again(summary: TrainingSummary, kind: str, name: str, params: Mapping[str, Any]) -> Any:
+    return registry.create(kind, summary.spelled(kind, name), **params)
 
 
 def with_choices(settings: TrainingSettings, model: Model) -> TrainingSettings:
@@ -104,7 +108,7 @@ def fit_command(model: Model) -> list[str] | None:
     words = ["textreg", "train", "CORPUS"]
     for prefix, part in _parts(summary).items():
         words += [f"--{prefix}", part.name]
-        words += _flags(prefix, changed(PREFIXES[prefix], part.name, part.params))
+        words += _flags(prefix, changed(summary, PREFIXES[prefix], part.name, part.params))
     tokenizer, vectorizer = model.encoder.tokenizer, model.encoder.vectorizer
     if tokenizer.name != "words":
         words += ["--tokenizer", tokenizer.name]
@@ -112,7 +116,7 @@ def fit_command(model: Model) -> list[str] | None:
     usual = TrainingSettings.declared()
     if summary.loss != model.task.default_loss:
         words += ["--loss", summary.loss]
-    words += _flags("loss", changed("loss", summary.loss, summary.loss_params))
+    words += _flags("loss", changed(summary, "loss", summary.loss, summary.loss_params))
     for key in ("task", "multiclass", "tol"):
         value = getattr(summary, key)
         if value is not None and value != usual[key].default:
@@ -125,10 +129,12 @@ def fit_command(model: Model) -> list[str] | None:
     return words
 
 
-def changed(kind: str, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
+def changed(
+    summary: TrainingSummary, kind: str, name: str, params: Mapping[str, Any]
+) -> dict[str, Any]:
     """Parameters of a part that differ from their defaults; all if it is not installed."""
     try:
-        part = registry.find(kind, name)
+        part = registry.find(kind, summary.spelled(kind, name))
     except PluginError:
         return dict(params)
     defaults = {key: param.default for key, param in part.declared(**params).items()}

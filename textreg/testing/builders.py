@@ -157,7 +157,7 @@ def _add_builder_checks(
         """Texts without words, one text, one word, and n-grams give a result for every feature, or
         a DataError that says what is missing."""
         for texts in EDGES:
-            tokens = with_pairs(registry.create("tokenizer", "words").encode(texts))
+            tokens = with_pairs(registry.create("tokenizer", "textreg:words").encode(texts))
             built = _built(part, tokens)
             if built is not None:
                 _check_record(built, record, tokens)

@@ -16,6 +16,7 @@ from textreg.records import Problem, Solution
 from textreg.testing.checks import fail, near, require
 from textreg.testing.parts import common_checks
 from textreg.testing.problems import N, P, null_loss, prepared, quiet, small, solved
+from textreg.training.settings import default_builder
 
 CLOSE = 5e-3
 """How near weights must be that are found in two ways, relative to the largest."""
@@ -29,7 +30,7 @@ def _builder(part: Regularizer) -> None:
     needs, name = part.needs, part.default_builder
     require(needs in ("groups", "graph"), "needs = 'groups' or 'graph'", repr(needs))
     try:
-        registry.find(needs, name)
+        registry.find(needs, default_builder(part) or name)
     except PluginError as error:
         fail(f"a builder of {needs} called '{name}'", f"this error: {error}")
 

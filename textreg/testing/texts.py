@@ -34,7 +34,7 @@ def some_tokens() -> Tokens:
         start = int(rng.integers(0, 16))  # words that are near each other keep company
         picked = [words[(start + int(rng.integers(0, 5))) % 20] for _ in range(18)]
         texts.append(". ".join(" ".join(picked[at : at + 6]) for at in (0, 6, 12)) + ".")
-    tokens: Tokens = registry.create("tokenizer", "words").encode([*texts, ""])
+    tokens: Tokens = registry.create("tokenizer", "textreg:words").encode([*texts, ""])
     return tokens
 
 

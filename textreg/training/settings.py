@@ -295,26 +295,56 @@ class TrainingSettings(Parametrized):
                 )
         values = records[""]
         if (task := TASKS.get(values.get("task", cls.task))) is not None:
-            values = {"loss": task.default_loss, "metric": task.metrics[0], **values}
-        values |= _create_parts(values, params)
+            values = {"metric": task.metrics[0], **values}
+        if (journal := records["tuning"].get("resume")) is not None:
+            from textreg.training.search.journal import check_files
+
+            check_files(journal)
+        loss = cls.declared()["loss"].default if task is None else task.default_loss
+        values |= _create_parts(values, params, loss)
         values["vectorizer"] = Vectorizer(**records["vectorizer"])
         values["tuning"] = Tuning(**records["tuning"])
         return cls(**values)
 
 
+def as_named(key: str, part: Any) -> Any:
+    """A part under a keyword; for the name of a default, that of textreg.
+
+    So a default, which Python cannot tell from the same name given, is never ambiguous.
+    """
+    usual = {TrainingSettings.declared()[key].default}
+    if key == "loss":
+        usual = {task.default_loss for task in TASKS.values()}
+    if isinstance(part, str) and part in usual:
+        return registry.preferred(PREFIXES[key], part, "textreg")
+    return part
+
+
+def default_builder(reg: Regularizer | type[Regularizer]) -> str | None:
+    """The builder of groups or graphs that a regularizer names, of its own distribution if there.
+
+    Nobody asked for it by name, so one of the same name elsewhere is no error.
+    """
+    if not reg.default_builder:
+        return None
+    own = registry.origin(reg)["distribution"]
+    return registry.preferred(reg.needs, reg.default_builder, own, "textreg")
+
+
 def _create_parts(
-    values: Mapping[str, Any], params: Mapping[str, Mapping[str, Any]]
+    values: Mapping[str, Any], params: Mapping[str, Mapping[str, Any]], default_loss: str
 ) -> dict[str, Plugin]:
     """The parts that ``values`` name, or the defaults, with their ``params``."""
     declared, parts = TrainingSettings.declared(), {}
-    for key in ("reg", "tokenizer", "loss"):
-        part = values.get(key, declared[key].default)
+    usual = {key: declared[key].default for key in ("reg", "tokenizer")}
+    for key, default in {**usual, "loss": default_loss}.items():
+        part = as_named(key, values.get(key, f"textreg:{default}"))
         parts[key] = registry.create(PREFIXES[key], part, **params[key])
     reg = parts["reg"]
     for key in ("groups", "graph"):
         builder = values.get(key)
         if builder is None and reg.needs == key:
-            builder = reg.default_builder or None
+            builder = default_builder(reg)
         if builder is not None:
             parts[key] = registry.create(PREFIXES[key], builder, **params[key])
         elif params[key]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from textreg.features.vectorize import Features
 from textreg.kinds import Regularizer
-from textreg.plugins import registry
 from textreg.records import Corpus
 from textreg.training.running import Run
 from textreg.training.search.choice import choose, promising
@@ -41,7 +40,10 @@ def journal_of(corpus: Corpus, settings: TrainingSettings) -> Journal | None:
     about = {
         "documents": digest_of((corpus, *(getattr(settings, name) for name in BY_CONTENT))),
         "textreg": metadata.version("textreg"),
-        "plugins": [registry.home(part) for part in settings.parts().values() if part is not None],
+        "plugins": [
+            {key: part[key] for key in ("distribution", "version", "sha256") if key in part}
+            for part in settings.plugins()
+        ],
     }
     for name in settings.declared():
         if name not in (*MAY_DIFFER, *BY_CONTENT):

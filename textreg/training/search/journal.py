@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.errors import DataError, UsageError
+from textreg.plugins import registry
 from textreg.records import Corpus
 from textreg.training.search.trials import Chunk, Start, Trial, Trials
 
@@ -124,6 +125,27 @@ class Journal:
         return DataError(
             f"{self.path}: {where} is damaged, its checksum is wrong. Delete the file, and the "
             "search begins anew."
+        )
+
+
+def check_files(path: str | os.PathLike[str]) -> None:
+    """UsageError if a journal was written with a plugin file that is not there with that content.
+
+    Asked before any file runs. What is no journal at all is for :class:`Journal` to say.
+    """
+    try:
+        with open(path, "rb") as file:
+            entry = json.loads(file.readline().partition(b" ")[2])
+        used = {part["sha256"] for part in entry["plugins"] if "sha256" in part}
+    except (OSError, ValueError, LookupError, TypeError):
+        return
+    given = {file.sha256: file.path for file in registry.files()}
+    if missing := used - given.keys():
+        others = ", ".join(f"{name} ({digest})" for digest, name in given.items()) or "none"
+        raise UsageError(
+            f"the search in {path} used a plugin file with the SHA-256 {min(missing)}. Given: "
+            f"{others}, which was not run. Give that file (--plugin), or another journal "
+            "(--resume)."
         )
 
 
