@@ -38,6 +38,22 @@ class Value(Logistic):
         return super().value(z, y, c) / c.sum()
 
 
+class Weights(Logistic):
+    def curvature_bound(self, c: Floats) -> Floats:
+        return np.full(len(c), 25.0)
+
+
+class Idle(SmoothedHinge):
+    """Hinge, whose smoothing is always the same."""
+
+    def value(self, z: Floats, y: Floats, c: Floats) -> float:
+        return SmoothedHinge().value(z, y, c)
+
+
+class Odds(SquaredHinge):
+    log_odds = True
+
+
 class Inputs(Logistic):
     def curvature_bound(self, c: Floats) -> Floats:
         c *= 0.25
@@ -125,6 +141,9 @@ class Fit(Squared):
 
 WRONG: list[tuple[str, type[Loss]]] = [
     ("loss-value", Value),
+    ("loss-weights", Weights),
+    ("loss-parameters-matter", Idle),
+    ("loss-log-odds", Odds),
     ("loss-inputs", Inputs),
     ("loss-derivatives", Derivatives),
     ("loss-derivatives", SecondDerivatives),
@@ -158,4 +177,4 @@ def test_all_checks_were_seen_to_fail() -> None:
 
 def test_a_plugin_is_checked_from_the_shell(cli: Any) -> None:
     done = cli("plugins", "check", "hinge")
-    assert (done.code, "14 of 14 checks passed" in done.out) == (0, True)
+    assert (done.code, "16 of 16 checks passed" in done.out) == (0, True)

@@ -24,6 +24,9 @@ from textreg.solvers.engine import Engine
 SLACK = 0.1
 """Share of the tolerance that scaling may use up."""
 
+FARTHEST = 1e150
+"""Largest kappa, times which any strength is still a number."""
+
 KAPPAS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0)
 """Shares of the largest excess to remove by scaling, where a ridge pays for the rest."""
 
@@ -175,7 +178,8 @@ def _scaled_bound(
     """
     violated = np.flatnonzero(t > penalty.lam)
     excess, floor = t[violated] - penalty.lam[violated], penalty.floor[violated]
-    largest = float((excess / floor).max(initial=0.0))
+    # A feature in no group has next to no floor: beyond FARTHEST the scale is zero anyway.
+    largest = min(float((excess / floor).max(initial=0.0)), FARTHEST)
     shares = KAPPAS if penalty.l2 > 0.0 else (1.0,)
     best, best_scale = -np.inf, 1.0
     for share in shares:

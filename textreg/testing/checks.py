@@ -10,13 +10,25 @@ import numpy as np
 
 from textreg.errors import UsageError, did_you_mean
 from textreg.plugins import registry
+from textreg.testing.limits import SECONDS, limited, within_time
 
 PAGE = "docs/contract.md"
 """Where every check is described, under its own name."""
 
 
 class ContractError(AssertionError):
-    """A plugin does not do what its kind promises."""
+    """A plugin does not do what its kind promises.
+
+    hopeless: whether the checks that follow need not be tried, as they would fail or take long.
+    """
+
+    hopeless = False
+
+
+class TimeLimitError(ContractError):
+    """A check ran out of time."""
+
+    hopeless = True
 
 
 def always(part: Any) -> bool:
@@ -69,7 +81,9 @@ class Checks:
         def keep(run: Callable[[Any], None]) -> Callable[[Any], None]:
             def named(part: Any) -> None:
                 try:
-                    run(instance(part))
+                    late = within_time(lambda: run(instance(part)))
+                    if late:
+                        raise TimeLimitError(f"expected an end, but got {late}.")
                 except ContractError as error:
                     error.args = (f"{name}: {error} See {PAGE}, '{name}'.",)
                     raise
@@ -81,15 +95,21 @@ class Checks:
         return keep
 
 
-def run_checks(checks: Sequence[Check], part: Any, skip: Mapping[str, str] | None) -> None:
-    """Run all but those in ``skip``; UsageError where one named there does not exist."""
+def run_checks(
+    checks: Sequence[Check], part: Any, skip: Mapping[str, str] | None, seconds: float = SECONDS
+) -> None:
+    """Run all but those in ``skip``; UsageError where one named there does not exist.
+
+    seconds: what each may take.
+    """
     names = [check.name for check in checks]
     for name in skip or {}:
         if name not in names:
             raise UsageError(f"there is no check '{name}'.{did_you_mean(name, names)}")
-    for check in checks:
-        if check.name not in (skip or {}):
-            check(part)
+    with limited(seconds):
+        for check in checks:
+            if check.name not in (skip or {}):
+                check(part)
 
 
 def fail(expected: str, got: object) -> NoReturn:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial, wraps
 
 import numpy as np
 
 from textreg.penalties import Penalty
 from textreg.records import Floats
-from textreg.testing.checks import Check, Checks, require, run_checks
+from textreg.testing.checks import Check, Checks, ContractError, require, run_checks
+from textreg.testing.hints import likely
+from textreg.testing.limits import SECONDS
 from textreg.testing.points import (
     STEPS,
     Sized,
@@ -24,6 +27,7 @@ from textreg.testing.points import (
     points,
     points_and_answers,
     short,
+    spreads,
 )
 
 TINY, BOUNDLESS = 1e-12, 1e12
@@ -46,13 +50,35 @@ def penalty_checks() -> list[Check]:
     return list(_checks.all)
 
 
-def check_penalty(penalty: Penalty, size: int, *, skip: Mapping[str, str] | None = None) -> None:
+def check_penalty(
+    penalty: Penalty,
+    size: int,
+    *,
+    skip: Mapping[str, str] | None = None,
+    seconds: float = SECONDS,
+) -> None:
     """Raise ContractError unless ``penalty`` is what it says on ``size`` weights.
 
     Those with ``convex = False`` are not asked for what only convex ones have. skip: names of
-    checks to leave out, each with the reason why.
+    checks to leave out, each with the reason why. seconds: what a check may take.
     """
-    run_checks(penalty_checks(), Sized(penalty, size), skip)
+    run_checks(penalty_checks(), Sized(penalty, size), skip, seconds)
+
+
+def _hinted(run: Callable[[Sized], None]) -> Callable[[Sized], None]:
+    """A check of prox that says what is likely wrong with it."""
+
+    @wraps(run)
+    def hinted(part: Sized) -> None:
+        try:
+            run(part)
+        except ContractError as error:
+            told = likely(part.penalty, points(part.size)[1:4], (0.3, 2.0))
+            if told:
+                error.args = (f"{error} {told[0].upper()}{told[1:]}.",)
+            raise
+
+    return hinted
 
 
 def _convex(part: Sized) -> bool:
@@ -61,9 +87,12 @@ def _convex(part: Sized) -> bool:
 
 @_checks.add("penalty-value")
 def _value(part: Sized) -> None:
-    """The value is a number, possibly infinite, and finite where every weight is zero."""
+    """The value is a number, possibly infinite, and finite where every weight is zero. It leaves
+    its input as it was."""
     for w in points(part.size):
-        value = part.penalty.value(w)
+        given = w.copy()
+        value = part.penalty.value(given)
+        require(np.array_equal(given, w), "its input unchanged", given)
         good = np.ndim(value) == 0 and float(value) > -math.inf
         require(good, "one number", value)
     nothing = part.penalty.value(np.zeros(part.size))
@@ -72,14 +101,15 @@ def _value(part: Sized) -> None:
 
 @_checks.add("penalty-result")
 def _result(part: Sized) -> None:
-    """prox gives finite weights of the same shape and of finite value, and does not change its
-    input."""
+    """prox gives a new array of the same shape, with finite weights of finite value, and does not
+    change its input."""
     for w, step in itertools.product(points(part.size), STEPS):
         given = w.copy()
         x = part.penalty.prox(given, step)
         good = isinstance(x, np.ndarray) and x.shape == w.shape and bool(np.isfinite(x).all())
         require(good, f"an array of {part.size} finite numbers", repr(x))
         require(np.array_equal(given, w), "its input unchanged", given)
+        require(not np.shares_memory(x, given), "a new array", "its input")
         value = part.penalty.value(x)
         require(math.isfinite(value), "a finite value at prox(w)", value)
 
@@ -98,25 +128,8 @@ def _determinism(part: Sized) -> None:
         require(same, told, short(other))
 
 
-@_checks.add("penalty-prox")
-def _prox(part: Sized) -> None:
-    """prox follows its definition: numeric minimization finds no x with a lower 1/2 ||x - w||^2 +
-    step * value(x)."""
-    others = [x for _, _, x in cases(part)]
-    for w, step, x in cases(part):
-
-        def cost(u: Floats, w: Floats = w, step: float = step) -> float:
-            return 0.5 * float((u - w) @ (u - w)) + step * float(part.penalty.value(u))
-
-        found = cost(x)
-        best = min([x, w, *others], key=cost)
-        least = min(found, cost(lowest(cost, best)))
-        enough = found <= least + EXACT * abs(least) + ROUNDING
-        expected = f"a cost of {least:.8g} at prox({short(w)}, {step:g})"
-        require(enough, expected, f"{found:.8g} at {short(x)}")
-
-
 @_checks.add("penalty-identity", applies=_convex)
+@_hinted
 def _identity(part: Sized) -> None:
     """By Moreau's identity t = (w - x) / step is a slope at x = prox(w, step): no value lies below
     value(x) + t.(u - x)."""
@@ -131,7 +144,44 @@ def _identity(part: Sized) -> None:
             require(enough, expected, f"{found:.8g}")
 
 
+@_checks.add("penalty-prox")
+@_hinted
+def _prox(part: Sized) -> None:
+    """prox follows its definition: neither another point nor numeric minimization gives an x with
+    a lower 1/2 ||x - w||^2 + step * value(x)."""
+    others = [x for _, _, x in cases(part)]
+
+    def cost(u: Floats, w: Floats, step: float) -> float:
+        return 0.5 * float((u - w) @ (u - w)) + step * float(part.penalty.value(u))
+
+    searched = []
+    for w, step in itertools.product([*points(part.size), *spreads(part.size)], STEPS):
+        x = part.penalty.prox(w.copy(), step)
+        at = partial(cost, w=w, step=step)
+        # One weight more or less at zero is what a threshold at the wrong place gives.
+        single = [
+            np.where(np.arange(part.size) == j, v, x) for v in (0.0, w) for j in range(part.size)
+        ]
+        best = min([x, w, *others, *single], key=at)
+        _require_least(at, w, step, x, best)
+        searched.append((at, w, step, x, best))
+    for at, w, step, x, best in searched[: len(STEPS) * len(points(part.size))]:
+        # At length, where what is quick found nothing.
+        _require_least(at, w, step, x, lowest(at, best))
+
+
+def _require_least(
+    cost: Callable[[Floats], float], w: Floats, step: float, x: Floats, best: Floats
+) -> None:
+    found = cost(x)
+    least = min(found, cost(best))
+    enough = found <= least + EXACT * abs(least) + ROUNDING
+    expected = f"a cost of {least:.8g} at prox({short(w)}, {step:g})"
+    require(enough, expected, f"{found:.8g} at {short(x)}")
+
+
 @_checks.add("penalty-firm", applies=_convex)
+@_hinted
 def _firm(part: Sized) -> None:
     """prox is firmly nonexpansive: ||x - x'||^2 <= (x - x').(w - w')."""
     for step in STEPS:
@@ -177,6 +227,7 @@ def _convexity(part: Sized) -> None:
 
 
 @_checks.add("penalty-zero")
+@_hinted
 def _zero(part: Sized) -> None:
     """At a strength of zero nothing changes: with a tiny step prox leaves weights of finite
     value where they are."""
@@ -189,6 +240,7 @@ def _zero(part: Sized) -> None:
 
 
 @_checks.add("penalty-infinite")
+@_hinted
 def _infinite(part: Sized) -> None:
     """At an unlimited strength only the penalty counts: with a huge step the value of prox is its
     minimum."""
@@ -200,6 +252,7 @@ def _infinite(part: Sized) -> None:
 
 
 @_checks.add("penalty-monotone")
+@_hinted
 def _monotone(part: Sized) -> None:
     """A larger strength never gives a larger value: as the step grows, the value of prox falls,
     and its distance from w grows."""
@@ -218,20 +271,36 @@ def _monotone(part: Sized) -> None:
 
 @_checks.add("penalty-conjugate", applies=lambda part: hasattr(part.penalty, "conjugate"))
 def _conjugate(part: Sized) -> None:
-    """conjugate(t) is the maximum of t.w - value(w): not below it for any w, and equal to it for x
-    = prox(w, step) at t = (w - x) / step."""
+    """conjugate(t) is the maximum of t.w - value(w): not below it for any w, equal to it for x =
+    prox(w, step) at t = (w - x) / step, and infinite only where it grows without end."""
     others = points_and_answers(part)
     for w, step, x in cases(part):
         t = (w - x) / step * (1.0 - 1e-7)  # inside, where on the border rounding decides
         conjugate = float(part.penalty.conjugate(t))
         for u in others:
-            line = float(t @ u) - float(part.penalty.value(u))
-            enough = conjugate >= line - EXACT * (1.0 + abs(line))
-            require(enough, f"{line:.8g} at least", f"{conjugate:.8g}")
-        value = float(part.penalty.value(x))
-        line = float(t @ x) - value
-        near = abs(conjugate - line) <= SLOPE * (1.0 + abs(line)) + EXACT * abs(value)
-        require(near, f"{line:.8g} at {short(t)}", f"{conjugate:.8g}")
+            _require_above(part, t, u, conjugate)
+        line = float(t @ x) - float(part.penalty.value(x))
+        slack = SLOPE * (1.0 + abs(line)) + EXACT * abs(float(part.penalty.value(x)))
+        require(abs(conjugate - line) <= slack, f"{line:.8g} at {short(t)}", f"{conjugate:.8g}")
+    for w, share in itertools.product(points(part.size), (0.05, 0.3, 0.8, 3.0)):
+        t = share * w
+        conjugate = float(part.penalty.conjugate(t))
+        # As the step T grows, t.x - value(x) at x = prox(T t, T) goes to the maximum.
+        ends = [part.penalty.prox(step * t, step) for step in (1.0, 1e2, 1e4, 1e6)]
+        for u in ends:
+            _require_above(part, t, u, conjugate)
+        lines = [float(t @ u) - float(part.penalty.value(u)) for u in ends]
+        if conjugate == math.inf:
+            grows = lines[-1] > 2.0 * lines[-2] + EXACT
+            told = f"{lines[-1]:.8g} at {short(t)}, where t.w - value(w) does not grow"
+            require(grows or lines[-1] > 2.0 * lines[-3] + EXACT, told, "infinity")
+
+
+def _require_above(part: Sized, t: Floats, u: Floats, conjugate: float) -> None:
+    value = float(part.penalty.value(u))
+    line = float(t @ u) - value
+    slack = EXACT * (1.0 + abs(line)) + ROUNDING * (abs(value) + float(np.abs(t) @ np.abs(u)))
+    require(conjugate >= line - slack, f"{line:.8g} at least at {short(t)}", f"{conjugate:.8g}")
 
 
 @_checks.add("penalty-gradient", applies=lambda part: hasattr(part.penalty, "gradient"))

@@ -28,7 +28,15 @@ def points(size: int) -> list[Floats]:
     signs = np.where(np.arange(size) % 2, -1.0, 1.0)
     one = np.where(np.arange(size) == size // 2, 1.0, 0.0)
     few = np.where(np.arange(size) % 3 == 0, full, 0.0)
-    return [np.zeros(size), one, few, full, signs, 100.0 * full[::-1], 1e-3 * full]
+    near = 1.0 + 0.05 * full
+    return [np.zeros(size), one, few, full, signs, 100.0 * full[::-1], 1e-3 * full, near]
+
+
+def spreads(size: int) -> list[Floats]:
+    """Weights of all sizes, so dense that some are on both sides of any threshold."""
+    count = -(-40 // size)
+    sizes = np.geomspace(0.02, 20.0, count * size).reshape(size, count)
+    return [np.where(np.arange(size) % 2, -1.0, 1.0) * sizes[:, k] for k in range(count)]
 
 
 def cases(part: Sized) -> Iterator[tuple[Floats, float, Floats]]:
@@ -50,13 +58,14 @@ def moves(size: int) -> list[Floats]:
     return [*np.eye(size), *pairs, *halves, *rng.standard_normal((5, size))]
 
 
-def lowest(cost: Callable[[Floats], float], start: Floats) -> Floats:
+def lowest(cost: Callable[[Floats], float], start: Floats, rounds: int = 24) -> Floats:
     """Where a search along fixed directions ends, with steps that shrink."""
     here, value = start, cost(start)
     length = max(float(np.abs(start).max(initial=0.0)), 1e-3)
-    for _ in range(24):
+    directions = moves(len(start))
+    for _ in range(rounds):
         before = value
-        for move in moves(len(start)):
+        for move in directions:
             for sign in (-length, length):
                 there = here + sign * move
                 if (other := cost(there)) < value:

@@ -10,27 +10,40 @@ from textreg.kinds import Regularizer
 from textreg.plugins import registry
 from textreg.testing import penalty, regularizer_classes, regularizer_data, regularizer_optimum
 from textreg.testing.checks import Check, run_checks
+from textreg.testing.limits import SECONDS
 from textreg.testing.points import Sized
 from textreg.testing.problems import P, prepared, small
 from textreg.testing.regularizer_optimum import adds_penalty
 
+QUICK = ("parameters", "state", "imports", "builder")
+"""The checks that solve nothing."""
+
 
 def regularizer_checks() -> list[Check]:
-    """All of them, in order; those of a penalty apply where there is a ``penalty(problem)``."""
+    """All of them, in order; those of a penalty apply where there is a ``penalty(problem)``.
+
+    They come first, as they are quick, and show where a mistake is.
+    """
     parts = (regularizer_data, regularizer_classes, regularizer_optimum)
     own = [check for part in parts for check in part.checks.all]
-    return own + [_of_its_penalty(check) for check in penalty.penalty_checks()]
+    quick = [check for check in own if check.name in QUICK]
+    others = [check for check in own if check.name not in QUICK]
+    return [*quick, *map(_of_its_penalty, penalty.penalty_checks()), *others]
 
 
 def check_regularizer(
-    part: str | type[Regularizer] | Regularizer, *, skip: Mapping[str, str] | None = None
+    part: str | type[Regularizer] | Regularizer,
+    *,
+    skip: Mapping[str, str] | None = None,
+    seconds: float = SECONDS,
 ) -> None:
     """Raise ContractError unless ``part`` keeps the contract of a regularizer.
 
     part: name, class or instance; parameters that are open are taken from its own grid. skip: names
     of checks to leave out, each with the reason why; UsageError for one that does not exist.
+    seconds: what a check may take.
     """
-    run_checks(regularizer_checks(), part, skip)
+    run_checks(regularizer_checks(), part, skip, seconds)
 
 
 def _of_its_penalty(check: Check) -> Check:
