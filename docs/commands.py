@@ -17,14 +17,38 @@ HEAD = """% Written by docs/reference.py from the declarations in the code: `mak
 The output of `textreg COMMAND --help`. The options of parts, such as `--reg-l1`, are on the page
 [Parameters](reference.md).
 """
-ENDS = """## Exit codes
+ENDS = """## Texts and files from variables
+
+A word that begins with `-` is an option. After `--` it is an argument, so write that before
+whatever comes from a variable:
+
+```sh
+textreg explain demo/model.textreg -- "$TEXT"
+```
+
+Options that choose which code runs (`--plugin`, `--no-plugin`) are only taken before the command.
+
+## Exit codes
 
 | code | meaning |
 |---|---|
 | 0 | success |
-| 1 | broken data, model or plugin |
+| 1 | broken data, model or plugin; or a full disk, a closed output, too little memory |
 | 2 | wrong usage: an option, a value, or the name of a plugin |
-| 130 | interrupted by Ctrl-C; no file is left incomplete |
+| 3 | `predict`: some rows could not be read, and have an empty answer |
+| 70 | a fault of textreg; the message says how to report it |
+| 130 | ended by Ctrl-C (SIGINT) |
+| 129, 143 | ended by SIGHUP, SIGTERM |
+| 141 | ended by SIGPIPE: nobody reads the output any more, as after `head -1` |
+
+The last four are what a shell shows: the process dies by the signal, so loops in a shell end with
+Ctrl-C. Whatever ends a command, each of its files is either complete or as it was before. After
+SIGKILL or a loss of power a file `.textreg-*.tmp` may stay behind, which can be removed.
+
+The first Ctrl-C during a training is acknowledged at once; the present fit ends early, and the best
+so far becomes the model. The second one ends the command, also in the code of a plugin. The third
+ends it even within a computation in C that does not return. Where there is nothing to keep, as in
+`compare`, `report` or `predict`, the first one ends the command.
 """
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import os
 import pickle
 import re
 import sys
@@ -247,8 +248,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     made = Site(tmp_path_factory.mktemp("files"))
     (made.folder / "mine.py").write_text(CODE)
     (made.folder / "changed.py").write_text(f"{CODE}# changed\n")
-    options = "--plugin mine.py --reg mine --reg-strength 0.1 --tokenizer pieces"
-    ((code, _, err),) = made.session([made.train(options)])
+    options = "--reg mine --reg-strength 0.1 --tokenizer pieces"
+    ((code, _, err),) = made.session([["--plugin", "mine.py", *made.train(options)]])
     assert (code, err) == (0, "")
     (made.folder / "mine.ran").unlink()
     return made
@@ -273,8 +274,9 @@ def test_a_model_runs_no_file_by_itself(site: Site) -> None:
         ]
     )
     needed = (
-        f"the tokenizer 'pieces' of the plugin file mine.py (SHA-256 {DIGEST}): add --plugin "
-        "mine.py, or in Python call textreg.register_file('mine.py') first"
+        f"the tokenizer 'pieces' of the plugin file mine.py (SHA-256 {DIGEST}): write textreg "
+        "--plugin mine.py and then the command, or in Python call "
+        "textreg.register_file('mine.py') first"
     )
     assert results[0] == (
         1,
@@ -308,7 +310,7 @@ def test_a_changed_file_is_refused_before_it_runs(site: Site) -> None:
         assert DIGEST in err
         assert "changed.py" in err
         assert not ran.exists()
-    words = site.train("--plugin mine.py --reg mine", "refit.textreg")
+    words = ["--plugin", "mine.py", *site.train("--reg mine", "refit.textreg")]
     report = ["report", "refit.textreg", "corpus.jsonl", "--train", "corpus.jsonl", "-o", "r.html"]
     assert site.session([words])[0][0] == 0
     ((code, _, err),) = site.session([["--plugin", "changed.py", *report]])
@@ -319,7 +321,7 @@ def test_a_changed_file_is_refused_before_it_runs(site: Site) -> None:
 
 def test_a_model_with_its_file(site: Site) -> None:
     predict = ["predict", "model.textreg", "corpus.jsonl"]
-    (right, shown, anywhere), (changed,) = (
+    (right, shown, misplaced), (changed,) = (
         site.session(
             [
                 ["--plugin", "mine.py", *predict],
@@ -332,7 +334,8 @@ def test_a_model_with_its_file(site: Site) -> None:
     assert (right[0], right[2]) == (0, "")
     assert right[1].split() == ["p"] * 20 + ["n"] * 20
     assert "needs" not in json.loads(shown[1])
-    assert anywhere == right
+    assert misplaced[:2] == (2, "")
+    assert "textreg --plugin FILE predict" in misplaced[2]
     assert changed[:2] == (1, "")
     other = hashlib.sha256((site.folder / "changed.py").read_bytes()).hexdigest()
     assert (
@@ -342,7 +345,7 @@ def test_a_model_with_its_file(site: Site) -> None:
 
 
 def test_regularizer_from_a_file_is_not_needed_to_predict(site: Site) -> None:
-    train = site.train("--plugin mine.py --reg mine", "words.textreg")
+    train = ["--plugin", "mine.py", *site.train("--reg mine", "words.textreg")]
     assert site.session([train])[0][0] == 0
     ((code, out, err),) = site.session([["predict", "words.textreg", "corpus.jsonl"]])
     assert (code, len(out.split()), err) == (0, 40, "")
@@ -351,16 +354,17 @@ def test_regularizer_from_a_file_is_not_needed_to_predict(site: Site) -> None:
 def test_its_options_are_those_of_the_command(site: Site) -> None:
     helped, listed, last, unread = site.session(
         [
-            ["train", "--reg", "mine", "--plugin", "mine.py", "--help"],
-            ["plugins", "--plugin", "mine.py"],
-            ["train", "corpus.jsonl", "--plugin"],
-            ["plugins", "--plugin", "nowhere.py"],
+            ["--plugin", "mine.py", "train", "--reg", "mine", "--help"],
+            ["--plugin", "mine.py", "plugins"],
+            ["--plugin"],
+            ["--plugin", "nowhere.py", "plugins"],
         ]
     )
     assert "--reg-strength X" in helped[1]
     (line,) = [line for line in listed[1].splitlines() if line.startswith("mine ")]
     assert line.split() == ["mine", "regularizer", "mine.py", "1", "ok"]
-    assert last == (2, "", "Error: --plugin is last, and needs a value after it.\n")
+    assert last[:2] == (2, "")
+    assert "Option '--plugin' requires an argument" in last[2]
     assert unread[0] == 2
     assert unread[2].startswith("Error: the plugin file nowhere.py cannot be read: No such file")
 
@@ -369,6 +373,34 @@ def test_after_two_dashes_all_is_data(site: Site) -> None:
     ((code, _, err),) = site.session([["plugins", "doctor", "--", "--plugin"]])
     assert code == 2
     assert err.startswith("Error: no plugin '--plugin'.")
+
+
+@pytest.mark.parametrize("option", ["--plugin=evil.py", "--no-plugin=words"])
+@pytest.mark.parametrize("before", [[], ["explain", "model.textreg"], ["plugins", "doctor"]])
+def test_a_text_runs_no_file(site: Site, option: str, before: list[str]) -> None:
+    (site.folder / "evil.py").write_text("open('evil.ran', 'w').close()\n")
+    ((code, out, err),) = site.session([[*(before or ["show"]), option]])
+    assert (code, out) == (2, "")
+    name = option.partition("=")[0]
+    assert err.startswith(f"Error: No such option here: {name}. Put it before the command: textreg")
+    ((code, _, err),) = site.session([[*(before or ["show"]), "--", option]])
+    assert code in (1, 2)
+    assert "No such option" not in err
+    assert not (site.folder / "evil.ran").exists()
+
+
+def test_files_of_the_variable(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    (site.folder / "two.py").write_text(CODE.replace('"pieces"', '"two"').replace('"mine"', '"m2"'))
+    monkeypatch.setenv("TEXTREG_PLUGIN", os.pathsep.join(["mine.py", "", "two.py"]))
+    ((code, out, err),) = site.session([["plugins"]])
+    assert (code, err) == (0, "")
+    found = {line.split()[0]: line.split()[2] for line in out.splitlines() if ".py" in line}
+    assert found == {"pieces": "mine.py", "mine": "mine.py", "two": "two.py", "m2": "two.py"}
+
+
+def test_debug_after_two_dashes_is_a_text(site: Site) -> None:
+    ((code, _, err),) = site.session([["plugins", "doctor", "--", "--debug"]])
+    assert (code, err.startswith("Error: no plugin '--debug'.")) == (2, True)
 
 
 def test_kinds_of_hooks_are_all_taken(file: Path) -> None:
@@ -391,8 +423,8 @@ def test_kinds_of_hooks_are_all_taken(file: Path) -> None:
 
 def test_names_may_have_dots(site: Site) -> None:
     (site.folder / "v2.py").write_text(CODE.replace('"pieces"', '"pieces.v2"'))
-    train = site.train("--plugin v2.py --tokenizer pieces.v2 --reg lasso --reg-l1 1", "v2.textreg")
-    check = ["plugins", "check", "tokenizer.pieces.v3", "--plugin", "v2.py"]
-    (trained, checked) = site.session([train, check])
+    train = site.train("--tokenizer pieces.v2 --reg lasso --reg-l1 1", "v2.textreg")
+    check = ["plugins", "check", "tokenizer.pieces.v3"]
+    (trained, checked) = site.session([["--plugin", "v2.py", *one] for one in (train, check)])
     assert (trained[0], trained[2]) == (0, "")
     assert "Error: no tokenizer 'pieces.v3'. Did you mean 'pieces.v2'?" in checked[2]

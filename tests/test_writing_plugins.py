@@ -36,10 +36,10 @@ def test_commands(site: Site) -> None:
         for line in shape(printed):
             assert line == "..." or line in shape(out), f"{command}: {line!r} is not in\n{out}"
     told = {command: out for (command, _), (_, out, _) in zip(turns, results, strict=True)}
-    checked = told["plugins check slope --plugin slope.py"]
+    checked = told["--plugin slope.py plugins check slope"]
     assert {"ok"} == set(re.findall(r"^[\w-]+ +(ok|FAILED)", checked, re.MULTILINE))
     assert "penalty-conjugate" in checked
-    assert "--reg-q" in told["train --plugin slope.py --reg slope --help"]
+    assert "--reg-q" in told["--plugin slope.py train --reg slope --help"]
 
 
 def test_python(site: Site) -> None:

@@ -1,8 +1,52 @@
-"""``python -m textreg`` is ``textreg``."""
+"""The program ``textreg``, and ``python -m textreg``: the command line as a process of its own."""
 
+import os
 import sys
 
-from textreg.cli import main
+
+def run() -> int:
+    """Run the command line; where a signal ends it, die by that signal."""
+    try:
+        try:
+            code = _run()
+        except KeyboardInterrupt:  # during imports, or once more while it was ending
+            code = 130
+        if code <= 128:
+            return code
+    except KeyboardInterrupt:
+        code = 130
+    from textreg.signals import end_by
+
+    return end_by(code - 128)
+
+
+def _run() -> int:
+    _open_standard_streams()
+    from textreg.cli import main
+
+    return main()
+
+
+def _open_standard_streams() -> None:
+    """Open those that are closed: else the next file would be what is read or printed to.
+
+    Standard input and output then fail when they are used, and messages go nowhere.
+    """
+    for number, name, use, mode in (
+        (0, "stdin", os.O_WRONLY, "r"),
+        (1, "stdout", os.O_RDONLY, "w"),
+        (2, "stderr", os.O_WRONLY, "w"),
+    ):
+        if getattr(sys, name) is None:
+            try:
+                os.fstat(number)
+            except OSError:
+                opened = os.open(os.devnull, use)
+                if opened != number:
+                    os.dup2(opened, number)
+                    os.close(opened)
+            setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

@@ -6,12 +6,13 @@ import io
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from textreg.errors import DataError, ModelError, UsageError
 from textreg.limits import MAX_LINE, inflated, limit, too_long
+from textreg.signals import tidying
 
 
 class _Unpacked(io.RawIOBase):
@@ -121,7 +122,8 @@ def write_atomically(path: Path, data: bytes) -> None:
     Parameters
     ----------
     path : Path
-        The data goes to a temporary file beside it first, which never stays behind.
+        The data goes to a temporary file beside it first, which stays behind only when the process
+        is killed without notice (SIGKILL, loss of power): ``.textreg-*.tmp``, which may be removed.
     data : bytes
 
     Raises
@@ -142,18 +144,16 @@ def write_atomically(path: Path, data: bytes) -> None:
             f"(mkdir -p {path.parent}), or choose another place."
         )
     temporary = path.parent / f".textreg-{secrets.token_hex(8)}.tmp"
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        unchanged = " The file that was there is unchanged." if os.path.exists(path) else ""
-        raise ModelError(
-            f"{path} cannot be written: {error.strerror or error}.{unchanged} Free some "
-            "space, get permission to write there, or choose another place."
-        ) from error
-    finally:
-        with suppress(OSError):  # already moved if all went well
-            temporary.unlink()
+    with tidying(partial(temporary.unlink, missing_ok=True)):
+        try:
+            with temporary.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except OSError as error:
+            unchanged = " The file that was there is unchanged." if os.path.exists(path) else ""
+            raise ModelError(
+                f"{path} cannot be written: {error.strerror or error}.{unchanged} Free some "
+                "space, get permission to write there, or choose another place."
+            ) from error

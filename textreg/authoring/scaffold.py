@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
+import secrets
+import shutil
+from functools import partial
 from importlib import metadata, resources
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +16,7 @@ from typing import NamedTuple
 from textreg.errors import UsageError
 from textreg.plugins import registry
 from textreg.plugins.loading import title
+from textreg.signals import tidying
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -68,8 +71,9 @@ def write_plugin(kind: str, name: str, into: str | os.PathLike[str] = ".") -> Ne
         for path, template in _FILES.items()
     }
     try:
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".textreg-new-") as folder:
-            made = Path(folder, target.name)
+        folder = target.parent / f".textreg-new-{secrets.token_hex(8)}"
+        with tidying(partial(shutil.rmtree, folder, ignore_errors=True)):
+            made = folder / target.name
             for path, text in texts.items():
                 file = made / path
                 file.parent.mkdir(parents=True, exist_ok=True)

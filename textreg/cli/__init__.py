@@ -5,26 +5,25 @@ Nothing heavy is imported here, so ``textreg --version`` and ``textreg --help`` 
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import Any, TextIO
+from io import TextIOWrapper
+from typing import Any
 
 import click
 
-from textreg.cli.arguments import scan
+from textreg.cli.arguments import CommandLine, scan
+from textreg.cli.failures import ShownOnce, tell
 from textreg.cli.shared import NamingGroup
 from textreg.cli.streams import results_only
-from textreg.errors import (
-    ConvergenceWarning,
-    DataWarning,
-    TextregError,
-)
-from textreg.terminal import single_line
+from textreg.errors import ConvergenceWarning, DataWarning
+
+PLUGIN_FILES = "TEXTREG_PLUGIN"
+"""The variable that names plugin files, separated as the folders in PATH are."""
 
 COMMANDS = {
     "train": "Train a model on labeled texts.",
@@ -66,14 +65,23 @@ def _block(ctx: click.Context, option: click.Parameter, names: tuple[str, ...]) 
 
 
 def _add(ctx: click.Context, option: click.Parameter, files: tuple[str, ...]) -> None:
-    if files and not ctx.resilient_parsing:
+    from_variable = filter(None, os.environ.get(PLUGIN_FILES, "").split(os.pathsep))
+    if (named := [*from_variable, *files]) and not ctx.resilient_parsing:
         from textreg.plugins import registry
 
-        for file in files:
+        for file in named:
             registry.name_file(file)
 
 
-@click.group(cls=_Group, invoke_without_command=True, context_settings={"max_content_width": 100})
+@click.group(
+    cls=_Group,
+    invoke_without_command=True,
+    context_settings={"max_content_width": 100},
+    subcommand_metavar="COMMAND [ARGS]...",
+    epilog="The options above come before the command. After -- every word is an argument, and no "
+    'option: textreg explain MODEL -- "$TEXT". Exit codes: 0 success, 1 broken data or files, 2 '
+    "wrong usage, 3 some rows could not be read, 70 a fault of textreg, 128 + n ended by signal n.",
+)
 @click.version_option(package_name="textreg", prog_name="textreg")
 @click.option(
     "--plugin",
@@ -81,7 +89,8 @@ def _add(ctx: click.Context, option: click.Parameter, files: tuple[str, ...]) ->
     multiple=True,
     expose_value=False,
     callback=_add,
-    help="Run this Python file and use its plugins. May be repeated, in any position.",
+    help="Run this Python file and use its plugins. May be repeated. The variable TEXTREG_PLUGIN "
+    "names further files.",
 )
 @click.option(
     "--no-plugin",
@@ -90,13 +99,13 @@ def _add(ctx: click.Context, option: click.Parameter, files: tuple[str, ...]) ->
     expose_value=False,
     is_eager=True,  # before --plugin, which may bring another of that name
     callback=_block,
-    help="Do not import this plugin. May be repeated, in any position.",
+    help="Do not import this plugin. May be repeated.",
 )
 @click.option(
     "--debug",
     is_flag=True,
     expose_value=False,
-    help="Show the traceback of an error. In any position.",
+    help="Show the traceback of an error. Also after the command.",
 )
 @click.pass_context
 def cli(ctx: click.Context) -> None:
@@ -111,77 +120,40 @@ def cli(ctx: click.Context) -> None:
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
 
-    0 means success, 1 broken data or files, 2 wrong usage, 130 an interrupt. An error is one
-    paragraph on stderr; with ``--debug`` it has a traceback.
+    0 means success, 1 broken data or files, 2 wrong usage, 3 that some rows could not be read, 70 a
+    fault of textreg, 128 + n that signal n should end the process: 130 for Ctrl-C, 141 where nobody
+    reads the output any more. An error is one paragraph on stderr; ``--debug`` shows its traceback.
     """
-    with results_only():
-        return _run(list(sys.argv[1:] if args is None else args))
-
-
-def _run(words: list[str]) -> int:
-    debug = "--debug" in words
-    words = [word for word in words if word != "--debug"]
+    line = scan(sys.argv[1:] if args is None else args)
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("always", ConvergenceWarning)
-            warnings.simplefilter("always", DataWarning)
-            warnings.showwarning = _Shown()
-            line = scan(words)
-            code = cli.main(line.arguments, prog_name="textreg", standalone_mode=False, obj=line)
+    with results_only():
+        try:
+            return _run(line)
+        except BaseException as error:  # noqa: BLE001  # the outermost boundary
+            return tell(error, line)
+
+
+def _run(line: CommandLine) -> int:
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ConvergenceWarning)
+        warnings.simplefilter("always", DataWarning)
+        warnings.showwarning = ShownOnce()
+        code = _invoke(line)
+    if sys.stdout is not None:
         sys.stdout.flush()
-    except (click.Abort, KeyboardInterrupt):
-        if debug:
-            raise
-        click.echo("Interrupted. No file was left incomplete.", err=True)
-        return 130
-    except (click.ClickException, TextregError, OSError, MemoryError) as error:
-        if debug:
-            raise
-        _discard(sys.stdout)
-        if getattr(error, "errno", None) == errno.EPIPE:
-            return 1  # the reader has closed the pipe, as "| head" does: not an error
-        message, code = _explain(error)
-        click.echo(f"Error: {single_line(message)}", err=True)
     return code if isinstance(code, int) else 0
 
 
-def _explain(error: Exception) -> tuple[str, int]:
-    """An error as one paragraph, and its exit code."""
-    if isinstance(error, TextregError):
-        return str(error), error.exit_code
-    if isinstance(error, click.ClickException):
-        message = " ".join(error.format_message().split())
-        context = getattr(error, "ctx", None)
-        return f"{message} See: {context.command_path} --help" if context else message, 2
-    if isinstance(error, MemoryError):
-        return ("out of memory. Use fewer features: try --min-df 2 or --max-features 100000."), 1
-    assert isinstance(error, OSError)
-    where = f"{error.filename}: " if error.filename else ""
-    advice = "Check the path and its permissions, or write somewhere else."
-    if error.errno == errno.ENOSPC:
-        advice = "Free some space, or write somewhere else."
-    return f"{where}{error.strerror or error}. {advice}", 1
-
-
-def _discard(stream: TextIO) -> None:
-    """Flush a stream. If it cannot be flushed, keep Python from failing once more at exit."""
+def _invoke(line: CommandLine) -> Any:
+    """What ``cli.main`` does, which would take closed pipes and EOFErrors for exits of its own."""
+    if "_TEXTREG_COMPLETE" in os.environ:  # a shell asks for completions
+        with suppress(SystemExit):
+            cli.main(line.words, prog_name="textreg")
+        return 0
     try:
-        stream.flush()
-    except OSError:
-        with suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-class _Shown:
-    """Shows each warning once on stderr: every split may give the same one."""
-
-    def __init__(self) -> None:
-        self._before: set[str] = set()
-
-    def __call__(self, message: Warning | str, *_: Any, **__: Any) -> None:
-        if str(message) not in self._before:
-            self._before.add(str(message))
-            click.echo(f"Warning: {single_line(str(message))}", err=True)
+        with cli.make_context("textreg", [*line.words], obj=line) as context:
+            return cli.invoke(context)
+    except click.exceptions.Exit as done:
+        return done.exit_code

@@ -1,51 +1,47 @@
-"""One scan of the command line before click parses it, for the plugins and parts it names."""
+"""One scan of the command line before click parses it, for the parts that it names."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from textreg.errors import UsageError
-
-_PLUGINS = ("--plugin", "--no-plugin")
+_WITH_VALUE = ("--plugin", "--no-plugin")
+"""Options before the command that take a value."""
 
 
 class CommandLine(NamedTuple):
     """A command line, scanned once.
 
-    words: as given. arguments: the same for click, with ``--plugin FILE`` and ``--no-plugin NAME``
-    first, because plugins decide which options a command has. values: the value of every
-    ``--flag value`` and ``--flag=value``, the last one where a flag is repeated.
+    words: as given, without ``--debug``. debug: whether that was among them. command: the name of
+    the command, empty if there is none. values: the value of every ``--flag value`` and
+    ``--flag=value``, the last one where a flag is repeated. What follows ``--`` is data.
     """
 
     words: list[str]
-    arguments: list[str]
+    debug: bool
+    command: str
     values: dict[str, str]
 
 
-def scan(words: Sequence[str]) -> CommandLine:
-    """Scan a command line; UsageError if ``--plugin`` or ``--no-plugin`` has no value."""
-    front: list[str] = []
-    rest: list[str] = []
+def scan(given: Sequence[str]) -> CommandLine:
+    """Scan a command line."""
+    end = given.index("--") if "--" in given else len(given)
+    options = [word for word in given[:end] if word != "--debug"]
     values: dict[str, str] = {}
-    flag, remaining = "", iter(words)
-    for word in remaining:
-        if word == "--":
-            rest += [word, *remaining]
-            break
-        if flag:
-            values[flag] = word
+    for at, word in enumerate(options):
         name, equals, value = word.partition("=")
-        flag = name if name.startswith("--") and not equals else ""
-        if name.startswith("--") and equals:
-            values[name] = value
-        if name not in _PLUGINS:
-            rest.append(word)
-        elif equals:
-            front.append(word)
-        else:
-            following, flag = next(remaining, None), ""
-            if following is None:
-                raise UsageError(f"{name} is last, and needs a value after it.")
-            front += [name, following]
-    return CommandLine(list(words), [*front, *rest], values)
+        if name.startswith("--") and (equals or at + 1 < len(options)):
+            values[name] = value if equals else options[at + 1]
+    words = [*options, *given[end:]]
+    return CommandLine(words, len(options) < end, _command(options), values)
+
+
+def _command(options: Sequence[str]) -> str:
+    """The first word that is neither an option nor the value of one."""
+    remaining = iter(options)
+    for word in remaining:
+        if word in _WITH_VALUE:
+            next(remaining, None)
+        elif not word.startswith("-"):
+            return word
+    return ""

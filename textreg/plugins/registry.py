@@ -196,8 +196,8 @@ class Registry(Inventory):
     def how_to_add(self, origin: Origin) -> str:
         """What to do where the file of an origin is missing; names files of other content."""
         others = [f"{file.path} (SHA-256 {file.sha256})" for file in self.files()]
-        told = f"add --plugin {shlex.quote(origin.file)}, or in Python call "
-        told += f"textreg.register_file({origin.file!r}) first"
+        told = f"write textreg --plugin {shlex.quote(origin.file)} and then the command, or in "
+        told += f"Python call textreg.register_file({origin.file!r}) first"
         if others:
             told += f". Given is other content, which was not run for it: {', '.join(others)}"
         return told

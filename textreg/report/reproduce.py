@@ -105,7 +105,9 @@ def fit_command(model: Model) -> list[str] | None:
     summary = model.summary
     if summary is None:
         return None
-    words = ["textreg", "train", "CORPUS"]
+    files = dict.fromkeys(part.file for part in summary.plugins if part.file)
+    words = ["textreg", *(word for file in files for word in ("--plugin", file))]
+    words += ["train", "CORPUS"]
     for prefix, part in _parts(summary).items():
         words += [f"--{prefix}", part.name]
         words += _flags(prefix, changed(summary, PREFIXES[prefix], part.name, part.params))
