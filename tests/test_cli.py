@@ -227,7 +227,7 @@ def test_stopping_says_what_was_written(cli: Cli, model: Path, broken: Path) -> 
     broken.write_text(broken.read_text().removeprefix("{\n"))
     result = cli("predict", model, broken)
     assert (result.code, result.out) == (1, "pos\nneg\n")
-    assert result.err.endswith("2 answers were written, for the rows before it.\n")
+    assert result.err.endswith("Answers written, for the rows before it: 2.\n")
     assert cli("predict", model, broken, "--json").err.endswith("No answer was written.\n")
 
 
@@ -241,7 +241,7 @@ def test_a_pipe_that_breaks_in_the_middle(cli: Cli, model: Path, tmp_path: Path)
     answers = len(result.out.splitlines())
     assert 1000 < answers < 5000
     assert f"{path}:{answers + 1}: the gzip data ends too early." in result.err
-    assert f"{answers:,} answers were written, for the rows before it." in result.err
+    assert f"Answers written, for the rows before it: {answers:,}." in result.err
 
 
 def test_predict_reads_standard_input(

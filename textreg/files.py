@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import secrets
+import stat
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,30 @@ from typing import IO, Any
 from textreg.errors import DataError, ModelError, UsageError
 from textreg.limits import MAX_LINE, inflated, limit, too_long
 from textreg.signals import tidying
+
+_KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def kind_of_special(path: str | os.PathLike[str]) -> str:
+    """``a pipe``, ``a socket`` or ``a device``; empty for a file, a folder, or nothing at all."""
+    try:
+        return _KINDS.get(stat.S_IFMT(os.stat(path).st_mode), "")
+    except (OSError, ValueError):  # ValueError: a zero byte in the name
+        return ""
+
+
+def refuse_special(path: str | os.PathLike[str]) -> None:
+    """Raise UsageError for what is no file: it may never end, and can be read only once."""
+    if kind := kind_of_special(path):
+        raise UsageError(
+            f"{path} is {kind}, and may have to be read several times: write its contents to a "
+            "file, and name that."
+        )
 
 
 class _Unpacked(io.RawIOBase):
@@ -57,13 +82,14 @@ def open_binary(path: str) -> IO[bytes]:
     Raises
     ------
     UsageError
-        If the file cannot be opened.
+        If the file cannot be opened, or is a pipe, a socket or a device.
     """
     return _opened(path, lambda: path)
 
 
 def _opened(path: str, where: Callable[[], str]) -> IO[bytes]:
     """As :func:`open_binary`. ``where`` returns the place reached, for messages."""
+    refuse_special(path)
     try:
         file = open(path, "rb")  # noqa: SIM115 - the caller closes it
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name

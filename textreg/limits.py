@@ -61,9 +61,9 @@ def inflated(chunks: Iterator[bytes], where: Callable[[], str]) -> Iterator[byte
                 unpacked += len(piece)
                 if unpacked > max(most, RATIO * packed):
                     raise DataError(
-                        f"{where()}: {packed / 1e6:,.3g} MB of gzip data unpack to more than "
-                        f"{unpacked / 1e6:,.6g} MB. If that is as it should be, allow it with "
-                        f"{MAX_UNPACKED}=4GB."
+                        f"{where()}: the file unpacks to more than {most / 1e6:,.6g} MB and "
+                        f"{RATIO} times its size. If that is as it should be, set {MAX_UNPACKED}, "
+                        f"as in {MAX_UNPACKED}=4GB, to allow it."
                     )
                 yield piece
                 rest = inflate.unused_data if inflate.eof else inflate.unconsumed_tail

@@ -105,7 +105,7 @@ class _Answers:
         except DataError as error:
             so_far = "No answer was written."
             if self.written:
-                so_far = f"{self.written:,} answers were written, for the rows before it."
+                so_far = f"Answers written, for the rows before it: {self.written:,}."
             raise DataError(f"{error} {so_far}") from None
 
     def end(self) -> int:

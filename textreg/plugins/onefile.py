@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from textreg.errors import BrokenPluginError, PluginError, UsageError
+from textreg.files import refuse_special
 from textreg.plugins.guard import cause_of, is_ctrl_c
 from textreg.plugins.loading import Parts, naming, parts_of
 
@@ -30,6 +31,7 @@ class PluginFile(NamedTuple):
 
 def read_file(path: str | os.PathLike[str]) -> PluginFile:
     """A file, which is not run; UsageError where there is none."""
+    refuse_special(path)
     try:
         source = Path(path).read_bytes()
     except OSError as error:

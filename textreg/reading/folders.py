@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import os
-import stat
 
 from textreg.errors import DataError
+from textreg.files import kind_of_special
 from textreg.limits import MAX_LINE, limit, too_long
 from textreg.reading.columns import Row
 from textreg.reading.faults import UnusableRow
 from textreg.reading.formats import refuse_binary
 from textreg.reading.paths import opened
 from textreg.reading.source import Source
-
-_KINDS = {
-    stat.S_IFIFO: "a named pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
 
 
 def files_under(folder: str) -> list[str]:
@@ -41,7 +34,7 @@ def files_under(folder: str) -> list[str]:
                 "double. Remove the link."
             )
         visited[real] = parent
-        folders[:] = [name for name in folders if not name.startswith(".")]
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
         files.extend(os.path.join(parent, name) for name in names if not name.startswith("."))
     return sorted(files, key=lambda file: file.split(os.sep))
 
@@ -49,11 +42,9 @@ def files_under(folder: str) -> list[str]:
 def read_document(file: str, label: str | None, encoding: str | None) -> Row | UnusableRow:
     """The document that a file holds, without its last line end, or what is wrong with it."""
     try:
-        if kind := _KINDS.get(stat.S_IFMT(os.stat(file).st_mode)):
+        if kind := kind_of_special(file):  # reading it might wait for ever
             raise UnusableRow(f"this is {kind}, not a file.", "Remove it", f"{kind}, not a file")
         return Row(_text(file, encoding), label and _printable(label), 1.0, 0)
-    except OSError as error:
-        return UnusableRow(f"cannot be opened: {error.strerror}.", "Remove it, or its link")
     except UnusableRow as problem:
         return problem
     except DataError as error:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import IO, TypeAlias
 
 from textreg.errors import DataError, UsageError, did_you_mean
+from textreg.files import kind_of_special
 
 Path: TypeAlias = str | os.PathLike[str]
 Paths: TypeAlias = Path | Sequence[Path]
@@ -29,6 +30,9 @@ def listed(paths: Paths) -> list[str]:
         matches = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else []
         if not matches:
             raise _not_there(path)
+        for match in matches:
+            if kind := kind_of_special(match):  # reading it might wait for ever
+                raise UsageError(f"{match} is {kind}: name it itself, not by the pattern {path}.")
         files.extend(matches)
     if not files:
         raise UsageError("no file to read was named.")

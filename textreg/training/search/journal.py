@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.errors import DataError, UsageError
+from textreg.files import refuse_special
 from textreg.plugins import registry
 from textreg.records import Corpus
 from textreg.training.search.trials import Chunk, Start, Trial, Trials
@@ -55,6 +56,7 @@ class Journal:
         self.path = Path(path)
         self._known: dict[str, Any] = {}
         self._lock = threading.Lock()
+        refuse_special(path)
         try:
             content = self.path.read_bytes() if self.path.exists() else b""
             whole = content[: content.rfind(b"\n") + 1]
