@@ -4,31 +4,38 @@ from __future__ import annotations
 
 import ast
 import json
+import os
+import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
 import pytest
 from conftest import Cli
 
-from textreg.authoring.scaffold import write_plugin
+import textreg
+from textreg.authoring.scaffold import TEMPLATES, write_plugin
 from textreg.demo.corpus import write_demo
 from textreg.errors import UsageError
 
-NAMES = {
-    "regularizer": "my-reg",
-    "tokenizer": "my-tokenizer",
-    "groups": "my-groups",
-    "graph": "my-graph",
-    "loss": "my-loss",
+KINDS = {
+    f"my-{template}": (kind, template)
+    for kind, templates in TEMPLATES.items()
+    for template in templates
 }
+"""The kind and the template of each new plugin, by its name."""
+
+OWN = Path(__file__).parent / "own_plugins"
+"""Modules that take the place of an example, each with another class that does something else."""
 
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A fresh environment with one new plugin of each kind installed: its Python, and a folder.
+    """A fresh environment with one new plugin of each template installed: its Python, and a folder.
 
     What is installed here is visible there by a .pth file, so nothing has to be fetched.
     """
@@ -40,7 +47,10 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     (packages,) = home.glob("[Ll]ib/**/site-packages")
     (packages / "seen.pth").write_text("\n".join(seen) + "\n", encoding="utf-8")
     python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-    made = [write_plugin(kind, name, folder).folder for kind, name in NAMES.items()]
+    made = [
+        write_plugin(kind, name, folder, template).folder
+        for name, (kind, template) in KINDS.items()
+    ]
     install = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index"]
     install += ["--no-deps", "--no-build-isolation", "--disable-pip-version-check"]
     for each in made:
@@ -49,34 +59,78 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return python, folder
 
 
-def run(command: list[object], folder: Path) -> str:
+def run(parts: Sequence[object], folder: Path, **environment: str) -> str:
     done = subprocess.run(
-        [str(part) for part in command], cwd=folder, capture_output=True, text=True, check=False
+        [str(part) for part in parts],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-@pytest.mark.parametrize("kind", NAMES)
-def test_the_tests_of_a_new_plugin_pass(kind: str, fresh: tuple[Path, Path]) -> None:
+@pytest.mark.parametrize("name", KINDS)
+def test_the_tests_of_a_new_plugin_pass(name: str, fresh: tuple[Path, Path]) -> None:
     python, folder = fresh
-    told = run([python, "-m", "pytest", "-q"], folder / f"textreg-{NAMES[kind]}")
+    told = run([python, "-m", "pytest", "-q"], folder / f"textreg-{name}")
     assert " passed in " in told
     assert "skipped" not in told
 
 
+@pytest.mark.parametrize("name", sorted(path.stem[8:] for path in OWN.glob("*.py")))
+def test_they_pass_for_what_takes_the_place_of_the_example(
+    name: str, fresh: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """All that is changed is the module: another class, other parameters, another behavior."""
+    python, folder = fresh
+    name = name.replace("_", "-")
+    project = shutil.copytree(folder / f"textreg-{name}", tmp_path / "project")
+    module = f"textreg_{name.replace('-', '_')}.py"
+    shutil.copy(OWN / module, project / module)
+    told = run([python, "-m", "pytest", "-q"], project, PYTHONPATH=str(project))
+    assert " passed in " in told
+    assert "skipped" not in told
+
+
+def test_what_is_written_is_clean_and_typed(fresh: tuple[Path, Path]) -> None:
+    pytest.importorskip("ruff")
+    pytest.importorskip("mypy")
+    _, folder = fresh
+    for tool in ("ruff", "check"), ("ruff", "format", "--check"):
+        run([sys.executable, "-m", *tool, folder], folder)
+    sources = [folder / f"textreg-{name}" / f"textreg_{name.replace('-', '_')}" for name in KINDS]
+    checked = [path if path.is_dir() else path.with_suffix(".py") for path in sources]
+    run([sys.executable, "-m", "mypy", "--strict", *checked], Path(textreg.__file__).parent.parent)
+
+
+def test_a_kernel_is_shipped_as_it_is_written(fresh: tuple[Path, Path], tmp_path: Path) -> None:
+    _, folder = fresh
+    project = shutil.copytree(folder / "textreg-my-cython", tmp_path / "project")
+    shutil.rmtree(project / "textreg_my_cython.egg-info", ignore_errors=True)  # it lists files
+    run([sys.executable, "setup.py", "-q", "sdist"], project)
+    (archive,) = (project / "dist").glob("*.tar.gz")
+    with tarfile.open(archive) as sources:
+        shipped = {name.partition("/")[2] for name in sources.getnames()}
+    files = {f"textreg_my_cython/{name}" for name in ("kernel.pyx", "kernel.pyi", "twin.py")}
+    assert {*files, "setup.py", "tests/test_kernel.py"} <= shipped
+
+
 def test_a_new_plugin_is_listed_checked_and_trained_with(fresh: tuple[Path, Path]) -> None:
     python, folder = fresh
-    textreg = [python, "-m", "textreg"]
-    listed = json.loads(run([*textreg, "plugins", "list", "--json"], folder))
+    command = [python, "-m", "textreg"]
+    listed = json.loads(run([*command, "plugins", "list", "--json"], folder))
     sources = {(row["kind"], row["name"]): row["distribution"] for row in listed}
-    for kind, name in NAMES.items():
+    for name, (kind, _) in KINDS.items():
         assert sources[kind, name] == f"textreg-{name}"
-    assert "checks passed" in run([*textreg, "plugins", "check", "tokenizer.my-tokenizer"], folder)
+    assert "checks passed" in run([*command, "plugins", "check", "tokenizer.my-tokenizer"], folder)
     train = write_demo(folder / "demo").train
-    told = run([*textreg, "train", train, "--reg", "my-reg", "-o", "one.textreg"], folder)
-    assert "chosen: l1 " in told
-    assert "converged" in told
+    for name, chosen in (("my-penalty", "l1 "), ("my-solve", "features "), ("my-cython", "l1 ")):
+        told = run([*command, "train", train, "--reg", name, "-o", "one.textreg"], folder)
+        assert f"chosen: {chosen}" in told
+        assert "converged" in told
 
 
 def test_the_names_of_a_plugin_are_where_they_belong(tmp_path: Path, cli: Cli) -> None:
@@ -123,6 +177,13 @@ def test_an_empty_folder_is_taken_and_json_told(tmp_path: Path, cli: Cli) -> Non
         ("regularizer", "textreg-mine", "leave out 'textreg-'"),
         ("regularizer", "lasso", "there is a regularizer called 'lasso' already, of textreg"),
         ("regularizer", "problem", "would be the class Problem"),
+        ("groups", "true", "would be the class True"),
+        ("groups", "import-error", "would be the class ImportError"),
+        ("groups", "none", "means no part"),
+        ("groups", "x" * 41, "is too long"),
+        ("groups", "größe", "small letters and digits"),
+        ("groups", "a/b", "small letters and digits"),
+        ("groups", "a\n", "small letters and digits"),
         ("groups", "sentences", "there is a group builder called 'sentences' already"),
     ],
 )
@@ -169,4 +230,30 @@ def test_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_templates_are_shipped() -> None:
     folder = resources.files("textreg.authoring") / "templates"
-    assert {child.name for child in folder.iterdir()} == {"common", *NAMES}
+    written = {template for templates in TEMPLATES.values() for template in templates}
+    assert {child.name for child in folder.iterdir()} == {"common", *written}
+
+
+def test_templates_that_there_are_not(tmp_path: Path, cli: Cli) -> None:
+    done = cli("plugins", "new", "regularizer", "mine", "--template", "sovle", "--into", tmp_path)
+    assert done.code == 2
+    assert "has no template 'sovle'. Did you mean 'solve'? There are: penalty, solve" in done.err
+    done = cli("plugins", "new", "groups", "mine", "--template", "solve", "--into", tmp_path)
+    assert done.code == 2
+    assert "has one template only: leave out --template solve" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_words_of_the_example_are_names_as_good_as_others(tmp_path: Path) -> None:
+    write_plugin("groups", "words", tmp_path)
+
+
+def test_an_installed_distribution_is_not_shadowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "textreg_taken-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: textreg-taken\nVersion: 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UsageError, match="a distribution textreg-taken is installed already"):
+        write_plugin("graph", "taken", tmp_path)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
+import keyword
 import os
 import re
 import secrets
@@ -13,12 +16,23 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
-from textreg.errors import UsageError
+from textreg.errors import UsageError, did_you_mean
 from textreg.plugins import registry
 from textreg.plugins.loading import title
 from textreg.signals import tidying
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_LONGEST = 40
+"""Most characters of a name, by which folders and files are called."""
+
+TEMPLATES = {
+    "tokenizer": ("tokenizer",),
+    "groups": ("groups",),
+    "graph": ("graph",),
+    "regularizer": ("penalty", "solve", "cython"),
+    "loss": ("loss",),
+}
+"""The templates of every kind, the usual one first."""
 
 _USE = {
     "tokenizer": "--tokenizer $name",
@@ -29,13 +43,30 @@ _USE = {
 }
 """Options with which ``textreg train`` uses a plugin of each kind."""
 
-_FILES = {
+_TESTED = {
+    "tokenizer": ("tokenizer_checks", "", '{"tokenizer": NAME, "reg": "lasso"}'),
+    "groups": ("group_builder_checks", "", '{"groups": NAME, "reg": "group"}'),
+    "graph": ("graph_builder_checks", "", '{"graph": NAME, "reg": "network"}'),
+    "regularizer": ("regularizer_checks", "", '{"reg": NAME}'),
+    "loss": ("loss_checks", "", '{"loss": NAME, "reg": "ridge"}'),
+}
+"""The checks of each kind, what they are given, and the keywords of a training that uses it."""
+
+_COMMON = {
     "pyproject.toml": "common/pyproject.toml.tmpl",
     "README.md": "common/README.md.tmpl",
     ".gitignore": "common/gitignore.tmpl",
     ".github/workflows/test.yml": "common/test.yml.tmpl",
-    "$module.py": "$kind/module.py.tmpl",
-    "tests/test_$short.py": "$kind/test.py.tmpl",
+    "tests/test_$short.py": "common/test.py.tmpl",
+}
+_MODULE = {"$module.py": "$template/module.py.tmpl"}
+_CYTHON = {
+    "setup.py": "cython/setup.py.tmpl",
+    "$module/__init__.py": "cython/module.py.tmpl",
+    "$module/kernel.pyx": "cython/kernel.pyx.tmpl",
+    "$module/kernel.pyi": "cython/kernel.pyi.tmpl",
+    "$module/twin.py": "cython/twin.py.tmpl",
+    "tests/test_kernel.py": "cython/test_kernel.py.tmpl",
 }
 """The files of a distribution, and their templates."""
 
@@ -48,14 +79,17 @@ class NewPlugin(NamedTuple):
     use: str
 
 
-def write_plugin(kind: str, name: str, into: str | os.PathLike[str] = ".") -> NewPlugin:
+def write_plugin(
+    kind: str, name: str, into: str | os.PathLike[str] = ".", template: str = ""
+) -> NewPlugin:
     """Write the distribution ``textreg-NAME`` with one plugin of this ``kind`` into a folder.
 
     It has a small working example, the tests of the contract, a README, and settings for building,
-    git and continuous integration. Everything is written, or nothing. Raises UsageError where the
-    name will not do or is taken, and where the folder cannot be written or is in use already.
+    git and continuous integration. Everything is written, or nothing. template: one of those in
+    ``TEMPLATES``, the first if empty. Raises UsageError where the name will not do or is taken,
+    where there is no such template, and where the folder cannot be written or is in use already.
     """
-    names = _names(kind, name)
+    names = _names(kind, name, _template_of(kind, template))
     target = Path(into, names["distribution"])
     if not target.parent.is_dir():
         raise UsageError(
@@ -66,9 +100,10 @@ def write_plugin(kind: str, name: str, into: str | os.PathLike[str] = ".") -> Ne
             f"{target} is there already, and not empty: take another name, or write elsewhere "
             "with --into DIR."
         )
+    files = _COMMON | (_CYTHON if names["template"] == "cython" else _MODULE)
     texts = {
         Template(path).substitute(names): _filled(Template(template).substitute(names), names)
-        for path, template in _FILES.items()
+        for path, template in files.items()
     }
     try:
         folder = target.parent / f".textreg-new-{secrets.token_hex(8)}"
@@ -89,10 +124,62 @@ def write_plugin(kind: str, name: str, into: str | os.PathLike[str] = ".") -> Ne
     return NewPlugin(target, tuple(target / path for path in texts), names["use"])
 
 
-def _names(kind: str, name: str) -> dict[str, str]:
+def _template_of(kind: str, template: str) -> str:
+    """The template of a kind that is called so; UsageError if there is none."""
+    known = TEMPLATES[kind]
+    if template and template not in known:
+        raise UsageError(
+            f"a {title(kind)} has no template '{template}'.{did_you_mean(template, known)} "
+            f"There are: {', '.join(known)}."
+            if len(known) > 1
+            else f"a {title(kind)} has one template only: leave out --template {template}."
+        )
+    return template or known[0]
+
+
+def _names(kind: str, name: str, template: str) -> dict[str, str]:
     """The substitutions in the templates; UsageError for an invalid name."""
-    taken = [row for row in registry.listing() if (row.kind, row.name) == (kind, name)]
-    known = registry.names(kind)
+    _check_name(kind, name)
+    short = name.replace("-", "_")
+    module = f"textreg_{short}"
+    compiled = template == "cython"
+    checks, given, options = _TESTED[kind]
+    names = {
+        "kind": kind,
+        "name": name,
+        "short": short,
+        "title": title(kind),
+        "template": template,
+        "module": module,
+        "source": module if compiled else f"{module}.py",
+        "distribution": f"textreg-{name}",
+        "Class": "".join(part.capitalize() for part in name.split("-")),
+        "use": Template(_USE[kind]).substitute(name=name),
+        "version": ".".join(metadata.version("textreg").split(".")[:2]),
+        "checks": checks,
+        "given": given,
+        "options": options,
+        "requires": '"setuptools>=77", "Cython>=3.1"' if compiled else '"setuptools>=77"',
+        "packages": _PACKAGE.format(module) if compiled else f'py-modules = ["{module}"]\n',
+        "more": _KERNEL if compiled else "",
+    }
+    _check_free(names)
+    return names
+
+
+_PACKAGE = """packages = ["{0}"]
+
+[tool.setuptools.package-data]
+{0} = ["*.pyi", "*.pyx"]
+"""
+
+_KERNEL = """ Its loop is
+compiled: `kernel.pyx`, with its types in `kernel.pyi` and the same in plain Python in `twin.py`.
+After a change of the kernel repeat `pip install -e .`."""
+
+
+def _check_name(kind: str, name: str) -> None:
+    """UsageError for a name that cannot be that of a plugin, or is taken."""
     if name.startswith("textreg-"):
         raise UsageError(
             f"'{name}': leave out 'textreg-', which is put before the name of the distribution."
@@ -102,34 +189,45 @@ def _names(kind: str, name: str) -> dict[str, str]:
             f"'{name}' cannot be the name of a plugin here: take small letters and digits, with "
             "single hyphens between them, a letter first, such as my-own."
         )
+    if len(name) > _LONGEST:
+        raise UsageError(f"'{name}' is too long: take {_LONGEST} characters at most.")
+    if name == "none":
+        raise UsageError("'none' as an option's value means no part: take another name.")
+    taken = [row for row in registry.listing() if (row.kind, row.name) == (kind, name)]
     if taken:
         raise UsageError(
             f"there is a {title(kind)} called '{name}' already, of {taken[0].distribution}. Take "
-            f"another name than {', '.join(known)}."
+            f"another name than {', '.join(registry.names(kind))}."
         )
-    short = name.replace("-", "_")
-    names = {
-        "kind": kind,
-        "name": name,
-        "short": short,
-        "title": title(kind),
-        "module": f"textreg_{short}",
-        "distribution": f"textreg-{name}",
-        "Class": "".join(part.capitalize() for part in name.split("-")),
-        "use": Template(_USE[kind]).substitute(name=name),
-        "version": ".".join(metadata.version("textreg").split(".")[:2]),
+
+
+def _check_free(names: dict[str, str]) -> None:
+    """UsageError where the class, the module or the distribution stands for something else."""
+    cls, name, module = names["Class"], names["name"], names["module"]
+    if hasattr(builtins, cls) or keyword.iskeyword(cls) or cls in _used(names):
+        raise UsageError(
+            f"'{name}' would be the class {cls}, which is something else in Python or the plugin: "
+            f"take a longer name, such as {name}-one."
+        )
+    if find_spec(module) is not None:
+        raise UsageError(
+            f"a module {module} is installed already, maybe of {names['distribution']}: take "
+            "another name."
+        )
+    if any(metadata.distributions(name=names["distribution"])):
+        raise UsageError(
+            f"a distribution {names['distribution']} is installed already: take another name."
+        )
+
+
+def _used(names: dict[str, str]) -> set[str]:
+    """The names that the module of a template binds or uses, but for that of its class."""
+    text = _filled(f"{names['template']}/module.py.tmpl", {**names, "Class": "_Class"})
+    return {
+        getattr(node, "id", getattr(node, "name", ""))
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, (ast.Name, ast.alias, ast.ClassDef))
     }
-    if names["Class"] in re.findall(r"\w+", _template(f"{kind}/module.py.tmpl")):
-        raise UsageError(
-            f"'{name}' would be the class {names['Class']}, which the plugin needs for something "
-            f"else: take a longer name, such as {name}-one."
-        )
-    if find_spec(names["module"]) is not None:
-        raise UsageError(
-            f"a module {names['module']} is installed already, maybe of {names['distribution']}: "
-            "take another name."
-        )
-    return names
 
 
 def _filled(template: str, names: dict[str, str]) -> str:

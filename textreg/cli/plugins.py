@@ -173,8 +173,15 @@ def check_plugin(name: str, as_json: bool) -> None:
     default=".",
     help="Folder that gets the new one.  [default: the present one]",
 )
+@click.option(
+    "--template",
+    metavar="TEMPLATE",
+    default="",
+    help="Of a regularizer: penalty, solve for a procedure of its own, or cython for a penalty "
+    "with a compiled kernel.  [default: penalty]",
+)
 @shared.as_json
-def new_plugin(kind: str, name: str, into: str, as_json: bool) -> None:
+def new_plugin(kind: str, name: str, into: str, template: str, as_json: bool) -> None:
     """Write the distribution textreg-NAME, which can be installed, tested and changed at once.
 
     KIND is tokenizer, groups (a group builder), graph (a graph builder), regularizer or loss. The
@@ -182,7 +189,7 @@ def new_plugin(kind: str, name: str, into: str, as_json: bool) -> None:
     """
     from textreg.authoring.scaffold import write_plugin
 
-    written = write_plugin(kind, name, into)
+    written = write_plugin(kind, name, into, template)
     if as_json:
         files = [str(path) for path in written.files]
         print_json({"folder": str(written.folder), "files": files, "use": written.use})
