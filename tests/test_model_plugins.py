@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 from distributions import Distribution, one_part, unpack
+from model_files import content
 from sites import Site
-
-from textreg.model import container
-from textreg.model.storage import ARRAYS
 
 RAN = 'import pathlib\npathlib.Path(__file__).with_suffix(".ran").touch()\n'
 BODY = """\
@@ -61,7 +59,7 @@ def ran(site: Site) -> bool:
 
 
 def test_the_model_names_it(site: Site) -> None:
-    header, _ = container.unpack(site.folder / "model.textreg", ARRAYS)
+    header, _ = content(site.folder / "model.textreg")
     origin = {"distribution": "acme-spaces", "version": "1.3.0", "api": 1}
     assert header["tokenizer"] == {"name": "spaces", "params": {"lower": False}, **origin}
     tokenizer, *others = header["summary"]["plugins"]

@@ -12,13 +12,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from model_files import content
 from sites import Site
 
 from textreg.errors import BrokenPluginError, PluginError, UsageError
 from textreg.hookspecs import HOOK_OF_KIND
 from textreg.kinds import KINDS
-from textreg.model.container import unpack
-from textreg.model.storage import ARRAYS
 from textreg.plugins import calls
 from textreg.plugins.entries import KIND_NAMES
 from textreg.plugins.guard import traceback_of
@@ -256,7 +255,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
 
 
 def test_the_model_names_the_file(site: Site) -> None:
-    header, _ = unpack(site.folder / "model.textreg", ARRAYS)
+    header, _ = content(site.folder / "model.textreg")
     origin = {"distribution": "", "version": "", "api": 1, "file": "mine.py", "sha256": DIGEST}
     assert header["tokenizer"] == {"name": "pieces", "params": {"at": " "}, **origin}
     tokenizer, regularizer, loss = header["summary"]["plugins"]

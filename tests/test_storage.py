@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from model_files import content, rewrite
 from safetensors.numpy import save_file
 
 from textreg.errors import ModelError, UsageError
@@ -28,7 +29,7 @@ from textreg.kinds import Tokenizer
 from textreg.model import container
 from textreg.model.model import Model
 from textreg.model.saved_tokenizer import TokenizerOrigin
-from textreg.model.storage import ARRAYS, load_model, save_model
+from textreg.model.storage import load_model, save_model
 from textreg.model.summary import (
     ChoiceSummary,
     DevMetrics,
@@ -79,7 +80,6 @@ SUMMARY = TrainingSummary(
     calibration="temperature",
     thresholds={"label 0": ThresholdSummary("f1", 0.5, precision=0.75, recall=1.0)},
     plugins=(PartOrigin("tokenizer", "words", "textreg", "1.0", 1),),
-    seconds={"fit": 0.5},
     path=PathSummary("l1", points=3),
     order=(("good", "bad"),),
     order_groups=((GroupStep(0, "sentence 1", ("good",)), GroupStep(None, None, ("bad",))),),
@@ -136,14 +136,6 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def rewrite(path: Path, edit: Callable[[dict[str, Any], dict[str, Any]], object]) -> None:
-    """Change a file's header and arrays, and make its checksum right again."""
-    header, arrays = container.unpack(path, ARRAYS)
-    arrays = dict(arrays)
-    edit(header, arrays)
-    path.write_bytes(container.pack(header, arrays))
-
-
 # Round trips
 
 
@@ -197,7 +189,7 @@ def test_a_model_without_features(tmp_path: Path) -> None:
 
 def test_header_says_how_it_was_made(tmp_path: Path) -> None:
     save_model(make(tokenizer=registry.create("tokenizer", "words")), tmp_path / "m")
-    header, _ = container.unpack(tmp_path / "m", ARRAYS)
+    header, _ = content(tmp_path / "m")
     assert header["format"] == 1
     assert header["labels"] == ["label 0", "label 1"]
     assert TrainingSummary.from_json(header["summary"]) == SUMMARY
@@ -326,7 +318,7 @@ def test_a_name_that_is_too_long(tmp_path: Path) -> None:
 
 
 def test_a_newer_format(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    header, _ = container.unpack(path, ARRAYS)
+    header, _ = content(path)
     # A later version may have changed all the rest.
     with monkeypatch.context() as patch:
         patch.setattr(container, "FORMAT", 2)
@@ -345,7 +337,7 @@ def test_a_newer_format(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         lambda data, stated: (data, {**stated, "entries": stated["entries"] + 1}),
         lambda data, stated: (data, {**stated, "entries": 10**15}),
         lambda data, stated: (data, {**stated, "entries": 0}),
-        lambda data, stated: (data, {**stated, "dtype": "object"}),
+        lambda data, stated: (data, {**stated, "dtype": 3}),
         lambda data, stated: (data[:-3], stated),
         lambda data, stated: (data[::-1].copy(), stated),
         lambda data, stated: (data[:0], stated),
@@ -358,7 +350,7 @@ def test_a_newer_format(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_damaged_deflated_arrays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[..., Any]
 ) -> None:
-    deflate = container._deflate
+    deflate = container.deflate
 
     def damaged(arrays: Any) -> Any:
         stored, deflated = deflate(arrays)
@@ -366,15 +358,15 @@ def test_damaged_deflated_arrays(
         return stored, deflated
 
     with monkeypatch.context() as patch:
-        patch.setattr(container, "_deflate", damaged)
+        patch.setattr(container, "deflate", damaged)
         save_model(many_names(), tmp_path / "m")
-    with pytest.raises(ModelError, match=r"m is damaged: .*(inflated|its header has no)"):
+    with pytest.raises(ModelError, match=r"m is damaged: .*(inflate|its header has no)"):
         load_model(tmp_path / "m")
 
 
 def test_deflated_that_is_no_object(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(container, "_deflate", lambda arrays: (dict(arrays), [1]))
+        patch.setattr(container, "deflate", lambda arrays: (dict(arrays), [1]))
         save_model(make(), path)
     with pytest.raises(ModelError, match="is damaged: its header has no 'deflated'"):
         load_model(path)
@@ -445,15 +437,16 @@ DAMAGES = {
         lambda header, arrays: header["vectorizer"].update(ngrams=2) or _blank(arrays["names"]),
         "more than 2 words",
     ),
-    "idf without tfidf": (lambda header, arrays: arrays.update(idf=np.ones(5)), "tfidf"),
+    "idf without tfidf": (lambda header, arrays: arrays.update(idf=np.ones(12)), "tfidf"),
+    "idf of other features": (lambda header, arrays: arrays.update(idf=np.ones(5)), "5 idf values"),
     "tfidf without idf": (
         lambda header, arrays: header["vectorizer"].update(weighting="tfidf"),
         "tfidf",
     ),
-    "columns out of bounds": (_columns([0, 99]), "columns are not increasing"),
-    "columns out of order": (_columns([1, 0]), "columns are not increasing"),
-    "negative columns": (_columns([-1, 0]), "columns are not increasing"),
-    "columns that do not fit": (_columns([0, 1]), "a feature outside 0 to 1"),
+    "columns out of bounds": (_columns([*range(11), 99]), "columns are not increasing"),
+    "columns out of order": (_columns([1, 0, *range(2, 12)]), "columns are not increasing"),
+    "negative columns": (_columns([-1, *range(11)]), "columns are not increasing"),
+    "columns that do not fit": (_columns([0, 1]), "weight_ptr. does not divide 35"),
     "stop words missing": (
         lambda header, arrays: header.pop("stop_words"),
         "'stop_words' is missing",
@@ -461,7 +454,7 @@ DAMAGES = {
     "stop words are numbers": (_header("stop_words", [1]), r"'stop_words\[0\]' must be text"),
     "weights without columns": (_array("weight_columns", lambda a: a[:-1]), "weights for"),
     "intercepts missing": (_array("intercepts", lambda a: a[:1]), "1 intercepts, not 3"),
-    "wrong type": (_array("weights", lambda a: a.astype(np.float32)), "has the type F32"),
+    "wrong type": (_array("weights", lambda a: a.astype(np.float32)), "has the type 'F32'"),
     "wrong shape": (_array("weights", lambda a: a[:, None]), "and the shape"),
     "array missing": (lambda header, arrays: arrays.pop("intercepts"), "no array 'intercepts'"),
     "one label": (_header("labels", ["x"]), "two or more distinct labels"),
@@ -477,7 +470,10 @@ DAMAGES = {
         lambda header, arrays: header["vectorizer"].update(self=1),
         "no parameter 'self'",
     ),
-    "infinite threshold": (_header("thresholds", {"label 0": 10**400}), "must be a finite number"),
+    "infinite threshold": (
+        _header("thresholds", {"label 0": 10**400}),
+        "000..., which is too large",
+    ),
     "unknown vectorizer parameter": (
         lambda header, arrays: header["vectorizer"].update(magic=1),
         "no parameter 'magic'",
@@ -508,14 +504,14 @@ DAMAGES = {
     ),
     "a search without a split": (_summary(split=None), "'summary' contradicts itself: a search"),
     "orders that do not fit": (_summary(order=[]), "'summary' contradicts itself: order and"),
-    "infinite gap": (_summary(gap=10**400), "'summary.gap' must be a finite number"),
+    "infinite gap": (_summary(gap=10**400), "000..., which is too large"),
     "interval of one end": (
         lambda header, arrays: header["summary"]["dev"].update(accuracy_interval=[0.5]),
         "'summary.dev.accuracy_interval' must be of length 2",
     ),
-    "seconds of a flag": (
-        _summary(seconds={"fit": True}),
-        "seconds.fit' must be a finite number",
+    "counts of a flag": (
+        _summary(labels={"a": True}),
+        "labels.a' must be a finite number",
     ),
     "an order of numbers": (
         _summary(order=[[1]]),
@@ -548,7 +544,7 @@ def test_weights_that_no_memory_holds(path: Path, monkeypatch: pytest.MonkeyPatc
         raise MemoryError
 
     monkeypatch.setattr("textreg.model.storage.np.zeros", refuse)
-    with pytest.raises(ModelError, match="do not fit into memory"):
+    with pytest.raises(ModelError, match="does not fit into the memory"):
         load_model(path)
 
 
@@ -605,27 +601,6 @@ def test_any_damage_is_noticed(small: tuple[Path, bytes, Model], data: st.DataOb
     except ModelError:
         return  # noticed; any other exception fails the test
     assert same(model, loaded)
-
-
-@settings(max_examples=300)
-@given(data=st.data())
-def test_what_passes_without_a_checksum_can_predict(
-    small: tuple[Path, bytes, Model], data: st.DataObject
-) -> None:
-    path, content, _ = small
-    changed = bytearray(content)
-    start = 8 + int.from_bytes(content[:8], "little")
-    for _ in range(data.draw(st.integers(1, 2))):
-        changed[data.draw(st.integers(start, len(changed) - 1))] ^= data.draw(st.integers(1, 255))
-    path.write_bytes(changed)
-    stated = container._parse_header(path, content)["checksum"]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(container, "_checksum", lambda header, raw: stated)
-        try:
-            model = load_model(path)
-        except ModelError:
-            return
-    assert len(model.predict(TEXTS)) == len(TEXTS)
 
 
 # Tokenizers that are not there
@@ -846,9 +821,7 @@ def test_others_may_read_what_the_umask_lets_them(tmp_path: Path) -> None:
     assert (tmp_path / "m").stat().st_mode & 0o777 == 0o640
 
 
-def test_later_versions_may_add_arrays(path: Path) -> None:
-    model = load_model(path)
-    before = path.read_bytes()
-    rewrite(path, lambda header, arrays: arrays.update(groups=np.zeros((2, 2), dtype=np.float32)))
-    assert path.read_bytes() != before
-    assert same(load_model(path), model)
+def test_an_array_that_no_model_has(path: Path) -> None:
+    rewrite(path, lambda header, arrays: arrays.update(groups=np.zeros(3)))
+    with pytest.raises(ModelError, match="a model has no array 'groups'"):
+        load_model(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -74,7 +73,7 @@ def test_train_learns(reg: str) -> None:
     assert summary.dev.documents == 12
     assert summary.converged
     assert summary.gap <= 1e-4
-    assert set(summary.seconds) == {"features", "search", "fit"}
+    assert set(model.seconds) == {"features", "search", "fit"}
     assert set(summary.dev.metrics) == {"accuracy", "macro-f1", "log-loss"}
     assert summary.dev.metrics in [point.metrics for point in summary.search]
 
@@ -94,7 +93,7 @@ def test_results_do_not_depend_on_jobs(labels: tuple[str, ...], reg: str) -> Non
     alone = train(texts, chosen, reg=reg, cv=3, jobs=1)
     many = train(texts, chosen, reg=reg, cv=3, jobs=4)
     same(alone, many)
-    assert replace(alone.summary, seconds={}) == replace(many.summary, seconds={})
+    assert alone.summary == many.summary
 
 
 def test_more_than_two_classes() -> None:

@@ -12,6 +12,7 @@ from textreg.cli import shared
 from textreg.cli.output import check_target, print_json, print_table, size
 from textreg.errors import UsageError
 from textreg.features.encoder import Encoder
+from textreg.model.container import file_digest
 from textreg.model.model import Model
 from textreg.model.saved_tokenizer import TokenizerOrigin, missing_tokenizer
 from textreg.model.storage import load_model
@@ -35,12 +36,26 @@ from textreg.terminal import single_line
 @click.option(
     "--plot", metavar="FILE", help="Plot the path, metric against features, as .svg or .png."
 )
+@click.option(
+    "--digest",
+    is_flag=True,
+    help="Print the SHA-256 digest of the file and nothing else, as sha256sum does.",
+)
 @shared.as_json
-def command(model: str, top: int, with_path: bool, plot: str | None, as_json: bool) -> None:
+def command(
+    model: str, top: int, with_path: bool, plot: str | None, digest: bool, as_json: bool
+) -> None:
     """Show the settings of a model, its size, and the features that support each label most.
 
     With --path, show the models along its regularization path instead, and which one was chosen.
     """
+    if digest:
+        found = file_digest(Path(model))
+        if as_json:
+            print_json({"model": model, "sha256": found})
+        else:
+            click.echo(f"{found}  {model}")
+        return
     loaded = load_model(model, tokenizer=False)
     if with_path or plot:
         _show_path(loaded, model, plot, as_json)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -94,11 +93,11 @@ def command(
     with progress_bar(quiet=out.quiet) as progress:
         model = train_corpus(corpus, training, progress, started=started)
     assert model.summary is not None
-    summary = replace(model.summary, seconds={"read": seconds, **model.summary.seconds})
-    model.summary = summary
+    model.seconds = {"read": seconds, **model.seconds}
     model.save(target)
 
-    result = {**summary.to_json(), "skipped": len(corpus.skipped), "model": str(target)}
+    result = {**model.summary.to_json(), "seconds": model.seconds}
+    result |= {"skipped": len(corpus.skipped), "model": str(target)}
     if out.report is not None:
         from textreg.cli.report import write_report
 
@@ -109,7 +108,7 @@ def command(
     if out.as_json:
         print_json(result)
     elif talk:
-        print_summary(summary, model.task, target, out.report)
+        print_summary(model, target, out.report)
     if not model.n_features:
         (answer,) = model.predict([""])
         click.echo(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import click
 from textreg.cli.output import measures, percent, size
 from textreg.measure.metrics import SMALLER
 from textreg.model.json_records import to_json
+from textreg.model.model import Model
 from textreg.model.summary import (
     ChoiceSummary,
     DevMetrics,
@@ -29,29 +30,39 @@ MAX_LABELS = 8
 SPLIT_TITLES = {"dev": "--dev", "holdout": "documents held out", "cv": "cross-validation"}
 
 
-def print_summary(summary: TrainingSummary, task: Task, model: Path, report: str | None) -> None:
+def print_summary(model: Model, saved: Path, report: str | None) -> None:
     """Print how a model was trained, and which files were written."""
-    for line in (*_data_lines(summary, task), *_search_lines(summary), *_fit_lines(summary, model)):
+    summary, seconds = model.summary, model.seconds
+    assert summary is not None
+    for line in (
+        *_data_lines(summary, model.task, seconds),
+        *_search_lines(summary, seconds),
+        *_fit_lines(summary, seconds, saved),
+    ):
         click.echo(line)
-    click.echo(f"saved {model} ({size(os.path.getsize(model))})")
+    click.echo(f"saved {saved} ({size(os.path.getsize(saved))})")
     if report is not None:
         click.echo(f"report: {report} ({size(os.path.getsize(report))})")
-    click.echo(f"next: textreg evaluate {model} TEST_FILE, or textreg show {model}")
+    click.echo(f"next: textreg evaluate {saved} TEST_FILE, or textreg show {saved}")
 
 
-def _data_lines(summary: TrainingSummary, task: Task) -> Iterator[str]:
+def _data_lines(
+    summary: TrainingSummary, task: Task, seconds: Mapping[str, float]
+) -> Iterator[str]:
     title, shown = task.label_lines(summary.labels)
     labels = [single_line(label) for label in shown]
     more = f" and {len(labels) - MAX_LABELS} more" if len(labels) > MAX_LABELS else ""
     yield f"{title}: {', '.join(labels[:MAX_LABELS])}{more}"
-    yield f"features: {summary.features:,} ({summary.seconds['features']:.1f} s)"
+    yield f"features: {summary.features:,} ({seconds['features']:.1f} s)"
     if groups := summary.groups:
         yield f"groups: {groups.before:,} {groups.name}, {groups.after:,} differ"
     if graph := summary.graph:
         yield f"graph: {graph.links:,} links of {graph.name}"
 
 
-def _fit_lines(summary: TrainingSummary, model: Path) -> Iterator[str]:
+def _fit_lines(
+    summary: TrainingSummary, seconds: Mapping[str, float], saved: Path
+) -> Iterator[str]:
     if summary.calibration:
         yield f"calibration: {summary.calibration}, on the documents held out"
     for label, chosen in summary.thresholds.items():
@@ -63,7 +74,7 @@ def _fit_lines(summary: TrainingSummary, model: Path) -> Iterator[str]:
     end = "converged" if summary.converged else "NOT converged"
     yield (
         f"model: {summary.nonzero:,} features ({percent(summary.nonzero, summary.features)}) from "
-        f"{summary.documents:,} documents, {bound}, {end} ({summary.seconds['fit']:.1f} s)"
+        f"{summary.documents:,} documents, {bound}, {end} ({seconds['fit']:.1f} s)"
     )
     if unsmoothed := summary.unsmoothed:
         bound = "no bound" if unsmoothed.gap is None else f"gap {unsmoothed.gap:.1e} at most"
@@ -71,11 +82,11 @@ def _fit_lines(summary: TrainingSummary, model: Path) -> Iterator[str]:
     if path := summary.path:
         yield (
             f"path: {path.points} values of {path.parameter} "
-            f"({summary.seconds['path']:.1f} s); see it: textreg show {model} --path"
+            f"({seconds['path']:.1f} s); see it: textreg show {saved} --path"
         )
 
 
-def _search_lines(summary: TrainingSummary) -> Iterator[str]:
+def _search_lines(summary: TrainingSummary, seconds: Mapping[str, float]) -> Iterator[str]:
     dev, split, choice, metric = summary.dev, summary.split, summary.select, summary.metric
     if not summary.search or dev is None or split is None or choice is None or metric is None:
         return
@@ -85,7 +96,7 @@ def _search_lines(summary: TrainingSummary) -> Iterator[str]:
         yield (
             f"search: {len(summary.search)} settings of {summary.reg.name} on "
             f"{dev.documents:,} documents ({name}) by {metric} "
-            f"({summary.seconds['search']:.1f} s)"
+            f"({seconds['search']:.1f} s)"
         )
     chosen = {key.replace("_", "-"): value for key, value in summary.chosen.items()}
     params = summary.reg.params

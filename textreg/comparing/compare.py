@@ -175,8 +175,8 @@ def _measure(
         )
     summary = model.summary
     dev = None if summary is None else summary.dev
-    if seconds is None and summary is not None:
-        seconds = sum(value for key, value in summary.seconds.items() if key != "read")
+    if seconds is None and model.seconds:
+        seconds = sum(value for key, value in model.seconds.items() if key != "read")
     return Measurement(
         candidate=name,
         benchmark=benchmark.name,

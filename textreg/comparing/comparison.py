@@ -40,7 +40,8 @@ class Measurement:
     of : int or None
         Number of features in training; None where a saved model does not say.
     seconds : float or None
-        Wall time of feature extraction, search and fit. Of a saved model: of its training.
+        Wall time of feature extraction, search and fit. None of a saved model, whose file
+        does not keep times.
     gap : float or None
         Relative duality gap of the fit; None where there is no bound.
     converged : bool or None

@@ -4,6 +4,13 @@ Arrays that compress are stored deflated (zlib, RFC 1950), as arrays of bytes wi
 the header's ``deflated`` has the type and the number of entries of each. This saves four fifths of
 the space that names and frequencies of a hundred thousand features take.
 
+A file is read from its beginning to its end, and nothing of it is used before it is checked: the
+table of arrays against the size of the file before arrays are read, the checksum before any is
+inflated, and lengths before that. So what a file takes of memory is in proportion to its size:
+see :mod:`textreg.model.deflating`. The
+checksum shows damage, not forgery: whoever changes a file can write a new one. To be sure who made
+a file compare its digest with one from there, see :func:`opened`.
+
 This module does not know the meaning of the header and the arrays: see
 :mod:`textreg.model.storage`.
 """
@@ -11,92 +18,76 @@ This module does not know the meaning of the header and the arrays: see
 from __future__ import annotations
 
 import hashlib
-import json
+import os
+import re
 import stat
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from textreg.errors import ModelError, UsageError
+from textreg.model.deflating import cannot_inflate, check_expansion, deflate, inflate
+from textreg.model.faults import FaultError, blaming, field, shown
+from textreg.model.strict_json import canonical, parse
+from textreg.model.tensors import (
+    METADATA,
+    Entry,
+    arrange,
+    code,
+    entries_of,
+    has_table,
+    join,
+    little,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Arrays = Mapping[str, NDArray[Any]]
 
-T = TypeVar("T")
-
 FORMAT = 1
 """Version of the file format that is written, and the only one that is read."""
 
-MAX_RATIO = 0.9
-"""An array is deflated if that leaves less than this share of its bytes."""
-
-_MAX_EXPANSION = 1032  # bytes that zlib inflates one byte to at most (zlib.net, technical notes)
-
 _KEY = "textreg"
-_MAX_HEADER = 100_000_000  # bytes; the limit of safetensors itself
-
-
-class FaultError(ModelError):
-    """What is wrong inside a file; :func:`blaming` adds which file, and what to do."""
-
-
-@contextmanager
-def blaming(path: Path) -> Iterator[None]:
-    """Turn a FaultError, or the UsageError of a record, into a ModelError that names the file."""
-    try:
-        yield
-    except (FaultError, UsageError) as fault:
-        raise ModelError(
-            f"{path} is damaged: {str(fault).rstrip('.')}. Copy it again from where it was made, "
-            "or train it again."
-        ) from fault
-
-
-def field(header: Mapping[str, Any], key: str, kind: type[T]) -> T:
-    """A member of a JSON object, which must be of exactly this type."""
-    value = header.get(key)
-    if type(value) is not kind:  # isinstance would take true for a whole number
-        raise FaultError(f"its header has no '{key}' of the type {kind.__name__}")
-    return value
 
 
 def pack(header: Mapping[str, Any], arrays: Arrays) -> bytes:
-    """The bytes of a file; adds ``format``, ``deflated`` and ``checksum`` to the header."""
-    from safetensors.numpy import save
-
-    stored, deflated = _deflate(arrays)
-    header = {**header, "format": FORMAT, "deflated": deflated}
-    raw = {
-        name: {"dtype": _code(array.dtype), "shape": array.shape, "data": _little(array).tobytes()}
-        for name, array in stored.items()
-    }
+    """The bytes of a file; adds ``format`` and ``deflated`` to the header."""
+    stored, deflated = deflate(arrays)
+    text = canonical({**header, "format": FORMAT, "deflated": deflated})
+    entries = arrange(stored)
+    data = [little(stored[entry.name]).tobytes() for entry in entries]
     # Over the header as well: a changed label or threshold is as bad as a changed weight.
-    header["checksum"] = _checksum(header, raw)
-    return save(stored, {_KEY: _canonical(header)})
+    digest = hashlib.sha256(text.encode())
+    for entry, part in zip(entries, data, strict=True):
+        digest.update(entry.digest_text())
+        digest.update(part)
+    return join({_KEY: text, "checksum": digest.hexdigest()}, entries, data)
 
 
-def unpack(path: Path, dtypes: Mapping[str, str]) -> tuple[dict[str, Any], Arrays]:
-    """Header and arrays of a file whose checksum is right.
+class Container:
+    """A model file whose header is read, and whose arrays are not yet.
 
-    dtypes: types of the arrays to read by name, all one-dimensional; any of them may be missing.
-    Numbers are finite; nothing else about the content is checked.
-
-    Raises UsageError if there is no such file, ModelError if it is not a model file, is damaged, or
-    has a newer format.
+    Attributes
+    ----------
+    header : dict of str to Any
+        The JSON header.
+    lengths : dict of str to int
+        Number of entries of each array, by its name.
+    size : int
+        Bytes of the file.
     """
-    from safetensors import SafetensorError, deserialize
 
-    data = _read(path)
-    header = _parse_header(path, data)
-    with blaming(path):
-        # Before all else: a newer format may have another checksum and other arrays.
-        version = field(header, "format", int)
+    def __init__(self, path: Path, file: IO[bytes], dtypes: Mapping[str, str]) -> None:
+        self.size = os.fstat(file.fileno()).st_size
+        self._file = file
+        table = _read_table(path, file, self.size)
+        self._text, self.header = _read_header(path, table)
+        # Before all else: a newer format may have other arrays, and another checksum.
+        version = field(self.header, "format", int)
         if version > FORMAT:
             raise ModelError(
                 f"{path} was made by a newer textreg (format {version}, this one reads "
@@ -104,20 +95,102 @@ def unpack(path: Path, dtypes: Mapping[str, str]) -> tuple[dict[str, Any], Array
             )
         if version < FORMAT:
             raise FaultError(f"there is no format {version}")
-        try:
-            raw = dict(deserialize(data))  # type: ignore[no-untyped-call]
-        except SafetensorError as error:
-            raise FaultError(str(error)) from error
-        stated = field(header, "checksum", str)
-        del header["checksum"]
-        if stated != _checksum(header, raw):
+        self._checksum = field(table[METADATA], "checksum", str)
+        self._entries = entries_of(table, self.size - file.tell())
+        deflated = field(self.header, "deflated", dict)
+        del self.header["deflated"]
+        if unknown := deflated.keys() - table.keys():
+            raise FaultError(f"it has no array {shown(min(unknown))} to inflate")
+        self._deflated = deflated
+        self._dtypes = dtypes
+        self.lengths = {entry.name: self._length(entry) for entry in self._entries}
+        sizes = [n * np.dtype(dtypes[name]).itemsize for name, n in self.lengths.items()]
+        check_expansion(sum(sizes), self.size - file.tell())
+
+    def read(self) -> Arrays:
+        """Read the arrays. Their numbers are finite; nothing else about them is checked.
+
+        Raises FaultError if they are not what the checksum says.
+        """
+        _check_written(self._file, self.size)
+        digest = hashlib.sha256(self._text)
+        stored = {}
+        for entry in self._entries:
+            data = stored[entry.name] = np.empty(entry.end - entry.begin, dtype=np.uint8)
+            if self._file.readinto(data) != len(data):  # type: ignore[attr-defined]
+                raise FaultError("it ends before its last array")
+            digest.update(entry.digest_text())
+            digest.update(data.data)
+        if digest.hexdigest() != self._checksum:
             raise FaultError("its checksum does not fit its content")
-        deflated = field(header, "deflated", dict)
-        del header["deflated"]
-        for name in deflated.keys() & raw.keys() & dtypes.keys():
-            raw[name] = _inflate(name, raw[name]["data"], deflated[name], dtypes[name])
-        arrays = {name: _array(name, raw[name], dtypes[name]) for name in dtypes if name in raw}
-    return header, arrays
+        return {entry.name: self._array(entry, stored.pop(entry.name)) for entry in self._entries}
+
+    def _length(self, entry: Entry) -> int:
+        """The number of entries of an array, once it is inflated."""
+        (length,) = entry.shape
+        dtype = entry.dtype
+        if entry.name not in self._dtypes:
+            raise FaultError(f"a model has no array {shown(entry.name)}")
+        if (stated := self._deflated.get(entry.name)) is not None:
+            if entry.dtype != "U8" or type(stated) is not dict:
+                raise cannot_inflate(entry.name)
+            dtype, length = field(stated, "dtype", str), field(stated, "entries", int)
+            if length <= 0:
+                raise cannot_inflate(entry.name)
+        if dtype != code(np.dtype(self._dtypes[entry.name])):
+            raise FaultError(f"the array '{entry.name}' has the type {shown(dtype)}")
+        return length
+
+    def _array(self, entry: Entry, data: NDArray[np.uint8]) -> NDArray[Any]:
+        dtype = np.dtype(self._dtypes[entry.name])
+        if entry.name in self._deflated:
+            data = inflate(entry.name, data, self.lengths[entry.name] * dtype.itemsize)
+        array: NDArray[Any] = data.view(dtype.newbyteorder("<")).astype(dtype, copy=False)
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise FaultError(f"the array '{entry.name}' holds a number that is not finite")
+        return array
+
+
+@contextmanager
+def opened(path: Path, dtypes: Mapping[str, str], sha256: str | None = None) -> Iterator[Container]:
+    """Open a model file; what is raised inside names the file.
+
+    dtypes: types of the arrays that a file may have, by name. sha256: digest that the file must
+    have, in hexadecimal digits.
+
+    Raises UsageError if there is no such file or no such digest; ModelError if it is not a model
+    file, is damaged, has another digest, has a newer format, or does not fit into memory.
+    """
+    if sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", sha256):
+        raise UsageError(
+            f"sha256 must be a digest of 64 hexadecimal digits, not {shown(sha256)}: see "
+            f"textreg show {path} --digest."
+        )
+    with _reading(path) as file:
+        if sha256 is not None and (found := _digest(file)) != sha256.lower():
+            raise ModelError(
+                f"{path} is another file than asked for: its SHA-256 digest is {found}, not "
+                f"{sha256.lower()}. Get the file again, or ask who made it for its digest."
+            )
+        try:
+            with blaming(path):
+                yield Container(path, file, dtypes)
+        except MemoryError as error:
+            raise ModelError(
+                f"{path} does not fit into the memory that is free. Free some, or load it on a "
+                "machine with more."
+            ) from error
+
+
+def file_digest(path: Path) -> str:
+    """The SHA-256 digest of a model file, in hexadecimal digits, as ``sha256sum`` prints it.
+
+    Raises UsageError if there is no such file, ModelError if it is not a model file.
+    """
+    with _reading(path) as file:
+        if not has_table(file.read(9)):
+            raise _not_a_model(path)
+        return _digest(file)
 
 
 def is_container(path: Path) -> bool:
@@ -126,82 +199,19 @@ def is_container(path: Path) -> bool:
         if not stat.S_ISREG(path.stat().st_mode):
             return False
         with path.open("rb") as file:
-            return _has_header(file.read(9))
+            return has_table(file.read(9))
     except OSError:
         return False
 
 
-def _canonical(header: Mapping[str, Any]) -> str:
-    """The canonical JSON text of a header."""
-    return json.dumps(header, sort_keys=True, allow_nan=False, separators=(",", ":"))
-
-
-def _checksum(header: Mapping[str, Any], raw: Mapping[str, Mapping[str, Any]]) -> str:
-    """SHA-256 of the header and the arrays, as safetensors stores these."""
-    digest = hashlib.sha256(_canonical(header).encode())
-    for name in sorted(raw):
-        part = raw[name]
-        digest.update(json.dumps([name, part["dtype"], list(part["shape"])]).encode())
-        digest.update(part["data"])
-    return digest.hexdigest()
-
-
-def _deflate(arrays: Arrays) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """The arrays to store; and the types and numbers of entries of those that are deflated."""
-    stored, deflated = dict(arrays), {}
-    for name, array in arrays.items():
-        data = zlib.compress(_little(array).tobytes())
-        if len(data) < MAX_RATIO * array.nbytes:
-            stored[name] = np.frombuffer(data, dtype=np.uint8)
-            deflated[name] = {"dtype": _code(array.dtype), "entries": array.size}
-    return stored, deflated
-
-
-def _inflate(name: str, data: bytes, stated: Any, wanted: str) -> dict[str, Any]:
-    """Inflate an array of the type ``wanted``, into the form in which safetensors gives others.
-
-    The output is limited to the size that the header states, and that to what zlib can have put
-    into ``data``: a small file cannot fill the memory.
-    """
-    fault = FaultError(f"the array '{name}' cannot be inflated to the numbers its header says")
-    if not isinstance(stated, dict):
-        raise fault
-    code, entries = field(stated, "dtype", str), field(stated, "entries", int)
-    dtype = np.dtype(wanted)
-    size = entries * dtype.itemsize
-    if code != _code(dtype) or not 0 < size <= _MAX_EXPANSION * len(data):
-        raise fault
-    inflating = zlib.decompressobj()
-    try:
-        inflated = inflating.decompress(data, size)
-        rest = inflating.decompress(inflating.unconsumed_tail, 1)
-    except (zlib.error, MemoryError) as error:
-        raise fault from error
-    if len(inflated) != size or rest or inflating.unused_data or not inflating.eof:
-        raise fault
-    return {"dtype": code, "shape": [entries], "data": inflated}
-
-
-def _code(dtype: np.dtype[Any]) -> str:
-    """The name of a type of numbers in safetensors, such as F64."""
-    return f"{dtype.kind.upper()}{8 * dtype.itemsize}"
-
-
-def _little(array: NDArray[Any]) -> NDArray[Any]:
-    """The array in the byte order of the file."""
-    return array.astype(array.dtype.newbyteorder("<"), copy=False)
-
-
-def _read(path: Path) -> bytes:
-    """The bytes of a file, which must begin like a safetensors file."""
+@contextmanager
+def _reading(path: Path) -> Iterator[IO[bytes]]:
+    """A regular file, open for reading."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise UsageError(f"{path} is not a file: give the path of a model file.")
         with path.open("rb") as file:
-            start = file.read(9)
-            if not _has_header(start):
-                raise _not_a_model(path)
-            return start + file.read()
+            yield file
     except FileNotFoundError:
         raise UsageError(
             f"there is no model file {path}. Check the path, or make the file: "
@@ -211,9 +221,48 @@ def _read(path: Path) -> bytes:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}.") from error
 
 
-def _has_header(start: bytes) -> bool:
-    """Whether nine bytes are the length of a header and the first character of its JSON."""
-    return start[8:9] == b"{" and int.from_bytes(start[:8], "little") <= _MAX_HEADER
+def _digest(file: IO[bytes]) -> str:
+    """The SHA-256 digest of a whole file, which is at its beginning then."""
+    file.seek(0)
+    digest = hashlib.sha256()
+    while part := file.read(1 << 20):
+        digest.update(part)
+    file.seek(0)
+    return digest.hexdigest()
+
+
+def _read_table(path: Path, file: IO[bytes], size: int) -> dict[str, Any]:
+    """The table of a safetensors file; the arrays follow in ``file``."""
+    start = file.read(8)
+    length = int.from_bytes(start, "little")
+    if not has_table(start + file.read(1)) or 8 + length > size:
+        raise _not_a_model(path)
+    file.seek(8)
+    try:
+        table = parse(file.read(length))
+    except FaultError:
+        raise
+    except (ValueError, RecursionError):
+        raise _not_a_model(path) from None
+    if type(table) is not dict or type(table.get(METADATA)) is not dict:
+        raise _not_a_model(path)
+    return table
+
+
+def _read_header(path: Path, table: Mapping[str, Any]) -> tuple[bytes, dict[str, Any]]:
+    """The header of a model, as text and as what that says."""
+    text = table[METADATA].get(_KEY)
+    if type(text) is not str:
+        raise _not_a_model(path)
+    try:
+        coded, header = text.encode(), parse(text)
+    except FaultError:
+        raise
+    except (ValueError, RecursionError):
+        raise _not_a_model(path) from None
+    if type(header) is not dict:
+        raise _not_a_model(path)
+    return coded, header
 
 
 def _not_a_model(path: Path) -> ModelError:
@@ -223,31 +272,16 @@ def _not_a_model(path: Path) -> ModelError:
     )
 
 
-def _parse_header(path: Path, data: bytes) -> dict[str, Any]:
-    end = 8 + int.from_bytes(data[:8], "little")
-    try:
-        header = json.loads(
-            json.loads(data[8:end])["__metadata__"][_KEY], parse_constant=_no_constant
-        )
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise _not_a_model(path) from None
-    if not isinstance(header, dict):
-        raise _not_a_model(path)
-    return header
+def _check_written(file: IO[bytes], size: int) -> None:
+    """FaultError for a file with a hole, such as a download that was cut off leaves.
 
-
-def _no_constant(word: str) -> None:
-    """Reject NaN and Infinity, which Python reads but JSON does not have."""
-    raise ValueError(word)
-
-
-def _array(name: str, raw: Mapping[str, Any], dtype: str) -> NDArray[Any]:
-    """An array of safetensors in the byte order of the machine."""
-    if raw["dtype"] != _code(np.dtype(dtype)) or len(raw["shape"]) != 1:
-        raise FaultError(
-            f"the array '{name}' has the type {raw['dtype']} and the shape {raw['shape']}"
-        )
-    array = np.frombuffer(raw["data"], dtype=np.dtype(dtype).newbyteorder("<")).astype(dtype)
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise FaultError(f"the array '{name}' holds a number that is not finite")
-    return array
+    A hole is no bytes on the disk and any number of zeros when it is read. :func:`pack` deflates
+    zeros, so its files have none.
+    """
+    if not hasattr(os, "SEEK_HOLE"):
+        return
+    at = os.lseek(file.fileno(), 0, os.SEEK_CUR)
+    hole = os.lseek(file.fileno(), 0, os.SEEK_HOLE)
+    if hole < size and not any(os.pread(file.fileno(), 512, hole)):  # some systems err here
+        raise FaultError(f"a part of it was never written, from byte {hole:,} on")
+    os.lseek(file.fileno(), at, os.SEEK_SET)

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from textreg.errors import RecordError, UsageError
-from textreg.model.container import FaultError
+from textreg.errors import DataError, UsageError
+from textreg.model.faults import FaultError, shown
 
 R = TypeVar("R")
 
@@ -23,6 +23,9 @@ INLINE = {"inline": True}
 
 Hyphens of its keys are underscores there, as in the names of fields.
 """
+
+MAX_DEPTH = 8
+"""How deep lists and objects may be nested in a value of any type."""
 
 _UNIONS = (Union, types.UnionType)
 
@@ -67,6 +70,7 @@ def _read(hint: Any, plain: Any, where: str) -> Any:
     """``plain`` as a value of the type ``hint``."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is Any:
+        _require(_depth(plain) <= MAX_DEPTH, "a parameter", plain, where)
         return plain
     if origin in _UNIONS:
         return _read_union(arguments, plain, where)
@@ -130,8 +134,21 @@ def _read_record(record: Any, plain: Any, where: str) -> Any:
         values[inlined.name] = _read(hints[inlined.name], members, where)
     try:
         return record(**values)
-    except (RecordError, UsageError) as error:
+    except (DataError, UsageError) as error:
         raise FaultError(f"'{where}' contradicts itself: {str(error).rstrip('.')}") from error
+
+
+def _depth(plain: Any) -> int:
+    """How deep lists and objects are nested, as far as one level above the most."""
+    depth, level = 0, [plain]
+    while depth <= MAX_DEPTH:
+        nested = [each for each in level if isinstance(each, (list, dict))]
+        if not nested:
+            break
+        depth += 1
+        members = [each.values() if isinstance(each, dict) else each for each in nested]
+        level = [one for each in members for one in each]
+    return depth
 
 
 def _join(where: str, name: str) -> str:
@@ -140,9 +157,7 @@ def _join(where: str, name: str) -> str:
 
 def _require(right: bool, expected: str, plain: Any, where: str) -> None:
     if not right:
-        shown = repr(plain)
-        shown = shown if len(shown) <= 40 else f"{shown[:37]}..."
-        raise FaultError(f"'{where}' must be {expected}, not {shown}")
+        raise FaultError(f"'{where}' must be {expected}, not {shown(plain)}")
 
 
 def _is_finite(plain: Any) -> bool:

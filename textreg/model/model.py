@@ -46,6 +46,12 @@ class Model:
     path : SolutionPath, optional
         The regularization path of the fit.
 
+    Attributes
+    ----------
+    seconds : dict of str to float
+        Seconds of each stage of the training that made the model: "read", "features", "search",
+        "fit", "path". A model file does not keep them, so that equal models have equal files.
+
     Raises
     ------
     UsageError
@@ -67,7 +73,8 @@ class Model:
         weights = np.ascontiguousarray(weights, dtype=np.float64)
         intercepts = np.ascontiguousarray(intercepts, dtype=np.float64)
         task.check_weights(weights, intercepts, len(encoder.names))
-        if not (np.isfinite(weights).all() and np.isfinite(intercepts).all()):
+        # Row by row, because a table of as many flags as weights may be large.
+        if not all(np.isfinite(row).all() for row in (*weights, intercepts)):
             raise UsageError("the weights and intercepts of a model must be finite numbers.")
         thresholds = dict(thresholds or {})
         task.check_thresholds(thresholds)
@@ -89,6 +96,7 @@ class Model:
         self.intercepts = intercepts
         self.path = path
         self.summary = summary
+        self.seconds: dict[str, float] = {}
 
     @property
     def labels(self) -> tuple[str, ...]:

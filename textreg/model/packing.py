@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.model.container import FaultError
+from textreg.model.faults import FaultError
 from textreg.records.ragged import row_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,10 @@ def pack_names(names: Sequence[str]) -> tuple[NDArray[np.uint8], Int64s]:
 
 
 def unpack_names(arrays: Arrays, names: str, ptr: str) -> list[str]:
-    """Names from the arrays called ``names`` and ``ptr``; FaultError unless they are distinct."""
+    """Names from the arrays called ``names`` and ``ptr``; FaultError unless they are distinct.
+
+    The lengths of all arrays here are those that the checks below let pass.
+    """
     blob = arrays[names].tobytes()
     check_offsets(arrays, ptr, max(0, len(arrays[ptr]) - 1), len(blob))
     bounds = arrays[ptr].tolist()
@@ -46,6 +49,24 @@ def unpack_names(arrays: Arrays, names: str, ptr: str) -> list[str]:
     if len(set(decoded)) < len(decoded):
         raise FaultError("two of its features have the same name")
     return decoded
+
+
+def check_name_lengths(lengths: Mapping[str, int], names: str, ptr: str) -> None:
+    """FaultError if arrays of these lengths cannot hold names that are distinct."""
+    # Only one of them can be without a letter.
+    if not 1 <= lengths[ptr] <= lengths[names] + 2:
+        raise FaultError(f"'{ptr}' does not divide {lengths[names]:,} letters into names")
+
+
+def check_row_lengths(
+    lengths: Mapping[str, int], names: tuple[str, str, str], rows: int, n_features: int
+) -> None:
+    """FaultError if arrays of these lengths cannot be sparse rows: see :func:`unpack_rows`."""
+    values, columns, ptr = (lengths[name] for name in names)
+    if values != columns:
+        raise FaultError(f"'{names[0]}' has {values:,} weights for {columns:,} features")
+    if ptr != rows + 1 or values > rows * n_features:
+        raise FaultError(f"'{names[2]}' does not divide {values:,} entries into {rows:,} parts")
 
 
 def check_offsets(arrays: Arrays, name: str, parts: int, total: int) -> None:
@@ -63,8 +84,6 @@ def unpack_rows(
     FaultError unless columns are features in increasing order within every row.
     """
     values, columns, ptr = (arrays[name] for name in names)
-    if len(columns) != len(values):
-        raise FaultError(f"'{names[0]}' has {len(values)} weights for {len(columns)} features")
     check_offsets(arrays, names[2], rows, len(values))
     if ((columns < 0) | (columns >= n_features)).any():
         raise FaultError(f"a weight is for a feature outside 0 to {n_features - 1}")

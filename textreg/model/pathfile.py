@@ -17,12 +17,19 @@ with as many rows for each point as the model has weight vectors.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg.model.container import FaultError
-from textreg.model.packing import pack_names, unpack_names, unpack_rows
+from textreg.model.faults import FaultError
+from textreg.model.packing import (
+    check_name_lengths,
+    check_row_lengths,
+    pack_names,
+    unpack_names,
+    unpack_rows,
+)
 from textreg.model.regularization_path import PathHeader, SolutionPath
 
 if TYPE_CHECKING:
@@ -52,21 +59,34 @@ def path_arrays(path: SolutionPath) -> Arrays:
     }
 
 
+def check_path_lengths(header: PathHeader | None, lengths: Mapping[str, int], rows: int) -> None:
+    """FaultError if arrays of these lengths cannot be a path with ``rows`` rows for each point."""
+    present = PATH_ARRAYS.keys() & lengths.keys()
+    if header is None:
+        if present:
+            raise FaultError(f"it has no path but the array '{min(present)}'")
+        return
+    if missing := PATH_ARRAYS.keys() - present:
+        raise FaultError(f"it has a path but no array '{min(missing)}'")
+    check_name_lengths(lengths, "path_names", "path_name_ptr")
+    total = rows * len(header)
+    if lengths["path_intercepts"] != total:
+        raise FaultError(f"its path has {lengths['path_intercepts']} intercepts, not {total}")
+    names = "path_weights", "path_columns", "path_ptr"
+    check_row_lengths(lengths, names, total, lengths["path_name_ptr"] - 1)
+
+
 def read_path(header: PathHeader | None, arrays: Arrays, rows: int) -> SolutionPath | None:
     """The path in a file, if there is one; FaultError if its arrays are damaged.
 
-    rows: number of weight vectors of the model.
+    rows: number of weight vectors of the model. Lengths of the arrays are checked before.
     """
     if header is None:
         return None
     from scipy.sparse import csr_array
 
-    if missing := PATH_ARRAYS.keys() - arrays.keys():
-        raise FaultError(f"it has a path but no array '{min(missing)}'")
     names = unpack_names(arrays, "path_names", "path_name_ptr")
     total = rows * len(header)
-    if len(arrays["path_intercepts"]) != total:
-        raise FaultError(f"its path has {len(arrays['path_intercepts'])} intercepts, not {total}")
     parts = unpack_rows(arrays, ("path_weights", "path_columns", "path_ptr"), total, len(names))
     return SolutionPath(
         parameter=header.parameter,

@@ -18,10 +18,12 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
                    of models that were not trained by textreg
 ``path``           points of the regularization path: see :mod:`textreg.model.pathfile`; or null
 ``deflated``       which arrays are stored deflated (:mod:`textreg.model.container`)
-``checksum``       SHA-256, in hexadecimal digits, over all the rest of the header and all arrays
 =================  =================================================================================
 
-and the arrays are
+The same training on the same machine gives the same bytes: nothing of the header depends on time.
+``__metadata__["checksum"]`` is the SHA-256 digest, in hexadecimal digits, of the header's text and,
+in the order of their bytes, of the JSON ``[name, dtype, shape]`` and the bytes of every array.
+It shows damage, not who made the file: see :func:`load_model`. The arrays are
 
 ===================  =======  ======================================================================
 ``names``            uint8    names of the vocabulary in UTF-8, concatenated
@@ -34,13 +36,13 @@ and the arrays are
 ``columns``          int64    which names are features, increasing; all if it is missing
 ===================  =======  ======================================================================
 
-and those of a regularization path, if the model keeps one. Other members and arrays are ignored,
-so that later versions may add some.
+and those of a regularization path, if the model keeps one. A file with other arrays is refused.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -52,11 +54,19 @@ from textreg.features.encoder import Encoder
 from textreg.features.vectorize import Vectorizer
 from textreg.files import write_atomically
 from textreg.measure.calibration import Calibration
-from textreg.model.container import FaultError, blaming, pack, unpack
+from textreg.model.container import opened, pack
+from textreg.model.faults import FaultError
 from textreg.model.json_records import from_json, to_json
 from textreg.model.model import Model
-from textreg.model.packing import offsets_of, pack_names, unpack_names, unpack_rows
-from textreg.model.pathfile import PATH_ARRAYS, path_arrays, read_path
+from textreg.model.packing import (
+    check_name_lengths,
+    check_row_lengths,
+    offsets_of,
+    pack_names,
+    unpack_names,
+    unpack_rows,
+)
+from textreg.model.pathfile import PATH_ARRAYS, check_path_lengths, path_arrays, read_path
 from textreg.model.regularization_path import PathHeader
 from textreg.model.saved_tokenizer import TokenizerOrigin, UnloadedTokenizer, find_tokenizer
 from textreg.model.summary import TrainingSummary
@@ -67,7 +77,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from textreg.model.container import Arrays
-    from textreg.records import Floats
+    from textreg.records import Floats, Int64s
 
 ARRAYS = {
     "names": "uint8",
@@ -81,6 +91,13 @@ ARRAYS = {
     **PATH_ARRAYS,
 }
 """Types of the arrays that are read."""
+
+SPREAD = 500
+"""A model takes at most this many times the bytes of its file for weights, most of them zero, or
+:data:`SMALL_WEIGHTS`: only one of many hundreds of labels, with few features each, needs more."""
+
+SMALL_WEIGHTS = 256_000_000
+"""Bytes of weights that a model may have in any file."""
 
 _OPTIONAL = {"idf", "columns", *PATH_ARRAYS}
 
@@ -123,7 +140,9 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     write_atomically(Path(path), pack(to_json(_header_of(model)), _arrays_of(model)))
 
 
-def load_model(path: str | os.PathLike[str], *, tokenizer: bool = True) -> Model:
+def load_model(
+    path: str | os.PathLike[str], *, tokenizer: bool = True, sha256: str | None = None
+) -> Model:
     """Read and check a model file.
 
     This imports nothing but the installed tokenizer that the file names. A tokenizer from a plugin
@@ -136,6 +155,10 @@ def load_model(path: str | os.PathLike[str], *, tokenizer: bool = True) -> Model
     tokenizer : bool, default True
         Whether to load the tokenizer. Without it, the model shows its labels, features and weights,
         but raises ModelError when it is asked to predict.
+    sha256 : str, optional
+        The digest that the file must have, in hexadecimal digits, as ``sha256sum`` and ``textreg
+        show --digest`` print it. The checksum inside a file shows that it is not damaged; only a
+        digest from whoever made the file shows that nobody has changed it since.
 
     Returns
     -------
@@ -144,20 +167,22 @@ def load_model(path: str | os.PathLike[str], *, tokenizer: bool = True) -> Model
     Raises
     ------
     UsageError
-        If there is no such file.
+        If there is no such file, or ``sha256`` is not a digest.
     ModelError
-        If the file is not a model, is damaged, was made by a newer textreg, or needs a tokenizer
-        that is not installed.
+        If the file is not a model, is damaged, has another digest, was made by a newer textreg,
+        needs a tokenizer that is not installed, or does not fit into memory. With a ``sha256`` that
+        fits, weights may take memory out of proportion to the file.
     """
     path = Path(path)
-    plain, arrays = unpack(path, ARRAYS)
-    with blaming(path):
-        header = from_json(Header, plain, "")
-        task = task_of_header(plain)
-        if missing := ARRAYS.keys() - _OPTIONAL - arrays.keys():
-            raise FaultError(f"it has no array '{min(missing)}'")
-        encoder = _encoder(header, arrays)
-        weights = _weights(arrays, task.n_rows, len(encoder.names))
+    with opened(path, ARRAYS, sha256) as container:
+        header = from_json(Header, container.header, "")
+        task = task_of_header(container.header)
+        if header.summary is not None and header.summary.task != task.name:
+            raise FaultError(f"it is a {task.name}, and its summary is of another task")
+        _check_lengths(container.lengths, header, task.n_rows)
+        arrays = container.read()
+        most = None if sha256 is not None else max(SMALL_WEIGHTS, SPREAD * container.size)
+        encoder, weights = _encoder_and_weights(header, arrays, task.n_rows, most)
         model = Model(
             task,
             encoder,
@@ -226,14 +251,42 @@ def _encoder(header: Header, arrays: Arrays) -> Encoder:
     return Encoder(tokenizer, vectorizer, names, idf, stop_words=header.stop_words, columns=columns)
 
 
-def _weights(arrays: Arrays, rows: int, n_features: int) -> Floats:
-    if len(arrays["intercepts"]) != rows:
-        raise FaultError(f"it has {len(arrays['intercepts'])} intercepts, not {rows}")
+def _check_lengths(lengths: Mapping[str, int], header: Header, rows: int) -> None:
+    """FaultError if arrays of these lengths cannot belong together."""
+    if missing := ARRAYS.keys() - _OPTIONAL - lengths.keys():
+        raise FaultError(f"it has no array '{min(missing)}'")
+    check_name_lengths(lengths, "names", "name_ptr")
+    n_names = lengths["name_ptr"] - 1
+    if lengths.get("idf", n_names) != n_names:
+        raise FaultError(f"it has {lengths['idf']:,} idf values for {n_names:,} features")
+    n_features = lengths.get("columns", n_names)
+    if n_features > n_names:
+        raise FaultError(f"its columns are not increasing numbers from 0 to {n_names - 1}")
+    if lengths["intercepts"] != rows:
+        raise FaultError(f"it has {lengths['intercepts']} intercepts, not {rows}")
+    check_row_lengths(lengths, ("weights", "weight_columns", "weight_ptr"), rows, n_features)
+    check_path_lengths(header.path, lengths, rows)
+
+
+def _encoder_and_weights(
+    header: Header, arrays: Arrays, rows: int, most: int | None
+) -> tuple[Encoder, Floats]:
+    """The encoder of the features with a weight, and their weights, at most so many bytes."""
+    encoder = _encoder(header, arrays)
     names = "weights", "weight_columns", "weight_ptr"
-    values, columns, ptr = unpack_rows(arrays, names, rows, n_features)
-    try:
-        weights = np.zeros((rows, n_features))
-    except MemoryError as error:
-        raise FaultError(f"{rows} x {n_features} weights do not fit into memory") from error
-    weights[row_of(ptr), columns] = values
-    return weights
+    values, columns, ptr = unpack_rows(arrays, names, rows, len(encoder.names))
+    if not values.all():
+        raise FaultError("a weight in it is zero")
+    used = np.flatnonzero(np.bincount(columns, minlength=len(encoder.names)))
+    places: Int64s = np.searchsorted(used, columns)
+    if len(used) < len(encoder.names):
+        encoder = encoder.restrict(used)
+    if most is not None and 8 * rows * len(used) > most:
+        raise FaultError(
+            f"{rows:,} x {len(used):,} weights would take {8 * rows * len(used):,} bytes, out of "
+            "proportion to the file. If you know its SHA-256 digest from who made it, "
+            "textreg.load(path, sha256=...) loads it"
+        )
+    weights = np.zeros((rows, len(used)))
+    weights[row_of(ptr), places] = values
+    return encoder, weights

@@ -260,6 +260,9 @@ class PartOrigin:
 class TrainingSummary:
     """How a model was trained.
 
+    The times that it took are not part of it, so that the same training gives the same summary: see
+    :attr:`textreg.model.model.Model.seconds`.
+
     Attributes
     ----------
     task : str
@@ -321,8 +324,6 @@ class TrainingSummary:
         Decision thresholds by label.
     plugins : tuple of PartOrigin
         Origin of the tokenizer, the regularizer, the loss, and the builders of groups and graphs.
-    seconds : dict of str to float
-        Seconds of each stage: "read", "features", "search", "fit", "path".
     path : PathSummary or None
         The regularization path, where the model keeps one.
     unsmoothed : UnsmoothedSummary or None
@@ -368,7 +369,6 @@ class TrainingSummary:
     calibration: str | None
     thresholds: dict[str, ThresholdSummary]
     plugins: tuple[PartOrigin, ...]
-    seconds: dict[str, float]
     path: PathSummary | None = None
     unsmoothed: UnsmoothedSummary | None = None
     order: tuple[tuple[str, ...], ...] = ()

@@ -107,7 +107,7 @@ def settings_facts(model: Model) -> tuple[Fact, ...]:
     if summary is not None:
         facts.append(Fact("tolerance of the gap", number(summary.tol)))
         facts.append(Fact("iterations", number(summary.iterations)))
-    if summary is not None and (seconds := summary.seconds):
+    if seconds := model.seconds:
         times = ", ".join(f"{key} {seconds[key]:.1f} s" for key in STEPS if key in seconds)
         facts.append(Fact("time", times))
     return tuple(facts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,9 +43,8 @@ def training_summary(
     result: SearchResult,
     fit: FinalFit,
     path: SolutionPath | None,
-    seconds: Mapping[str, float],
 ) -> TrainingSummary:
-    """The summary of a search and its final fit; ``seconds`` are those of each stage."""
+    """The summary of a search and its final fit."""
     settings, task = context.settings, context.documents.target.task
     problem, fitted, best = fit.problems.problem, fit.fitted, fit.best
     weight = settings.class_weight
@@ -86,7 +85,6 @@ def training_summary(
             for label, threshold in fit.thresholds.items()
         },
         plugins=tuple(PartOrigin(**origin) for origin in settings.plugins()),
-        seconds=dict(seconds),
         path=None if path is None else PathSummary(path.parameter, len(path)),
         unsmoothed=_unsmoothed(fitted.unsmoothed),
         order=_order(fit),

@@ -171,10 +171,9 @@ def train_corpus(
         path = fit_path(fit, metric=settings.metric, work=work)
         clock.append(time.perf_counter())
     elapsed = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
-    stages = dict(zip(("features", "search", "fit", "path"), elapsed, strict=False))
-    summary = training_summary(context, result, fit, path, stages)
+    summary = training_summary(context, result, fit, path)
     _warn_unless_converged(summary, settings, fit.stopped)
-    return Model(
+    model = Model(
         target.task,
         encoder=fit.data.encoder,
         weights=fit.fitted.w,
@@ -184,6 +183,8 @@ def train_corpus(
         path=path,
         summary=summary,
     )
+    model.seconds = dict(zip(("features", "search", "fit", "path"), elapsed, strict=False))
+    return model
 
 
 def _warn_if_stopped(result: SearchResult, settings: TrainingSettings) -> None:

@@ -1,0 +1,259 @@
+"""What a model file takes of memory, who made it, and that equal trainings give equal files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Cli
+from model_files import content, rewrite
+from safetensors.numpy import load_file
+
+import textreg
+from textreg.errors import ModelError, UsageError
+from textreg.model import container, deflating, tensors
+from textreg.model.storage import load_model
+
+TEXTS = ["good good film", "bad film", "fine film", "bad bad plot", "so so", "so what"] * 5
+LABELS = ["good", "bad", "good", "bad", "none", "none"] * 5
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "model.textreg"
+    textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.01).save(path)
+    return path
+
+
+@contextmanager
+def at_most(megabytes: float) -> Iterator[None]:
+    """What is inside takes so much memory at most."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < megabytes * 1e6
+    finally:
+        tracemalloc.stop()
+
+
+def sparse(path: Path, header: dict[str, Any], lengths: dict[str, int]) -> None:
+    """A file whose arrays have these lengths and were never written."""
+    end, entries = 0, []
+    for name, length in lengths.items():
+        dtype = np.dtype(container_types()[name])
+        entries.append(
+            tensors.Entry(name, tensors.code(dtype), (length,), end, end + length * dtype.itemsize)
+        )
+        end = entries[-1].end
+    text = json.dumps({**header, "format": 1, "deflated": {}})
+    path.write_bytes(tensors.join({"textreg": text, "checksum": "0" * 64}, entries, []))
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size + end)
+
+
+def container_types() -> dict[str, str]:
+    from textreg.model.storage import ARRAYS
+
+    return ARRAYS
+
+
+# Memory in proportion
+
+
+def test_the_package_safetensors_reads_the_file(path: Path) -> None:
+    arrays = load_file(path)
+    assert set(arrays) == set(content(path)[1])
+    np.testing.assert_array_equal(arrays["intercepts"], load_model(path).intercepts)
+
+
+@pytest.mark.parametrize("name", ["names", "idf", "weights", "columns"])
+def test_zeros_that_inflate(path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(deflating, "SMALL", 10**12)
+        dtype = container_types()[name]
+        rewrite(path, lambda header, arrays: arrays.update({name: np.zeros(10**8, dtype)}))
+    assert path.stat().st_size < 2e6
+    with at_most(5), pytest.raises(ModelError, match=r"would inflate from .* more than 20 times"):
+        load_model(path)
+
+
+def test_arrays_that_compress_too_well_are_stored_as_they_are(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deflating, "SMALL", 1000)
+    monkeypatch.setattr(deflating, "MAX_EXPANSION", 3)
+    header, arrays = content(path)
+    names = [f"w{number}" for number in range(20_000)]
+    header["vectorizer"]["ngrams"] = 1
+    coded = "".join(names).encode()
+    arrays |= {
+        "names": np.frombuffer(coded, dtype=np.uint8),
+        "name_ptr": np.cumsum([0, *map(len, names)]),
+        "idf": np.ones(len(names)),
+        "columns": np.arange(10),
+        "weights": np.ones(30),
+        "weight_columns": np.tile(np.arange(10, dtype=np.int32), 3),
+        "weight_ptr": np.arange(0, 40, 10),
+    }
+    path.write_bytes(container.pack(header, arrays))
+    stored = load_file(path)
+    assert stored["idf"].dtype == np.float64
+    assert stored["name_ptr"].dtype == np.uint8
+    assert load_model(path).n_features == 10
+
+
+def test_a_file_that_is_larger_than_its_table_says(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(10**11)
+    with at_most(5), pytest.raises(ModelError, match=r"arrays take .* bytes, but it has 99,999"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("names", [2 * 10**9, 10**10])
+def test_a_hole_in_a_file(path: Path, names: int) -> None:
+    header, arrays = content(path)
+    lengths = {name: len(array) for name, array in arrays.items()}
+    sparse(path, header, {**lengths, "names": names})
+    with at_most(5), pytest.raises(ModelError, match=r"was never written, from byte [\d,]+ on"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"name_ptr": 10**9}, "does not divide"),
+        ({"idf": 10**9}, "idf values"),
+        ({"columns": 10**9}, "columns are not"),
+        ({"intercepts": 10**9}, "intercepts, not 3"),
+        ({"weights": 10**9}, "1,000,000,000 weights for"),
+        ({"weights": 10**9, "weight_columns": 10**9}, "does not divide"),
+        ({"weight_ptr": 10**9}, "into 3 parts"),
+        ({"path_names": 10**9}, "no path but the array"),
+    ],
+)
+def test_lengths_that_do_not_fit_each_other(path: Path, change: dict[str, int], words: str) -> None:
+    header, arrays = content(path)
+    lengths = {name: len(array) for name, array in arrays.items()}
+    sparse(path, header, {**lengths, **change})
+    with at_most(5), pytest.raises(ModelError, match=words):
+        load_model(path)
+
+
+def test_weights_out_of_proportion(path: Path) -> None:
+    labels = 20_000
+
+    def edit(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        names = [f"w{number}" for number in range(labels)]
+        header.update(labels=names, task="one-vs-rest", summary=None)
+        header["vectorizer"].update(ngrams=1, weighting="count")
+        arrays.pop("idf")
+        arrays.update(
+            names=np.frombuffer("".join(names).encode(), dtype=np.uint8),
+            name_ptr=np.cumsum([0, *map(len, names)]),
+            weights=np.ones(labels),
+            weight_columns=np.arange(labels, dtype=np.int32),
+            weight_ptr=np.arange(labels + 1),
+            intercepts=np.zeros(labels),
+        )
+
+    rewrite(path, edit)
+    with at_most(60), pytest.raises(ModelError, match=r"20,000 x 20,000 weights .* proportion"):
+        load_model(path)
+
+
+def test_no_memory_is_the_fault_of_nobody(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(container, "inflate", full)
+    with pytest.raises(ModelError, match="does not fit into the memory that is free") as caught:
+        load_model(path)
+    assert "features" not in str(caught.value)
+
+
+# Who made it
+
+
+def test_the_digest_of_a_file(path: Path, cli: Cli) -> None:
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert cli("show", path, "--digest") == (0, f"{digest}  {path}\n", "")
+    code, out, _ = cli("show", path, "--digest", "--json")
+    assert (code, json.loads(out)) == (0, {"model": str(path), "sha256": digest})
+    for given in (digest, digest.upper()):
+        assert textreg.load(path, sha256=given).labels == ("bad", "good", "none")
+
+
+def test_a_file_with_another_digest(path: Path) -> None:
+    asked = hashlib.sha256(path.read_bytes()).hexdigest()
+    rewrite(path, lambda header, arrays: arrays["intercepts"].__imul__(-1))
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    textreg.load(path)  # its checksum is right
+    with pytest.raises(ModelError, match=f"digest is {found}, not {asked}"):
+        textreg.load(path, sha256=asked)
+
+
+@pytest.mark.parametrize("digest", ["", "abc", "g" * 64, "0" * 63, "0" * 65])
+def test_what_is_no_digest(path: Path, digest: str) -> None:
+    with pytest.raises(UsageError, match="sha256 must be a digest of 64 hexadecimal digits"):
+        textreg.load(path, sha256=digest)
+
+
+def test_a_digest_of_what_is_no_model(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "other").write_text("x")
+    code, out, err = cli("show", tmp_path / "other", "--digest")
+    assert (code, out) == (1, "")
+    assert "is not a textreg model file" in err
+
+
+# The same training gives the same bytes
+
+
+TRAININGS = {
+    "search": "--reg sentence",
+    "path and calibration": "--reg lasso --path --calibrate isotonic --select 1se --cv 3",
+    "groups and jobs": "--reg group --groups documents --jobs 2",
+    "graph and budget": "--reg network --graph cooccurrence --budget 1h",
+    "pursuit": "--reg omp --reg-budget 3",
+    "softmax": "--reg ridge --multiclass softmax --threshold good=f1",
+    "squared hinge": "--reg elastic --loss squared-hinge --weighting unit --ngrams 1",
+}
+
+
+@pytest.mark.parametrize("options", TRAININGS.values(), ids=TRAININGS)
+def test_the_same_training_gives_the_same_bytes(tmp_path: Path, options: str) -> None:
+    rows = [{"text": text, "label": label} for text, label in zip(TEXTS, LABELS, strict=True)]
+    digests = set()
+    for number, seed in enumerate(("1", "2")):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        subprocess.run(
+            [sys.executable, "-m", "textreg", "train", "corpus.jsonl", *options.split(), "--quiet"],
+            cwd=folder,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+        )
+        digests.add(hashlib.sha256((folder / "corpus.textreg").read_bytes()).hexdigest())
+    assert len(digests) == 1
+
+
+def test_a_model_that_is_loaded_and_saved_is_the_same_file(path: Path, tmp_path: Path) -> None:
+    load_model(path).save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+
+
+def test_times_are_those_of_a_training(path: Path) -> None:
+    model = textreg.train(TEXTS, LABELS, reg="lasso", reg_l1=0.01)
+    assert set(model.seconds) == {"features", "search", "fit"}
+    assert load_model(path).seconds == {}
+    assert "seconds" not in path.read_text(errors="replace")

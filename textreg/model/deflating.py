@@ -1,0 +1,84 @@
+"""Arrays of a model file in less space: deflated by zlib (RFC 1950), and never too much so."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from textreg.model.faults import FaultError
+from textreg.model.tensors import code, little
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MAX_RATIO = 0.9
+"""An array is deflated if that leaves less than this share of its bytes."""
+
+MAX_EXPANSION = 20
+"""All arrays of a file together inflate to at most this many times their bytes in the file.
+
+So a small file cannot fill the memory. Arrays of trained models inflate to 3 to 4 times theirs. One
+that would exceed the limit has some arrays stored as they are.
+"""
+
+SMALL = 16_000_000
+"""Bytes that the arrays of any file may inflate to, however small it is."""
+
+_STEP = 1 << 14  # bytes that are inflated at a time
+
+
+def check_expansion(inflated: int, stored: int) -> None:
+    """FaultError if arrays of ``stored`` bytes cannot inflate to so many in an honest file."""
+    if inflated > _most(stored):
+        raise FaultError(
+            f"its arrays would inflate from {stored:,} to {inflated:,} bytes, and textreg writes "
+            f"none that grow more than {MAX_EXPANSION} times"
+        )
+
+
+def _most(stored: int) -> int:
+    return max(SMALL, MAX_EXPANSION * stored)
+
+
+def deflate(
+    arrays: Mapping[str, NDArray[Any]],
+) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """The arrays to store; and the types and numbers of entries of those that are deflated."""
+    stored, deflated = dict(arrays), {}
+    for name, array in arrays.items():
+        data = zlib.compress(little(array).tobytes())
+        if len(data) < MAX_RATIO * array.nbytes:
+            stored[name] = np.frombuffer(data, dtype=np.uint8)
+            deflated[name] = {"dtype": code(array.dtype), "entries": array.size}
+    total = sum(array.nbytes for array in arrays.values())
+    while total > _most(sum(array.nbytes for array in stored.values())):
+        name = max(deflated, key=lambda name: arrays[name].nbytes / stored[name].nbytes)
+        stored[name] = arrays[name]
+        del deflated[name]
+    return stored, deflated
+
+
+def inflate(name: str, data: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
+    """Inflate an array to this many bytes, a few at a time."""
+    out = np.empty(size, dtype=np.uint8)
+    done = 0
+    inflating = zlib.decompressobj()
+    try:
+        for start in range(0, len(data), _STEP):
+            part = inflating.decompress(data.data[start : start + _STEP], size - done + 1)
+            if len(part) > size - done:
+                raise cannot_inflate(name)
+            out[done : done + len(part)] = np.frombuffer(part, dtype=np.uint8)
+            done += len(part)
+    except zlib.error as error:
+        raise cannot_inflate(name) from error
+    if done != size or inflating.unused_data or not inflating.eof:
+        raise cannot_inflate(name)
+    return out
+
+
+def cannot_inflate(name: str) -> FaultError:
+    return FaultError(f"the array '{name}' cannot be inflated to the numbers its header says")
