@@ -268,5 +268,5 @@ def test_what_are_no_labels(y: Any, message: str) -> None:
 
 
 def test_weights_that_do_not_fit() -> None:
-    with pytest.raises(DataError, match="weights of the shape"):
+    with pytest.raises(DataError, match="sample_weight has the shape"):
         TextClassifier().fit(TEXTS, SIDES, sample_weight=np.ones((len(TEXTS), 1)))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from textreg import Elastic, Lasso, Ridge, Sentence
+from textreg import Elastic, Lasso, Ridge, Sentence, train
 from textreg.builtin.group import Group
 from textreg.builtin.network import Network
+from textreg.builtin.pursuit import Omp
 from textreg.builtin.separable import NoRegularizer
-from textreg.errors import RecordError, UsageError
+from textreg.builtin.stagewise import Stagewise
+from textreg.errors import ConvergenceWarning, DataError, RecordError, UsageError
 from textreg.records import Corpus, Graph, Groups, MultiSolution, Problem, Solution, Tokens
 from textreg.records.convert import as_array
 from textreg.solvers.certificate import relative_gap
@@ -246,3 +249,74 @@ def test_a_start_of_all_classes_far_away_is_no_worse_than_none(reg: Any) -> None
     assert far.objective == pytest.approx(near.objective, rel=1e-3)
     with pytest.raises(RecordError, match="the weights of start"):
         reg.solve_softmax(problem, codes, (np.full((3, 4), NAN), np.zeros(3)))
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-20, 1e20, 1e29])
+@pytest.mark.parametrize("weight", [1e-59, 1e-20, 1e20, 1e59])
+@pytest.mark.parametrize("reg", SOLVERS, ids=repr)
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared-hinge", "squared"])
+def test_any_magnitude_ends_without_a_warning_of_numpy(
+    reg: Any, scale: float, weight: float, loss: str
+) -> None:
+    rng = np.random.default_rng(0)
+    X = scale * rng.standard_normal((6, 4))
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    problem = Problem(X, y, np.full(6, weight), loss, GROUPS, GRAPH, max_iter=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # pytest makes errors of all others
+        try:
+            found = reg.solve(problem)
+        except DataError:  # the fit overflowed
+            return
+    assert np.isfinite(found.w).all()
+    assert np.isfinite(found.objective)
+    assert not found.gap < 0.0
+
+
+@pytest.mark.parametrize("l2", [5e-324, 1e-300, 1e59])
+@pytest.mark.parametrize("l1", [0.0, 1e-300, 1e59])
+def test_any_strength_ends_without_a_warning_of_numpy(l1: float, l2: float) -> None:
+    problem = Problem(X, Y, groups=GROUPS, graph=GRAPH, max_iter=20)
+    parts = [Elastic(l1=l1, l2=l2), Sentence(group=l1, l1=l1, l2=l2), Network(alpha=l1, beta=l2)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for part in [*parts, Group(group=l1, l1=l1, l2=l2, solver="admm"), Omp(budget=2, l2=l2)]:
+            assert np.isfinite(part.solve(problem).objective)
+
+
+@pytest.mark.parametrize("strength", [INF, 1e308])
+@pytest.mark.parametrize("name", ["l1", "l2", "group"])
+def test_a_strength_that_overflows_is_refused(name: str, strength: float) -> None:
+    problem = Problem(X, Y, groups=GROUPS)
+    with pytest.raises(UsageError, match=f"{name} must be between 0 and 1e.100|finite"):
+        Sentence(**{"group": 1.0, "l1": 1.0, "l2": 1.0, name: strength}).solve(problem)
+
+
+def test_weights_of_any_size_in_one_corpus() -> None:
+    texts, labels = ["good"] * 3 + ["bad"] * 3, ["pos"] * 3 + ["neg"] * 3
+    weights = np.array([1.0, 1e-320, 1e-200, 1.0, 5e-324, 0.0])
+    for reg in (Lasso(l1=0.01), Omp(budget=2, l2=0.01), Stagewise(steps=20)):
+        model = train(texts, labels, reg=reg, sample_weight=weights)
+        assert model.predict(["good", "bad"]) == ["pos", "neg"]
+    with pytest.raises(
+        DataError, match=r"sample_weight is too large .* Divide all of them by 1e.308"
+    ):
+        train(texts, labels, reg=Lasso(l1=0.01), sample_weight=[1e308] * 6)
+    with pytest.raises(DataError, match=r"document 2: the weight is -1\.0"):
+        train(texts, labels, reg=Lasso(l1=0.01), sample_weight=[1, -1, 1, 1, 1, 1])
+
+
+def test_targets_of_any_size() -> None:
+    texts = ["good"] * 3 + ["bad"] * 3
+    with pytest.raises(DataError, match=r"document 2: the label is 1e\+308.*larger unit"):
+        train(texts, ["1", "1e308", "2", "3", "4", "5"], reg=Ridge(l2=1.0), task="regression")
+    model = train(texts, [str(1e20 * i) for i in range(6)], reg=Ridge(l2=1e-3), task="regression")
+    assert np.isfinite(model.decision_function(texts)).all()
+
+
+@pytest.mark.parametrize(
+    "codes", [[0, 1, 2], [0, 1, 3, 3], [-1, 0, 1, 1], ["a"] * 4, [0, 0.5, 1, 1], [0, 10**9, 1, 2]]
+)
+def test_codes_of_classes_are_checked(codes: Any) -> None:
+    with pytest.raises(RecordError, match="codes"):
+        Ridge(l2=0.1).solve_softmax(Problem(X, Y), codes)

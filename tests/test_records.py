@@ -194,7 +194,7 @@ def test_entries_beyond_the_last_offset_are_left_out() -> None:
 
 @pytest.mark.parametrize("X", [np.ones(3), np.array([["a"]]), 1j * np.eye(3)])
 def test_what_is_no_matrix_of_numbers_is_refused(X: Any) -> None:
-    with pytest.raises(RecordError, match=r"X (must have two dimensions|is no matrix of numbers)"):
+    with pytest.raises(RecordError, match=r"X .*must (have 2 dimensions|hold real numbers)"):
         Problem(X, np.ones(3))
 
 

@@ -148,7 +148,13 @@ class Logistic(Loss):
     def constant(self, y: Floats, c: Floats) -> float:
         """The log odds of +1; 0 where one of the labels is missing."""
         positive, negative = float(c[y > 0].sum()), float(c[y < 0].sum())
-        return float(np.log(positive / negative)) if positive > 0.0 and negative > 0.0 else 0.0
+        if not (positive > 0.0 and negative > 0.0):
+            return 0.0
+        odds = positive / negative
+        # Weights may be too far apart for their ratio.
+        if 0.0 < odds < math.inf:
+            return float(np.log(odds))
+        return math.log(positive) - math.log(negative)
 
     def dual_value(self, alpha: Floats, y: Floats, c: Floats) -> float:
         """The entropy of s_i = alpha_i y_i / c_i, weighted by c."""

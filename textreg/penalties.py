@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from textreg._core.groups import ball_sweeps, group_gather, group_norms, group_scale, group_spread
+from textreg.errors import UsageError
 from textreg.records import Floats, Groups, Int32s, Int64s
 from textreg.records.cache import Cache
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
     from typing_extensions import Self
+
+
+STRONGEST = 1e100
+"""Largest penalty strength, beyond any gradient that records allow."""
 
 
 class Penalty(Protocol):
@@ -37,6 +42,13 @@ class Penalty(Protocol):
 
         argmin_x 1/2 ||x - w||^2 + step * value(x), for a step above 0 (docs/maths.md, P1).
         """
+
+
+def check_strengths(**strengths: float) -> None:
+    """UsageError unless these are numbers, 0 or more, that can be computed with."""
+    for name, value in strengths.items():
+        if not 0.0 <= value <= STRONGEST:
+            raise UsageError(f"{name} must be between 0 and {STRONGEST:g}, not {value}.")
 
 
 def soft(w: Floats, threshold: Floats | float) -> Floats:
@@ -67,6 +79,7 @@ class Separable:
     @classmethod
     def constant(cls, p: int, l1: float = 0.0, l2: float = 0.0) -> Self:
         """l1 ||w||_1 + l2 ||w||_2^2 over ``p`` features."""
+        check_strengths(l1=l1, l2=l2)
         return cls(np.full(p, 2.0 * l2), np.zeros(p), np.full(p, float(l1)))
 
     def value(self, w: Floats) -> float:
@@ -135,6 +148,7 @@ class GroupNorms:
     """
 
     def __init__(self, groups: Groups, group: float, l1: float, l2: float = 0.0) -> None:
+        check_strengths(group=group, l1=l1, l2=l2)
         merged = groups.merged
         self.original = groups
         self.origin = merged.origin
@@ -310,6 +324,7 @@ class Quadratic:
     """
 
     def __init__(self, links: Links, strength: float, l2: float) -> None:
+        check_strengths(strength=strength, l2=l2)
         self.links, self.strength, self.l2 = links, float(strength), float(l2)
 
     def product(self, w: Floats) -> Floats:

@@ -13,6 +13,7 @@ from textreg.kinds import Regularizer
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Links, Quadratic
 from textreg.records import Floats, Graph, Int64s, MultiSolution, Problem, Solution
+from textreg.records.convert import as_finite
 from textreg.solvers.parallel_columns import MergedColumns, merge_linked_columns
 from textreg.solvers.quadratic import quadratic
 from textreg.solvers.softmax import QuadraticStep, multinomial
@@ -62,8 +63,10 @@ class Linked(Regularizer):
                 "lower bound to stop by. Set beta, or leave out multiclass."
             )
         small = merged.merge_problem(problem)
-        small_start = start and (merged.merge(start[0]), start[1])
-        solution = multinomial(small, codes, QuadraticStep(small, penalty), small_start)
+        if start is not None:
+            w = as_finite("the weights of start", start[0], (None, problem.X.shape[1]))
+            start = merged.merge(w), start[1]
+        solution = multinomial(small, codes, QuadraticStep(small, penalty), start)
         return merged.expand_solution(solution)
 
     def _merge(self, problem: Problem) -> tuple[MergedColumns, Quadratic]:

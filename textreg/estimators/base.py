@@ -13,6 +13,7 @@ from sklearn.utils.validation import column_or_1d
 from textreg.errors import DataError, UsageError
 from textreg.params import Parametrized
 from textreg.plugins import registry
+from textreg.records.convert import as_array
 from textreg.training.settings import PREFIXES, as_named
 from textreg.training.train import train
 
@@ -87,16 +88,18 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         if y is None:
             name = type(self).__name__
             raise UsageError(f"{name} requires y to be passed, but the target y is None.")
-        targets = column_or_1d(y, warn=True)
-        assert_all_finite(targets, input_name="y")
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        for name, values in (("labels", targets), ("weights", weights)):
-            if values is not None and values.shape != (len(texts),):
-                raise DataError(
-                    f"{len(texts):,} texts but {name} of the shape {values.shape}: "
-                    "give one for each text."
-                )
-        return texts, targets, weights
+        try:
+            targets = column_or_1d(y, warn=True)
+            assert_all_finite(targets, input_name="y")
+        except (TypeError, ValueError) as error:  # in the words of scikit-learn
+            raise DataError(f"y cannot be used: {error}") from error
+        if len(targets) != len(texts):
+            raise DataError(
+                f"{len(texts):,} texts but {len(targets):,} labels: give one for each text."
+            )
+        if sample_weight is None:
+            return texts, targets, None
+        return texts, targets, as_array("sample_weight", sample_weight, np.float64, (len(texts),))
 
     def _train(
         self,
@@ -131,6 +134,8 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
                 f"X must be a one-dimensional sequence of texts, not of the shape {np.shape(X)}: "
                 "choose the column that holds the text, such as frame['text'] or array[:, 0]."
             )
+        if not isinstance(X, Iterable):
+            raise UsageError(f"X must be a sequence of texts, such as [text], not {X!r:.40}.")
         texts = X.tolist() if isinstance(X, np.ndarray) else list(X)
         for row, text in enumerate(texts):
             if not isinstance(text, str):

@@ -239,13 +239,16 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """
         texts, labels, weights = self._checked(X, y, sample_weight)
         try:
-            check_classification_targets(labels)
+            with np.errstate(invalid="ignore"):  # a float beyond the integers is no class, it finds
+                check_classification_targets(labels)
             classes, codes = np.unique(labels, return_inverse=True)
         except TypeError as error:
             raise DataError(
                 "the labels in y have no common order: convert them to strings, "
                 "[str(label) for label in y]."
             ) from error
+        except ValueError as error:
+            raise DataError(f"y cannot be used: {error}") from error
         check_classes((classes if weights is None else np.unique(labels[weights > 0])).tolist())
         names = [str(label) for label in classes.tolist()]
         by_name: dict[str, Any] = {

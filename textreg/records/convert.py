@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +16,10 @@ if TYPE_CHECKING:
 LARGEST = 1e60
 """Largest sum of weights, and of squares of values: solvers multiply up to five such sums."""
 
-_REAL = "biuf"
+MOST = 2**31 - 1
+"""The largest number of features, as their indices have 32 bits."""
+
+REAL = "biuf"
 """Kinds of NumPy types that hold real numbers."""
 
 
@@ -81,7 +83,7 @@ def _numbers(name: str, value: Any, kind: np.dtype[Any]) -> NDArray[Any]:
         raise RecordError(f"{name} must be an array of numbers: {error}.") from error
     if not array.size and array.dtype.kind != "c":
         array = array.astype(kind)
-    if array.dtype.kind not in _REAL:
+    if array.dtype.kind not in REAL:
         got = "complex numbers" if array.dtype.kind == "c" else "text"
         if array.dtype.kind not in "cSU":
             got = f"{array.dtype} values" if array.ndim else f"{type(value).__name__}"
@@ -95,6 +97,8 @@ def _numbers(name: str, value: Any, kind: np.dtype[Any]) -> NDArray[Any]:
 def _whole(name: str, array: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
     """Whole numbers of any type as integers of one type, none of them changed."""
     limits = np.iinfo(kind)
+    if array.dtype.kind == "f":
+        array = array.astype(np.float64)  # a shorter float cannot hold the limits
     fits = (array >= limits.min) & (array <= limits.max)
     if array.dtype.kind == "f":
         fits &= (array == np.floor(array)) & (np.abs(array) <= 2**53)
@@ -173,8 +177,8 @@ def as_number(name: str, value: Any) -> float:
 
 
 def as_whole(name: str, value: Any) -> int:
-    """A Python int of 0 or more; RecordError for anything else."""
+    """A Python int from 0 to that of 32 bits; RecordError for anything else."""
     number = as_number(name, value)
-    if not isfinite(number) or number < 0 or number != int(number):
-        raise RecordError(f"{name} must be a whole number, 0 or more, not {value!r:.60}.")
+    if not 0 <= number <= MOST or number != int(number):
+        raise RecordError(f"{name} must be a whole number from 0 to {MOST}, not {value!r:.60}.")
     return int(number)

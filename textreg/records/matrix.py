@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.errors import RecordError
+from textreg.records.convert import REAL, as_array
 from textreg.records.ragged import offsets
 
 if TYPE_CHECKING:
@@ -27,14 +28,14 @@ def checked_csr(name: str, matrix: Any) -> csr_array:
 
     if issparse(matrix):
         _check_indices(name, matrix)
-    if np.iscomplexobj(matrix):
-        raise RecordError(f"{name} is no matrix of numbers: they are complex.")
-    try:
+        if matrix.dtype.kind not in REAL:
+            raise RecordError(
+                f"{name} must hold real numbers, not {matrix.dtype}: convert it first."
+            )
+    else:
+        matrix = as_array(name, matrix, np.float64, (None, None))
+    with np.errstate(over="ignore"):  # from longer floats: infinity is refused later
         csr = csr_array(matrix, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise RecordError(f"{name} is no matrix of numbers: {error}.") from error
-    if csr.ndim != 2:
-        raise RecordError(f"{name} must have two dimensions, not the shape {csr.shape}.")
     if not csr.has_canonical_format or len(csr.data) > csr.indptr[-1]:
         csr = csr.copy()  # summing duplicates in place would change the caller's matrix
         csr.prune()

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textreg.errors import ConvergenceWarning, UsageError
-from textreg.penalties import Separable
+from textreg.penalties import Separable, check_strengths
 from textreg.records import (
     Floats,
     Int32s,
@@ -34,6 +34,7 @@ from textreg.solvers.active import LEAST_RIDGE, ActiveFit
 from textreg.solvers.column_scores import TOLERANCE, Candidate, ColumnDots, ColumnScores
 from textreg.solvers.group_scores import GroupScores
 from textreg.solvers.newton import newton
+from textreg.solvers.outcome import check_finite, checks_overflow
 from textreg.solvers.unit_columns import unit_columns
 
 COLUMNS = ("unit", "given")
@@ -125,6 +126,7 @@ class Pursuit:
        classification", Algorithms 1 and 2 (skianis2018).
     """
 
+    @checks_overflow
     def __init__(  # noqa: PLR0913  # a public constructor
         self,
         problem: Problem,
@@ -138,6 +140,7 @@ class Pursuit:
     ) -> None:
         if columns not in COLUMNS:
             raise UsageError(f"columns must be one of {', '.join(COLUMNS)}, not {columns!r}.")
+        check_strengths(l2=l2)
         self.problem, self.l2, self.epsilon = problem, l2, epsilon
         self.columns = unit = unit_columns(problem)
         size = np.sign(unit.norms) if columns == "unit" else unit.norms
@@ -168,6 +171,7 @@ class Pursuit:
         if len(initial):
             self._activate(np.array(initial, dtype=np.int32), -1)
 
+    @checks_overflow
     def grow(self, budget: int) -> None:
         """Continue until ``budget`` features are active, or the run has stopped.
 
@@ -245,6 +249,7 @@ class Pursuit:
                 scores.column_dots.tolerance = tolerance
         return best
 
+    @checks_overflow
     def solution(self, budget: int) -> Solution:
         """The model with ``budget`` features, fitted on the given columns.
 
@@ -280,9 +285,9 @@ class Pursuit:
                 f"{self.uncertain} of {len(self.steps)} selections of the pursuit are uncertain: "
                 "the fits before them did not converge. A larger ridge (l2) makes them certain.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        return Solution(
+        found = Solution(
             w=w,
             b=refit.b,
             objective=refit.objective,
@@ -298,6 +303,8 @@ class Pursuit:
                 stopped=self.stopped if reached is None else "budget",
             ),
         )
+        check_finite(found)
+        return found
 
     def _refit(self, features: NDArray[np.int64]) -> Solution:
         """The fit of the first features on the given columns."""

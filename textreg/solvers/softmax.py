@@ -18,16 +18,16 @@ is a lower bound of the minimum (docs/maths.md, S1). At the optimum S_i / c_i ar
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.special import logsumexp, softmax, xlogy
 
-from textreg.errors import UsageError
+from textreg.errors import RecordError, UsageError
 from textreg.losses import Logistic
 from textreg.penalties import Quadratic, Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Step
-from textreg.records.convert import as_finite
+from textreg.records.convert import as_array, as_finite
 from textreg.solvers.certificate import relative_gap
 from textreg.solvers.engine import HOPELESS, NOISE, Engine
 from textreg.solvers.outcome import check_finite, checks_overflow, warn_unless_converged
@@ -184,6 +184,8 @@ def multinomial(
     ------
     UsageError
         The loss is not the logistic one, which softmax extends.
+    RecordError
+        ``codes`` or ``start`` do not fit the problem.
 
     References
     ----------
@@ -193,7 +195,7 @@ def multinomial(
         raise UsageError(
             f"softmax extends the logistic loss and cannot be used with {problem.loss.label()}."
         )
-    fit = _Classes(problem, codes, step, start)
+    fit = _Classes(problem, _checked_codes(codes, len(problem.y)), step, start)
     history: list[Step] = []
     bound, gap, before, idle, iteration = -np.inf, math.inf, math.inf, 0, 0
     while True:
@@ -222,6 +224,17 @@ def multinomial(
     if not stopped:
         warn_unless_converged(problem, solution, "rounds over the classes")
     return solution
+
+
+def _checked_codes(codes: Any, n: int) -> Int64s:
+    """The class of every document, all of them occurring; else a RecordError."""
+    checked: Int64s = as_array("codes", codes, np.int64, (n,))
+    if not n or checked.min() < 0 or len(np.unique(checked)) <= checked.max():
+        raise RecordError(
+            "codes must be the class of every document, from 0 to the number of classes - 1, and "
+            "every class must occur: number them as numpy.unique(..., return_inverse=True) does."
+        )
+    return checked
 
 
 class _Classes:

@@ -22,6 +22,7 @@ from textreg._core.columns import column_sums
 from textreg.errors import DataError, UsageError
 from textreg.losses import Squared
 from textreg.records import Design, Floats, Int32s, Problem, Solution, Step
+from textreg.solvers.outcome import check_finite, checks_overflow
 from textreg.solvers.stagewise_likelihood import (
     ExponentialLikelihood,
     Likelihood,
@@ -106,6 +107,7 @@ class StagewiseRun:
     w: (p,) the present weights. stopped: the rule that ended the run, or empty.
     """
 
+    @checks_overflow
     def __init__(self, problem: Problem, rules: StepRules) -> None:
         self._problem, self._rules = problem, rules
         self._p = problem.design.shape[1]
@@ -126,6 +128,7 @@ class StagewiseRun:
         self._best = 0  # index of the checkpoint of least validation error
         self._check()
 
+    @checks_overflow
     def advance(self, steps: int) -> None:
         """Continue until ``steps`` steps are done in all, or a rule stops the run."""
         while not self.stopped and len(self._features) < steps:
@@ -140,6 +143,7 @@ class StagewiseRun:
             if self._nonzero == self._rules.features and not self.stopped:
                 self.stopped = "features"
 
+    @checks_overflow
     def solution(self) -> Solution:
         """The present model; with held-out documents the best one so far."""
         points, steps = self._checkpoints, len(self._features)
@@ -168,7 +172,7 @@ class StagewiseRun:
             path=path,
             gram=self._state.gram.use if isinstance(self._state, LinearLikelihood) else None,
         )
-        return Solution(
+        found = Solution(
             w=path.weights(best.step),
             b=best.b,
             objective=best.objective,
@@ -177,6 +181,8 @@ class StagewiseRun:
             history=tuple(Step(point.step, point.objective, math.nan) for point in points),
             report=report,
         )
+        check_finite(found)
+        return found
 
     def _select(self) -> int:
         """The position of the next step; where there is none, ``stopped`` says why."""

@@ -14,6 +14,9 @@ from textreg.records import Floats, Int32s, Int64s, Problem
 from textreg.records.cache import Cache
 from textreg.records.ragged import first_equal, hash_entries, row_of
 
+NEGLIGIBLE = 1e-150
+"""Weights of documents up to this one have squares of zero."""
+
 SAME = 2.0**-40
 """Entries of two columns of norm one that differ by no more are equal, up to rounding."""
 
@@ -63,8 +66,9 @@ class UnitColumns:
         self.norms = np.sqrt(np.bincount(column, weights=squares, minlength=self.shape[1]))
         self.data = data / np.where(self.norms > 0.0, self.norms, 1.0)[column]
         self.weights = c
-        with np.errstate(divide="ignore"):
-            self.inverse = np.where(c > 0.0, 1.0 / c, 0.0)
+        # Squares of derivatives, which are at most in proportion to c, are zero for smaller ones.
+        counts = c > NEGLIGIBLE
+        self.inverse = np.divide(1.0, c, out=np.zeros_like(c), where=counts)
 
     def dots(self, v: Floats, features: Int32s) -> Floats:
         """x_j . v for columns of norm one; v: (n,)."""

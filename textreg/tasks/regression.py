@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from textreg.tasks.base import Targets
 
 
+LARGEST = 1e25
+"""Largest number to learn: the sum of the squares of many is still within what records take."""
+
+
 @dataclass(frozen=True)
 class Regression(Task):
     """One number for each document, predicted by one weight vector."""
@@ -75,6 +79,11 @@ class Regression(Task):
                 raise DataError(
                     f"{corpus.where(row)}: the label is '{label}', but a regression needs finite "
                     "numbers. Correct it, or leave out --task regression."
+                )
+            if abs(values[row]) > LARGEST:
+                raise DataError(
+                    f"{corpus.where(row)}: the label is {values[row]:g}, whose square is too large "
+                    f"to compute with; the limit is {LARGEST:g}. Measure labels in a larger unit."
                 )
         return values
 
