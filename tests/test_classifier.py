@@ -244,7 +244,7 @@ def test_scikit_learn_is_imported_for_the_classifier_only() -> None:
         (np.array([["a"], ["b"]]), r"not of the shape \(2, 1\)"),
         (["a", None], r"X\[1\] is None, which is not a text"),
         ([b"a", "b"], r"X\[0\] is b'a'"),
-        (["a"], r"1 texts but labels of the shape \(2,\)"),
+        (["a"], "1 texts but 2 labels"),
     ],
 )
 def test_what_are_no_texts(X: Any, message: str) -> None:

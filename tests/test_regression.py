@@ -220,7 +220,7 @@ def test_weights_count_documents() -> None:
     [
         (["good", "bad", "good"], "y must hold numbers, and could not convert .*TextClassifier"),
         (None, "TextRegressor requires y to be passed"),
-        ([1.0, 2.0], "3 texts but labels of the shape"),
+        ([1.0, 2.0], "3 texts but 2 labels"),
         ([1.0, float("nan"), 2.0], "Input y contains NaN"),
     ],
 )
