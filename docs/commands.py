@@ -46,9 +46,12 @@ Ctrl-C. Whatever ends a command, each of its files is either complete or as it w
 SIGKILL or a loss of power a file `.textreg-*.tmp` may stay behind, which can be removed.
 
 The first Ctrl-C during a training is acknowledged at once; the present fit ends early, and the best
-so far becomes the model. The second one ends the command, also in the code of a plugin. The third
-ends it even within a computation in C that does not return. Where there is nothing to keep, as in
-`compare`, `report` or `predict`, the first one ends the command.
+so far becomes the model. The second one ends the command, also in the code of a plugin and in long
+computations in C (unless they hold the lock of the interpreter; then SIGQUIT, Ctrl-\\, is what
+helps). The third one ends it even where a plugin catches the second. Where there is nothing to
+keep, as in `compare`, `report` or `predict`, the first one ends the command. Python programs handle
+Ctrl-C as before: each one after the first raises KeyboardInterrupt. Fits on a Dask cluster end by
+themselves; the cluster goes on to be there for others.
 """
 
 

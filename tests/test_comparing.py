@@ -116,9 +116,9 @@ def test_groups_are_not_torn_apart(demo: Path, monkeypatch: pytest.MonkeyPatch) 
     seen = []
     train = comparing.train_corpus
 
-    def watch(part: Corpus, *rest: Any) -> Any:
+    def watch(part: Corpus, *rest: Any, **how: Any) -> Any:
         seen.append(part)
-        return train(part, *rest)
+        return train(part, *rest, **how)
 
     monkeypatch.setattr(comparing, "train_corpus", watch)
     group_of = [str(row // 20) for row in range(len(corpus))]
@@ -232,7 +232,9 @@ def test_wrong_candidates_are_found_before_anything_is_read(candidates: Any, wor
 def test_wrong_benchmarks_are_found_before_training(
     monkeypatch: pytest.MonkeyPatch, demo: Path
 ) -> None:
-    monkeypatch.setattr(comparing, "train_corpus", lambda *_: pytest.fail("trained too early"))
+    monkeypatch.setattr(
+        comparing, "train_corpus", lambda *_, **__: pytest.fail("trained too early")
+    )
     good = Benchmark("good", (["a b", "c d"] * 4, ["x", "y"] * 4))
     for wrong, words in [
         (

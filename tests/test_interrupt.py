@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -153,3 +155,155 @@ def test_the_command_line_keeps_the_model(
     assert "interrupted: the best of 2 of 9 settings" in done.err
     assert json.loads(done.out)["interrupted"] == "search"
     assert Path("train.textreg").is_file()
+
+
+PLUGIN = """
+import numpy as np
+from textreg.builtin.separable import Lasso
+from textreg.builtin.words import Words
+from textreg.hookspecs import hookimpl
+
+def begin():
+    open("began", "w").close()
+
+class Endless(Lasso):
+    name = "endless"
+
+    def solve(self, problem):
+        begin()
+        while True:
+            pass
+
+class Deaf(Lasso):
+    name = "deaf"
+
+    def solve(self, problem):
+        while True:
+            try:
+                begin()
+                while True:
+                    pass
+            except BaseException:
+                pass
+
+class Compiled(Lasso):
+    name = "compiled"
+
+    def solve(self, problem):
+        A = np.random.default_rng(0).normal(size=(6000, 6000))
+        begin()
+        np.linalg.eigh(A)
+
+class EndlessWords(Words):
+    name = "endless-words"
+
+    def encode(self, texts, *, spans=False):
+        begin()
+        while True:
+            pass
+
+@hookimpl
+def textreg_regularizers():
+    return [Endless, Deaf, Compiled]
+
+@hookimpl
+def textreg_tokenizers():
+    return [EndlessWords]
+"""
+
+
+class Running:
+    """A command in a process of its own, and what it says on standard error."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self._began = folder / "began"
+        (folder / "plugin.py").write_text(PLUGIN)
+        rows = [{"label": y, "text": x} for x, y in zip(TEXTS, LABELS, strict=True)]
+        (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "textreg", "--plugin", "plugin.py", *arguments],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        while not self._began.exists():
+            assert self._process.poll() is None, self._process.communicate()
+            time.sleep(0.01)
+
+    def press(self) -> None:
+        self._process.send_signal(signal.SIGINT)
+
+    def acknowledged(self) -> bool:
+        """Whether the next line says so; waits for it."""
+        assert self._process.stderr is not None
+        while not (line := self._process.stderr.readline()).strip():
+            pass
+        return line == "Stopping after the present fit. Press Ctrl-C again to end now.\n"
+
+    def ended(self) -> str:
+        """The rest of standard error, after the process has died of Ctrl-C."""
+        out, err = self._process.communicate(timeout=60)
+        assert self._process.returncode == -signal.SIGINT, (out, err)
+        return err.lstrip()
+
+
+TRAIN = ["train", "corpus.jsonl", "--quiet", "--ngrams", "1", "-o", "model.textreg"]
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("options", [[], ["--cv", "2"], ["--budget", "1h"]], ids=str)
+def test_in_the_loop_of_a_plugin(tmp_path: Path, jobs: str, options: list[str]) -> None:
+    running = Running(tmp_path, *TRAIN, "--reg", "endless", "--jobs", jobs, *options)
+    running.press()
+    assert running.acknowledged()
+    running.press()
+    said = "Interrupted in solve of regularizer 'endless' of plugin.py. No file was left incomplete"
+    assert running.ended().startswith(said)
+    assert not (tmp_path / "model.textreg").exists()
+
+
+def test_a_plugin_that_catches_it(tmp_path: Path) -> None:
+    running = Running(tmp_path, *TRAIN, "--reg", "deaf", "--jobs", "1")
+    running.press()
+    assert running.acknowledged()
+    for _ in range(2):
+        time.sleep(0.3)
+        running.press()
+    assert running.ended() == ""
+
+
+def test_in_compiled_code(tmp_path: Path) -> None:
+    """Which Python cannot interrupt: it would take minutes."""
+    running = Running(tmp_path, *TRAIN, "--reg", "compiled", "--reg-l1", "1", "--jobs", "1")
+    begin = time.monotonic()
+    running.press()
+    assert running.acknowledged()
+    running.press()
+    assert running.ended() == ""
+    assert time.monotonic() - begin < 20
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["train", "corpus.jsonl", "--tokenizer", "endless-words"],
+        ["compare", "corpus.jsonl", "--reg", "endless,lasso"],
+        ["groups", "corpus.jsonl", "--tokenizer", "endless-words"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_at_once_where_nothing_can_be_kept(tmp_path: Path, command: list[str]) -> None:
+    running = Running(tmp_path, *command)
+    running.press()
+    assert running.ended().startswith("Interrupted in ")
+
+
+def test_the_first_is_acknowledged_in_a_program(
+    pressing: type[Pressing], capfd: pytest.CaptureFixture[str]
+) -> None:
+    pressing.when = (4,)
+    with pytest.warns(ConvergenceWarning, match="interrupted: the best"):
+        textreg.train(TEXTS, LABELS, reg=pressing())
+    assert capfd.readouterr().err.count("Press Ctrl-C again to end now") == 1
+    assert signal.set_wakeup_fd(-1) == -1

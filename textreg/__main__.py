@@ -22,6 +22,9 @@ def run() -> int:
 
 def _run() -> int:
     _open_standard_streams()
+    from textreg.interrupts import own
+
+    own()
     from textreg.cli import main
 
     return main()

@@ -158,7 +158,7 @@ def _train(
             shared[key] = features, time.perf_counter() - start
         features, seconds = shared[key]
         start = time.perf_counter()
-        model = train_corpus(benchmark.train, settings, progress, features)
+        model = train_corpus(benchmark.train, settings, progress, features, partial=False)
         seconds += time.perf_counter() - start
         return _measure(name, benchmark, model, seconds)
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
 from math import isinf, isnan
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -44,6 +45,8 @@ T = TypeVar("T")
 _END: Any = object()
 Part = Plugin | type[Plugin]
 """A plugin for messages: an instance or its class."""
+_running: dict[int, tuple[Part, str]] = {}
+"""The third-party part that is called in each thread, and for what."""
 
 
 def encode(tokenizer: Tokenizer, texts: Sequence[str], *, spans: bool = False) -> Tokens:
@@ -254,8 +257,26 @@ def _advice(part: Part) -> str:
 def _blaming(part: Part, doing: str, *, often: bool = False) -> Iterator[None]:
     """BrokenPluginErrors for what a part raises; ``often`` where a solver calls it in a loop."""
     own = ours(part)
-    with blaming(lambda: registry.who(part), doing, lambda: _advice(part), own=own, often=often):
-        yield
+    here = get_ident()
+    if not (own or often):
+        _running[here] = part, doing
+    try:
+        who, advice = (lambda: registry.who(part)), (lambda: _advice(part))
+        with blaming(who, doing, advice, own=own, often=often):
+            yield
+    except KeyboardInterrupt:
+        raise  # and leave its name for the message
+    except BaseException:
+        _running.pop(here, None)
+        raise
+    _running.pop(here, None)
+
+
+def interrupted() -> str:
+    """Which third-party part was running in some thread when Ctrl-C came; empty if none was."""
+    running = [f"{doing} of {registry.who(part)}" for part, doing in _running.values()]
+    _running.clear()
+    return running[0] if running else ""
 
 
 @contextmanager

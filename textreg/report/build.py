@@ -98,7 +98,7 @@ def report(  # noqa: PLR0913  # its options are its interface
     """
     if corpus is None and train is None:
         raise UsageError("a report needs documents with labels: give corpus, train or both.")
-    work = Work(jobs, progress)
+    work = Work(jobs, progress, partial=False)
     predictions = None if corpus is None else predict_on(model, corpus)
     refits = None
     if train is not None:

@@ -31,20 +31,24 @@ class Work:
 
     jobs: number of threads, -1 for one a core. progress: called as fits are done. deadline: when
     work must end, as ``time.monotonic()`` counts. cluster: solves the pieces of a search instead of
-    threads. UsageError for any other number of jobs.
+    threads. partial: whether a part of the work is of use, so that Ctrl-C lets present fits end;
+    else all ends at once. UsageError for any other number of jobs.
     """
 
     jobs: int = 1
     progress: Progress | None = None
     deadline: float = math.inf
     cluster: Cluster | None = None
+    partial: bool = True
 
     def __post_init__(self) -> None:
         check_jobs(self.jobs)
 
     def run(self, stage: str, total: int) -> Run:
         """A run of ``total`` fits."""
-        return Run(self, Counter(stage, total, self.progress), Stopper(self.deadline))
+        return Run(
+            self, Counter(stage, total, self.progress), Stopper(self.deadline, listens=self.partial)
+        )
 
     def rounds(self, pieces: int) -> int:
         """How many pieces the busiest thread works on."""
@@ -53,7 +57,7 @@ class Work:
         return -(-pieces // int(effective_n_jobs(self.jobs)))
 
 
-ALONE = Work()
+ALONE = Work(partial=False)
 """One piece after the other, without a deadline or a report of progress."""
 
 

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import math
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, nullcontext
 
+from textreg.interrupts import stopping
 from textreg.records import Step
 
 
 class Stopper:
     """Stops work on Ctrl-C, and a reserve of time before a deadline.
 
-    After the first Ctrl-C the work that is done can be used; a second one raises KeyboardInterrupt
-    as usual. Threads may share an object.
+    The first Ctrl-C is acknowledged on stderr, and the work that is done can be used; a second one
+    raises KeyboardInterrupt as usual. Threads may share an object.
 
     Parameters
     ----------
     deadline : float
         As ``time.monotonic()`` counts; infinite for none.
+    listens : bool, default True
+        Whether :meth:`listening` handles Ctrl-C.
 
     Attributes
     ----------
@@ -32,7 +33,8 @@ class Stopper:
         Seconds to keep free before the deadline, from those of the slowest fit so far.
     """
 
-    def __init__(self, deadline: float = math.inf) -> None:
+    def __init__(self, deadline: float = math.inf, *, listens: bool = True) -> None:
+        self._listens = listens
         self.deadline = deadline
         self.interrupted = False
         self.reserve: Callable[[float], float] = lambda slowest: 0.0
@@ -64,18 +66,9 @@ class Stopper:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Handle Ctrl-C in the main thread, unless somebody else handles it already."""
-        default = signal.default_int_handler
-        in_main = threading.current_thread() is threading.main_thread()
-        if not in_main or signal.getsignal(signal.SIGINT) is not default:
+        with stopping(self.interrupt) if self._listens else nullcontext():
             yield
-            return
 
-        def stop(number: int, frame: Any) -> None:
-            self.interrupted = True
-            signal.signal(signal.SIGINT, default)
-
-        signal.signal(signal.SIGINT, stop)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, default)
+    def interrupt(self) -> None:
+        """Stop, as Ctrl-C does."""
+        self.interrupted = True

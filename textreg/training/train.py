@@ -112,6 +112,7 @@ def train_corpus(
     features: Features | None = None,
     *,
     started: float | None = None,
+    partial: bool = True,
 ) -> Model:
     """Train a model on a labeled corpus.
 
@@ -131,6 +132,8 @@ def train_corpus(
         Those of :func:`textreg.training.prepare.make_features`, if they are there already.
     started : float, optional
         When the budget began, as ``time.monotonic()`` counts; default now.
+    partial : bool, default True
+        Whether the best so far becomes the model after a first Ctrl-C, which else ends it.
 
     Returns
     -------
@@ -145,7 +148,8 @@ def train_corpus(
     """
     started = time.monotonic() if started is None else started
     seconds = settings.tuning.seconds
-    work = Work(settings.jobs, progress, math.inf if seconds is None else started + seconds)
+    deadline = math.inf if seconds is None else started + seconds
+    work = Work(settings.jobs, progress, deadline, partial=partial)
     clock = [time.perf_counter()]
     report = progress or _silent
     target = read_target(corpus, settings.task, settings.loss, settings.multiclass)
