@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from broken_plugins import graphs, groups, tokenizers
 from conftest import Cli
 from heavy_plugin import HeavyGraph, HeavySentences, HeavyWords
 from scipy.sparse import csr_array
@@ -198,7 +199,25 @@ class RandomOpposites(Links):
 
     def build(self, tokens: Tokens) -> Graph:
         p = len(tokens.vocabulary)
-        return Graph(csr_array((p, p)), self.graph(p, random.random()).similar)
+        weight = np.random.default_rng().random()
+        return Graph(csr_array((p, p)), self.graph(p, weight).similar)
+
+
+class FirstOfBatch(Plain):
+    def encode(self, texts: Any, *, spans: bool = False) -> Tokens:
+        return super().encode([*texts[:1], *(text.replace("lamp", "") for text in texts[1:])])
+
+
+class WrongFromGroups(Links):
+    """The first word to the second, or to the next."""
+
+    takes_groups = True
+
+    def build_from(self, tokens: Tokens, groups: Groups) -> Graph:
+        links = csr_array(
+            ([1.0], ([0], [int(groups.indices[0]) + 1])), shape=(groups.n_features,) * 2
+        )
+        return Graph(links)
 
 
 WRONG = {
@@ -207,7 +226,12 @@ WRONG = {
     "tokenizer-imports": HeavyWords,
     "tokenizer-call": EmptyTokens,
     "tokenizer-encode": OtherEncode,
+    "tokenizer-batches": FirstOfBatch,
     "tokenizer-spans": WrongSpans,
+    "tokenizer-positions": tokenizers.LastTokenLost,
+    "tokenizer-threads": tokenizers.SharedBuffer,
+    "tokenizer-settings": tokenizers.CallLosesCase,
+    "tokenizer-processes": tokenizers.Hashed,
     "tokenizer-determinism": Moody,
     "groups-parameters": GroupParameters,
     "groups-state": GroupState(weight="sqrt"),
@@ -215,21 +239,36 @@ WRONG = {
     "groups-edges": WordsOnly,
     "groups-result": NoGroups,
     "groups-determinism": RandomGroups,
+    "groups-unused": groups.NextFeature,
+    "groups-numbers": groups.LastGroupLost,
+    "groups-documents": groups.AcrossDocuments,
+    "groups-case": groups.LowerCaseWords,
+    "groups-threads": groups.SharedByThreads,
+    "groups-settings": groups.WeightIgnored,
+    "groups-processes": groups.SetOrder,
     "graph-parameters": GraphParameters,
     "graph-state": GraphState(extra=2),
     "graph-imports": HeavyGraph,
     "graph-edges": Brittle,
     "graph-result": SmallGraph,
     "graph-determinism": RandomGraph,
+    "graph-unused": graphs.NextColumn,
+    "graph-numbers": graphs.OneDirection,
+    "graph-documents": graphs.LastDocumentLost,
+    "graph-case": graphs.LowerCaseLookup,
+    "graph-groups": WrongFromGroups,
+    "graph-threads": graphs.SharedByThreads,
+    "graph-settings": graphs.ThresholdIgnored,
+    "graph-processes": graphs.TiesByHash,
 }
-RIGHT = {"tokenizer": Plain, "groups": Sentences, "graph": Links}
+RIGHT = {"tokenizer": Plain, "groups": Sentences, "graph": graphs.Together}
 BUILT_IN = {"tokenizer": "words", "groups": "sentences", "graph": "cooccurrence"}
 ALL = [*tokenizer_checks(), *group_builder_checks(), *graph_builder_checks()]
 
 
 def test_opposites_are_of_the_same_graph() -> None:
     (check,) = (one for one in graph_builder_checks() if one.name == "graph-determinism")
-    with pytest.raises(ContractError, match="expected the same graph twice"):
+    with pytest.raises(ContractError, match="expected the same result twice"):
         check(RandomOpposites)
 
 
@@ -245,7 +284,7 @@ def test_every_check_can_fail(check: Check) -> None:
 def test_from_the_shell(cli: Cli) -> None:
     done = cli("plugins", "check", "tokenizer.words")
     assert done.code == 0
-    assert "7 of 7 checks passed" in done.out
+    assert "12 of 12 checks passed" in done.out
     with pytest.raises(UsageError, match="no check 'nonsense'"):
         check_tokenizer(Plain, skip={"nonsense": ""})
     assert set(CHECKS) == {"regularizer", "tokenizer", "groups", "graph", "loss"}
@@ -257,4 +296,4 @@ def test_a_name_that_one_kind_has_needs_no_kind(cli: Cli) -> None:
     assert all(row["check"].startswith("groups-") for row in json.loads(done.out)["checks"])
     both = cli("plugins", "check", "file")
     assert both.code == 2
-    assert "'file' stands for groups.file and graph.file: name one of them." in both.err
+    assert "'file' stands for graph.file and groups.file: name one of them." in both.err

@@ -29,7 +29,7 @@ def site(tmp_path: Path) -> Site:
 def test_commands(site: Site) -> None:
     said = "".join(blocks(PAGE, "console"))
     turns = re.findall(r"^\$ textreg (.*)\n((?:(?!\$ ).*\n)*)", said, re.MULTILINE)
-    assert len(turns) == 7
+    assert len(turns) == 8
     results = site.session([shlex.split(command) for command, _ in turns])
     for (command, printed), (code, out, err) in zip(turns, results, strict=True):
         assert (code, err) == (0, ""), command

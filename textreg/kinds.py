@@ -75,7 +75,8 @@ class Tokenizer(Plugin):
         Returns
         -------
         Tokens
-            Feature ids are numbered in order of first occurrence.
+            Feature ids are numbered in order of first occurrence here. Another order must not
+            depend on chance: sorted names, or one vocabulary for all texts.
 
         Raises
         ------
@@ -103,9 +104,17 @@ class Tokenizer(Plugin):
 
 
 class GroupBuilder(Plugin):
-    """Builds groups of features, which may overlap, from the training documents."""
+    """Builds groups of features, which may overlap, from the training documents.
+
+    Attributes
+    ----------
+    order_matters : bool, default False
+        Whether the groups depend on the order of features and documents, because ties and random
+        starts are settled by it. Else the contract checks that they do not.
+    """
 
     kind: ClassVar[str] = "groups"
+    order_matters: ClassVar[bool] = False
 
     @abstractmethod
     def build(self, tokens: Tokens) -> Groups:
@@ -135,9 +144,13 @@ class GraphBuilder(Plugin):
     ----------
     takes_groups : bool, default False
         Whether users may name a group builder as well; then :meth:`build_from` is called.
+    order_matters : bool, default False
+        Whether the links depend on the order of features and documents, as ties are settled by it.
+        Else the contract checks that they do not.
     """
 
     kind: ClassVar[str] = "graph"
+    order_matters: ClassVar[bool] = False
     takes_groups: ClassVar[bool] = False
 
     @abstractmethod

@@ -30,6 +30,7 @@ class Communities(WordGroupBuilder):
     """
 
     name = "communities"
+    order_matters = True  # numbers are drawn in it
     window: int = param(default=4, min=2, help="words that the sliding window shows at once")
     algorithm: str = param(
         default="louvain",

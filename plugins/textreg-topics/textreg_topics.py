@@ -28,6 +28,7 @@ class TopicBuilder(WordGroupBuilder):
     its strongest words, and n-grams as ``ngrams`` says.
     """
 
+    order_matters = True  # numbers are drawn in it
     topics: int = param(default=50, min=1, help="number of topics")
     words: int = param(default=20, min=1, help="words of each topic that form its group")
     min_df: int = param(default=5, min=1, help="fewest documents of a word in the topic model")

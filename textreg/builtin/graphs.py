@@ -53,6 +53,7 @@ class Lexicon(GraphBuilder):
     """
 
     name = "lexicon"
+    order_matters = True  # of features that are equally near
     seeds: str | None = param(
         default=None, help="files with one word on each line; separate several by commas"
     )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from textreg.cli import shared
 from textreg.cli.output import print_json, print_table
 from textreg.cli.shared import NamingGroup
-from textreg.errors import TextregError
+from textreg.errors import TextregError, UsageError
 from textreg.plugins import registry
 from textreg.plugins.entries import KIND_NAMES
 from textreg.plugins.guard import cause_of
@@ -19,6 +19,7 @@ from textreg.plugins.inventory import PluginInfo
 
 if TYPE_CHECKING:
     from textreg.authoring.doctor import Diagnosis
+    from textreg.testing import Check
 
 
 @click.group(name="plugins", cls=NamingGroup, invoke_without_command=True)
@@ -125,43 +126,73 @@ def _tell_diagnoses(
 
 @command.command(name="check", short_help="Hold a plugin to the contract of its kind.")
 @click.argument("name")
+@click.option(
+    "--text",
+    "files",
+    metavar="FILE",
+    multiple=True,
+    help="File of texts to try a tokenizer or builder on, in any format, or one on each line. "
+    "Repeat it for several.",
+)
 @shared.as_json
-def check_plugin(name: str, as_json: bool) -> None:
+def check_plugin(name: str, files: tuple[str, ...], as_json: bool) -> None:
     """Run the contract of the plugin called NAME, check by check; exit with 1 where one fails.
 
     NAME is that of a regularizer, else of the only plugin of that name, else with the kind in
     front, as in groups.file; acme-slope:slope or slope.py:slope is one of two with one name.
-    Builders that need a file are checked from Python, as instances: see textreg.testing.
+    Builders that need a file are checked from Python, as instances: see textreg.testing. Where a
+    builder builds nothing of the texts of the checks, give others of which it does with --text.
     """
-    from textreg.testing import CHECKS, ContractError
+    from textreg.reading.corpus import read_corpus
+    from textreg.testing import CHECKS, what_is_found
 
     kind, short = registry.meant(name)
     part = registry.find(kind, short)
-    checks = CHECKS[kind]()
+    on_texts = kind in ("tokenizer", "groups", "graph")
+    if files and not on_texts:
+        raise UsageError(f"a {kind} is not tried on texts: leave out --text.")
+    texts = read_corpus(files, labeled=False).texts if files else None
+    checks = CHECKS[kind](texts) if on_texts else CHECKS[kind]()
     width = max(len(check.name) for check in checks)
     results = []
     for check in checks:
-        try:
-            if not check.applies(part):
-                continue
-            check.run(part)
-        except ContractError as error:
-            result = (check.name, "FAILED", str(error))
-        except Exception as error:  # noqa: BLE001  # a stranger's code may raise anything
-            result = (check.name, "FAILED", cause_of(error))
-        else:
-            result = (check.name, "ok", check.promise)
+        result = _run_check(check, part)
+        if result is None:
+            continue
         results.append(result)
         if not as_json:  # at once: a slow plugin takes its time
-            click.echo(f"{result[0]:{width}}  {result[1]:6}  {result[2]}")
-    failed = sum(status != "ok" for _, status, _ in results)
+            click.echo(f"{result[0]:{width}}  {result[1]:7}  {result[2]}")
+    failed = sum(status == "FAILED" for _, status, _ in results)
+    skipped = sum(status == "skipped" for _, status, _ in results)
+    found = what_is_found(kind, part, texts) if on_texts and not failed else ""
     if as_json:
         rows = [dict(zip(("check", "status", "message"), row, strict=True)) for row in results]
-        print_json({"plugin": name, "failed": failed, "checks": rows})
+        print_json({"plugin": name, "failed": failed, "checks": rows, "found": found})
     else:
-        click.echo(f"{len(results) - failed} of {len(results)} checks passed")
+        asked = len(results) - skipped
+        left_out = f", {skipped} skipped" if skipped else ""
+        click.echo(f"{asked - failed} of {asked} checks passed{left_out}")
+        if found:
+            click.echo(found)
     if failed:
         raise TextregError(f"{name}: {failed} of {len(results)} checks failed.")
+
+
+def _run_check(check: Check, part: Any) -> tuple[str, str, str] | None:
+    """Name, status and message of a check; None if it does not apply."""
+    from textreg.testing import ContractError, Skipped
+
+    try:
+        if not check.applies(part):
+            return None
+        check.run(part)
+    except Skipped as reason:
+        return check.name, "skipped", str(reason)
+    except ContractError as error:
+        return check.name, "FAILED", str(error)
+    except Exception as error:  # noqa: BLE001  # a stranger's code may raise anything
+        return check.name, "FAILED", cause_of(error)
+    return check.name, "ok", check.promise
 
 
 @command.command(name="new", short_help="Write the beginning of a plugin of your own.")

@@ -94,6 +94,7 @@ def join(builders: tuple[type[GroupBuilder], ...]) -> type[JoinedBuilder]:
         "__doc__": JoinedBuilder.__doc__,
         "name": ",".join(labels),
         "builders": builders,
+        "order_matters": any(builder.order_matters for builder in builders),
     }
     joined: type[JoinedBuilder] = type("JoinedBuilder", (JoinedBuilder,), body)
     joined._declared = {

@@ -11,26 +11,34 @@ where to read about it. None of this needs a test runner; with pytest, each chec
     @pytest.mark.parametrize("check", regularizer_checks(), ids=str)
     def test_contract(check):
         check(MyRegularizer)
+
+Tokenizers and builders are tried on texts of our own, and on yours: ``check_group_builder(Mine,
+texts=["..."])``, or ``group_builder_checks(["..."])``.
 """
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from textreg.plugins import registry
 from textreg.testing.builders import (
+    built_of,
     check_graph_builder,
     check_group_builder,
-    check_tokenizer,
     graph_builder_checks,
     group_builder_checks,
-    tokenizer_checks,
 )
-from textreg.testing.checks import Check, ContractError
+from textreg.testing.checks import Check, ContractError, Skipped
 from textreg.testing.loss import check_loss, loss_checks
 from textreg.testing.penalty import check_penalty, penalty_checks
 from textreg.testing.regularizer import check_regularizer, regularizer_checks
 from textreg.testing.texts import with_pairs
+from textreg.testing.tokenizer import check_tokenizer, found_in, tokenizer_checks
 
 __all__ = [
     "CHECKS",
     "Check",
     "ContractError",
+    "Skipped",
     "check_graph_builder",
     "check_group_builder",
     "check_loss",
@@ -43,14 +51,34 @@ __all__ = [
     "penalty_checks",
     "regularizer_checks",
     "tokenizer_checks",
+    "what_is_found",
     "with_pairs",
 ]
 
-CHECKS = {
+CHECKS: dict[str, Callable[..., list[Check]]] = {
     "regularizer": regularizer_checks,
     "tokenizer": tokenizer_checks,
     "groups": group_builder_checks,
     "graph": graph_builder_checks,
     "loss": loss_checks,
 }
-"""The checks of each kind of plugin."""
+"""The checks of each kind of plugin; those of tokenizers and builders take ``texts``."""
+
+
+def what_is_found(kind: str, part: Any, texts: Sequence[str] | None = None) -> str:
+    """What a tokenizer finds, or a builder builds, in the texts it is checked on.
+
+    Parameters
+    ----------
+    kind : {"tokenizer", "groups", "graph"}
+    part : str, class or instance
+    texts : sequence of str, optional
+        The same as for the checks.
+
+    Returns
+    -------
+    str
+        Such as "7 groups over 31 features, on the texts of the check".
+    """
+    made = registry.create(kind, part)
+    return found_in(made, texts) if kind == "tokenizer" else built_of(made, texts)

@@ -1,196 +1,284 @@
-"""The contracts of tokenizers, group builders and graph builders."""
+"""The contracts of group builders and graph builders."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
-from textreg.errors import DataError, DataWarning, RecordError, UsageError
-from textreg.kinds import GraphBuilder, GroupBuilder, Tokenizer
-from textreg.plugins import registry
-from textreg.records import Graph, Groups, Tokens
-from textreg.testing.checks import Check, Checks, fail, require, run_checks
-from textreg.testing.parts import common_checks
-from textreg.testing.texts import EDGES, TEXTS, some_tokens, with_pairs
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-_tokenizer, _groups, _graph = (
-    common_checks(kind, f"{kind}-") for kind in ("tokenizer", "groups", "graph")
+from textreg.errors import BrokenPluginError, DataError, UsageError
+from textreg.kinds import GraphBuilder
+from textreg.plugins import calls, registry
+from textreg.records import Graph, Tokens
+from textreg.testing import relations
+from textreg.testing.building import (
+    Builder,
+    arrays,
+    build,
+    described,
+    equal,
+    is_empty,
+    must_build,
+    noun,
+    refused,
+    tokens_for,
 )
+from textreg.testing.checks import Check, Checks, Skipped, always, fail, require, run_checks
+from textreg.testing.parts import common_checks
+from textreg.testing.runs import copies, elsewhere, own_numbers
+from textreg.testing.settings import check_settings
+from textreg.testing.texts import EDGES, Trial, trial, with_pairs
+from textreg.testing.threads import in_threads
+
+Named = Callable[[Any, Trial], None]
+"""A check of a part on the texts of a trial."""
 
 
-def tokenizer_checks() -> list[Check]:
-    """Those of tokenizers, in order."""
-    return list(_tokenizer.all)
+def group_builder_checks(texts: Sequence[str] | None = None) -> list[Check]:
+    """Those of group builders, in order; tried on ``texts`` if given, else on texts of our own."""
+    return _checks("groups", trial(texts)).all
 
 
-def group_builder_checks() -> list[Check]:
-    """Those of group builders, in order."""
-    return list(_groups.all)
+def graph_builder_checks(texts: Sequence[str] | None = None) -> list[Check]:
+    """Those of graph builders, in order; tried on ``texts`` if given, else on texts of our own."""
+    return _checks("graph", trial(texts)).all
 
 
-def graph_builder_checks() -> list[Check]:
-    """Those of graph builders, in order."""
-    return list(_graph.all)
-
-
-def check_tokenizer(part: Any, *, skip: Mapping[str, str] | None = None) -> None:
-    """Raise ContractError unless ``part``, a name, class or instance, is a good tokenizer."""
-    run_checks(_tokenizer.all, part, skip)
-
-
-def check_group_builder(part: Any, *, skip: Mapping[str, str] | None = None) -> None:
-    """Raise ContractError unless ``part``, a name, class or instance, builds groups as promised."""
-    run_checks(_groups.all, part, skip)
-
-
-def check_graph_builder(part: Any, *, skip: Mapping[str, str] | None = None) -> None:
-    """Raise ContractError unless ``part``, a name, class or instance, is a good graph builder."""
-    run_checks(_graph.all, part, skip)
-
-
-@_tokenizer.add("tokenizer-call")
-def _tokenizer_call(tokenizer: Tokenizer) -> None:
-    """Any text gives a list of tokens for each sentence; tokens are texts that are not empty."""
-    for text in TEXTS:
-        sentences = tokenizer(text)
-        good = isinstance(sentences, list) and all(isinstance(one, list) for one in sentences)
-        require(good, f"a list of lists for {text!r}", sentences)
-        found = [token for one in sentences for token in one]
-        wrong = [token for token in found if not isinstance(token, str) or not token]
-        require(not wrong, f"texts as tokens of {text!r}", wrong)
-
-
-@_tokenizer.add("tokenizer-encode")
-def _tokenizer_encode(tokenizer: Tokenizer) -> None:
-    """encode gives the same tokens as a call for every document."""
-    tokens = tokenizer.encode(TEXTS)
-    require(isinstance(tokens, Tokens), "Tokens", type(tokens).__name__)
-    require(tokens.n_documents == len(TEXTS), f"{len(TEXTS)} documents", tokens.n_documents)
-    for document, text in enumerate(TEXTS):
-        called = [token for sentence in tokenizer(text) for token in sentence]
-        start, end = tokens.token_document_ptr[document : document + 2]
-        encoded = [tokens.vocabulary[token] for token in tokens.ids[start:end]]
-        require(called == encoded, f"{called} for {text!r}", encoded)
-
-
-@_tokenizer.add("tokenizer-spans")
-def _tokenizer_spans(tokenizer: Tokenizer) -> None:
-    """Character offsets, if it gives them, lie inside the text, in order."""
-    try:
-        tokens = tokenizer.encode(TEXTS, spans=True)
-    except UsageError:
-        return  # a plain tokenizer has none, and says so
-    spans = tokens.spans
-    if spans is None:
-        fail("spans, or a UsageError", "neither")
-    for document, text in enumerate(TEXTS):
-        start, end = tokens.token_document_ptr[document : document + 2]
-        here = spans[start:end]
-        inside = bool(((here >= 0) & (here <= len(text))).all() and (here[:, 0] < here[:, 1]).all())
-        rising = bool((np.diff(here[:, 0]) >= 0).all())
-        require(inside and rising, f"offsets in {text!r}", here.tolist())
-
-
-@_tokenizer.add("tokenizer-determinism")
-def _tokenizer_determinism(tokenizer: Tokenizer) -> None:
-    """The same texts give the same tokens, and a text gives the same tokens alone and among
-    others."""
-    one, other = tokenizer.encode(TEXTS), tokenizer.encode(TEXTS)
-    same = np.array_equal(one.ids, other.ids) and list(one.vocabulary) == list(other.vocabulary)
-    require(same, "the same tokens twice", "others")
-    alone = [tokenizer(text) for text in reversed(TEXTS)][::-1]
-    require(alone == [tokenizer(text) for text in TEXTS], "no memory", "some")
-
-
-def _built(part: GroupBuilder | GraphBuilder, tokens: Tokens) -> Any:
-    """What it builds; None where it refuses such texts with a DataError. It may warn of them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        try:
-            return part.build(tokens)
-        except RecordError as error:  # a DataError too, but of the builder's making
-            fail("a valid record", error)
-        except DataError:
-            return None
-
-
-def _check_record(built: Any, record: type[Groups | Graph], tokens: Tokens) -> None:
-    require(isinstance(built, record), record.__name__, type(built).__name__)
-    wanted = len(tokens.vocabulary)
-    require(built.n_features == wanted, f"{wanted} features", built.n_features)
-
-
-@_groups.add("groups-result")
-def _groups_result(part: GroupBuilder) -> None:
-    """build gives at least one group over the features of the tokens, each with a weight; or a
-    DataError that says why there is none."""
-    tokens = some_tokens()
-    groups = _built(part, tokens)
-    if groups is not None:
-        _check_record(groups, Groups, tokens)
-        require(len(groups) > 0, "a group at least", "none")
-
-
-@_graph.add("graph-result")
-def _graph_result(part: GraphBuilder) -> None:
-    """build gives a graph over the features of the tokens, with finite links of 0 or more; or a
-    DataError that says why there is none."""
-    tokens = some_tokens()
-    graph = _built(part, tokens)
-    if graph is not None:
-        _check_record(graph, Graph, tokens)
-
-
-def _add_builder_checks(
-    checks: Checks, kind: str, record: type[Groups | Graph], same: Callable[[Any, Any], bool]
+def check_group_builder(
+    part: Any, *, texts: Sequence[str] | None = None, skip: Mapping[str, str] | None = None
 ) -> None:
-    """The checks that are the same for groups and graphs. same: whether two records are equal."""
+    """Raise ContractError unless ``part``, a name, class or instance, builds groups as promised.
 
-    @checks.add(f"{kind}-edges")
-    def edges(part: Any) -> None:
-        """Texts without words, one text, one word, and n-grams give a result for every feature, or
-        a DataError that says what is missing."""
-        for texts in EDGES:
-            tokens = with_pairs(registry.create("tokenizer", "textreg:words").encode(texts))
-            built = _built(part, tokens)
-            if built is not None:
-                _check_record(built, record, tokens)
-
-    @checks.add(f"{kind}-determinism")
-    def determinism(part: Any) -> None:
-        """The same tokens give the same result, and are not modified."""
-        tokens = some_tokens()
-        ids = tokens.ids.copy()
-        one, other = _built(part, tokens), _built(part, some_tokens())
-        alike = one is other or (one is not None and other is not None and same(one, other))
-        require(alike, f"the same {kind} twice", "others")
-        require(np.array_equal(ids, tokens.ids), "tokens as they were", "others")
+    Parameters
+    ----------
+    part : str, class or GroupBuilder
+    texts : sequence of str, optional
+        Texts of which it builds groups, where it builds none of ours.
+    skip : mapping of str to str, optional
+        Checks to leave out, with the reasons.
+    """
+    run_checks(group_builder_checks(texts), part, skip)
 
 
-def _same_groups(one: Groups, other: Groups) -> bool:
-    arrays = ("indptr", "indices", "weights")
-    return all(np.array_equal(getattr(one, it), getattr(other, it)) for it in arrays)
+def check_graph_builder(
+    part: Any, *, texts: Sequence[str] | None = None, skip: Mapping[str, str] | None = None
+) -> None:
+    """Raise ContractError unless ``part``, a name, class or instance, is a good graph builder.
+
+    Parameters
+    ----------
+    part : str, class or GraphBuilder
+    texts : sequence of str, optional
+        Texts of which it builds a graph, where it builds none of ours.
+    skip : mapping of str to str, optional
+        Checks to leave out, with the reasons.
+    """
+    run_checks(graph_builder_checks(texts), part, skip)
 
 
-def _same_graph(one: Graph, other: Graph) -> bool:
-    return (
-        one.classes == other.classes
-        and _same_links(one.similar, other.similar)
-        and _same_links(one.dissimilar, other.dissimilar)
+def built_of(part: Builder, texts: Sequence[str] | None = None) -> str:
+    """What a builder builds of the texts it is checked on, for people."""
+    given = trial(texts)
+    return f"{described(build(part, tokens_for(part, given)))}, on {given.where}"
+
+
+def _checks(kind: str, given: Trial) -> Checks:
+    """The checks of a kind of builder, the cheap ones first."""
+    checks = common_checks(kind, f"{kind}-")
+    imports = checks.all.pop()
+    for name, run in _OF_BOTH.items():
+        if name != "groups" or kind == "graph":
+            checks.add(f"{kind}-{name}", _APPLY.get(name, always))(_on(run, given))
+    checks.all.append(imports)
+    checks.add(f"{kind}-processes")(_on(_processes, given))
+    return checks
+
+
+def _on(run: Named, given: Trial) -> Callable[[Any], None]:
+    """The check, on the texts of a trial; its docstring is the promise."""
+
+    @wraps(run)
+    def check(part: Any) -> None:
+        run(part, given)
+
+    return check
+
+
+def _result(part: Builder, given: Trial) -> None:
+    """build gives groups, or links, over the features of the tokens: at least one, valid and with
+    finite weights of 0 or more. A DataError is for texts of which there is nothing to build."""
+    some, why = False, ""
+    for tokens in (given.small, given.large):
+        try:
+            some |= not is_empty(build(part, tokens))
+        except DataError as error:
+            why = f": '{error}'"
+    require(
+        some,
+        f"{noun(part)} of {given.where}",
+        f"none{why}. What builds nothing cannot be checked. Give texts of which it builds some: "
+        "textreg plugins check NAME --text FILE, or the argument texts",
     )
 
 
-def _same_links(one: csr_array | None, other: csr_array | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return bool(one.shape == other.shape and (one != other).nnz == 0)
+def _edges(part: Builder, given: Trial) -> None:
+    """Texts without words, one text, one word, n-grams, and features that occur nowhere give a
+    result for every feature, or a DataError that says what is missing."""
+    for texts in EDGES:
+        refused(part, with_pairs(registry.create("tokenizer", "textreg:words").encode(texts)))
+    some = tokens_for(part, given)
+    for documents in ([], [0], [some.n_documents - 1]):
+        refused(part, some.select(np.array(documents, dtype=np.intp)))
 
 
-_add_builder_checks(_groups, "groups", Groups, _same_groups)
-_add_builder_checks(_graph, "graph", Graph, _same_graph)
+def _determinism(part: Builder, given: Trial) -> None:
+    """The same tokens give the same result, also after other tokens and in a copy. The random
+    numbers of the process are left alone."""
+    tokens = tokens_for(part, given)
+    with own_numbers("the same result of the same tokens"):
+        one = arrays(build(part, tokens))
+    require(equal(one, arrays(build(part, tokens))), "the same result twice", "others")
+    half = tokens.select(np.arange(tokens.n_documents // 2))
+    other = _outcome(part, half)
+    require(
+        equal(one, arrays(must_build(part, tokens, "the texts"))),
+        "the same result after a build of other tokens",
+        "another: something of the first build is kept",
+    )
+    for what, copy in copies(part).items():
+        again = _outcome(copy, half), _outcome(copy, tokens)
+        require(
+            equal(one, again[1]) and equal(other, again[0]),
+            f"the same result by {what}",
+            "another: something of it is not a parameter, or is kept from the first build",
+        )
+
+
+def _outcome(part: Builder, tokens: Tokens) -> list[Any]:
+    """The arrays that it builds; empty for a refusal."""
+    try:
+        return arrays(build(part, tokens))
+    except DataError:
+        return []
+
+
+def _threads(part: Builder, given: Trial) -> None:
+    """Builds at the same time, in threads, give the same results as alone."""
+    tokens = tokens_for(part, given)
+    half = tokens.select(np.arange(tokens.n_documents // 2, tokens.n_documents))
+    tasks = [tokens, half]
+    alone = [_outcome(part, task) for task in tasks]
+    try:
+        together = in_threads(_outcome, part, tasks)
+    except Exception as error:  # noqa: BLE001  # of a stranger's code, or what came of it
+        fail("the same results in threads", f"{type(error).__name__}: {error}")
+    require(
+        all(map(equal, alone * len(together), chain(*together))),
+        "the same results in threads",
+        "others: keep what belongs to one build in variables of its own, not in the builder",
+    )
+
+
+def _unused(part: Builder, given: Trial) -> None:
+    """Features that occur in no document change nothing among the others: groups and links are the
+    same by name, whatever the numbers of the features."""
+    relations.check_unused(part, tokens_for(part, given))
+
+
+def _numbers(part: Builder, given: Trial) -> None:
+    """Another order of the vocabulary gives the same groups, or links, by name; unless the class
+    says order_matters = True."""
+    relations.check_numbers(part, tokens_for(part, given))
+
+
+def _documents(part: Builder, given: Trial) -> None:
+    """Another order of the documents gives the same groups, or links, by name; unless the class
+    says order_matters = True."""
+    relations.check_documents(part, tokens_for(part, given))
+
+
+def _case(part: Builder, given: Trial) -> None:
+    """Features in capitals are in groups, or have links, as those in small letters; unless it knows
+    its words by heart."""
+    relations.check_case(part, given.lower)
+
+
+def _parameters_matter(part: Builder, given: Trial) -> None:
+    """Every parameter has an effect: some other value of it gives another result. Not asked of
+    seeds, nor of files and other texts."""
+    tokens = [each for every in dict.fromkeys((given, Trial())) for each in every.both]
+    check_settings(part, lambda other: [_outcome(other, some) for some in tokens], _differ)
+
+
+def _differ(one: list[Any], other: list[Any]) -> bool:
+    return not all(map(equal, one, other))
+
+
+def _given_groups(part: GraphBuilder, given: Trial) -> None:
+    """build_from gives a graph over the features of the tokens, which follows the numbers of the
+    features as build does."""
+    sentences = registry.create("groups", "textreg:sentences")
+    try:
+        calls.build_graph(part, given.small, calls.build_groups(sentences, given.small))
+    except UsageError as error:
+        raise Skipped(str(error)) from None
+    except BrokenPluginError as error:
+        fail("a valid graph from groups", f"the error '{error.cause}'")
+    relations.check_unused(_FromGroups(part), given.small)
+
+
+class _FromGroups(GraphBuilder):
+    """A graph builder that is called with the groups of sentences."""
+
+    name = "from groups"
+
+    def __init__(self, part: GraphBuilder) -> None:
+        super().__init__()
+        self.__dict__["part"] = part
+
+    def build(self, tokens: Tokens) -> Graph:
+        groups = calls.build_groups(registry.create("groups", "textreg:sentences"), tokens)
+        return calls.build_graph(self.__dict__["part"], tokens, groups)
+
+
+def _processes(part: Builder, given: Trial) -> None:
+    """A fresh interpreter, with other hash values of texts, gives the same result, bit for bit."""
+    tokens = tokens_for(part, given)
+    tasks = [tokens.select(np.arange(tokens.n_documents // 2)), tokens]
+    there = elsewhere(_outcome, part, tasks)
+    here = [_outcome(part, task) for task in tasks]
+    require(
+        all(map(equal, here, there)),
+        "the same result in a fresh interpreter",
+        "another: the order of a set of texts, hash() or id() may be used, none of which lasts",
+    )
+
+
+def _is_free(part: Any) -> bool:
+    return not part.order_matters
+
+
+def _takes_groups(part: Any) -> bool:
+    return bool(getattr(part, "takes_groups", False))
+
+
+_OF_BOTH: dict[str, Named] = {
+    "result": _result,
+    "edges": _edges,
+    "determinism": _determinism,
+    "unused": _unused,
+    "numbers": _numbers,
+    "documents": _documents,
+    "case": _case,
+    "groups": _given_groups,
+    "threads": _threads,
+    "settings": _parameters_matter,
+}
+_APPLY: dict[str, Callable[[Any], bool]] = {
+    "numbers": _is_free,
+    "documents": _is_free,
+    "groups": _takes_groups,
+}

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from textreg.plugins import registry
 from textreg.records import Tokens
+from textreg.text import check_texts
 
 TEXTS = (
     "The lamp is bright. We love it!\n\nIt came on Monday.",
@@ -18,28 +22,167 @@ TEXTS = (
     "   \n\t ",
     "A lamp. A lamp. A lamp.\n\nNot a chair; a lamp!",
     "<b>markup</b> & http://example.org/?q=1 \x00 \u202e end",
+    "lamp",
+    "!?",
+    "Two lines\r\nand a third \u2028 of 1,984 words, 3.5 % more (e.g. these)\n",
+    "İstanbul ’20: STRASSE, Straße and straße; then DŽ, ﬁve and ½ lamp",
+    "Кто там? Лампа! 这是一个灯。灯很亮。 مصباح جميل. दीपक. とても明るい",
+    "cafe\u0301 and café, a\u200bb\u200dc\xa0d, \U0001f469\u200d\U0001f52c wrote it",
+    " \t Words after spaces. And before some  \r\n  ",
+    "a" * 2000 + " " + "Long words. Of all " * 200,
 )
 """Texts that a tokenizer must take: empty ones, all scripts, markup and control characters."""
 
 EDGES = (["", ""], ["lamp"], ["lamp lamp lamp", ""], ["a lamp", "a chair. a lamp"])
 """Texts in which there is little to group or link."""
 
+_TOPICS = (
+    "lamp candle bulb glow shine flash torch camp",
+    "kettle cook bake boil pan fry spoon bowl",
+    "song sing drum play tune listen piano ring",
+    "plant seed grow water rose tree dig weed",
+    "train walk drive ride road station map brain",
+    "paint build nail hammer cut saw wood glue",
+)
+_AFFIXES = (("", ""), ("", "s"), ("", "ing"), ("", "ed"), ("", "er"), ("re", ""))
+_COMMON = "the a and is of to it we was in".split()
+_RARE = (
+    "lamb limp lump damp 7 12 1984 3.5 naïve café größe straße Größe лампа лампы свет λάμπα φως "
+    "灯光 灯 مصباح दीपक don't state-of-the-art A LAMP Lamp LAMPS Kettle re-do ﬁve ½ x"
+).split()
+_PLAIN = "lamp kettle rosewood bright music gardens".split()
+_ENDS = (". ", ". ", "! ", "? ", "; ", ".\n\n", ", ", " - ")
+
+
+def _written(documents: int, topics: int, stems: int, seed: int) -> list[str]:
+    """Documents of some topics, each of words with common stems and affixes."""
+    rng = np.random.default_rng(seed)
+    kinds = [topic.split()[:stems] for topic in _TOPICS[:topics]]
+    texts = []
+    for number in range(documents):
+        main, other = number % topics, int(rng.integers(topics))
+        words: list[str] = []
+        for _ in range(int(rng.integers(1, 40)) + 4 * (number % 5)):
+            draw = rng.random()
+            if draw < 0.2:
+                word = _COMMON[int(len(_COMMON) * rng.random() ** 2)]
+            elif draw < 0.3:
+                word = _RARE[int(rng.integers(len(_RARE)))]
+            else:
+                stem = kinds[main if draw < 0.8 else other][int(rng.integers(stems))]
+                before, after = _AFFIXES[int(rng.integers(len(_AFFIXES)))]
+                word = before + stem + after
+            after = _ENDS[int(rng.integers(len(_ENDS)))] if rng.random() < 0.2 else " "
+            starts = bool(words) and words[-1][-2] in ".!?\n"
+            words.append((word.capitalize() if starts else word) + after)
+        texts.append("".join(words).strip() + ("." if number % 3 else ""))
+    return texts
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The texts that parts are tried on: those of their author, or else our own.
+
+    texts: of the author, () for ours.
+    """
+
+    texts: Sequence[str] = ()
+
+    @property
+    def where(self) -> str:
+        """Which texts, for people."""
+        return f"the {len(self.texts):,} given texts" if self.texts else "the texts of the check"
+
+    @cached_property
+    def every(self) -> Sequence[str]:
+        """What a tokenizer must take."""
+        return (*TEXTS, *self.texts[:30])
+
+    @cached_property
+    def plain(self) -> Sequence[str]:
+        """Texts in which a tokenizer should find something."""
+        return self.texts or _written(12, 2, 4, 1)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """Plain words, all different."""
+        given = (word for text in self.texts[:30] for word in text.split())
+        some = [word for word in dict.fromkeys(given) if word.isalpha() and len(word) <= 20]
+        return [*some[:8], *(word for word in _PLAIN if word not in some)][:8]
+
+    @cached_property
+    def large(self) -> Tokens:
+        """Enough for a builder to find something in: hundreds of words, most of them frequent."""
+        if self.texts:
+            return _encoded(self.texts, 30)
+        return _encoded([*_written(120, 6, 8, 0), "", "lamp", "lamps lamp"], 30)
+
+    @cached_property
+    def small(self) -> Tokens:
+        """Fewer, so that slow builders can be tried often; empty documents and both cases."""
+        if self.texts:
+            return _encoded(self.texts[:30], 10, lowercase=False)
+        return _encoded(self._few, 10, lowercase=False)
+
+    @property
+    def both(self) -> tuple[Tokens, Tokens]:
+        """The small and the large tokens."""
+        return self.small, self.large
+
+    @cached_property
+    def lower(self) -> Tokens:
+        """The words of the small tokens in small letters."""
+        return _encoded(self.texts[:30] or self._few, 0)
+
+    @property
+    def _few(self) -> list[str]:
+        some = _written(24, 2, 4, 1)
+        some[4:4] = ["", "lamp", "LAMP Lamp lamp"]
+        return [*some, ""]
+
+
+def trial(texts: Sequence[str] | None) -> Trial:
+    """The one of these texts; of ours for None. UsageError, DataError unless they are texts."""
+    return Trial() if texts is None else Trial(tuple(check_texts(texts)))
+
+
+_OURS = Trial()
+
 
 def some_tokens() -> Tokens:
     """Documents enough for a builder to find something in."""
-    rng = np.random.default_rng(0)
-    words = [f"{a}{b}" for a in "klmn" for b in ("amp", "ettle", "ible", "oom", "urse")]
-    texts = []
-    for _ in range(60):
-        start = int(rng.integers(0, 16))  # words that are near each other keep company
-        picked = [words[(start + int(rng.integers(0, 5))) % 20] for _ in range(18)]
-        texts.append(". ".join(" ".join(picked[at : at + 6]) for at in (0, 6, 12)) + ".")
-    tokens: Tokens = registry.create("tokenizer", "textreg:words").encode([*texts, ""])
-    return tokens
+    return _OURS.large
 
 
-def with_pairs(tokens: Tokens) -> Tokens:
-    """The same with every pair of neighbors in a sentence as a feature after its first word."""
+def _encoded(texts: Sequence[str], pairs: int, *, lowercase: bool = True) -> Tokens:
+    """The words of texts, and the most frequent pairs of them."""
+    words = registry.create("tokenizer", "textreg:words", lowercase=lowercase)
+    tokens: Tokens = words.encode(texts)
+    counted = Counter(_pairs(tokens))
+    return with_pairs(tokens, {pair for pair, _ in counted.most_common(pairs)})
+
+
+def _pairs(tokens: Tokens) -> list[tuple[int, int]]:
+    return [
+        pair
+        for start, end in itertools.pairwise(tokens.sentence_ptr.tolist())
+        for pair in itertools.pairwise(tokens.ids[start:end].tolist())
+    ]
+
+
+def with_pairs(tokens: Tokens, pairs: Collection[tuple[int, int]] | None = None) -> Tokens:
+    """The same with pairs of neighbors in a sentence as features, each after its first word.
+
+    Parameters
+    ----------
+    tokens : Tokens
+    pairs : collection of tuple of int, optional
+        The features of the pairs to add; all by default.
+
+    Returns
+    -------
+    Tokens
+    """
     names = list(tokens.vocabulary)
     number = {name: feature for feature, name in enumerate(names)}
     ids, sentence_ptr = [], [0]
@@ -47,8 +190,9 @@ def with_pairs(tokens: Tokens) -> Tokens:
         sentence = tokens.ids[start:end].tolist()
         for place, word in enumerate(sentence):
             ids.append(word)
-            if place + 1 < len(sentence):
-                pair = f"{names[word]} {names[sentence[place + 1]]}"
+            after = sentence[place + 1 : place + 2]
+            if after and (pairs is None or (word, after[0]) in pairs):
+                pair = f"{names[word]} {names[after[0]]}"
                 ids.append(number.setdefault(pair, len(number)))
         sentence_ptr.append(len(ids))
     return replace(

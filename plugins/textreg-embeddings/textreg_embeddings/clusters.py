@@ -29,6 +29,7 @@ class Clusters(WordGroupBuilder):
     """
 
     name = "clusters"
+    order_matters = True  # numbers are drawn in it
     vectors: str | None = param(
         default=None, help="file of word vectors; none: made from the training text"
     )

@@ -1,0 +1,115 @@
+"""Whether two calls at the same time get in each other's way."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from types import FrameType
+from typing import Any
+
+from textreg.errors import DataWarning
+from textreg.testing.runs import Run
+
+THREADS = 3
+"""Calls at one time."""
+
+PLACES = (0.02, 0.2, 0.4, 0.6, 0.8, 0.98)
+"""Where one call stands still, as shares of the lines it runs, while another one runs."""
+
+PATIENCE = 1.0
+"""Seconds after which the first goes on, for it may hold a lock that the other waits for."""
+
+_OTHERS = frozenset({"textreg", "numpy", "scipy", "sklearn", "joblib", "threadpoolctl"})
+
+
+def in_threads(run: Run, part: Any, tasks: Sequence[Any]) -> list[list[Any]]:
+    """``run(part, task)`` of all tasks, several times over, at the same time as others.
+
+    First the last task is run in the middle of the first one, at some places of its Python code:
+    no luck is needed to meet there. Then all run side by side, for code that is not Python.
+    """
+    with warnings.catch_warnings():
+        # What threads do to the filters themselves ends in any order.
+        warnings.simplefilter("ignore", DataWarning)
+        return [*_in_the_middle(run, part, tasks), *_side_by_side(run, part, tasks)]
+
+
+def _in_the_middle(run: Run, part: Any, tasks: Sequence[Any]) -> list[list[Any]]:
+    lines = _Lines()
+    _traced(lines, run, part, tasks[0])
+    results = []
+    for place in PLACES if lines.count else ():
+        other = _Thread(lambda: run(part, tasks[-1]))
+        paused = _Lines(1 + int(place * (lines.count - 1)), other.run_for)
+        first = _traced(paused, run, part, tasks[0])
+        results.append([first, *(run(part, task) for task in tasks[1:-1]), other.result()])
+    return results
+
+
+def _side_by_side(run: Run, part: Any, tasks: Sequence[Any]) -> list[list[Any]]:
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(THREADS) as pool:
+            turns = [[pool.submit(run, part, task) for task in tasks] for _ in range(THREADS)]
+            return [[one.result() for one in turn] for turn in turns]
+    finally:
+        sys.setswitchinterval(interval)
+
+
+class _Lines:
+    """Counts the lines that run of a plugin, and does something at one of them."""
+
+    def __init__(self, place: int = 0, then: Callable[[], None] = lambda: None) -> None:
+        self.count = 0
+        self.place = place
+        self.then = then
+
+    def enter(self, frame: FrameType, event: str, arg: Any) -> Any:
+        """Trace the frame, unless it is of textreg or of a package that all share."""
+        root = frame.f_globals.get("__name__", "").partition(".")[0]
+        return None if root in _OTHERS or root in sys.stdlib_module_names else self.line
+
+    def line(self, frame: FrameType, event: str, arg: Any) -> Any:
+        if event == "line":
+            self.count += 1
+            if self.count == self.place:
+                self.then()
+        return self.line
+
+
+class _Thread:
+    """A call in a thread of its own."""
+
+    def __init__(self, call: Callable[[], Any]) -> None:
+        self.pool = ThreadPoolExecutor(1)
+        self.call = call
+        self.done: Future[Any] | None = None
+
+    def run_for(self) -> None:
+        """Begin, and wait for the end for a while."""
+        self.done = self.pool.submit(self.call)
+        self.pool.shutdown(wait=False)
+        wait([self.done], PATIENCE)
+
+    def result(self) -> Any:
+        """What the call gives."""
+        if self.done is None:  # it was not reached this time
+            return self.call()
+        return self.done.result()
+
+
+def _traced(lines: _Lines, run: Run, part: Any, task: Any) -> Any:
+    """``run(part, task)`` in a thread that is traced, so that this one's debugger is left alone."""
+
+    def call() -> Any:
+        sys.settrace(lines.enter)
+        try:
+            return run(part, task)
+        finally:
+            sys.settrace(None)
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(call).result()
