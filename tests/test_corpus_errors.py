@@ -344,7 +344,7 @@ def test_a_damaged_document_in_a_folder(tmp_path: Path, file) -> None:
     (tmp_path / "root" / "a").mkdir(parents=True)
     path = file("root/a/1.txt", b"fine\nna\xefve\n")
     message = refusal(tmp_path / "root")
-    assert message.startswith(f"{path}:2: byte 3 of line 2, 0xef, is not valid UTF-8.")
+    assert message.startswith(f"{path}: byte 3 of line 2, 0xef, is not valid UTF-8.")
 
 
 # --- columns -------------------------------------------------------------------------------------

@@ -137,8 +137,7 @@ def test_gzip_that_unpacks_to_much(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         with pytest.raises(DataError, match=r"a\.txt\.gz:\d+: the file unpacks to more than 1 MB"):
             list(read(str(path)))  # type: ignore[operator]
     with open_binary(str(path)) as file, pytest.raises(DataError, match="unpacks to more than"):
-        while file.read(1 << 16):
-            pass
+        file.read()
     noise = gzip.compress(os.urandom(1_100_000).replace(b"\n", b""), 1)
     path.write_bytes(noise)  # as long as it takes room itself, it may be of any size
     with open_binary(str(path)) as file:

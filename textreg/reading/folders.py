@@ -62,7 +62,7 @@ def _text(file: str, encoding: str | None) -> str:
         lines = []
         for line in source.lines:
             if damage := source.lines.damage():
-                raise damage.at(source.lines.number)
+                raise damage
             size += len(line) + 1
             if size > most:
                 raise UnusableRow(*too_long("the document"))
