@@ -22,12 +22,15 @@ def run() -> int:
 
 def _run() -> int:
     _open_standard_streams()
-    from textreg.interrupts import own
+    from textreg.interrupts import disown, own
 
     own()
     from textreg.cli import main
 
-    return main()
+    code = main()
+    if code <= 128:
+        disown()
+    return code
 
 
 def _open_standard_streams() -> None:

@@ -135,6 +135,12 @@ def own() -> None:
         _of_program.start()
 
 
+def disown() -> None:
+    """Let Ctrl-C end the process from now on: all work is done, and Python tidies up."""
+    if _of_program is not None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextmanager
 def stopping(stop: Callable[[], None]) -> Iterator[None]:
     """Have the first Ctrl-C in here call ``stop``, unless somebody else handles Ctrl-C already.

@@ -1,0 +1,12 @@
+"""A few commands that are killed: see fuzz_kills.py."""
+
+import os
+
+import pytest
+from frame import check
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
+
+def test_killed_runs() -> None:
+    check("kills", cases=4)
