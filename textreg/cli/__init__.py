@@ -128,7 +128,7 @@ def main(args: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    with results_only():
+    with results_only(to_the_end=args is None):
         try:
             return _run(line)
         except BaseException as error:  # noqa: BLE001  # the outermost boundary

@@ -71,7 +71,7 @@ def _sections(
         if name := chosen[kind]:
             part = registry.find(PREFIXES[kind], as_named(kind, name))
             sections.append((f"{title} {part.label()} (--{kind})", _options(part, kind, values)))
-            if needed := getattr(part, "needs", ""):
+            if needed := part.needs if kind == "reg" else "":
                 chosen[needed] = chosen[needed] or default_builder(part)
     sections.append(("Features", _options(Vectorizer, "", values)))
     return sections

@@ -14,7 +14,8 @@ from textreg.cli.shared import NamingGroup
 from textreg.errors import TextregError, UsageError
 from textreg.plugins import registry
 from textreg.plugins.entries import KIND_NAMES
-from textreg.plugins.guard import cause_of
+from textreg.plugins.guard import cause_of, is_ctrl_c
+from textreg.plugins.inside import contained
 from textreg.plugins.inventory import PluginInfo
 
 if TYPE_CHECKING:
@@ -164,7 +165,8 @@ def check_plugin(name: str, files: tuple[str, ...], as_json: bool) -> None:
             click.echo(f"{result[0]:{width}}  {result[1]:7}  {result[2]}")
     failed = sum(status == "FAILED" for _, status, _ in results)
     skipped = sum(status == "skipped" for _, status, _ in results)
-    found = what_is_found(kind, part, texts) if on_texts and not failed else ""
+    with contained():
+        found = what_is_found(kind, part, texts) if on_texts and not failed else ""
     if as_json:
         rows = [dict(zip(("check", "status", "message"), row, strict=True)) for row in results]
         print_json({"plugin": name, "failed": failed, "checks": rows, "found": found})
@@ -183,14 +185,17 @@ def _run_check(check: Check, part: Any) -> tuple[str, str, str] | None:
     from textreg.testing import ContractError, Skipped
 
     try:
-        if not check.applies(part):
-            return None
-        check.run(part)
+        with contained():
+            if not check.applies(part):
+                return None
+            check.run(part)
     except Skipped as reason:
         return check.name, "skipped", str(reason)
     except ContractError as error:
         return check.name, "FAILED", str(error)
-    except Exception as error:  # noqa: BLE001  # a stranger's code may raise anything
+    except BaseException as error:  # a stranger's code may raise anything
+        if is_ctrl_c(error):
+            raise
         return check.name, "FAILED", cause_of(error)
     return check.name, "ok", check.promise
 

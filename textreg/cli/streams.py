@@ -32,11 +32,12 @@ class Results:
 
 
 @contextmanager
-def results_only() -> Iterator[None]:
+def results_only(*, to_the_end: bool) -> Iterator[None]:
     """Keep standard output for what the command itself prints.
 
     The file descriptor is moved as well, so what C code and subprocesses write to it is seen on
-    standard error, too.
+    standard error, too. to_the_end: so it stays until the end of the process, where functions run
+    that plugins registered with ``atexit``; otherwise standard output is as before afterwards.
     """
     given, kept = sys.stdout, None
     if _is_descriptor(given, 1) and _is_descriptor(sys.stderr, 2):
@@ -49,13 +50,14 @@ def results_only() -> Iterator[None]:
     try:
         yield
     finally:
-        sys.stdout = given
+        sys.stdout = sys.stderr if to_the_end and sys.stderr is not None else given
         if kept is not None:
             with suppress(OSError):  # an error of writing was raised by the flush before
                 out.flush()
             with suppress(OSError):
                 given.flush()
-            os.dup2(kept, 1)
+            if not to_the_end:
+                os.dup2(kept, 1)
             with suppress(OSError):
                 out.close()
 

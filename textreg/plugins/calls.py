@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache, partial
 from math import isinf, isnan
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -55,7 +55,7 @@ def encode(tokenizer: Tokenizer, texts: Sequence[str], *, spans: bool = False) -
     with _blaming(tokenizer, "encode"):
         given = texts if ours(tokenizer) else list(texts)
         tokens = _in_time(tokenizer, "encode", partial(tokenizer.encode, spans=spans), given)
-    _require(tokenizer, "encode", isinstance(tokens, Tokens), "Tokens", tokens)
+    tokens = _rebuilt(tokenizer, "encode", Tokens, "Tokens", tokens)
     if (n := tokens.n_documents) != len(texts):
         raise _wrong(tokenizer, "encode", f"{len(texts)} documents", f"{n}")
     for name, kind in (("ids", np.int32), ("sentence_ptr", np.int64), ("document_ptr", np.int64)):
@@ -79,7 +79,7 @@ def build_groups(builder: GroupBuilder, tokens: Tokens) -> Groups:
         return builder.joined([build_groups(part, tokens) for part in builder.parts], tokens)
     with _handing(builder, "build", tokens=tokens) as (given,):
         groups = _in_time(builder, "build", builder.build, given)
-    _require(builder, "build", isinstance(groups, Groups), "Groups", groups)
+    groups = _rebuilt(builder, "build", Groups, "Groups", groups)
     _require_features(builder, groups.n_features, tokens)
     kinds = {"indptr": np.int64, "indices": np.int32, "weights": np.float64}
     for name, kind in kinds.items():
@@ -95,7 +95,7 @@ def build_graph(builder: GraphBuilder, tokens: Tokens, groups: Groups | None = N
             graph = _in_time(builder, doing, builder.build, given)
         else:
             graph = _in_time(builder, doing, builder.build_from, given, grouped)
-    _require(builder, doing, isinstance(graph, Graph), "a Graph", graph)
+    graph = _rebuilt(builder, doing, Graph, "a Graph", graph)
     _require_features(builder, graph.n_features, tokens)
     return graph
 
@@ -298,6 +298,19 @@ def _require_unchanged(part: Plugin, doing: str, given: Seal) -> None:
         raise BrokenPluginError(f"{registry.who(part)} is broken: {cause}. {_advice(part)}", cause)
 
 
+def _rebuilt(part: Plugin, doing: str, kind: type[T], wanted: str, found: Any) -> T:
+    """A record of a third-party part, made anew: its checks hold, whatever was done to it since."""
+    _require(part, doing, isinstance(found, kind), wanted, found)
+    if ours(part):
+        return cast("T", found)
+    with _blaming(part, doing):
+        values = {field.name: getattr(found, field.name) for field in fields(found) if field.init}
+        for name in ("names", "vocabulary"):  # which may be lazy, and then those of textreg only
+            if values.get(name) is not None and not ours(values[name]):
+                values[name] = list(values[name])
+        return kind(**values)
+
+
 def _require(part: Part, doing: str, holds: bool, wanted: str, got: Any) -> None:
     """BrokenPluginError unless it holds."""
     if not holds:
@@ -358,7 +371,7 @@ def _check_spans(tokenizer: Tokenizer, texts: Sequence[str], tokens: Tokens) -> 
 
 def _checked(part: Plugin, doing: str, kind: type[S], found: S, shape: tuple[int, ...]) -> S:
     """A checked solution, with weights of this shape and plain Python numbers."""
-    _require(part, doing, isinstance(found, kind), f"a {kind.__name__}", found)
+    found = _rebuilt(part, doing, kind, f"a {kind.__name__}", found)
     _require_array(part, f"{doing}, w,", found.w, np.float64, shape)
     finite = np.isfinite(found.w)
     if not finite.all():

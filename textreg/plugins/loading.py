@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from importlib.metadata import EntryPoint
+from inspect import getattr_static
 from typing import TYPE_CHECKING, Any
 
 from textreg.errors import BrokenPluginError, PluginWarning, did_you_mean
@@ -20,6 +21,12 @@ from textreg.plugins.inside import contained, keeping_ctrl_c
 
 if TYPE_CHECKING:
     from pluggy import PluginManager
+
+_FIXED = ("kind", "label", "params", "declared", "replace", "undecided", "__eq__", "__hash__")
+"""What a part has from its base class, so that all others know what they get."""
+
+_LONGEST = 100
+"""Characters of a name at most."""
 
 Parts = dict[tuple[str, str], type[Any]]
 """Plugin classes by (kind, name)."""
@@ -196,12 +203,22 @@ def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
         )
     cls: Any = part
     _check_api(cls, provider)
+    for name in _FIXED:
+        if getattr_static(cls, name) is not getattr_static(base, name):
+            raise BrokenPluginError(
+                f"{cls.__name__} of {provider} overrides {name}, which textreg relies on: leave it "
+                "out, or give it another name."
+            )
     if missing := ", ".join(sorted(cls.__abstractmethods__)):
         raise BrokenPluginError(f"{cls.__name__} of {provider} does not define {missing}.")
-    if not isinstance(cls.name, str) or not PART_NAME.fullmatch(cls.name):
+    if kind == "regularizer" and cls.needs not in ("", "groups", "graph"):
+        raise BrokenPluginError(f"{cls.__name__} of {provider} needs {shown(cls.needs)}.")
+    named = isinstance(cls.name, str) and len(cls.name) <= _LONGEST
+    if not named or not PART_NAME.fullmatch(cls.name):
         raise BrokenPluginError(
             f"{cls.__name__} of {provider} is called {shown(cls.name)}: a name is made of letters, "
-            f"digits, '_', '.', '+' and '-', and starts with a letter or digit."
+            "digits, '_', '.', '+' and '-', starts with a letter or digit, and has at most "
+            f"{_LONGEST} of them."
         )
     if parts.setdefault((kind, cls.name), cls) is not cls:
         raise BrokenPluginError(f"{provider} gives two {title(kind)}s called '{cls.name}'.")

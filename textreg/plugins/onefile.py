@@ -47,7 +47,8 @@ def run_file(file: PluginFile) -> Parts:
     Raises BrokenPluginError for whatever it raises, and if its hooks are wrong.
     """
     name = _module_name(file.sha256)
-    if name not in sys.modules:
+    module = sys.modules.get(name)
+    if module is None:
         module = ModuleType(name)
         module.__file__ = os.path.abspath(file.path)
         sys.modules[name] = module
@@ -64,7 +65,8 @@ def run_file(file: PluginFile) -> Parts:
                 "traceback.",
                 cause,
             ) from error
-    parts = parts_of(sys.modules[name], f"the file {file.path}")
+        sys.modules[name] = module  # whatever it did with that itself
+    parts = parts_of(module, f"the file {file.path}")
     pickle_by_file(parts, file.path, file.sha256)
     return parts
 

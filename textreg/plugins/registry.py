@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 from textreg.errors import PluginError, UsageError, did_you_mean
 from textreg.plugins.entries import KIND_NAMES, Entry, is_among, normal
-from textreg.plugins.guard import blaming
+from textreg.plugins.guard import blaming, shown
 from textreg.plugins.inventory import Inventory, class_of, ours
 from textreg.plugins.loading import title
 
@@ -114,7 +114,11 @@ class Registry(Inventory):
         cls = self.find(kind, part) if isinstance(part, str) else class_of(part)
         advice = "--debug shows its traceback."
         with blaming(lambda: self.who(cls), "its constructor", lambda: advice, own=ours(cls)):
-            return part.replace(**params) if isinstance(part, base) else cls(**params)
+            made = part.replace(**params) if isinstance(part, base) else cls(**params)
+            if not isinstance(made, cls):
+                raise TypeError(f"it gives {shown(made)}")
+            made.params()  # a constructor that sets none of them fails here, and not later
+            return made
 
     def names(self, kind: str) -> list[str]:
         """Names of this ``kind`` that are not blocked, sorted; imports nothing."""
