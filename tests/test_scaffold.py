@@ -107,16 +107,25 @@ def test_what_is_written_is_clean_and_typed(fresh: tuple[Path, Path]) -> None:
     run([sys.executable, "-m", "mypy", "--strict", *checked], Path(textreg.__file__).parent.parent)
 
 
-def test_a_kernel_is_shipped_as_it_is_written(fresh: tuple[Path, Path], tmp_path: Path) -> None:
-    _, folder = fresh
-    project = shutil.copytree(folder / "textreg-my-cython", tmp_path / "project")
-    shutil.rmtree(project / "textreg_my_cython.egg-info", ignore_errors=True)  # it lists files
+@pytest.mark.parametrize("name", ["my-cython", "fused"])
+def test_a_kernel_is_shipped_as_it_is_written(
+    name: str, fresh: tuple[Path, Path], tmp_path: Path
+) -> None:
+    checkout = Path(textreg.__file__).parent.parent
+    source = checkout / "plugins" / "textreg-fused"
+    if name != "fused":
+        source = fresh[1] / f"textreg-{name}"
+    elif not source.is_dir():
+        pytest.skip("textreg is not installed from a checkout")
+    built = shutil.ignore_patterns("*.egg-info", "build", "*.so")
+    project = shutil.copytree(source, tmp_path / "project", ignore=built)
     run([sys.executable, "setup.py", "-q", "sdist"], project)
     (archive,) = (project / "dist").glob("*.tar.gz")
     with tarfile.open(archive) as sources:
         shipped = {name.partition("/")[2] for name in sources.getnames()}
-    files = {f"textreg_my_cython/{name}" for name in ("kernel.pyx", "kernel.pyi", "twin.py")}
-    assert {*files, "setup.py", "tests/test_kernel.py"} <= shipped
+    module = f"textreg_{name.replace('-', '_')}"
+    files = {f"{module}/{file}" for file in ("kernel.pyx", "kernel.pyi", "twin.py")}
+    assert {*files, "setup.py"} <= shipped
 
 
 def test_a_new_plugin_is_listed_checked_and_trained_with(fresh: tuple[Path, Path]) -> None:
