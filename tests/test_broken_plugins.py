@@ -34,3 +34,9 @@ def test_a_mistake_is_found(kind: str, bug: Bug) -> None:
 def test_names_are_unique() -> None:
     names = Counter((kind, bug.name) for kind, bug in BUGS)
     assert [name for name, times in names.items() if times > 1] == []
+
+
+def test_there_are_many_and_nearly_all_are_found() -> None:
+    missed = [bug.name for _, bug in BUGS if bug.missed]
+    assert len(BUGS) >= 80
+    assert len(missed) <= 0.05 * len(BUGS), missed

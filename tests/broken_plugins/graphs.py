@@ -235,6 +235,26 @@ class AcrossDocuments(Near):
         return [(0, len(tokens.ids))]
 
 
+class InSentences(Together):
+    """Words that occur in the same sentences, linked by the cosine."""
+
+    def counts(self, tokens: Tokens) -> csr_array:
+        rows = self.sentences(tokens)
+        ends = np.cumsum([0, *map(len, rows)])
+        ids = np.concatenate([np.empty(0, dtype=np.int32), *rows])
+        shape = (len(rows), len(tokens.vocabulary))
+        return csr_array((np.ones(len(ids)), ids, ends), shape=shape)
+
+    def sentences(self, tokens: Tokens) -> list[Any]:
+        return [tokens.ids[start:end] for start, end in itertools.pairwise(tokens.sentence_ptr)]
+
+
+class NextSentence(InSentences):
+    def sentences(self, tokens: Tokens) -> list[Any]:
+        cuts = tokens.sentence_ptr
+        return [tokens.ids[start : end + 1] for start, end in itertools.pairwise(cuts)]
+
+
 class TiesByChance(Near):
     def order(self, item: tuple[int, int]) -> Any:
         return (-item[1], random.random())
@@ -339,7 +359,7 @@ class WeightsLost(Spelling):
         return dict.fromkeys(super().links(words), 1.0)
 
 
-ORIGINALS = (Spelling, Spelling(changes=2, shortest=3), Together, Near, Near(most=1))
+ORIGINALS = (Spelling, Spelling(changes=2, shortest=3), Together, InSentences, Near, Near(most=1))
 BUGS = (
     Bug("links that are NaN", NanLinks),
     Bug("links below 0", NegativeLinks),
@@ -358,6 +378,7 @@ BUGS = (
     Bug("no links", NoLinks),
     Bug("refuses everything", OnlyRefuses),
     Bug("across documents", AcrossDocuments),
+    Bug("first word of the next sentence", NextSentence),
     Bug("ties by chance", TiesByChance),
     Bug("ties by hash", TiesByHash),
     Bug("last document lost", LastDocumentLost),

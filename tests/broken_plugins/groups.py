@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
@@ -286,6 +287,42 @@ class LastSentenceLost(Company):
         return used[:-1]
 
 
+class LastWordOfSentenceLost(Company):
+    def spans(self, tokens: Tokens) -> Iterable[tuple[int, int]]:
+        return [(start, end - 1) for start, end in super().spans(tokens) if end - start > 1]
+
+
+class LastOfDocumentLost(Company):
+    def spans(self, tokens: Tokens) -> Iterable[tuple[int, int]]:
+        """All sentences of a document but the last."""
+        for first, last in itertools.pairwise(tokens.document_ptr.tolist()):
+            yield from itertools.pairwise(tokens.sentence_ptr[first:last].tolist())
+
+
+class OnlyLatin(Prefixes):
+    def sets(self, tokens: Tokens) -> dict[str, list[str]]:
+        """The words by their prefixes."""
+        found = super().sets(tokens)
+        return {prefix: words for prefix, words in found.items() if re.match("[A-Za-z]", prefix)}
+
+
+class KeepsItsArrays(Company):
+    weights: ClassVar[Any] = np.ones(1000)
+
+    def record(self, found: dict[int, list[int]], tokens: Tokens) -> Groups:
+        groups = super().record(found, tokens)
+        weights = self.weights[: len(groups)]
+        weights[:] = 1.0 + tokens.n_documents
+        return Groups(groups.indptr, groups.indices, weights, groups.n_features, groups.names)
+
+
+class WeightsOfZero(Suffixes):
+    def record(self, sets: Sets, tokens: Tokens) -> Groups:
+        groups = super().record(sets, tokens)
+        weights = np.array([1 // len(some) for some in sets.values()], dtype=float)
+        return Groups(groups.indptr, groups.indices, weights, groups.n_features, groups.names)
+
+
 class PlacesForNumbers(Company):
     def company(self, tokens: Tokens) -> dict[int, list[int]]:
         used = np.unique(tokens.ids)
@@ -410,6 +447,11 @@ BUGS = (
     Bug("cached by the size of the vocabulary", CachedBySize),
     Bug("across documents", AcrossDocuments),
     Bug("last sentence lost", LastSentenceLost),
+    Bug("last word of a sentence lost", LastWordOfSentenceLost),
+    Bug("last sentence of a document lost", LastOfDocumentLost),
+    Bug("only Latin letters", OnlyLatin),
+    Bug("writes to arrays it gave", KeepsItsArrays),
+    Bug("weights of zero", WeightsOfZero),
     Bug("places for numbers", PlacesForNumbers),
     Bug("only later features", OnlyLater),
     Bug("writes to the tokens", WritesToTokens),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +27,6 @@ from textreg.model.storage import load_model
 from textreg.plotting.drawing import check_picture
 from textreg.records import Corpus
 from textreg.tasks import Classification
-from textreg.terminal import json_line
 from textreg.training.settings import declared_settings
 
 
@@ -223,7 +223,7 @@ def _candidates(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candida
 def _document(comparison: Comparison, form: str) -> str:
     """The result in one of the formats but text."""
     if form == "json":
-        return json_line(comparison.to_dict()) + "\n"
+        return json.dumps(comparison.to_dict(), ensure_ascii=False, allow_nan=False) + "\n"
     if form == "csv":
         return comparison.to_csv()
     return comparison.to_markdown()

@@ -158,25 +158,24 @@ class _CorpusReader:
     def batches(self, size: int | None) -> Iterator[Corpus]:
         """Corpora of at most ``size`` rows; a single one if that is None."""
         batch: list[tuple[str, Row]] = []
-        rows = 0
         failure: TextregError | None = None
         try:
             for name, item in self._rows():
-                rows += 1
                 if isinstance(item, Row):
                     batch.append((name, item))
                 else:
                     self.skipping.add(name, item, len(batch))
-                if size is not None and (rows == size or not self._more_at_hand()):
+                rows = len(batch) + self.skipping.waiting
+                if size is not None and (rows >= size or not self._more_at_hand()):
                     yield self._corpus(batch)
-                    batch, rows = [], 0
+                    batch = []
             if size is None and not batch:
                 raise self.skipping.nothing_left()
         except TextregError as error:
             if size is None:
                 raise
             failure = error
-        if rows:
+        if batch or self.skipping.waiting:
             yield self._corpus(batch)
         if failure is not None:
             raise failure

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import wraps
 from itertools import chain
 from typing import Any
@@ -12,7 +14,7 @@ import numpy as np
 from textreg.errors import BrokenPluginError, DataError, UsageError
 from textreg.kinds import GraphBuilder
 from textreg.plugins import calls, registry
-from textreg.records import Graph, Tokens
+from textreg.records import Graph, Groups, Tokens
 from textreg.testing import relations
 from textreg.testing.building import (
     Builder,
@@ -111,11 +113,15 @@ def _result(part: Builder, given: Trial) -> None:
     """build gives groups, or links, over the features of the tokens: at least one, valid and with
     finite weights of 0 or more. A DataError is for texts of which there is nothing to build."""
     some, why = False, ""
-    for tokens in (given.small, given.large):
+    for tokens in given.both:
         try:
-            some |= not is_empty(build(part, tokens))
+            built = build(part, tokens)
         except DataError as error:
             why = f": '{error}'"
+            continue
+        some |= not is_empty(built)
+        if isinstance(built, Groups) and len(built):
+            require(built.weights.any(), "a group with a weight above 0", "weights of 0 alone")
     require(
         some,
         f"{noun(part)} of {given.where}",
@@ -132,6 +138,8 @@ def _edges(part: Builder, given: Trial) -> None:
     some = tokens_for(part, given)
     for documents in ([], [0], [some.n_documents - 1]):
         refused(part, some.select(np.array(documents, dtype=np.intp)))
+    with suppress(UsageError):  # of one that needs paragraphs
+        refused(part, replace(some, paragraph_ptr=None))
 
 
 def _determinism(part: Builder, given: Trial) -> None:
@@ -139,13 +147,21 @@ def _determinism(part: Builder, given: Trial) -> None:
     numbers of the process are left alone."""
     tokens = tokens_for(part, given)
     with own_numbers("the same result of the same tokens"):
-        one = arrays(build(part, tokens))
+        first = build(part, tokens)
+        one = arrays(first)
     require(equal(one, arrays(build(part, tokens))), "the same result twice", "others")
     half = tokens.select(np.arange(tokens.n_documents // 2))
+    for more in given.both:
+        _outcome(part, more)
     other = _outcome(part, half)
     require(
+        equal(one, arrays(first)),
+        "the first result as it was",
+        "another: later builds write to the arrays that it was given",
+    )
+    require(
         equal(one, arrays(must_build(part, tokens, "the texts"))),
-        "the same result after a build of other tokens",
+        "the same result after builds of other tokens",
         "another: something of the first build is kept",
     )
     for what, copy in copies(part).items():
@@ -200,21 +216,23 @@ def _documents(part: Builder, given: Trial) -> None:
     relations.check_documents(part, tokens_for(part, given))
 
 
-def _case(part: Builder, given: Trial) -> None:
-    """Features in capitals are in groups, or have links, as those in small letters; unless it knows
-    its words by heart."""
-    relations.check_case(part, given.lower)
+def _bounds(part: Builder, given: Trial) -> None:
+    """What does not depend on the order of the words inside a sentence does not depend on its first
+    and last word either; and so for the sentences of a document."""
+    relations.check_bounds(part, tokens_for(part, given))
+
+
+def _names(part: Builder, given: Trial) -> None:
+    """Features in capitals and in other scripts are in groups, or have links, as others are; not
+    asked of what looks for certain words."""
+    relations.check_names(part, given.lower)
 
 
 def _parameters_matter(part: Builder, given: Trial) -> None:
     """Every parameter has an effect: some other value of it gives another result. Not asked of
     seeds, nor of files and other texts."""
     tokens = [each for every in dict.fromkeys((given, Trial())) for each in every.both]
-    check_settings(part, lambda other: [_outcome(other, some) for some in tokens], _differ)
-
-
-def _differ(one: list[Any], other: list[Any]) -> bool:
-    return not all(map(equal, one, other))
+    check_settings(part, tokens, _outcome, equal)
 
 
 def _given_groups(part: GraphBuilder, given: Trial) -> None:
@@ -272,7 +290,8 @@ _OF_BOTH: dict[str, Named] = {
     "unused": _unused,
     "numbers": _numbers,
     "documents": _documents,
-    "case": _case,
+    "bounds": _bounds,
+    "names": _names,
     "groups": _given_groups,
     "threads": _threads,
     "settings": _parameters_matter,
@@ -280,5 +299,6 @@ _OF_BOTH: dict[str, Named] = {
 _APPLY: dict[str, Callable[[Any], bool]] = {
     "numbers": _is_free,
     "documents": _is_free,
+    "bounds": _is_free,
     "groups": _takes_groups,
 }

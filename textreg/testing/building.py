@@ -126,7 +126,7 @@ def arrays(built: Groups | Graph) -> list[Any]:
     """All of a result that has to be the same when it is built again, to compare or to send."""
     if isinstance(built, Groups):
         names = None if built.names is None else list(built.names)
-        return [built.indptr, built.indices, built.weights, names]
+        return [built.indptr.copy(), built.indices.copy(), built.weights.copy(), names]
     found: list[Any] = [built.classes]
     for links in (built.similar, built.dissimilar):
         if links is not None:

@@ -66,7 +66,7 @@ def _check_order(tokens: Tokens, document: int, text: str) -> None:
                 f"sentence {sentence - low} of {text!r:.80} to span its tokens, {here.tolist()}"
             )
             require(around, expected, (first, last))
-            require(before <= here[0, 0], f"sentences of {text!r:.80} in turn", (first, last))
+            require(before <= first, f"sentences of {text!r:.80} in turn", (first, last))
             before = last
 
 
@@ -135,8 +135,10 @@ def _around(text: str, first: int, last: int) -> str:
 def _cause(name: str, text: str, first: int, last: int) -> str:
     """What the offsets may count instead."""
     raw = text.encode("utf-8", errors="surrogatepass")[first:last]
+    units = text.encode("utf-16-le", errors="surrogatepass")[2 * first : 2 * last]
     counts: dict[str, Any] = {
         "bytes": raw.decode("utf-8", errors="replace"),
+        "units of UTF-16": units.decode("utf-16-le", errors="replace"),
         "characters of the text in lower case": text.lower()[first:last],
     }
     counts |= {

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from textreg.errors import UsageError
 from textreg.kinds import Plugin
 from textreg.params import Param
-from textreg.testing.checks import Skipped, fail
+from textreg.testing.checks import Skipped, fail, require
 
 _NO_EFFECT = (
     *("seed", "random_state", "verbose", "n_jobs", "jobs", "workers", "threads", "batch_size"),
@@ -18,29 +18,38 @@ _NO_EFFECT = (
 
 
 def check_settings(
-    part: Plugin, run: Callable[[Any], Any], differ: Callable[[Any, Any], bool]
+    part: Plugin,
+    tasks: Sequence[Any],
+    run: Callable[[Any, Any], Any],
+    equal: Callable[[Any, Any], bool],
 ) -> None:
     """ContractError if a parameter changes nothing, whatever its value.
 
-    run: gives the result of a part. differ: whether two results are not the same.
+    run: gives the result of a part for one of the tasks. equal: whether two results are the same.
     """
     given = [key for key, it in part.declared().items() if it.type is str and it.choices is None]
     if any(getattr(part, key) for key in given):
         raise Skipped(f"what has an effect depends on the text given as {given[0]}")
-    usual = None
+    usual: dict[int, Any] = {}
+
+    def has_effect(other: Plugin) -> bool:
+        for number, task in enumerate(tasks):
+            if number not in usual:
+                usual[number] = run(part, task)
+            if not equal(usual[number], run(other, task)):
+                return True
+        return False
+
     for key, declared in part.declared().items():
-        others = [] if key in _NO_EFFECT else list(_others(declared, getattr(part, key)))
         tried = []
-        for value in others:
+        for value in () if key in _NO_EFFECT else _others(declared, getattr(part, key)):
             try:
                 other = part.replace(**{key: value})
             except UsageError:  # not together with the other parameters
                 continue
-            got = getattr(other, key)
-            if got != value and declared.convert is None:
-                fail(f"{key}={value!r} to stay as it is given", f"{got!r}")
-            usual = run(part) if usual is None else usual
-            if differ(usual, run(other)):
+            kept = declared.convert is not None or getattr(other, key) == value
+            require(kept, f"{key}={value!r} to stay as it is given", f"{getattr(other, key)!r}")
+            if has_effect(other):
                 break
             tried.append(value)
         else:

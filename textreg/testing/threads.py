@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from time import perf_counter
 from types import FrameType
 from typing import Any
 
@@ -15,11 +16,14 @@ from textreg.testing.runs import Run
 THREADS = 3
 """Calls at one time."""
 
-PLACES = (0.02, 0.2, 0.4, 0.6, 0.8, 0.98)
+PLACES = (0.5, 0.02, 0.98, 0.25, 0.75, 0.9)
 """Where one call stands still, as shares of the lines it runs, while another one runs."""
 
 PATIENCE = 1.0
 """Seconds after which the first goes on, for it may hold a lock that the other waits for."""
+
+SLOW, ENOUGH = 0.3, 4.0
+"""Seconds of a call that is too slow to be traced, and of all of them together."""
 
 _OTHERS = frozenset({"textreg", "numpy", "scipy", "sklearn", "joblib", "threadpoolctl"})
 
@@ -37,10 +41,16 @@ def in_threads(run: Run, part: Any, tasks: Sequence[Any]) -> list[list[Any]]:
 
 
 def _in_the_middle(run: Run, part: Any, tasks: Sequence[Any]) -> list[list[Any]]:
+    begin = perf_counter()
+    run(part, tasks[0])
+    results: list[list[Any]] = []
+    if perf_counter() - begin > SLOW:
+        return results
     lines = _Lines()
     _traced(lines, run, part, tasks[0])
-    results = []
     for place in PLACES if lines.count else ():
+        if perf_counter() - begin > ENOUGH:
+            break
         other = _Thread(lambda: run(part, tasks[-1]))
         paused = _Lines(1 + int(place * (lines.count - 1)), other.run_for)
         first = _traced(paused, run, part, tasks[0])

@@ -238,12 +238,15 @@ def _determinism(tokenizer: Tokenizer, given: Trial) -> None:
     texts = list(given.every)
     with own_numbers("the same tokens of the same texts"):
         wanted = _arrays(tokenizer, texts)
+    first = encode(tokenizer, texts)
+    ids = first.ids.copy()
     require(wanted == _arrays(tokenizer, texts), "the same tokens twice", "others")
     encode(tokenizer, given.plain[::-1])
     for text in reversed(given.plain):
         tokenizer(text)
     kept = "others: something of the first texts is kept"
     require(wanted == _arrays(tokenizer, texts), "the same tokens after other texts", kept)
+    require(np.array_equal(ids, first.ids), "the first tokens as they were", "others: written to")
     for what, copy in copies(tokenizer).items():
         require(wanted == _arrays(copy, texts), f"the same tokens by {what}", "others")
 
@@ -272,8 +275,7 @@ def _threads(tokenizer: Tokenizer, given: Trial) -> None:
 def _settings(tokenizer: Tokenizer, given: Trial) -> None:
     """Every parameter has an effect: some other value of it gives other tokens. Not asked of seeds,
     nor of files and other texts."""
-    texts = [*given.every, *given.plain]
-    check_settings(tokenizer, lambda other: _arrays(other, texts), lambda one, other: one != other)
+    check_settings(tokenizer, [given.every, given.plain], _arrays, list.__eq__)
 
 
 def _processes(tokenizer: Tokenizer, given: Trial) -> None:
