@@ -14,32 +14,21 @@ neither imported nor found.
 
 from __future__ import annotations
 
-import os
-import shlex
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any
 
-from textreg.errors import PluginError, UsageError, did_you_mean
+from textreg.errors import PluginError, UsageError, did_you_mean, first_few
 from textreg.plugins.entries import KIND_NAMES, Entry, is_among, normal
 from textreg.plugins.guard import blaming, shown
-from textreg.plugins.inventory import Inventory, class_of, ours
+from textreg.plugins.inventory import class_of, ours
 from textreg.plugins.loading import title
+from textreg.plugins.spelling import Spelling
+
+_MOST = 4
+"""Distributions that a message names at most."""
 
 
-class Origin(Protocol):
-    """Where a part came from, as model files tell; see :meth:`Registry.origin`."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def distribution(self) -> str: ...
-    @property
-    def file(self) -> str: ...
-    @property
-    def sha256(self) -> str: ...
-
-
-class Registry(Inventory):
+class Registry(Spelling):
     """The plugins of a process. The functions of this module are those of one shared registry."""
 
     def find(self, kind: str, name: str) -> type[Any]:
@@ -64,7 +53,7 @@ class Registry(Inventory):
             return self._joined(name)
         owner, _, short = name.rpartition(":")
         with self.lock:
-            added = self._added(kind, short, owner)
+            added = self.added_part(kind, short, owner)
             if added is not None:
                 self._refuse_blocked(kind, short, "")
                 return added
@@ -73,10 +62,15 @@ class Registry(Inventory):
             if not entries:
                 raise self._unknown(kind, name, faults)
             if len(entries) > 1:
+                entries.sort(
+                    key=lambda entry: (entry.distribution != "textreg", entry.distribution)
+                )
+                providers = [entry.provider for entry in entries]
+                names = [f"{entry.distribution}:{short}" for entry in entries]
                 raise PluginError(
                     f"{len(entries)} {title(kind)}s are called '{short}': "
-                    f"{' and '.join(entry.provider for entry in entries)}. "
-                    f"Write {' or '.join(f'{entry.distribution}:{short}' for entry in entries)}."
+                    f"{first_few(providers, _MOST, ' and ')}. "
+                    f"Write {first_few(names, _MOST, ' or ')}."
                 )
             return self.load_entry(entries[0])[kind, short]
 
@@ -126,86 +120,6 @@ class Registry(Inventory):
         rows = [row for row in self.listing() if row.kind == kind]
         return sorted({row.name for row in rows if not row.status.startswith("blocked")})
 
-    def meant(self, name: str) -> tuple[str, str]:
-        """Kind of the part that a user means without saying it, and its name for :meth:`find`.
-
-        The kind stands in front, as in ``groups.file``, or it is that of a regularizer, else of
-        the only plugin of that name. UsageError where it could be several.
-        """
-        kind, _, short = name.partition(".")
-        if kind in KIND_NAMES and short:
-            return kind, short
-        owner, _, short = name.rpartition(":")
-        rows = [row for row in self.listing() if row.name == short]
-        if owner:
-            rows = [
-                row
-                for row in rows
-                if owner in (row.file, os.path.basename(row.file))
-                or normal(owner) == row.distribution
-            ]
-        kinds = list(dict.fromkeys(row.kind for row in rows))  # names may have dots of their own
-        if len(kinds) > 1 and "regularizer" not in kinds:
-            several = " and ".join(f"{kind}.{name}" for kind in kinds)
-            raise UsageError(f"'{name}' stands for {several}: name one of them.")
-        return (kinds[0] if len(kinds) == 1 else "regularizer"), name
-
-    def home(self, part: Any) -> str:
-        """The same for messages: distribution and version, a file, or the name of the class."""
-        cls, info = class_of(part), self.provider(part)
-        return f"{cls.__module__}.{cls.__qualname__}" if info is None else info.home
-
-    def who(self, part: Any) -> str:
-        """A part for messages: kind, name, and source."""
-        return f"{title(part.kind)} '{part.label()}' of {self.home(part)}"
-
-    def origin(self, part: Any) -> dict[str, Any]:
-        """The same for model files: distribution, version, api; path and hash of a file."""
-        info = self.provider(part)
-        known = {
-            "distribution": info.distribution if info else "",
-            "version": info.version if info else "",
-            "api": part.api,
-        }
-        if info is not None and info.file:
-            known |= {"file": info.file, "sha256": info.sha256}
-        return known
-
-    def preferred(self, kind: str, name: str, *distributions: str) -> str:
-        """A name that a default has, as :meth:`find` takes it, though others may have it as well.
-
-        What was added for this process comes first, then the ``distributions`` in their order.
-        """
-        if ":" in name or "," in name or self._added(kind, name, "") is not None:
-            return name
-        known = {entry.distribution for entry in self.entries() if entry.part[:2] == (kind, name)}
-        own = next((one for one in distributions if one in known), "")
-        return f"{own}:{name}" if own else name
-
-    def spelled(self, origin: Origin) -> str:
-        """The name by which :meth:`find` gives a part of just that origin, namesakes or not.
-
-        PluginError if it is from a file, and none that was named has its content. Runs no file.
-        """
-        if not origin.sha256:
-            known = f"{origin.distribution}:{origin.name}" if origin.distribution else origin.name
-            return origin.name if "," in origin.name else known
-        if origin.sha256 not in (file.sha256 for file in self.files()):
-            raise PluginError(
-                f"'{origin.name}' of the plugin file {origin.file} (SHA-256 {origin.sha256}) is "
-                f"missing: {self.how_to_add(origin)}"
-            )
-        return f"{origin.sha256}:{origin.name}"
-
-    def how_to_add(self, origin: Origin) -> str:
-        """What to do where the file of an origin is missing; names files of other content."""
-        others = [f"{file.path} (SHA-256 {file.sha256})" for file in self.files()]
-        told = f"write textreg --plugin {shlex.quote(origin.file)} and then the command, or in "
-        told += f"Python call textreg.register_file({origin.file!r}) first"
-        if others:
-            told += f". Given is other content, which was not run for it: {', '.join(others)}"
-        return told
-
     def block(self, names: Iterable[str]) -> None:
         """Keep plugins from being imported and found: see :mod:`textreg.plugins.blocking`.
 
@@ -231,17 +145,6 @@ class Registry(Inventory):
                 "as lda, or several with commas between them, such as lda,sentences."
             )
         return join(tuple(self.find("groups", part) for part in parts))
-
-    def _added(self, kind: str, name: str, owner: str) -> type[Any] | None:
-        """A part that was added for this process; runs files that may have it.
-
-        owner: empty, or what its file is called.
-        """
-        if not owner or any(file.is_called(owner) for file in self.files()):
-            self.run_waiting()
-        part, file = self.added.get((kind, name), (None, None))
-        theirs = not owner or (file is not None and file.is_called(owner))
-        return part if theirs else None
 
     def _providers(
         self, kind: str, name: str, owner: str, faults: list[PluginError]
@@ -297,8 +200,8 @@ class Registry(Inventory):
         message = f"no {title(kind)} '{name}'.{did_you_mean(name, known)}"
         message += f" Installed: {', '.join(known) or 'none'}."
         if damaged := self.damaged():
-            message += f" Left out as damaged: {'; '.join(damaged)}."
-        for fault in faults:
+            message += f" Left out as damaged: {first_few(damaged, _MOST, '; ')}."
+        for fault in faults[:_MOST]:
             message += f" It may be in a plugin that is broken: {fault}"
         return PluginError(message)
 
