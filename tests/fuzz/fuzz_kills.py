@@ -176,8 +176,10 @@ def case(rng: np.random.Generator, folder: Path) -> str:
     _check_file(name, folder, before, kept=kept)
     assert code or kept or not target or _is_right(name, target)
     _check_again(name, folder)
-    where = "at rename" if at_rename else "somewhere"
-    return f"{number.name} {where}" if landed else "too late"
+    if not landed or (code == 0 and not kept):
+        assert not at_rename
+        return "too late"
+    return f"{number.name} {'at rename' if at_rename else 'somewhere'}"
 
 
 def _end(
@@ -225,10 +227,16 @@ def _start(words: Sequence[str], folder: Path, at: str) -> tuple[subprocess.Pope
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        preexec_fn=_heed,
     )
     os.close(tell)
     return process, told
+
+
+def _heed() -> None:
+    """Heed all signals, also where those who started the tests had them ignored (nohup, &)."""
+    for name in SIGNALS[:3]:
+        signal.signal(signal.Signals[name], signal.SIG_DFL)
 
 
 def _finish(words: Sequence[str], folder: Path) -> str:
