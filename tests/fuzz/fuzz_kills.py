@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -139,8 +140,8 @@ def _undisturbed(name: str) -> tuple[Path, float]:
     """What a command writes when nobody disturbs it, and its seconds; done once for all workers."""
     done, command = _shared / f"done-{name}", COMMANDS[name]
     if not done.exists():
-        scratch = _shared / f"scratch-{name}-{os.getpid()}"
-        shutil.copytree(_shared / "inputs", scratch)
+        scratch = Path(tempfile.mkdtemp(dir=_shared))
+        shutil.copytree(_shared / "inputs", scratch, dirs_exist_ok=True)
         begin = time.monotonic()
         _finish(command.words, scratch)
         (scratch / "seconds").write_text(f"{time.monotonic() - begin}")
