@@ -370,6 +370,9 @@ VALUES = [
 ]  # fmt: skip
 
 
+HANGS = ["time.sleep(1000)", "while True: pass", "threading.Event().wait()"]  # with a budget
+
+
 class Misdeed(NamedTuple):
     """Code at a place of a plugin of a kind, and what is expected of a training with it."""
 
@@ -405,4 +408,5 @@ def catalogue() -> list[Misdeed]:
                 )
             ]
     step = 1009  # a prime, so that neighbors differ in kind, place and code
-    return [found[number * step % len(found)] for number in range(len(found))]
+    mixed = [found[number * step % len(found)] for number in range(len(found))]
+    return mixed + [Misdeed(kind, "in_call", code, "stopped") for code in HANGS for kind in CLASSES]
