@@ -206,6 +206,22 @@ def test_links_that_lead_nowhere_and_in_circles(folder: Path) -> None:
     assert skipped[0][1].startswith("cannot be opened: No such file")
 
 
+def test_patterns_follow_no_links(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With two links in circles, there are more paths than anybody can list."""
+    for name in ("a", "b"):
+        (folder / name / "up").symlink_to("..")
+        (folder / name / ".hidden").mkdir()
+        (folder / name / ".hidden" / "2.txt").write_text("hidden")
+    (folder / "a" / "deep" / "er").mkdir(parents=True)
+    (folder / "a" / "deep" / "er" / "[3].txt").write_text("c")
+    monkeypatch.chdir(folder)
+    for pattern in ("**/*.txt", "./**/*.txt", "*/**/*.txt", f"{folder}/**/*.txt"):
+        corpus = read_corpus(pattern, labeled=False)
+        assert list(corpus.texts) == ["a", "c", "b"], pattern
+    assert list(read_corpus("**/er/**/*.txt", labeled=False).texts) == ["c"]
+    assert list(read_corpus("a/**.txt", labeled=False).texts) == ["a"]
+
+
 def test_a_folder_that_is_linked_beside(folder: Path) -> None:
     """Its documents would be there twice, or be of one class or the other."""
     (folder / "c").symlink_to(folder / "a")

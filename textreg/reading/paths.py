@@ -27,7 +27,7 @@ def listed(paths: Paths) -> list[str]:
         if path == "-" or os.path.exists(path):
             files.append(path)
             continue
-        matches = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else []
+        matches = sorted(_matches(path)) if glob.has_magic(path) else []
         if not matches:
             raise _not_there(path)
         for match in matches:
@@ -63,6 +63,21 @@ def opened(path: str) -> Iterator[IO[bytes]]:
         raise DataError(f"{path}: cannot be opened: {error.strerror}.") from None
     with stream:
         yield stream
+
+
+def _matches(pattern: str) -> set[str]:
+    """What a pattern matches. ``**`` stands for folders below, and follows no links, which may
+    lead in circles."""
+    before, deep, after = pattern.partition(f"**{os.sep}")
+    if not deep or (before and not before.endswith(os.sep)):
+        return set(glob.glob(pattern))
+    found: set[str] = set()
+    for start in glob.glob(before) if before else [os.curdir]:
+        for folder, folders, _ in os.walk(start):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            below = os.path.join(glob.escape(folder), after)
+            found |= _matches(below if before else below.removeprefix(os.curdir + os.sep))
+    return found
 
 
 def _not_there(path: str) -> UsageError:
