@@ -184,7 +184,10 @@ class TableColumns:
     def _choose(self, role: str, names: Sequence[str]) -> str | None:
         wanted = self.wanted[role]
         if wanted is None:
-            plain = {_plain(name): name for name in reversed(names)}
+            if not USUAL_NAMES[role]:
+                return None
+            # Names that are too long to be usual are spared: a file may have millions of columns.
+            plain = {_plain(name): name for name in reversed(names) if 0 < len(name) < 100}
             return next((plain[name] for name in USUAL_NAMES[role] if name in plain), None)
         if wanted in names:
             return wanted
@@ -206,7 +209,7 @@ class TableColumns:
 
 def _plain(name: str) -> str:
     """``Review Text``, ``review_text`` and ``reviewText`` are one name."""
-    return re.sub(r"[\W_]+", "", name).lower()
+    return (name if name.isalnum() else re.sub(r"[\W_]+", "", name)).lower()
 
 
 def _label(name: str, value: Any) -> str:
