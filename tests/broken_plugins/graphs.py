@@ -260,6 +260,12 @@ class TiesByChance(Near):
         return (-item[1], random.random())
 
 
+class SeedsForAll(Near):
+    def order(self, item: tuple[int, int]) -> Any:
+        np.random.seed(0)
+        return (-item[1], np.random.rand(), item[0])
+
+
 class TiesByHash(Near):
     def order(self, item: tuple[int, int]) -> Any:
         return (-item[1], hash(str(item[0])))
@@ -380,6 +386,7 @@ BUGS = (
     Bug("across documents", AcrossDocuments),
     Bug("first word of the next sentence", NextSentence),
     Bug("ties by chance", TiesByChance),
+    Bug("seeds the numbers of all", SeedsForAll),
     Bug("ties by hash", TiesByHash),
     Bug("last document lost", LastDocumentLost),
     Bug("first half of the documents", FirstHalf),

@@ -6,6 +6,7 @@ import itertools
 import random
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -186,6 +187,11 @@ class LastFeatureLost(Prefixes):
             word = tokens.vocabulary[feature]
             found.setdefault(word[: self.letters], []).append(word)
         return {prefix: words for prefix, words in found.items() if len(words) >= self.least}
+
+
+class AssumesSorted(Suffixes):
+    def sets(self, tokens: Tokens) -> Sets:
+        return super().sets(replace(tokens, vocabulary=sorted(tokens.vocabulary)))
 
 
 class Duplicates(Suffixes):
@@ -436,6 +442,7 @@ BUGS = (
     Bug("last feature lost", LastFeatureLost),
     Bug("a feature twice in a group", Duplicates),
     Bug("features not sorted", Unsorted),
+    Bug("takes the vocabulary for sorted", AssumesSorted),
     Bug("groups shuffled", Shuffled),
     Bug("names of other groups", OtherNames),
     Bug("weights of other groups", OtherWeights),

@@ -292,6 +292,11 @@ class SharedBuffer(Marked):
         return [list(self.buffer)]
 
 
+class OnlyTheBeginning(Marked):
+    def __call__(self, text: str) -> list[list[str]]:
+        return super().__call__(text[:1000])
+
+
 class NoTokens(Marked):
     def __call__(self, text: str) -> list[list[str]]:
         return [re.findall(r"^\w+$", sentence) for sentence in super().__call__(text) if False]
@@ -368,6 +373,11 @@ BUGS = (
     Bug("tokens by hash", Hashed),
     Bug("buffer shared by threads", SharedBuffer),
     Bug("nothing found", NoTokens),
+    Bug(
+        "long texts are cut",
+        OnlyTheBeginning,
+        missed="a tokenizer may well read no more than the beginning of a text",
+    ),
     Bug("encode moves ends of sentences", CrossesSentences),
     Bug("empty tokens", EmptyTokens),
     Bug("other tokens with offsets", SpansOnly),

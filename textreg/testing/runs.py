@@ -17,6 +17,8 @@ import numpy as np
 from textreg.kinds import Plugin
 from textreg.testing.checks import Skipped, fail
 
+_SEED = 271828
+
 P = TypeVar("P", bound=Plugin)
 Run = Callable[[Any, Any], Any]
 """A function of a part and a task, at the top of a module, so that it can be sent elsewhere."""
@@ -48,9 +50,18 @@ def copies(part: P) -> dict[str, P]:
 @contextmanager
 def own_numbers(what: str) -> Iterator[None]:
     """ContractError if the generators of random numbers that all code shares are used."""
+    state, numbers = random.getstate(), np.random.get_state()
+    # A state that nobody leaves behind: who seeds them himself comes to his own again.
+    random.seed(_SEED)
+    np.random.seed(_SEED)
     before = _shared_generators()
-    yield
-    if _shared_generators() != before:
+    try:
+        yield
+        used = _shared_generators() != before
+    finally:
+        random.setstate(state)
+        np.random.set_state(numbers)
+    if used:
         fail(
             f"{what} without the random numbers of the whole process",
             "a call of random or numpy.random. Draw from numpy.random.default_rng(self.seed), "
