@@ -43,7 +43,8 @@ Options that choose which code runs (`--plugin`, `--no-plugin`) are only taken b
 
 The last four are what a shell shows: the process dies by the signal, so loops in a shell end with
 Ctrl-C. Whatever ends a command, each of its files is either complete or as it was before. After
-SIGKILL or a loss of power a file `.textreg-*.tmp` may stay behind, which can be removed.
+SIGKILL or a loss of power a file `.textreg-*.tmp`, or a folder `.textreg-new-*` of `plugins new`,
+may stay behind, which can be removed.
 
 The first Ctrl-C during a training is acknowledged at once; the present fit ends early, and the best
 so far becomes the model. The second one ends the command, also in the code of a plugin and in long

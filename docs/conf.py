@@ -54,6 +54,7 @@ autodoc_default_options = {
 }
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
+autodoc_type_aliases = {name: name for name in ("Bools", "Floats", "Int32s", "Int64s")}
 python_use_unqualified_type_names = True
 
 
@@ -71,6 +72,15 @@ def to_restructured_text(app, what, name, obj, options, lines):
         lines[number] = "``".join(parts)
 
 
+def short_names(app, *described):
+    """Types in signatures without their modules, and names of arrays as they are written."""
+    *_, signature, returns = described
+    if signature is not None:
+        signature = re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", signature)
+        signature = re.sub(r"~[\w.]+\.(\w+)", r"\1", signature)
+    return signature, returns
+
+
 def write_gallery(app, exception):
     """The pages that gallery.md shows stand beside those of the documentation."""
     if exception is None and app.builder.format == "html":
@@ -80,4 +90,5 @@ def write_gallery(app, exception):
 def setup(app):
     """Connect the hooks above."""
     app.connect("autodoc-process-docstring", to_restructured_text)
+    app.connect("autodoc-process-signature", short_names)
     app.connect("build-finished", write_gallery)

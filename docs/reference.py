@@ -1,4 +1,4 @@
-"""Write what the declarations in the code say: reference.md, commands.md, and the Parameters
+"""Write what the code says of itself: reference.md, commands.md, records.md, and the Parameters
 sections of the estimators.
 
 With --check nothing is written; the program fails if a file is not as it would be written.
@@ -15,6 +15,7 @@ from typing import Any
 
 import commands
 import estimators
+import records
 
 from textreg.features.vectorize import Vectorizer
 from textreg.params import AUTO, Choices, LogGrid, Param
@@ -151,6 +152,7 @@ def main() -> int:
     """Write the files, or check them."""
     folder = Path(__file__).parent
     files = {folder / "reference.md": page(), folder / "commands.md": commands.page()}
+    files[folder / "records.md"] = records.page()
     outdated = 0
     for path, text in (files | estimators.sources()).items():
         if "--check" not in sys.argv[1:]:

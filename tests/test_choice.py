@@ -15,7 +15,9 @@ from textreg.errors import UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.measure.metrics import standard_error
 from textreg.model.summary import ChoiceSummary, TrainingSummary
+from textreg.records import Corpus
 from textreg.tasks import classification
+from textreg.tasks.regression import Regression
 from textreg.training.search import context
 from textreg.training.search import documents as search_documents
 from textreg.training.search.choice import SelectionRule, choose
@@ -280,3 +282,34 @@ def test_the_command_line_chooses(cli: Cli, tmp_path: Path) -> None:
     result = cli(*train, "--max-nonzero", "1", "--reg-l1", "0.1")
     assert (result.code, result.out) == (2, "")
     assert "nothing to choose" in result.err
+
+
+@pytest.mark.parametrize("labels", ["ab", "abc"])
+def test_a_document_is_measured_as_many_times_as_it_weighs(labels: str) -> None:
+    random = np.random.default_rng(0)
+    task, n = classification(tuple(labels)), 40
+    y, times = random.integers(len(labels), size=n), random.integers(0, 4, n)
+    scores = random.standard_normal((n, task.n_rows))
+    weighted = task.measure(scores, y, times.astype(np.float64))
+    assert weighted == pytest.approx(task.measure(scores.repeat(times, axis=0), y.repeat(times)))
+    assert weighted != pytest.approx(task.measure(scores, y))
+    numbers = Regression()
+    target = random.standard_normal(n)
+    weighted = numbers.measure(scores[:, :1], target, times.astype(np.float64))
+    repeated = scores[:, :1].repeat(times, axis=0), target.repeat(times)
+    assert weighted == pytest.approx(numbers.measure(*repeated))
+
+
+def test_documents_of_no_weight_choose_nothing() -> None:
+    texts = ["good film", "good plot", "bad film", "bad plot"] * 6
+    labels = ["pos", "pos", "neg", "neg"] * 6
+    right, wrong = ["good", "bad", "good"], ["pos", "neg", "neg"]
+    options = {"reg": "lasso", "seed": 0}
+    counted = textreg.train(texts, labels, dev=Corpus(right, wrong), **options)
+    silent = textreg.train(
+        texts, labels, dev=Corpus(right, wrong, sample_weight=[1, 1, 0]), **options
+    )
+    without = textreg.train(texts, labels, dev=Corpus(right[:2], wrong[:2]), refit=False, **options)
+    trained = (counted, silent, without)
+    best = [max(point.metrics["accuracy"] for point in m.summary.search) for m in trained]
+    assert best == [pytest.approx(2 / 3), 1.0, 1.0]

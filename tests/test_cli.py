@@ -256,21 +256,23 @@ def test_predict_reads_standard_input(
 
 def test_predict_answers_before_the_pipe_ends(model: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "textreg", "predict", str(model), "-"],
+        [sys.executable, "-m", "textreg", "predict", str(model), "-", "--on-error", "skip"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     assert process.stdin is not None
     assert process.stdout is not None
     answers = []
-    for text in (b"bad\n", b"superb\n", b"awful\n"):
+    for text in (b"bad\n", b"superb\n", b"\xff\n", b"awful\n"):
         process.stdin.write(text)
         process.stdin.flush()
         if select.select([process.stdout], [], [], 30)[0]:
             answers.append(process.stdout.readline())
-    assert process.communicate() == (b"", None)
-    assert process.returncode == 0
-    assert answers == [b"neg\n", b"pos\n", b"neg\n"]
+    out, err = process.communicate()
+    assert (out, process.returncode) == (b"", 3)
+    assert answers == [b"neg\n", b"pos\n", b"\n", b"neg\n"]
+    assert b"<stdin>:3: byte 1 of line 3, 0xff, is not valid UTF-8." in err
 
 
 def test_evaluate(cli: Cli, model: Path, tmp_path: Path) -> None:

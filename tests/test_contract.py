@@ -16,12 +16,14 @@ import pytest
 from conftest import Cli
 from heavy_plugin import Imports
 
+from textreg.builtin.pursuit import Omp
 from textreg.builtin.separable import Ridge
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.params import AUTO, param
 from textreg.plugins import registry
-from textreg.records import MultiSolution, Problem, Solution
+from textreg.records import MultiSolution, Problem, SelectionReport, Solution
 from textreg.testing import CHECKS, Check, ContractError, check_regularizer, regularizer_checks
+from textreg.testing.selections import fit_on
 
 ALL = list(itertools.product(registry.names("regularizer"), regularizer_checks()))
 
@@ -196,7 +198,70 @@ class SoftmaxHonesty(Wrong):
             return replace(super().solve_softmax(problem, codes, start), converged=True)
 
 
+class Objective(Wrong):
+    def spoil(self, found: Solution, problem: Problem) -> Solution:
+        return replace(found, objective=1.01 * found.objective)
+
+
+class SoftmaxObjective(Wrong):
+    def solve_softmax(self, problem: Problem, codes: Any, start: Any = None) -> MultiSolution:
+        found = super().solve_softmax(problem, codes, start)
+        return replace(found, objective=1.01 * found.objective)
+
+
+class Columns(Wrong):
+    def spoil(self, found: Solution, problem: Problem) -> Solution:
+        return replace(found, w=np.where(np.arange(len(found.w)) == 0, 0.0, found.w))
+
+
+class Labels(Wrong):
+    def spoil(self, found: Solution, problem: Problem) -> Solution:
+        return replace(found, w=np.maximum(found.w, 0.0))
+
+
+class Budget(Wrong):
+    """Ridge, with one of the largest weights too many."""
+
+    size: int = param(default=5, min=1, help="number of weights")
+
+    def spoil(self, found: Solution, problem: Problem) -> Solution:
+        small = np.argsort(-np.abs(found.w))[self.size + 1 :]
+        return replace(found, w=np.where(np.isin(np.arange(len(found.w)), small), 0.0, found.w))
+
+
+class Selection(Omp):
+    """A pursuit of the first features."""
+
+    def solve(self, problem: Problem) -> Solution:
+        some = min(self.budget, 10)
+        w, b, value = fit_on(problem, np.arange(some), self.l2)
+        return Solution(w, b, value, converged=True)
+
+
+class Report(Wrong):
+    def spoil(self, found: Solution, problem: Problem) -> Solution:
+        return replace(found, report=SelectionReport(order=(0, 0)))
+
+
+class Structure(Builder):
+    default_builder = "sentences"
+
+
+class Scale(Wrong):
+    def scale(self, problem: Problem, parameter: str) -> float:
+        return float(len(problem.y))
+
+
 WRONG = {
+    "objective": Objective,
+    "softmax-objective": SoftmaxObjective,
+    "columns": Columns,
+    "labels": Labels,
+    "budget": Budget,
+    "selection": Selection,
+    "report": Report,
+    "structure": Structure,
+    "scale": Scale,
     "multiclass": Multiclass,
     "softmax": Softmax,
     "softmax-honesty": SoftmaxHonesty,
@@ -358,7 +423,8 @@ def test_checks_can_be_left_out_with_a_reason() -> None:
 def test_from_the_shell(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     done = cli("plugins", "check", "lasso")
     assert done.code == 0
-    asked = len(regularizer_checks()) - len({"builder", "penalty-gradient"})  # it has neither
+    lacks = {"builder", "structure", "selection", "penalty-gradient"}
+    asked = len(regularizer_checks()) - len(lacks)
     assert f"{asked} of {asked} checks passed" in done.out
     monkeypatch.setattr(registry, "find", lambda kind, name: Callback)
     failed = cli("plugins", "check", "wrong", "--json")

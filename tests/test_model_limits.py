@@ -257,3 +257,63 @@ def test_times_are_those_of_a_training(path: Path) -> None:
     assert set(model.seconds) == {"features", "search", "fit"}
     assert load_model(path).seconds == {}
     assert "seconds" not in path.read_text(errors="replace")
+
+
+# What made a raw error or a warning when a loaded model was used
+
+
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        (lambda h, a: h["vectorizer"].update(ngrams=10**12), "ngrams must be at most 100"),
+        (lambda h, a: a["weights"].__setitem__(0, 1e308), "finite numbers up to 1e\\+100"),
+        (lambda h, a: a["intercepts"].__setitem__(0, -1e300), "finite numbers up to 1e\\+100"),
+        (lambda h, a: h.update(thresholds={"bad": 1e200}), "finite numbers up to 1e\\+100"),
+        (
+            lambda h, a: h.update(calibration={"method": "temperature", "temperature": 1e-300}),
+            "temperature must be from 1e-06 to 1e\\+06",
+        ),
+        (
+            lambda h, a: h.update(
+                calibration={"method": "isotonic", "curves": [[[-1e308, 1e308], [0.1, 0.9]]] * 3}
+            ),
+            "needs increasing scores",
+        ),
+        (lambda h, a: h["summary"].update(task="regression"), "of another task"),
+        (
+            lambda h, a: h["summary"]["reg"]["params"].update(l2=[[[[[[[[[[1]]]]]]]]]]),
+            "must be a parameter",
+        ),
+    ],
+)
+def test_what_would_fail_later_is_refused(path: Path, edit: Any, words: str) -> None:
+    rewrite(path, edit)
+    with pytest.raises(ModelError, match=f"is damaged: .*{words}"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('"loss":[null],', "'loss' must be text, not .None."),
+        ('"loss":"a","loss":"b",', "two members of the same name"),
+        (f'"loss":{"9" * 5000},', "which is too large"),
+        ('"loss":1e999,', "which is too large"),
+        (f'"loss":{"[" * 5000}{"]" * 5000},', "not a textreg model file"),
+    ],
+)
+def test_a_header_that_is_strange_json(path: Path, text: str, words: str) -> None:
+    header, arrays = content(path)
+    loss = json.dumps({"loss": header["loss"]}, separators=(",", ":"))[1:-1] + ","
+
+    def strange(given: dict[str, Any]) -> str:
+        plain = canonical(given)
+        assert loss in plain
+        return plain.replace(loss, text)
+
+    canonical = container.canonical
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(container, "canonical", strange)
+        path.write_bytes(container.pack(header, arrays))
+    with pytest.raises(ModelError, match=words):
+        load_model(path)

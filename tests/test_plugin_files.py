@@ -343,6 +343,15 @@ def test_a_model_with_its_file(site: Site) -> None:
     )
 
 
+def test_a_report_repeats_the_training_with_its_file(site: Site) -> None:
+    report = ["report", "model.textreg", "corpus.jsonl", "-o", "page.html"]
+    ((code, _, err),) = site.session([["--plugin", "mine.py", *report]])
+    assert (code, err) == (0, "")
+    page = (site.folder / "page.html").read_text()
+    assert "textreg --plugin mine.py train CORPUS" in page
+    assert "textreg --plugin mine.py report model.textreg" in page
+
+
 def test_regularizer_from_a_file_is_not_needed_to_predict(site: Site) -> None:
     train = ["--plugin", "mine.py", *site.train("--reg mine", "words.textreg")]
     assert site.session([train])[0][0] == 0

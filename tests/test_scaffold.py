@@ -80,17 +80,18 @@ def test_the_tests_of_a_new_plugin_pass(name: str, fresh: tuple[Path, Path]) -> 
     assert "skipped" not in told
 
 
-@pytest.mark.parametrize("name", sorted(path.stem[8:] for path in OWN.glob("*.py")))
 def test_they_pass_for_what_takes_the_place_of_the_example(
-    name: str, fresh: tuple[Path, Path], tmp_path: Path
+    fresh: tuple[Path, Path], tmp_path: Path
 ) -> None:
     """All that is changed is the module: another class, other parameters, another behavior."""
     python, folder = fresh
-    name = name.replace("_", "-")
-    project = shutil.copytree(folder / f"textreg-{name}", tmp_path / "project")
-    module = f"textreg_{name.replace('-', '_')}.py"
-    shutil.copy(OWN / module, project / module)
-    told = run([python, "-m", "pytest", "-q"], project, PYTHONPATH=str(project))
+    projects = []
+    for module in OWN.glob("*.py"):
+        name = module.stem.replace("_", "-")
+        projects.append(shutil.copytree(folder / name, tmp_path / name))
+        shutil.copy(module, projects[-1])
+    command = [python, "-m", "pytest", "-q", "-W", "error", "--import-mode", "importlib"]
+    told = run([*command, *projects], tmp_path, PYTHONPATH=os.pathsep.join(map(str, projects)))
     assert " passed in " in told
     assert "skipped" not in told
 

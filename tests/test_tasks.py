@@ -78,7 +78,7 @@ class Multilabel(Multiclass):
     def right(self, y_true: Any, y_pred: Any) -> Any:
         return (y_true == y_pred).all(axis=1)
 
-    def measure(self, scores: Any, y: Any) -> dict[str, float]:
+    def measure(self, scores: Any, y: Any, weights: Any = None) -> dict[str, float]:
         return {"exact-match": float(self.right(y, self.decide(scores)).mean())}
 
     def evaluate(self, corpus: Corpus, scores: Any, thresholds: Any, calibration: Any) -> Any:

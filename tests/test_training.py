@@ -259,6 +259,13 @@ def test_wrong_settings(options: dict[str, Any], words: str) -> None:
         train(TEXTS, LABELS, **options)
 
 
+def test_weights_of_documents_are_no_setting() -> None:
+    with pytest.raises(
+        UsageError, match=r"sample_weight is no setting .* Corpus\(texts, labels, sa"
+    ):
+        TrainingSettings.from_options(sample_weight=[1.0])
+
+
 def test_wrong_data() -> None:
     with pytest.raises(DataError, match="give one for each"):
         train(TEXTS, LABELS[1:])

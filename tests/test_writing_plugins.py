@@ -46,13 +46,14 @@ def test_python(site: Site) -> None:
     assert site.run("demo", "demo").returncode == 0
     done = site.python("-c", "\n".join(blocks(PAGE, "python")))
     assert (done.returncode, done.stderr) == (0, "")
-    slope, fused, loss, groups, graph = done.stdout.splitlines()
+    slope, fused, procedure, loss, groups, graph = done.stdout.splitlines()
     assert float(loss.removeprefix("huber: R2 ")) > 0.3
     gap, features = slope.split()
     assert float(gap) <= 1e-4
     assert 20 < int(features) < 1000
     words, different = map(int, re.findall(r"\d+", fused))
     assert different < words < 200
+    assert procedure.startswith("<Model: labels 'neg', 'pos'; ")
     assert groups.startswith("<Model: labels 'neg', 'pos'; ")
     assert graph.startswith("<Model: labels 'neg', 'pos'; ")
 

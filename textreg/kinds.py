@@ -190,12 +190,16 @@ class Regularizer(Plugin):
         Name of the group or graph builder that is used when the user names none.
     softmax : bool, default False
         Whether :meth:`solve_softmax` is written.
+    minimizes : bool, default True
+        Whether the weights that :meth:`solve` finds minimize :meth:`objective`, at least over the
+        features that have one. False where stopping early is the regularization.
     """
 
     kind: ClassVar[str] = "regularizer"
     needs: ClassVar[Literal["", "groups", "graph"]] = ""
     default_builder: ClassVar[str] = ""
     softmax: ClassVar[bool] = False
+    minimizes: ClassVar[bool] = True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -246,6 +250,31 @@ class Regularizer(Plugin):
             The weights (classes, p) and intercepts (classes,).
         """
         raise UsageError(f"{self.label()} has no softmax: leave out multiclass.")
+
+    def objective(self, problem: Problem, w: Floats, b: float) -> float:
+        """What :meth:`solve` minimizes, and states as ``Solution.objective``, at any weights.
+
+        The default is the loss, and the value of ``penalty(problem)`` where there is such a method.
+        Write it where something else is added to the loss, so that others can compute it.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem.
+        w : ndarray, shape (p,)
+            Weights.
+        b : float
+            Intercept.
+
+        Returns
+        -------
+        float
+            The objective; infinite where such weights are not allowed.
+        """
+        z = problem.design.product(w) + b
+        value = problem.loss.value(z, problem.y, problem.sample_weight)
+        penalty = getattr(self, "penalty", None)
+        return value if penalty is None else value + float(penalty(problem).value(w))
 
     def scale(self, problem: Problem, parameter: str) -> float:
         """Scale of the search grid of a parameter: grids are fractions of it.

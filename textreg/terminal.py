@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 # Characters that move a cursor, set colors or change the direction of writing.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -16,3 +18,9 @@ def printable(text: str) -> str:
 def single_line(name: str) -> str:
     """Make a name, such as a label, printable, with blanks for tabs and line ends."""
     return printable(name).replace("\t", " ").replace("\n", " ")
+
+
+def json_line(document: Any) -> str:
+    """A JSON document on one line, in which characters that act on a terminal are escaped."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

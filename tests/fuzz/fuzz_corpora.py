@@ -254,8 +254,7 @@ def _options(rng: np.random.Generator, made: Made) -> dict[str, Any]:
 
 def _jsonl(rng: np.random.Generator, folder: Path) -> Made:
     lines = [_json_line(rng) for _ in range(rng.integers(0, 30))]
-    rows = sum(not _blank(line) for line in lines)
-    return _file(rng, folder, "a.jsonl", lines, rows)
+    return _file(rng, folder, "a.jsonl", lines, _filled)
 
 
 def _json_line(rng: np.random.Generator) -> str:
@@ -298,11 +297,11 @@ def _table(rng: np.random.Generator, folder: Path) -> Made:
         lines = out.getvalue().split("\n")
         records = sum(row != [] for row in table)
         whole = not any("\r" in cell or "\0" in cell for row in table for cell in row)
-        return _file(rng, folder, ending, lines, records if whole and names else None)
+        return _file(rng, folder, ending, lines, lambda _: records if whole and names else None)
     lines = [delimiter.join(row) for row in [names, *table]]
     if rng.random() < 0.2:
         lines.insert(int(rng.integers(len(lines) + 1)), str(rng.choice(LINES)))
-    return _file(rng, folder, ending, lines, None)
+    return _file(rng, folder, ending, lines, lambda _: None)
 
 
 def _fasttext(rng: np.random.Generator, folder: Path) -> Made:
@@ -312,14 +311,13 @@ def _fasttext(rng: np.random.Generator, folder: Path) -> Made:
         text = _plain(_one(rng, TEXTS, LINES)).replace("\n", " ")
         lines.append(f"__label__{label} {text}" if rng.random() < 0.9 else text)
     lines[0] = "__label__a first"
-    rows = sum(not _blank(line) for line in lines)
-    return _file(rng, folder, "a.ft", lines, rows)
+    return _file(rng, folder, "a.ft", lines, _filled)
 
 
 def _plain_text(rng: np.random.Generator, folder: Path) -> Made:
     lines = [_plain(_one(rng, TEXTS, LINES)).replace("\n", " ") for _ in range(rng.integers(1, 30))]
     lines[0] = "plain text is this"
-    return _file(rng, folder, "a.txt", lines, len(lines))
+    return _file(rng, folder, "a.txt", lines, lambda text: len(text.removesuffix("\n").split("\n")))
 
 
 def _folder(rng: np.random.Generator, folder: Path) -> Made:
@@ -370,9 +368,16 @@ MAKERS = [_jsonl, _jsonl, _table, _table, _fasttext, _plain_text, _folder]
 
 
 def _file(
-    rng: np.random.Generator, folder: Path, name: str, lines: list[str], rows: int | None
+    rng: np.random.Generator,
+    folder: Path,
+    name: str,
+    lines: list[str],
+    rows: Callable[[str], int | None],
 ) -> Made:
-    """Lines as a file: encoded, ended, damaged and packed in some way."""
+    """Lines as a file: encoded, ended, damaged and packed in some way.
+
+    rows: how many the text of the file has.
+    """
     encoding = str(rng.choice(ENCODINGS))
     end = str(rng.choice(["\n", "\n", "\r\n", "mixed"]))
     if end == "mixed":
@@ -383,18 +388,14 @@ def _file(
     told = None if encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-32") else encoding
     if rng.random() < 0.2:
         told = None  # nobody says it
-    utf8 = encoding.startswith("utf-8")
-    counted = rows if utf8 or told else None
-    if not lines or encoding in ("utf-7", "iso2022_jp"):  # what they replace may hold line ends
+    counted = rows(data.decode(encoding)) if encoding.startswith("utf-8") or told else None
+    # What these codecs write in place of a letter may be a line end to them.
+    if not joined or encoding in ("utf-7", "iso2022_jp"):
         counted = None
     if end != "\n" and name.endswith((".csv", ".tsv")):
         counted = None
-    if name == "a.txt" and not (joined.endswith("\n") or lines[-1]):
-        counted = None if counted is None else counted - 1  # an empty line without an end is none
     for damage in rng.choice(list(DAMAGES), int(rng.choice([0, 0, 0, 1, 2])), replace=False):
         data = DAMAGES[damage](rng, data)
-        counted = None
-    if "\0" in joined and not utf8:
         counted = None
     if rng.random() < 0.3:
         name += str(rng.choice(["", ".gz"]))
@@ -466,8 +467,9 @@ def _plain(value: Any) -> str:
     return "" if value is None else str(value) if isinstance(value, str) else repr(value)[:50]
 
 
-def _blank(line: str) -> bool:
-    return not line or line.isspace()
+def _filled(text: str) -> int:
+    """The lines that are not blank."""
+    return sum(bool(line) and not line.isspace() for line in text.split("\n"))
 
 
 if sys.platform == "win32":

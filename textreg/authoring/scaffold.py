@@ -44,9 +44,9 @@ _USE = {
 """Options with which ``textreg train`` uses a plugin of each kind."""
 
 _TESTED = {
-    "tokenizer": ("tokenizer_checks", "", '{"tokenizer": NAME, "reg": "lasso"}'),
-    "groups": ("group_builder_checks", "", '{"groups": NAME, "reg": "group"}'),
-    "graph": ("graph_builder_checks", "", '{"graph": NAME, "reg": "network"}'),
+    "tokenizer": ("tokenizer_checks", "TEXTS", '{"tokenizer": NAME, "reg": "lasso"}'),
+    "groups": ("group_builder_checks", "TEXTS", '{"groups": NAME, "reg": "group"}'),
+    "graph": ("graph_builder_checks", "TEXTS", '{"graph": NAME, "reg": "network"}'),
     "regularizer": ("regularizer_checks", "", '{"reg": NAME}'),
     "loss": ("loss_checks", "", '{"loss": NAME, "reg": "ridge"}'),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
@@ -31,6 +32,9 @@ shift-invert is many times as fast, because the eigenvalues cluster near zero.""
 SHIFT = 1e-6
 """Added to the diagonal before the factorization, as the smallest eigenvalue is zero."""
 
+NEAR = 1e-6
+"""Share of their norm by which weights may be off the directions, as rounding."""
+
 TINY = 1e-10
 """Share of the largest singular value below which a direction is rounding error."""
 
@@ -56,15 +60,28 @@ class Projection(Regularizer):
     def basis(self, problem: Problem) -> Basis:
         """The directions, and the scores of the documents in them."""
 
+    def objective(self, problem: Problem, w: Floats, b: float) -> float:
+        """Loss plus penalty; infinite for other weights than combinations of the directions."""
+        basis = self._basis(problem)
+        apart = float(np.linalg.norm(w - basis.expand(basis.project(w))))
+        if apart > NEAR * max(float(np.linalg.norm(w)), NEAR):
+            return math.inf
+        return super().objective(problem, w, b) + self.l2 * float(w @ w)
+
     def solve(self, problem: Problem) -> Solution:
         """Minimize loss + penalty over u; the gap is that of this smaller problem."""
         check_decided(self.name, l2=self.l2)
-        key = (self.replace(l2=0.0), problem.graph, problem.sample_weight.tobytes())
-        basis = problem.design.cache.get(key, lambda: self.basis(problem))
+        basis = self._basis(problem)
         start = problem.start and (basis.project(problem.start[0]), problem.start[1])
         inner = problem.replace(X=basis.scores, groups=None, graph=None, start=start)
         solution = newton(inner, Separable.constant(basis.scores.shape[1], l2=self.l2))
         return replace(solution, w=basis.expand(solution.w))
+
+    def _basis(self, problem: Problem) -> Basis:
+        """The directions, made once for all strengths."""
+        key = (self.replace(l2=0.0), problem.graph, problem.sample_weight.tobytes())
+        basis: Basis = problem.design.cache.get(key, lambda: self.basis(problem))
+        return basis
 
 
 class PrincipalComponents(Projection):

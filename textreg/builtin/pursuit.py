@@ -8,7 +8,7 @@ from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
 from textreg.params import AUTO, Choices, check_decided, param
-from textreg.records import Problem, Solution
+from textreg.records import Floats, Problem, Solution
 from textreg.solvers.group_scores import SCORES
 from textreg.solvers.pursuit import COLUMNS, Pursuit
 
@@ -70,6 +70,10 @@ class Omp(Regularizer):
         """
         self._check(problem)
         return self._run(problem).solution(self.budget)
+
+    def objective(self, problem: Problem, w: Floats, b: float) -> float:
+        """Loss plus ridge."""
+        return super().objective(problem, w, b) + self.l2 * float(w @ w)
 
     def candidates(self, problem: Problem) -> list[Regularizer]:
         """The grid, without budgets beyond the number of features."""

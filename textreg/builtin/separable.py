@@ -84,7 +84,8 @@ class NoRegularizer(SeparableRegularizer):
             ridge = Ridge(l2=share * largest)
             found = ridge.solve(problem.replace(start=start, callback=watch))
             if stopped:
-                return replace(found, gap=math.nan)
+                objective = self.objective(problem, found.w, found.b)
+                return replace(found, objective=objective, gap=math.nan)
             iterations, start = iterations + found.iterations, (found.w, found.b)
             # At the optimum of ridge the gradient of the loss is that of the penalty.
             if 2.0 * ridge.l2 * np.abs(found.w).max() <= problem.tol * largest:

@@ -14,7 +14,7 @@ from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
 from textreg.losses import Logistic, Squared
 from textreg.params import AUTO, Choices, check_decided, param
-from textreg.records import Int64s, Problem, Solution
+from textreg.records import Floats, Int64s, Problem, Solution
 from textreg.solvers.stagewise import stagewise, stagewise_path
 from textreg.solvers.stagewise_rules import StagewiseReport, StepRules
 
@@ -41,6 +41,7 @@ class Stagewise(Regularizer):
     """
 
     name = "stagewise"
+    minimizes = False
     steps: int = param(
         default=AUTO,
         min=1,
@@ -133,6 +134,17 @@ class Stagewise(Regularizer):
         if report.stopped != "steps":
             return final
         return replace(final, report=replace(report, stopped=measured.stopped))
+
+    def objective(self, problem: Problem, w: Floats, b: float) -> float:
+        """Minus the likelihood, up to a constant; with ``likelihood="loss"`` it is the loss."""
+        z, y, c = problem.design.product(w), problem.y, problem.sample_weight
+        if self.likelihood == "exponential":
+            observed = np.where(y > 0.0, c, 0.0)
+            top = float(z.max(initial=0.0))
+            mean = top + float(np.log(c @ np.exp(z - top) / c.sum()))
+            return float(observed.sum()) * mean - float(observed @ z)
+        loss = Squared() if self.likelihood == "linear" else problem.loss
+        return loss.value(z + b, y, c)
 
     def _split(self, problem: Problem) -> tuple[Int64s, Int64s]:
         """The documents to train on, and a held-out tenth, stratified by y."""

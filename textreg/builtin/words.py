@@ -25,7 +25,7 @@ class Words(Tokenizer):
 
     name = "words"
     lowercase: bool = param(default=True, help="convert to lower case")
-    min_length: int = param(default=1, min=1, help="drop words with fewer characters")
+    min_length: int = param(default=1, min=1, max=1000, help="drop words with fewer characters")
     sentences: str = param(default="punct", choices=SENTENCES, help="where sentences end")
 
     def __call__(self, text: str) -> list[list[str]]:

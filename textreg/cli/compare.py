@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from textreg.model.storage import load_model
 from textreg.plotting.drawing import check_picture
 from textreg.records import Corpus
 from textreg.tasks import Classification
+from textreg.terminal import json_line
 from textreg.training.settings import declared_settings
 
 
@@ -223,7 +223,7 @@ def _candidates(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candida
 def _document(comparison: Comparison, form: str) -> str:
     """The result in one of the formats but text."""
     if form == "json":
-        return json.dumps(comparison.to_dict(), ensure_ascii=False, allow_nan=False) + "\n"
+        return json_line(comparison.to_dict()) + "\n"
     if form == "csv":
         return comparison.to_csv()
     return comparison.to_markdown()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ from textreg.errors import UsageError
 from textreg.explain import Explanation, explain, find_selection
 from textreg.explain.show import headline, strongest, text_parts
 from textreg.model.storage import load_model
-from textreg.terminal import printable
+from textreg.terminal import json_line, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -126,7 +125,7 @@ def command(
     if out.as_json:
         print_json({"model": model, "explanations": [each.to_dict() for each in explanations]})
     elif out.form == "jsonl":
-        lines = (json.dumps(each.to_dict(), ensure_ascii=False) + "\n" for each in explanations)
+        lines = (json_line(each.to_dict()) + "\n" for each in explanations)
         sys.stdout.writelines(lines)
     else:
         _print_explanations(explanations, out.top, has_probabilities=loaded.has_probabilities)

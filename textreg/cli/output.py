@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from textreg.errors import UsageError
-from textreg.terminal import single_line
+from textreg.terminal import json_line, single_line
 
 if TYPE_CHECKING:
     from textreg.training.running import Progress
@@ -32,7 +31,7 @@ STAGES = {
 
 def print_json(document: Any) -> None:
     """Print a JSON document on one line."""
-    click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+    click.echo(json_line(document))
 
 
 def print_table(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ from textreg.errors import DataError
 from textreg.model.model import Model
 from textreg.model.storage import load_model
 from textreg.records import Corpus
-from textreg.terminal import single_line
+from textreg.terminal import json_line, printable, single_line
 
 SOME_UNREADABLE = 3
 """The exit code if there were rows that could not be read."""
@@ -164,9 +163,9 @@ class _Answers:
 
 
 def _as_json(row: dict[str, Any]) -> str:
-    return json.dumps(row, ensure_ascii=False)
+    return json_line(row)
 
 
 def _field(label: str) -> str:
-    """A label without tabs and line breaks, which separate fields and lines."""
-    return " ".join(re.split("[\t\r\n]", label))
+    """A label without tabs and line breaks, which separate fields and lines, and safe to print."""
+    return printable(" ".join(re.split("[\t\r\n]", label)))

@@ -36,7 +36,7 @@ class Vectorizer(Parametrized):
     """
 
     name = "features"
-    ngrams: int = param(default=2, min=1, help="maximum number of words in an n-gram")
+    ngrams: int = param(default=2, min=1, max=100, help="maximum number of words in an n-gram")
     min_df: float = param(
         default=1, min=0, help="minimum number of documents with a feature; below 1, a fraction"
     )

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 METHODS = ("temperature", "isotonic")
 """Ways to calibrate: one number for all scores, or a monotone curve for each weight vector."""
 
+HOTTEST = 1e6
+"""The highest temperature, and the inverse of the lowest; :func:`calibrate` stays within 1100."""
+
 Curve = tuple[tuple[float, ...], tuple[float, ...]]
 
 
@@ -54,13 +57,17 @@ class Calibration:
 
     def __post_init__(self) -> None:
         check_method(self.method)
-        if not 0 < self.temperature < math.inf:
-            raise UsageError(f"the temperature must be above 0, not {self.temperature}.")
+        if not 1 / HOTTEST <= self.temperature <= HOTTEST:
+            raise UsageError(
+                f"the temperature must be from {1 / HOTTEST:g} to {HOTTEST:g}, not "
+                f"{self.temperature:g}."
+            )
         if bool(self.curves) != (self.method == "isotonic"):
             raise UsageError("there are curves if the calibration is isotonic, and only then.")
         for curve in self.curves:
             x, y = np.array(curve[0]), np.array(curve[1])
-            if not (len(x) == len(y) > 0 and np.isfinite(x).all() and (np.diff(x) > 0).all()):
+            within = len(x) == len(y) > 0 and (np.abs(x) < 1e100).all()  # a step cannot overflow
+            if not (within and (np.diff(x) > 0).all()):
                 raise UsageError(
                     "the curve of a calibration needs increasing scores, with a probability each."
                 )

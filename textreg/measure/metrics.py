@@ -15,29 +15,46 @@ SMALLER = {"log-loss", "mse"}
 """Metrics that are better when smaller."""
 
 
-def measure_labels(y_true: Int64s, y_pred: Int64s, n_labels: int) -> dict[str, float]:
-    """Accuracy and macro-F1 of predicted labels; both arguments are (n,) indices.
+def measure_labels(
+    y_true: Int64s, y_pred: Int64s, n_labels: int, weights: Floats | None = None
+) -> dict[str, float]:
+    """Accuracy and macro-F1 of predicted labels; y_true and y_pred are (n,) indices.
 
-    The macro-F1 is the mean over the labels that some document has or is predicted to have.
+    The macro-F1 is the mean over the labels that some document has or is predicted to have. A
+    document counts as many times as its weight says; once where ``weights`` (n,) are left out.
     """
-    right = np.bincount(y_true[y_pred == y_true], minlength=n_labels)
-    seen = np.bincount(y_true, minlength=n_labels) + np.bincount(y_pred, minlength=n_labels)
+
+    def count(codes: Int64s, of: Floats | None) -> Floats | Int64s:
+        return np.bincount(codes, of, n_labels)
+
+    hits = y_pred == y_true
+    right = count(y_true[hits], None if weights is None else weights[hits])
+    seen = count(y_true, weights) + count(y_pred, weights)
     return {
-        "accuracy": float(right.sum() / len(y_true)),
+        "accuracy": float(right.sum() / (len(y_true) if weights is None else weights.sum())),
         # F1 = 2 right / (documents of the label + documents predicted to have it)
         "macro-f1": float(np.mean(2 * right[seen > 0] / seen[seen > 0])),
     }
 
 
-def measure_numbers(predicted: Floats, y_true: Floats) -> dict[str, float]:
-    """R² and mean squared error of predicted numbers; both arguments (n,).
+def measure_numbers(
+    predicted: Floats, y_true: Floats, weights: Floats | None = None
+) -> dict[str, float]:
+    """R² and mean squared error of predicted numbers; all arguments (n,).
 
     ``r2`` is the fraction of the variance of y_true that is explained: negative if the mean
-    predicts better, and 0 if y_true does not vary.
+    predicts better, and 0 if y_true does not vary. weights: as in :func:`measure_labels`.
     """
-    mse = float(np.mean((y_true - predicted) ** 2))
+    mse = mean((y_true - predicted) ** 2, weights)
     variance = float(np.var(y_true))
+    if weights is not None:
+        variance = mean((y_true - mean(y_true, weights)) ** 2, weights)
     return {"r2": 1.0 - mse / variance if variance > 0.0 else 0.0, "mse": mse}
+
+
+def mean(values: Floats, weights: Floats | None = None) -> float:
+    """The mean of values (n,), which count as their weights say."""
+    return float(values.mean() if weights is None else np.average(values, weights=weights))
 
 
 RESAMPLES = 200
@@ -45,10 +62,11 @@ RESAMPLES = 200
 
 
 def standard_error(
-    measure: Callable[[Floats, Int64s | Floats], Mapping[str, float]],
+    measure: Callable[[Floats, Int64s | Floats, Floats | None], Mapping[str, float]],
     scores: Sequence[Floats],
     y_true: Sequence[Int64s | Floats],
     metric: str,
+    weights: Sequence[Floats | None] | None = None,
 ) -> float:
     """Standard error of a metric: over the folds, or over the documents if there is one fold.
 
@@ -59,22 +77,31 @@ def standard_error(
     Parameters
     ----------
     measure : callable
-        Gives the values of all metrics for scores and targets, such as ``Task.measure``.
-    scores, y_true : sequences
-        One array for each fold.
+        Gives the values of all metrics for scores, targets and weights, such as ``Task.measure``.
+    scores, y_true, weights : sequences
+        One array for each fold; documents without weights count once each.
     metric : str
         Key of what ``measure`` gives.
     """
+    weights = [None] * len(scores) if weights is None else weights
     if len(scores) > 1:
-        values = [measure(s, t)[metric] for s, t in zip(scores, y_true, strict=True)]
+        folds = zip(scores, y_true, weights, strict=True)
+        values = [measure(s, t, c)[metric] for s, t, c in folds]
         return float(np.std(values, ddof=1) / math.sqrt(len(values)))
-    (s,), (t,) = scores, y_true
+    (s,), (t,), (c,) = scores, y_true, weights
     if metric == "accuracy":
-        share = measure(s, t)[metric]
-        return math.sqrt(share * (1 - share) / len(t))
+        share = min(measure(s, t, c)[metric], 1.0)
+        count = len(t) if c is None else c.sum() ** 2 / (c @ c)  # as many of equal weight
+        return math.sqrt(share * (1 - share) / count)
     random = np.random.default_rng(0)
-    samples = (random.integers(len(t), size=len(t)) for _ in range(RESAMPLES))
-    return float(np.std([measure(s[rows], t[rows])[metric] for rows in samples]))
+    drawn = None if c is None else c / c.sum()
+    samples = (_sample(random, len(t), drawn) for _ in range(RESAMPLES))
+    return float(np.std([measure(s[rows], t[rows], None)[metric] for rows in samples]))
+
+
+def _sample(random: np.random.Generator, n: int, share: Floats | None) -> Int64s:
+    """As many documents as there are, drawn with replacement by their shares of the weight."""
+    return random.integers(n, size=n) if share is None else random.choice(n, size=n, p=share)
 
 
 def wilson(right: int, total: int) -> tuple[float, float]:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from textreg.tasks.base import Targets
 
 
+LARGEST = 1e100
+"""The largest weight, intercept or threshold: no sum of them over a text overflows."""
+
+
 class Model:
     """A linear model of texts, over the features that have a weight.
 
@@ -74,12 +78,15 @@ class Model:
         intercepts = np.ascontiguousarray(intercepts, dtype=np.float64)
         task.check_weights(weights, intercepts, len(encoder.names))
         # Row by row, because a table of as many flags as weights may be large.
-        if not all(np.isfinite(row).all() for row in (*weights, intercepts)):
-            raise UsageError("the weights and intercepts of a model must be finite numbers.")
+        if not all((np.abs(row) <= LARGEST).all() for row in (*weights, intercepts)):
+            raise UsageError(
+                "the weights and intercepts of a model must be finite numbers up to "
+                f"{LARGEST:g}, so that scores are."
+            )
         thresholds = dict(thresholds or {})
         task.check_thresholds(thresholds)
-        if not all(np.isfinite(value) for value in thresholds.values()):
-            raise UsageError("the thresholds of a model must be finite numbers.")
+        if not all(abs(value) <= LARGEST for value in thresholds.values()):
+            raise UsageError(f"the thresholds of a model must be finite numbers up to {LARGEST:g}.")
         if calibration is not None and len(calibration.curves) not in (0, task.n_rows):
             raise UsageError(
                 f"its calibration has {len(calibration.curves)} curves, not {task.n_rows}."

@@ -60,7 +60,8 @@ class PathHeader:
     Raises
     ------
     RecordError
-        If a point has no number for the parameter or the metric, or none of them is the chosen one.
+        If a point has no number for the parameter or the metric, or other metrics than the first,
+        or none of them is the chosen one.
     """
 
     parameter: str
@@ -74,6 +75,8 @@ class PathHeader:
                 raise RecordError(f"a point has no number for {self.parameter}.")
             if self.metric not in point.metrics:
                 raise RecordError(f"a point has no {self.metric}.")
+            if point.metrics.keys() != self.points[0].metrics.keys():
+                raise RecordError("its points have different metrics.")
         if not 0 <= self.chosen < len(self.points):
             raise RecordError(f"there are {len(self.points)} points, and chosen is {self.chosen}.")
 

@@ -158,24 +158,25 @@ class _CorpusReader:
     def batches(self, size: int | None) -> Iterator[Corpus]:
         """Corpora of at most ``size`` rows; a single one if that is None."""
         batch: list[tuple[str, Row]] = []
+        rows = 0
         failure: TextregError | None = None
         try:
             for name, item in self._rows():
+                rows += 1
                 if isinstance(item, Row):
                     batch.append((name, item))
                 else:
                     self.skipping.add(name, item, len(batch))
-                rows = len(batch) + self.skipping.waiting
-                if size is not None and (rows >= size or not self._more_at_hand()):
+                if size is not None and (rows == size or not self._more_at_hand()):
                     yield self._corpus(batch)
-                    batch = []
+                    batch, rows = [], 0
             if size is None and not batch:
                 raise self.skipping.nothing_left()
         except TextregError as error:
             if size is None:
                 raise
             failure = error
-        if batch or self.skipping.waiting:
+        if rows:
             yield self._corpus(batch)
         if failure is not None:
             raise failure

@@ -27,8 +27,6 @@ class Skipping:
     ----------
     offer : str
         What skipping would do, for the message where reading stops.
-    waiting : int
-        Number of rows that were skipped since the last call of :meth:`taken`.
     """
 
     def __init__(self, *, skips: bool) -> None:
@@ -38,10 +36,6 @@ class Skipping:
         self._read = 0
         self._all = SkippedRows()
         self._undecodable: NotDecodable | None = None
-
-    @property
-    def waiting(self) -> int:
-        return len(self._rows)
 
     def add(self, source: str, problem: UnusableRow, position: int) -> None:
         """Skip a row that stands after ``position`` documents, or raise DataError."""

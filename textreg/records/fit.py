@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 class Problem:
     """Everything a regularizer needs to find weights. Frozen, and checked when it is made.
 
+    Training makes one for every split, and for every label against the rest. The loss is a sum over
+    documents and never a mean, sum_i sample_weight_i l(y_i, z_i) at the scores z = X w + b.
+
     Parameters
     ----------
     X : sparse or dense matrix of shape (n, p), or Design
@@ -40,7 +43,8 @@ class Problem:
     y : array-like, shape (n,)
         Labels of -1 and +1, or any numbers if the loss is for numbers. Kept as float64.
     sample_weight : array-like of shape (n,), default ones
-        Weights of the documents, 0 or more. A weight of 2 is the same as a document twice.
+        Weights of the documents, 0 or more. A weight of 2 is the same as a document twice. Kept as
+        float64.
     loss : Loss or str, default "logistic"
         A loss, or the name of one of textreg's own; kept as a Loss.
     groups : Groups, optional

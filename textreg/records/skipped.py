@@ -151,9 +151,6 @@ class SkippedRowsBuilder:
         self._line_of, self._position_of = array("q"), array("q")
         self._problems: list[str] = []
 
-    def __len__(self) -> int:
-        return len(self._line_of)
-
     def add(self, row: SkippedRow) -> None:
         """Add the next row."""
         self._source_of.append(self._sources.setdefault(row.source, len(self._sources)))

@@ -51,15 +51,15 @@ class Unsmoothed:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What a solver found.
+    """What a solver found: what ``Regularizer.solve`` returns.
 
     Only finite numbers can be claimed to be good: a solution with a gap, or that has converged, has
     finite weights, intercept and objective, and its gap is 0 or more.
 
     Attributes
     ----------
-    w : ndarray, shape (p,)
-        Weights.
+    w : array-like, shape (p,)
+        Weights. Kept as float64.
     b : float
         Intercept.
     objective : float
@@ -120,17 +120,17 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class MultiSolution:
-    """What a solver found that fits all classes together.
+    """What a solver found that fits all classes together: what ``solve_softmax`` returns.
 
     Attributes
     ----------
-    w : ndarray, shape (classes, p)
-        Weights.
-    b : ndarray, shape (classes,)
+    w : array-like, shape (classes, p)
+        Weights. Kept as float64.
+    b : array-like, shape (classes,)
         Intercepts, which sum to zero.
     reports : tuple
         The report of each class if every class was fitted on its own, else empty.
-    objective, gap, iterations, converged, history
+    objective, gap, iterations, converged, history, unsmoothed
         As in :class:`Solution`.
     """
 

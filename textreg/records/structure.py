@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 class Groups:
     """Sets of features, which may overlap, each with a weight in the penalty.
 
+    A group builder makes them; a regularizer finds them in ``Problem.groups``. A feature may be in
+    no group, and a group may be empty.
+
     Parameters
     ----------
     indptr : array-like of whole numbers, shape (groups + 1,)
@@ -36,6 +39,7 @@ class Groups:
     n_features : int
         Number of features, the columns of X.
     names : sequence of str, length groups, optional
+        What the groups are called in output.
 
     Raises
     ------
@@ -173,6 +177,9 @@ class MergedGroups:
 class Graph:
     """Weighted links between features (sandler2008).
 
+    A graph builder makes it; a regularizer finds it in ``Problem.graph``. Links have a direction:
+    one that goes both ways stands in the matrix twice.
+
     Parameters
     ----------
     similar : sparse or dense matrix, shape (p + classes, p + classes)
@@ -182,6 +189,11 @@ class Graph:
         Links between features that should have opposite weights (section 3.2).
     classes : int, default 0
         Number of virtual features after the p real ones (section 3.1).
+
+    Attributes
+    ----------
+    cache : Cache
+        What solvers derive, by key.
 
     Raises
     ------

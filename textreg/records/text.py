@@ -21,12 +21,14 @@ _CORPUS_ARRAYS = {"sample_weight": np.float64, "source_of": np.int32, "line_of":
 
 @dataclass(frozen=True)
 class Corpus:
-    """Documents as they were read.
+    """Documents as they were read, by ``read_corpus`` or from lists.
 
     Parameters
     ----------
     texts : sequence of str, length n
+        One for each document.
     labels : sequence of str, length n, optional
+        Names of classes, or numbers as they were written.
     sample_weight : array-like, shape (n,), optional
         Weights of the documents in the loss, 0 or more. Kept as float64.
     group_of : sequence of str, length n, optional
@@ -140,6 +142,10 @@ class Corpus:
 class Tokens:
     """Every occurrence of a feature in reading order, cut into sentences and documents.
 
+    A tokenizer makes them of texts, by ``encode``. Builders get those of the features: there the
+    vocabulary is sorted, an n-gram is the words of one sentence with spaces between them, and its
+    occurrence follows that of the word it begins with. They get no spans.
+
     Parameters
     ----------
     ids : array-like of whole numbers, shape (occurrences,)
@@ -150,11 +156,12 @@ class Tokens:
     document_ptr : array-like of whole numbers, shape (documents + 1,)
         Document d has the sentences ``document_ptr[d]`` to ``document_ptr[d + 1]``.
     vocabulary : sequence of str
-        The names of all features.
+        The names of all features, each once. There may be some that occur nowhere.
     spans : array-like of whole numbers, shape (occurrences, 2), optional
-        Start and end of every occurrence in its document's text, in characters.
+        Start and end of every occurrence in its document's text, in characters: the occurrence is
+        ``text[start:end]``.
     sentence_spans : array-like of whole numbers, shape (sentences, 2), optional
-        Start and end of every sentence.
+        Start and end of every sentence in its document's text, in the same way.
     paragraph_ptr : array-like of whole numbers, shape (paragraphs + 1,), optional
         Paragraph g has the sentences ``paragraph_ptr[g]`` to ``paragraph_ptr[g + 1]``, at least
         one, all of one document. None if the tokenizer does not find paragraphs.

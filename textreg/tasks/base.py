@@ -212,8 +212,13 @@ class Task(ABC):
         """(n,) how far each score is from another answer; or minus the error of a number."""
 
     @abstractmethod
-    def measure(self, scores: Floats, y: Targets) -> dict[str, float]:
-        """Values of all :attr:`metrics` that the loss allows, by name."""
+    def measure(
+        self, scores: Floats, y: Targets, weights: Floats | None = None
+    ) -> dict[str, float]:
+        """Values of all :attr:`metrics` that the loss allows, by name.
+
+        weights: (n,) how much each document counts; all the same where they are left out.
+        """
 
     @abstractmethod
     def evaluate(

@@ -13,7 +13,7 @@ from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.losses import find_loss
 from textreg.measure.calibration import Calibration, calibrate, log_odds
 from textreg.measure.evaluation import Evaluation, evaluate, known_codes
-from textreg.measure.metrics import measure_labels
+from textreg.measure.metrics import mean, measure_labels
 from textreg.measure.reliability import Reliability, ThresholdLine, reliability, threshold_lines
 from textreg.measure.thresholds import Threshold, ThresholdCurve, choose_threshold
 from textreg.tasks.base import Options, Task
@@ -140,11 +140,14 @@ class Classification(Task):
     def text(self, answer: str | float) -> str:
         return str(answer)
 
-    def measure(self, scores: Floats, y: Targets) -> dict[str, float]:
+    def measure(
+        self, scores: Floats, y: Targets, weights: Floats | None = None
+    ) -> dict[str, float]:
         scores, codes = self.as_table(scores), y.astype(np.int64)
-        values = measure_labels(codes, np.asarray(self.decide(scores), np.int64), len(self.labels))
+        decided = np.asarray(self.decide(scores), np.int64)
+        values = measure_labels(codes, decided, len(self.labels), weights)
         if self.probabilistic:
-            values["log-loss"] = float(self._log_losses(scores, codes).mean())
+            values["log-loss"] = mean(self._log_losses(scores, codes), weights)
         return values
 
     def evaluate(

@@ -123,8 +123,10 @@ class Regression(Task):
     def certainty(self, scores: Floats, y_true: Targets, thresholds: Mapping[str, float]) -> Floats:
         return np.asarray(-np.abs(self.decide(scores) - y_true))
 
-    def measure(self, scores: Floats, y: Targets) -> dict[str, float]:
-        return measure_numbers(self.decide(scores), np.asarray(y, dtype=np.float64))
+    def measure(
+        self, scores: Floats, y: Targets, weights: Floats | None = None
+    ) -> dict[str, float]:
+        return measure_numbers(self.decide(scores), np.asarray(y, dtype=np.float64), weights)
 
     def evaluate(
         self,

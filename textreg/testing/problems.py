@@ -6,18 +6,20 @@ import math
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_array, random_array
 
-from textreg.errors import ConvergenceWarning, RecordError, UsageError
+from textreg.errors import ConvergenceWarning, RecordError, TextregError, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Graph, Groups, MultiSolution, Problem, Solution
 from textreg.testing.checks import fail, require
 
 if TYPE_CHECKING:
-    from textreg.records import Floats
+    from textreg.records import Floats, Int64s
+
+S = TypeVar("S", Solution, MultiSolution)
 
 N, P = 48, 20
 """Documents and features of the small problem."""
@@ -43,9 +45,50 @@ def small(seed: int = 0, **changes: Any) -> Problem:
     return Problem(**{**values, **changes})
 
 
-def groups_of(p: int, rng: np.random.Generator, count: int = 24) -> Groups:
-    """Overlapping groups of one to five features, one of them empty, two of them equal."""
-    sizes = rng.integers(1, min(6, p + 1), count)
+def hard(seed: int = 0, **changes: Any) -> Problem:
+    """More features than documents, correlated and of unequal sizes; rare labels; all kinds of
+    weights. A third of the features matter, so that a budget of 10 leaves out most of them."""
+    rng = np.random.default_rng(100 + seed)
+    n, p = 60, 90
+    shared = rng.standard_normal((n, 6)) @ rng.standard_normal((6, p))
+    dense = 0.5 * shared + rng.standard_normal((n, p))
+    dense *= (rng.random((n, p)) < rng.uniform(0.3, 0.9, p)) * rng.uniform(0.5, 2.0, p)
+    truth = np.where(rng.random(p) < 0.33, rng.standard_normal(p), 0.0)
+    score = dense @ truth + rng.standard_normal(n)
+    values: dict[str, Any] = {
+        "X": csr_array(dense),
+        "y": np.where(score > np.quantile(score, 0.7), 1.0, -1.0),
+        "sample_weight": np.where(np.arange(n) % 20 == 7, 0.0, rng.uniform(0.3, 3.0, n)),
+        "groups": weighted(groups_of(p, rng, 40, most=12), rng),
+        "graph": graph_of(p, rng),
+        "tol": TIGHT,
+        "max_iter": 20_000,
+    }
+    return Problem(**{**values, **changes})
+
+
+def weighted(groups: Groups, rng: np.random.Generator) -> Groups:
+    """The same groups with unequal weights."""
+    weights = rng.uniform(0.3, 3.0, len(groups))
+    return Groups(groups.indptr, groups.indices, weights, groups.n_features)
+
+
+def reordered(problem: Problem, order: Int64s) -> Problem:
+    """The same problem with its features in another order: the new j is the old order[j]."""
+    where = np.argsort(order)
+    changes: dict[str, Any] = {"X": csr_array(problem.X[:, order])}
+    if (groups := problem.groups) is not None:
+        rows = np.split(where[groups.indices], groups.indptr[1:-1])
+        indices = np.concatenate([np.sort(row) for row in rows]).astype(np.int32)
+        changes["groups"] = Groups(groups.indptr, indices, groups.weights, groups.n_features)
+    if (graph := problem.graph) is not None:
+        changes["graph"] = Graph(csr_array(graph.similar[order][:, order]))
+    return problem.replace(**changes)
+
+
+def groups_of(p: int, rng: np.random.Generator, count: int = 24, most: int = 5) -> Groups:
+    """Overlapping groups of one to ``most`` features, one of them empty, two of them equal."""
+    sizes = rng.integers(1, min(most + 1, p + 1), count)
     rows = [np.sort(rng.choice(p, size=size, replace=False)) for size in sizes]
     rows += [rows[0], np.empty(0, dtype=np.int64)]
     return Groups(
@@ -118,11 +161,9 @@ def solved(part: Regularizer, problem: Problem) -> Solution:
             fail("records that do not contradict themselves", f"this RecordError: {error}")
 
 
-def require_honest(
-    solve: Callable[..., Solution | MultiSolution], problem: Problem, *more: Any
-) -> None:
+def require_honest(solve: Callable[..., S], problem: Problem, *more: Any) -> S:
     """What ``solve(problem, *more)`` calls converged has a gap within the tolerance, if any; what
-    is not warns.
+    is not warns. Returns it.
     """
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -131,6 +172,14 @@ def require_honest(
     if found.converged and not math.isnan(found.gap):
         require(found.gap <= problem.tol, f"a gap within {problem.tol}", found.gap)
     require(found.converged or warned, "a ConvergenceWarning", "none")
+    return found
+
+
+def require_refusal(error: TextregError, name: str) -> None:
+    """A refusal tells users what to change; RecordError is of wrong records, a fault in code."""
+    refused = not isinstance(error, RecordError) and bool(str(error))
+    told = f"{type(error).__name__}: {error}"
+    require(refused, f"a solution for {name}, or a DataError or UsageError that tells why", told)
 
 
 def null_loss(problem: Problem) -> float:

@@ -8,7 +8,14 @@ from typing import Any
 
 from textreg.kinds import Regularizer
 from textreg.plugins import registry
-from textreg.testing import penalty, regularizer_classes, regularizer_data, regularizer_optimum
+from textreg.testing import (
+    penalty,
+    regularizer_classes,
+    regularizer_data,
+    regularizer_edges,
+    regularizer_features,
+    regularizer_optimum,
+)
 from textreg.testing.checks import Check, run_checks
 from textreg.testing.limits import SECONDS
 from textreg.testing.points import Sized
@@ -24,7 +31,13 @@ def regularizer_checks() -> list[Check]:
 
     They come first, as they are quick, and show where a mistake is.
     """
-    parts = (regularizer_data, regularizer_classes, regularizer_optimum)
+    parts = (
+        regularizer_data,
+        regularizer_optimum,
+        regularizer_features,
+        regularizer_classes,
+        regularizer_edges,
+    )
     own = [check for part in parts for check in part.checks.all]
     quick = [check for check in own if check.name in QUICK]
     others = [check for check in own if check.name not in QUICK]

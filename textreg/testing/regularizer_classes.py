@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
+import math
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
-from textreg.errors import TextregError
+from textreg.errors import DataError, UsageError
 from textreg.kinds import Regularizer
 from textreg.params import LogGrid
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Step
 from textreg.testing.checks import Checks, near, require
-from textreg.testing.problems import P, prepared, quiet, require_honest, small, solved
+from textreg.testing.objectives import objective_of
+from textreg.testing.problems import (
+    P,
+    loss_at,
+    prepared,
+    quiet,
+    require_honest,
+    require_refusal,
+    small,
+    solved,
+)
 from textreg.testing.regularizer_data import CLOSE
 
 CLASSES = 3
@@ -100,9 +110,45 @@ def _softmax(part: Regularizer) -> None:
     near("weights of repeated documents", together(ready, repeated, codes[rows]).w, found.w, CLOSE)
     for key, declared in ready.declared().items():
         if isinstance(declared.search, LogGrid):
-            with contextlib.suppress(TextregError):
+            try:
                 free = together(ready.replace(**{key: 0.0}), labeled(tol=1e-3)[0], codes)
+            except (DataError, UsageError) as error:
+                require_refusal(error, f"{key}=0")
+            else:
                 require(bool(np.isfinite(free.w).all()), f"finite w at {key}=0", free.w)
+
+
+@checks.add("softmax-objective", applies=has_softmax)
+def _softmax_objective(part: Regularizer) -> None:
+    """The objective of solve_softmax is the softmax loss, and what the regularizer adds for each
+    class. No weights nearby have a lower one, a gap is valid, and the intercepts sum to 0."""
+    problem, codes = labeled()
+    ready = prepared(part, problem)
+    of = objective_of(part)(ready, problem)
+    found = together(ready, problem, codes)
+
+    def objective(w: Floats, b: Floats) -> float:
+        # What is added to the loss of two classes is added here for each class.
+        added = [of(each, 0.0) - loss_at(problem, each, 0.0)[0] for each in w]
+        return softmax_loss(problem, codes, w, b) + sum(added)
+
+    value = objective(found.w, found.b)
+    near("the objective", [found.objective], [value], 1e-6)
+    total = float(np.abs(found.b.sum()))
+    require(total <= 1e-6 * (1.0 + np.abs(found.b).max()), "intercepts that sum to 0", total)
+    moves = [np.eye(CLASSES * P)[k].reshape(CLASSES, P) for k in range(CLASSES * P)]
+    trials = [(found.w + size * move, found.b) for move in moves for size in (-1e-3, 1e-3)]
+    trials += [(share * found.w, found.b) for share in (0.99, 1.01)]
+    trials += [(found.w, found.b + size * np.eye(CLASSES)[0]) for size in (-1e-2, 1e-2)]
+    least = min(objective(w, b) for w, b in trials)
+    enough = least >= value * (1.0 - 1e-5)
+    require(enough, f"no objective below {value:.8g} nearby", f"{least:.8g}")
+    for tol in (0.3, 1e-2):
+        loose = together(ready, problem.replace(tol=tol), codes)
+        if not math.isnan(loose.gap):
+            bound = loose.objective * (1.0 - loose.gap)
+            told = f"a bound below {min(least, value):.8g}"
+            require(bound <= min(least, value) * (1.0 + 1e-9), told, f"{bound:.8g}")
 
 
 @checks.add("softmax-honesty", applies=has_softmax)

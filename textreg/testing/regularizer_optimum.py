@@ -1,26 +1,20 @@
-"""How a regularizer solves: the second half of its contract."""
+"""Whether a solution is what it says: its objective, its optimality, its gap."""
 
 from __future__ import annotations
 
-import contextlib
 import math
-import tracemalloc
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from textreg.errors import TextregError
 from textreg.kinds import Regularizer
-from textreg.params import LogGrid
-from textreg.records import Graph, Groups, Problem, Step
+from textreg.records import Floats, Problem, Solution
+from textreg.solvers.proximal import proximal
 from textreg.testing.checks import Checks, near, require
+from textreg.testing.objectives import SAME, declares, lower, objective_of
 from textreg.testing.problems import (
-    N,
-    P,
-    graph_of,
-    groups_of,
-    large,
+    hard,
     loss_at,
     null_loss,
     prepared,
@@ -29,15 +23,13 @@ from textreg.testing.problems import (
     small,
     solved,
 )
-
-MEGABYTES = 300
-"""What a fit of the large sparse problem may take at its peak; as dense it would be 16,000."""
-
-HUGE = 1e9
-"""A penalty strength at which every weight is zero."""
+from textreg.testing.selections import rivals
 
 LOWER = 1e-5
 """Share of the objective by which weights nearby may lie below those that were found."""
+
+REACHED = 1e-3
+"""Share of it by which that of a converged solution may lie above the best that is known."""
 
 checks = Checks("regularizer")
 
@@ -47,180 +39,214 @@ def adds_penalty(part: Regularizer) -> bool:
     return callable(getattr(part, "penalty", None))
 
 
-@checks.add("optimality", applies=adds_penalty)
+def minimizes(part: Regularizer) -> bool:
+    """Whether a regularizer says that its weights minimize its objective."""
+    return part.minimizes
+
+
+@checks.add("objective")
+def _objective(part: Regularizer) -> None:
+    """The objective of a solution is that of its w and b, also where it was stopped: the loss, and
+    what is added to it. That is the value of its penalty, or what objective(problem, w, b) says, or
+    a parameter times ||w||_1, ||w||_2^2, half of that, or the number of features."""
+    of = objective_of(part)
+    cases = {
+        "": small(),
+        " for unequal documents and features": hard(),
+        " without an intercept": hard(fit_intercept=False),
+        " under the squared hinge loss": small(loss="squared-hinge"),
+        " of a run that is stopped early": hard(tol=0.3, max_iter=2),
+        " of one that its callback ends": hard(callback=lambda step: step.iteration > 1),
+    }
+    for told, problem in cases.items():
+        ready = prepared(part, problem)
+        found = solved(ready, problem)
+        value = of(ready, problem)(found.w, found.b)
+        told += "" if math.isfinite(value) else ", at which such weights are not allowed,"
+        off = abs(found.objective - value)
+        same = math.isfinite(value) and off <= SAME * max(abs(value), 1e-3 * null_loss(problem))
+        told += _difference(ready, problem, found)
+        require(same, f"the objective {value:.8g}{told}", f"{found.objective:.8g}")
+        if found.unsmoothed is not None:
+            smooth = problem.unsmoothed(found.w, found.b, found.objective, found.gap)
+            near("unsmoothed.objective", [found.unsmoothed.objective], [smooth.objective], SAME)  # type: ignore[union-attr]
+
+
+def _difference(ready: Regularizer, problem: Problem, found: Solution) -> str:
+    """What the stated objective is instead, if that is simple to say."""
+    loss, _ = loss_at(problem, found.w, found.b)
+    total = float(problem.sample_weight.sum())
+    ones = problem.replace(sample_weight=np.ones(len(problem.y)))
+    plain = {
+        "is the loss alone": loss,
+        "is divided by the number of documents": ready.objective(problem, found.w, found.b) / total,
+        "is the loss without the weights of the documents": loss_at(ones, found.w, found.b)[0],
+    }
+    for told, value in plain.items():
+        if abs(value - found.objective) <= SAME * abs(value) and declares(ready):
+            return f" (the one stated {told})"
+    return ""
+
+
+@checks.add("optimality", applies=minimizes)
 def _optimality(part: Regularizer) -> None:
-    """If it has a penalty, the objective is loss + penalty, no weights nearby have a lower
-    objective, and the proximal gradient there is 0."""
-    problem = small()
-    ready: Any = prepared(part, problem)
-    found, penalty = solved(ready, problem), ready.penalty(problem)
-    least, gradient = loss_at(problem, found.w, found.b)
-    least += penalty.value(found.w)
-    slack = LOWER * max(abs(least), 1e-3 * null_loss(problem))
-    near("an objective", [found.objective], [least], LOWER)
-    trials = [(found.w, found.b + move) for move in (-1e-2, 1e-2)]
-    moves = [*np.eye(P), found.w, -gradient]
-    trials += [(found.w + size * move, found.b) for move in moves for size in (-1e-2, 1e-3, 1e-2)]
-    trials += [(np.where(np.arange(P) == j, 0.0, found.w), found.b) for j in range(P)]
-    for w, b in trials:
-        value = loss_at(problem, w, b)[0] + penalty.value(w)
-        require(value >= least - slack, f"no objective below {least:.8g} nearby", f"{value:.8g}")
+    """No weights nearby have a lower objective, nor does another intercept: other weights of the
+    same features, and where there is a penalty also of others, of which the proximal gradient is 0.
+    A regularizer whose weights minimize nothing says minimizes = False."""
+    of = objective_of(part)
+    for problem in (small(), hard()):
+        ready: Any = prepared(part, problem)
+        found, objective = solved(ready, problem), of(ready, problem)
+        least = objective(found.w, found.b)
+        _, gradient = loss_at(problem, found.w, found.b)
+        slack = LOWER * max(abs(least), 1e-2 * null_loss(problem))
+        everywhere = adds_penalty(part)
+        moves = _moves(found.w, gradient, everywhere=everywhere)
+        sizes = (-1e-2, -1e-3, 1e-3, 1e-2)
+        value, w, b = lower(objective, found, moves, sizes)
+        what = "another intercept" if b != found.b else _changed(w - found.w)
+        require(
+            value >= least - slack,
+            f"no objective below {least:.8g} nearby",
+            f"{value:.8g} with {what}",
+        )
+        if everywhere:
+            _require_no_gradient(ready.penalty(problem), problem, found, gradient)
+
+
+def _moves(w: Floats, gradient: Floats, *, everywhere: bool) -> list[Floats]:
+    """Directions: every weight, all of them, downhill, and one weight to zero."""
+    inside = np.ones(len(w), dtype=bool) if everywhere else w != 0.0
+    downhill = np.where(inside, -gradient, 0.0)
+    single = np.eye(len(w))[inside]
+    moves = [*single, w, downhill]
+    if everywhere:
+        moves += [-100.0 * w[j] * np.eye(len(w))[j] for j in np.flatnonzero(w)]
+    return moves
+
+
+def _changed(move: Floats) -> str:
+    places = np.flatnonzero(move)
+    if len(places) == 1:
+        return f"a change of w[{places[0]}] by {move[places[0]]:.3g}"
+    return "a change of all weights"
+
+
+def _require_no_gradient(penalty: Any, problem: Problem, found: Solution, g: Floats) -> None:
     if hasattr(penalty, "prox"):
         step = 0.1 / max(float(abs(problem.X).sum()), 1e-9)
-        moved = found.w - penalty.prox(found.w - step * gradient, step)
+        moved = found.w - penalty.prox(found.w - step * g, step)
         off = float(np.abs(moved).max()) / step / problem.largest_gradient_at_zero()
         require(off <= 1e-3, "a proximal gradient of 1e-3 at most", f"{off:.2g}")
 
 
-@checks.add("memory")
-def _memory(part: Regularizer) -> None:
-    """A large sparse X is never converted to a dense array."""
-    problem = large()
-    sparse = {
-        key: min(200, value)
-        for key, value in prepared(part, problem).params().items()
-        if isinstance(value, int) and not isinstance(value, bool) and value > 200
-    }
-    ready = prepared(part.replace(**sparse), problem)
-    tracemalloc.start()
-    try:
-        solved(ready, problem)
-        peak = tracemalloc.get_traced_memory()[1] / 1e6
-    finally:
-        tracemalloc.stop()
-    require(peak < MEGABYTES, f"less than {MEGABYTES} MB", f"{peak:.0f} MB")
-
-
-@checks.add("edges")
-def _edges(part: Regularizer) -> None:
-    """It solves problems with one feature, two documents, equal features or a single label. Groups
-    without features and graphs without links are solved, or refused with a message."""
-    ready, rng = prepared(part), np.random.default_rng(3)
-    problem = small()
-    cases = {
-        "a single feature": problem.replace(
-            X=problem.X[:, [0]], groups=groups_of(1, rng, 2), graph=graph_of(1, rng)
-        ),
-        "two documents": problem.replace(
-            X=problem.X[:2], y=np.array([1.0, -1.0]), sample_weight=np.ones(2)
-        ),
-        "a feature twice": problem.replace(X=problem.X[:, np.r_[0, 0, 2:P]]),
-        "one label": problem.replace(y=np.ones(N)),
-        "documents without a feature": problem.replace(
-            X=csr_array(problem.X.multiply((np.arange(N) % 2)[:, None]))
-        ),
-        "columns of zeros": problem.replace(X=csr_array(problem.X.multiply(np.arange(P) % 2))),
-    }
-    for name, case in cases.items():
-        if ready.needs == "graph" and name == "a single feature":
-            continue  # nothing to link
-        _is_finite(ready, name, case)
-    bare: dict[str, Problem] = {}
-    if ready.needs == "groups":
-        bare["no group"] = problem.replace(groups=_empty_groups(0))
-        bare["groups without a feature"] = problem.replace(groups=_empty_groups(3))
-    if ready.needs == "graph":
-        bare["a graph without a link"] = problem.replace(graph=Graph(csr_array((P, P))))
-    for name, case in bare.items():
-        with contextlib.suppress(TextregError):
-            _is_finite(ready, name, case)
-
-
-def _is_finite(ready: Regularizer, name: str, case: Problem) -> None:
-    found = solved(ready, case.replace(max_iter=200, tol=1e-3))
-    finite = bool(np.isfinite(found.w).all()) and math.isfinite(found.b)
-    require(finite, f"finite weights for {name}", found.w)
-
-
-def _empty_groups(count: int) -> Groups:
-    """So many groups with nothing in them."""
-    nothing = np.empty(0, dtype=np.int32)
-    return Groups(np.zeros(count + 1, dtype=np.int64), nothing, np.ones(count), P)
-
-
-@checks.add("strengths")
-def _strengths(part: Regularizer) -> None:
-    """A penalty strength of 0 is allowed, and a huge one leaves no weight."""
-    ready, problem = prepared(part), small(tol=1e-3, max_iter=100)
-    for key, declared in ready.declared().items():
-        if not isinstance(declared.search, LogGrid):
-            continue
-        free = solved(ready.replace(**{key: 0.0}), problem)
-        require(bool(np.isfinite(free.w).all()), f"finite weights at {key}=0", free.w)
-    strengths = [key for key, it in ready.declared().items() if isinstance(it.search, LogGrid)]
-    if strengths:
-        found = solved(ready.replace(**dict.fromkeys(strengths, HUGE)), problem)
-        largest = float(np.abs(found.w).max())
-        require(largest < 1e-4, f"no weight at strengths of {HUGE:g}", largest)
-
-
 @checks.add("start")
 def _start(part: Regularizer) -> None:
-    """Started from its own solution, it returns one that is no worse."""
-    ready, problem = prepared(part), small()
-    first = solved(ready, problem)
-    again = solved(ready, problem.replace(start=(first.w, first.b)))
-    slack = abs(first.objective) * 1e-6
-    worse = again.objective - first.objective
-    require(worse <= slack, "an objective as low as before", f"one {worse:g} above")
-
-
-@checks.add("callback")
-def _callback(part: Regularizer) -> None:
-    """The callback is called with Steps; when it returns True, the best solution so far is
-    returned at once."""
-    steps: list[Any] = []
-
-    def stop(step: Step) -> bool:
-        steps.append(step)
-        return True
-
-    problem = small(tol=1e-12, callback=stop)
-    found = solved(prepared(part), problem)
-    wrong = [step for step in steps if not isinstance(step, Step)]
-    require(not wrong, "Steps", wrong)
-    require(len(steps) >= 1, "a call at least", "none")
-    require(len(steps) == 1, "an end when it returned True", f"{len(steps)} calls")
-    require(bool(np.isfinite(found.w).all()), "finite weights", found.w)
+    """Started from its own solution, it returns one that is no worse; started from far away, one
+    with the same objective."""
+    for problem in (small(), hard()):
+        ready, rng = prepared(part, problem), np.random.default_rng(5)
+        first = solved(ready, problem)
+        again = solved(ready, problem.replace(start=(first.w, first.b)))
+        slack = max(abs(first.objective), 1e-3 * null_loss(problem)) * 1e-5
+        worse = again.objective - first.objective
+        require(worse <= slack, "an objective as low as before", f"one {worse:g} above")
+        away = rng.standard_normal(len(first.w)), 2.0
+        other = solved(ready, problem.replace(start=away))
+        apart = abs(other.objective - first.objective)
+        require(
+            apart <= 10.0 * slack or not other.converged,
+            f"the objective {first.objective:.8g} from any start",
+            f"{other.objective:.8g}",
+        )
 
 
 @checks.add("honesty")
 def _honesty(part: Regularizer) -> None:
-    """A converged solution has a gap within the tolerance, if it has one; any other gives a
-    ConvergenceWarning."""
-    ready = prepared(part)
-    for problem in (small(), small(tol=1e-13, max_iter=1)):
-        require_honest(ready.solve, problem)
+    """A converged solution has a gap within the tolerance, if it has one, and an objective that is
+    near the best one known; any other gives a ConvergenceWarning."""
+    for make in (small, hard):
+        tight = make()
+        ready = prepared(part, tight)
+        best = solved(ready, tight).objective
+        least = max(abs(best), 1e-2 * null_loss(tight))
+        for each in (tight, make(tol=1e-13, max_iter=1), make(tol=1e-6, max_iter=3)):
+            found = require_honest(ready.solve, each)
+            if found.converged and part.minimizes:
+                most = best + REACHED * least
+                told = f"an objective of {best:.8g} where it is converged"
+                require(found.objective <= most, told, f"{found.objective:.8g}")
+
+
+def _solutions(part: Regularizer, ready: Regularizer, problem: Problem) -> Iterator[Solution]:
+    """What is known of a problem: from other starts, to another tolerance, with other parameters,
+    by another solver, with other features."""
+    yield solved(ready, problem)
+    rng = np.random.default_rng(6)
+    far = rng.standard_normal(problem.X.shape[1]), 0.5
+    yield solved(ready, problem.replace(start=far))
+    with quiet():
+        for _, found in part.path(problem.replace(tol=1e-4), part.candidates(problem)[:4]):
+            yield found
+        penalty: Any = ready.penalty(problem) if adds_penalty(ready) else None  # type: ignore[attr-defined]
+        if hasattr(penalty, "prox"):
+            yield proximal(problem.replace(max_iter=500), penalty)
 
 
 @checks.add("bound")
 def _bound(part: Regularizer) -> None:
-    """If a gap is given, it is valid: no solution has an objective below the bound."""
-    ready = prepared(part)
-    best = solved(ready, small())
-    for tol in (0.3, 1e-2):
-        found = solved(ready, small(tol=tol))
-        if not math.isnan(found.gap):
+    """If a gap is given, it is valid: of all solutions that are known, by other starts, tolerances
+    and parameters, another solver, or exchanged features, none has an objective below the bound."""
+    of: Any = None
+    for make in (small, hard):
+        problem = make()
+        ready = prepared(part, problem)
+        tries = [
+            make(),
+            make(tol=0.3),
+            make(tol=1e-2),
+            make(tol=1e-6, max_iter=2),
+            make(max_iter=7),
+        ]
+        claims = [found for each in tries if _claims(found := solved(ready, each))]
+        if not claims:
+            continue
+        of = of or objective_of(part)
+        objective = of(ready, problem)
+        known = [(each.w, each.b) for each in _solutions(part, ready, problem)]
+        if not adds_penalty(part):
+            known += rivals(problem, claims[0])
+        least = min(objective(w, b) for w, b in known)
+        for found in claims:
             require(found.gap >= 0.0, "a gap of 0 or more", found.gap)
-            least = found.objective * (1.0 - found.gap)
-            enough = least <= best.objective * (1.0 + 1e-9)
-            require(enough, f"a bound below {best.objective}", least)
+            bound = found.objective * (1.0 - found.gap)
+            enough = bound <= least + 1e-9 * max(abs(least), 1e-3 * null_loss(problem))
+            told = f"a gap of {(found.objective - least) / found.objective:.2g} at least, as there "
+            require(enough, f"{told}is an objective of {least:.8g}", f"{found.gap:.2g}")
+
+
+def _claims(found: Solution) -> bool:
+    return not math.isnan(found.gap)
 
 
 @checks.add("path")
 def _path(part: Regularizer) -> None:
     """path gives every candidate, in order and without AUTO, with the solution that it has
     alone."""
-    problem = small(tol=1e-6)
-    grid = part.candidates(problem)
-    open_ones = [each for each in grid if each.undecided()]
-    require(bool(grid) and not open_ones, "candidates with every value", open_ones or grid)
-    with quiet():
-        walked = list(part.path(problem, grid))
-    parts = [each for each, _ in walked]
-    require(parts == grid, f"{len(grid)} candidates in order", parts)
-    for each, solution in walked[:: max(1, len(walked) // 3)]:
-        alone = solved(each, problem)
-        slack = 1e-4 * max(abs(alone.objective), 1e-3)
-        off = abs(solution.objective - alone.objective)
-        require(off <= slack, f"the objective {alone.objective} of {each}", solution.objective)
+    for problem in (small(tol=1e-6), hard(tol=1e-6)):
+        grid = part.candidates(problem)
+        open_ones = [each for each in grid if each.undecided()]
+        require(bool(grid) and not open_ones, "candidates with every value", open_ones or grid)
+        doubles = [each for at, each in enumerate(grid) if each in grid[:at]]
+        require(not doubles, "candidates that differ", f"{doubles[:1]} twice")
+        with quiet():
+            walked = list(part.path(problem, grid))
+        parts = [each for each, _ in walked]
+        require(parts == grid, f"{len(grid)} candidates in order", parts)
+        for each, solution in [*walked[:: max(1, len(walked) // 3)], walked[-1]]:
+            alone = solved(each, problem)
+            slack = 1e-4 * max(abs(alone.objective), 1e-3 * null_loss(problem))
+            off = abs(solution.objective - alone.objective)
+            require(off <= slack, f"the objective {alone.objective} of {each}", solution.objective)
+            if not part.minimizes:
+                near(f"the weights of {each}", solution.w, alone.w, 1e-6)

@@ -43,6 +43,7 @@ class Prepared:
     task: Task
     y: Targets
     sample_weight: Floats
+    own_weight: Floats
     settings: TrainingSettings
     unlabeled: int = 0
 
@@ -91,7 +92,16 @@ class Prepared:
             y=part.y,
             X_held=self.X[split.held],
             y_held=self.y[split.held],
+            weights_held=self._counts(split.held),
         )
+
+    def _counts(self, rows: NDArray[np.intp]) -> Floats | None:
+        """How much documents count where they are measured: by their own weights.
+
+        None if all of the documents have the same, or these have none at all.
+        """
+        weights, same = self.own_weight[rows], self.own_weight.min() == self.own_weight.max()
+        return None if same or not weights.any() else weights
 
     def _tokens(self, rows: NDArray[np.intp]) -> Tokens:
         """The tokens of some documents."""
@@ -142,6 +152,7 @@ def prepare(
         task=task,
         y=y,
         sample_weight=weights * factors[task.strata(y)[0]],
+        own_weight=weights,
         settings=settings,
         unlabeled=unlabeled,
     )

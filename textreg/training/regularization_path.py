@@ -16,6 +16,7 @@ from textreg.plugins import calls
 from textreg.records import Problem
 from textreg.training.fitting import FinalFit
 from textreg.training.running import ALONE, Run, Work
+from textreg.training.search.selection import held_weights
 from textreg.training.search.trials import Problems, solve_chain
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _assemble(
 
     fitted, names = fit.fitted, fit.data.encoder.names
     task, chosen = fit.problems.task, settings.index(fit.regularizer)
-    y_true = np.concatenate([fold.y_held for fold in fit.folds])
+    y_true, counts = np.concatenate([fold.y_held for fold in fit.folds]), held_weights(fit.folds)
     weights, intercepts, points = [], [], []
     for at, regularizer in enumerate(settings):
         w = vstack([row[at].weights for row in whole], format="csr")
@@ -126,7 +127,7 @@ def _assemble(
             PathPoint(
                 params=regularizer.params(),
                 nonzero=len(np.unique(w.indices)),
-                metrics=task.measure(np.vstack(scores), y_true),
+                metrics=task.measure(np.vstack(scores), y_true, counts),
                 gap=None if np.isnan(gap) else float(gap),
             )
         )

@@ -288,6 +288,11 @@ class TrainingSettings(Parametrized):
             elif prefix in params and name:
                 params[prefix][name] = value
             else:
+                if key in OF_DOCUMENTS:
+                    raise UsageError(
+                        f"{key} is no setting but a column of the documents: give it to train or "
+                        f"fit, or make Corpus(texts, labels, {key}=...)."
+                    )
                 hint = did_you_mean(SYNONYMS.get(key, key), [*record_of, *OF_DOCUMENTS])
                 raise UsageError(
                     f"no option '{key}'.{hint} A parameter of a part has the part's keyword as "

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from textreg.plugins import calls
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search.journal import Journal
 from textreg.training.search.trials import Chunk, Fold, Start, Trial, Trials, solve_chunk
+
+if TYPE_CHECKING:
+    from textreg.records import Floats
 
 CHUNK = 3
 """Settings of a chain that are solved in one go."""
@@ -192,16 +195,29 @@ def _measured(
     scores = [np.column_stack([trial.scores for trial in trials]) for trials in by_fold]
     unions = [np.bitwise_or.reduce([trial.used for trial in trials]) for trials in by_fold]
     y_true: list[Any] = [fold.y_held for fold in folds]
+    counts = [fold.weights_held for fold in folds]
     error = None
     if measuring.error_of is not None:
-        error = standard_error(task.measure, scores, y_true, measuring.error_of)
+        error = standard_error(task.measure, scores, y_true, measuring.error_of, counts)
     return MeasuredSetting(
         regularizer=regularizer,
-        metrics=task.measure(np.vstack(scores), np.concatenate(y_true)),
+        metrics=task.measure(np.vstack(scores), np.concatenate(y_true), held_weights(folds)),
         nonzero=float(np.mean([int(np.unpackbits(union).sum()) for union in unions])),
         starts=tuple(trial.start for trial in by_fold[0]),
         changes=measuring.changes,
         error=error,
+    )
+
+
+def held_weights(folds: Sequence[Fold]) -> Floats | None:
+    """The weights of everything held out, in one; None if all documents count the same."""
+    if all(fold.weights_held is None for fold in folds):
+        return None
+    return np.concatenate(
+        [  # of some folds all documents may have the weight 0
+            np.zeros(len(fold.y_held)) if fold.weights_held is None else fold.weights_held
+            for fold in folds
+        ]
     )
 
 

@@ -67,11 +67,13 @@ class Problems:
 class Fold(Problems):
     """One split, ready to be fitted and measured.
 
-    X_held, y_held: the held-out documents and their targets.
+    X_held, y_held: the held-out documents and their targets. weights_held: how much each of them
+    counts when they are measured; None if all count the same.
     """
 
     X_held: csr_array
     y_held: Targets
+    weights_held: Floats | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -81,7 +83,7 @@ class Fold(Problems):
         plain = (self.task, loss, problem.tol, problem.max_iter, problem.fit_intercept)
         digest.update(repr((*plain, problem.X.shape)).encode())
         parts: list[Any] = [problem.X, problem.sample_weight, self.y]
-        parts += [self.X_held, self.y_held]
+        parts += [self.X_held, self.y_held, self.weights_held]
         if (groups := problem.groups) is not None:
             parts += [groups.indptr, groups.indices, groups.weights]
         if (graph := problem.graph) is not None:
