@@ -16,9 +16,11 @@ from textreg.builtin.pursuit import Omp
 from textreg.builtin.separable import NoRegularizer
 from textreg.builtin.stagewise import Stagewise
 from textreg.errors import ConvergenceWarning, DataError, RecordError, UsageError
-from textreg.records import Corpus, Graph, Groups, MultiSolution, Problem, Solution, Tokens
+from textreg.penalties import GroupNorms
+from textreg.records import Corpus, Design, Graph, Groups, MultiSolution, Problem, Solution, Tokens
 from textreg.records.convert import as_array
 from textreg.solvers.certificate import relative_gap
+from textreg.solvers.pursuit import Pursuit
 
 NAN, INF = float("nan"), float("inf")
 X, Y = csr_array(np.eye(4)), np.array([-1.0, 1.0, -1.0, 1.0])
@@ -320,3 +322,25 @@ def test_targets_of_any_size() -> None:
 def test_codes_of_classes_are_checked(codes: Any) -> None:
     with pytest.raises(RecordError, match="codes"):
         Ridge(l2=0.1).solve_softmax(Problem(X, Y), codes)
+
+
+@pytest.mark.parametrize("length", [0, 3, 10**6])
+def test_no_method_reads_beyond_the_end_of_an_array(length: int) -> None:
+    design, vector = Design(X), np.ones(length)
+    norms = GroupNorms(GROUPS, 1.0, 1.0)
+    for method in (design.product, design.transposed_product, design.curvature, norms.value):
+        with pytest.raises(RecordError, match=f"{length} "):
+            method(vector)
+    with pytest.raises(RecordError, match=f"{length} weights"):
+        norms.duals(np.ones(2), vector)
+
+
+@pytest.mark.parametrize("feature", [-1, 4, 10**9])
+def test_no_method_takes_a_feature_that_does_not_exist(feature: int) -> None:
+    design, features = Design(X), np.array([feature], dtype=np.int32)
+    with pytest.raises(RecordError, match="of a matrix with 4 features"):
+        design.product(np.ones(1), features)
+    with pytest.raises(RecordError, match="of a matrix with 4 features"):
+        design.curvature(np.ones(4), features)
+    with pytest.raises(UsageError, match="initial must be features from 0 to 3"):
+        Pursuit(Problem(X, Y), l2=0.1, initial=features)

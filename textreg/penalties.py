@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from textreg._core.groups import ball_sweeps, group_gather, group_norms, group_scale, group_spread
-from textreg.errors import UsageError
+from textreg.errors import RecordError, UsageError
 from textreg.records import Floats, Groups, Int32s, Int64s
 from textreg.records.cache import Cache
 
@@ -162,6 +162,7 @@ class GroupNorms:
     def norms(self, w: Floats) -> Floats:
         """||w_g||_2 of every merged group, for w (p,)."""
         out = np.empty(len(self.strengths))
+        self._check(w)
         group_norms(self.indptr, self.indices, w, out)
         return out
 
@@ -179,8 +180,14 @@ class GroupNorms:
     def duals(self, rates: Floats, w: Floats) -> Floats:
         """u_g = rates_g w_g, ragged."""
         u = np.empty(len(self.indices))
+        self._check(w)
         group_scale(self.indptr, self.indices, rates, w, u)
         return u
+
+    def _check(self, w: Floats) -> None:
+        """Refuse weights that compiled code would read beyond the end of."""
+        if len(w) != self.p:
+            raise RecordError(f"{len(w)} weights, but the groups are over {self.p} features.")
 
     def gather(self, ragged: Floats) -> Floats:
         """(p,) M'u: for every feature the sum of its entries in a ragged array."""

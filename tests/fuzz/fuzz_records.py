@@ -26,9 +26,11 @@ from textreg.builtin.stagewise import Stagewise
 from textreg.errors import ConvergenceWarning, DataWarning
 from textreg.kinds import Regularizer
 from textreg.losses import LOSSES
+from textreg.penalties import GroupNorms
 from textreg.plugins import registry
-from textreg.records import Corpus, Graph, Groups, MultiSolution, Problem, Solution, Tokens
+from textreg.records import Corpus, Design, Graph, Groups, MultiSolution, Problem, Solution, Tokens
 from textreg.solvers.proximal import proximal
+from textreg.solvers.pursuit import Pursuit
 
 Rng = np.random.Generator
 
@@ -37,7 +39,15 @@ SECONDS, MEGABYTES = 20, 256
 
 def case(rng: Rng, folder: object) -> str:
     """One call with hostile values."""
-    kinds: list[Callable[[Rng], str]] = [one_fit, one_fit, one_fit, all_classes, record, estimate]
+    kinds: list[Callable[[Rng], str]] = [
+        one_fit,
+        one_fit,
+        one_fit,
+        all_classes,
+        record,
+        method,
+        estimate,
+    ]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for expected in (ConvergenceWarning, DataWarning, DataConversionWarning):
@@ -444,6 +454,36 @@ def use_tokens(rng: Rng, tokens: Tokens) -> None:
     builders = ["sentences", "paragraphs", "documents", "windows"]
     registry.create("groups", pick(rng, builders)).build(tokens)
     registry.create("graph", "cooccurrence").build(tokens)
+
+
+def method(rng: Rng) -> str:
+    """A promised method of a record or penalty, with an array of any length."""
+    n, p = int(rng.integers(1, 9)), int(rng.integers(1, 9))
+    design = Design(rng.standard_normal((n, p)))
+    groups = Groups([0, p], np.arange(p), [1.0], p)
+    norms = GroupNorms(groups, 1.0, 1.0)
+    length = int(pick(rng, [n, p, 0, 1, 10, 10**6]))
+    vector = rng.standard_normal(length)
+    features = rng.integers(pick(rng, [0, -2]), pick(rng, [p, 10**9]), int(rng.integers(6)))
+    some = pick(rng, [None, features.astype(np.int32)])
+    ways: list[Callable[[], Any]] = [
+        lambda: design.product(vector, some),
+        lambda: design.transposed_product(vector, some),
+        lambda: design.curvature(vector, some),
+        lambda: norms.value(vector),
+        lambda: norms.norms(vector),
+        lambda: norms.majorizer(vector),
+        lambda: norms.duals(vector, vector),
+        lambda: norms.copies(vector, vector),
+        lambda: norms.spread(vector),
+        lambda: norms.gather(vector),
+        lambda: Pursuit(Problem(design, np.ones(n)), l2=0.1, initial=features).grow(p),
+    ]
+    try:
+        pick(rng, ways)()
+    except (ValueError, IndexError):  # arrays that do not fit each other are a fault of the caller
+        return "refused"
+    return "called"
 
 
 def estimate(rng: Rng) -> str:

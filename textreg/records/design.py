@@ -138,6 +138,7 @@ class Design:
         -------
         ndarray, shape (n,) or (n, k)
         """
+        self._check(w, self.shape[1] if features is None else len(features), features)
         if w.ndim == 2:
             X = self.X if features is None else self.X_csc[:, features]
             scores: Floats = X @ w
@@ -169,6 +170,7 @@ class Design:
         -------
         ndarray, shape (p,) or (p, k), or one row per chosen feature
         """
+        self._check(r, self.shape[0], features)
         if r.ndim == 2:
             X = self.X_csc if features is None else self.X_csc[:, features]
             products: Floats = X.T @ r
@@ -180,11 +182,23 @@ class Design:
 
     def curvature(self, h: Floats, features: Int32s | None = None) -> Floats:
         """sum_i h_i x_ij^2 for every feature j, or for the given ones; h: (n,)."""
+        self._check(h, self.shape[0], features)
         features = self.features if features is None else features
         curvature = np.empty(len(features))
         indptr, indices, _ = self.columns
         column_dots(indptr, indices, self.squares, h, features, curvature)
         return curvature
+
+    def _check(self, vector: Floats, size: int, features: Int32s | None) -> None:
+        """Refuse what compiled code would read beyond its end for."""
+        if len(vector) != size:
+            raise RecordError(f"a vector of {len(vector)} entries where {size} are needed.")
+        if features is not None and len(features):
+            low, high = int(features.min()), int(features.max())
+            if low < 0 or high >= self.shape[1]:
+                raise RecordError(
+                    f"features from {low} to {high} of a matrix with {self.shape[1]} features."
+                )
 
 
 def _read_only(array: NDArray[Any], dtype: type) -> NDArray[Any]:

@@ -30,6 +30,7 @@ from textreg.records import (
     Solution,
     Step,
 )
+from textreg.records.convert import as_array
 from textreg.solvers.active import LEAST_RIDGE, ActiveFit
 from textreg.solvers.column_scores import TOLERANCE, Candidate, ColumnDots, ColumnScores
 from textreg.solvers.group_scores import GroupScores
@@ -169,7 +170,10 @@ class Pursuit:
         self._target_radius = MAX_RADIUS
         self._refits: dict[int, tuple[Floats, float]] = {}
         if len(initial):
-            self._activate(np.array(initial, dtype=np.int32), -1)
+            features = as_array("initial", initial, np.int32)
+            if features.min() < 0 or features.max() >= unit.shape[1]:
+                raise UsageError(f"initial must be features from 0 to {unit.shape[1] - 1}.")
+            self._activate(features, -1)
 
     @checks_overflow
     def grow(self, budget: int) -> None:
