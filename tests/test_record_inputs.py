@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from textreg import Elastic, Lasso, Ridge, Sentence, train
 from textreg.builtin.group import Group
-from textreg.builtin.network import Network
+from textreg.builtin.network import Laplacian, Network
 from textreg.builtin.pursuit import Omp
 from textreg.builtin.separable import NoRegularizer
 from textreg.builtin.stagewise import Stagewise
@@ -344,3 +344,11 @@ def test_no_method_takes_a_feature_that_does_not_exist(feature: int) -> None:
         design.curvature(np.ones(4), features)
     with pytest.raises(UsageError, match="initial must be features from 0 to 3"):
         Pursuit(Problem(X, Y), l2=0.1, initial=features)
+
+
+def test_links_of_the_smallest_weights() -> None:
+    with pytest.raises(RecordError, match="from feature 0 to 1 has the weight 5e"):
+        Graph(np.eye(4, k=1) * 5e-324)
+    graph = Graph(np.eye(4, k=1) * 1e-300, np.eye(4, k=-1) * 1e-300)
+    for part in (Network(alpha=0.01, beta=0.01), Laplacian(alpha=0.01, beta=0.01, normalized=True)):
+        assert part.solve(Problem(X, Y, graph=graph)).converged

@@ -344,7 +344,7 @@ def certified(found: Solution, problem: Problem, penalty: Any) -> str:
     assert abs(found.objective - value) <= rounding, (found.objective, value, rounding)
     if math.isnan(found.gap):
         return "converged, no gap"
-    least = found.objective * (1.0 - found.gap) - rounding
+    least = found.objective - found.gap * abs(found.objective) - rounding
     zero = np.zeros_like(found.w)
     b = problem.intercept_at_zero()
     others = [(zero, b), (zero, 0.0), (0.9 * found.w, found.b), (1.1 * found.w, found.b)]

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
+LEAST = 1e-300
+"""Smallest weight of a link, as smaller ones have no reciprocal."""
+
+
 @dataclass(frozen=True)
 class Groups:
     """Sets of features, which may overlap, each with a weight in the penalty.
@@ -227,13 +231,13 @@ class Graph:
                 links = links.copy()
                 links.eliminate_zeros()
             source = row_of(links.indptr)
-            bad = ~(np.isfinite(links.data) & (links.data >= 0)) | (source == links.indices)
+            bad = ~(np.isfinite(links.data) & (links.data >= LEAST)) | (source == links.indices)
             if bad.any():
                 at = int(np.argmax(bad))
                 raise RecordError(
                     f"{name}: the link from feature {source[at]} to {links.indices[at]} has the "
-                    f"weight {links.data[at]}; links join two features, with finite weights of 0 "
-                    f"or more."
+                    f"weight {links.data[at]}; links join two features, with finite weights of 0, "
+                    f"or {LEAST:g} or more."
                 )
             check_squares(name, links)
             object.__setattr__(self, name, links)

@@ -122,7 +122,7 @@ class NewtonSteps:
 
     def gradient_and_objective(self) -> tuple[Floats, float]:
         """Both at the present weights; the gradient (p,) is that in w."""
-        penalty = float(self.engine.w @ self.product)
+        penalty = max(float(self.engine.w @ self.product), 0.0)  # below it by rounding alone
         return self.engine.gradient() + 2.0 * self.product, self.engine.value + penalty
 
     def bound(self) -> float:
