@@ -365,7 +365,7 @@ class WeightsLost(Spelling):
         return dict.fromkeys(super().links(words), 1.0)
 
 
-ORIGINALS = (Spelling, Spelling(changes=2, shortest=3), Together, InSentences, Near, Near(most=1))
+ORIGINALS = (Spelling, Together, InSentences, Near, Near(most=1))
 BUGS = (
     Bug("links that are NaN", NanLinks),
     Bug("links below 0", NegativeLinks),
