@@ -118,6 +118,16 @@ class Intercept(Wrong):
         return replace(found, b=found.b + 0.1)
 
 
+class Processes(Ridge):
+    """Ridge, which depends on the hash of a text."""
+
+    name = "processes"
+
+    def solve(self, problem: Problem) -> Solution:
+        found = super().solve(problem)
+        return replace(found, w=found.w * (1.0 + 1e-9 * (hash("word") % 1000)))
+
+
 class Dense(Wrong):
     def spoil(self, found: Solution, problem: Problem) -> Solution:
         return replace(found, w=found.w * (1 + 1e-3 * (problem.X.nnz % 2)))
@@ -274,6 +284,7 @@ WRONG = {
     "losses": Losses,
     "input": Input,
     "determinism": Determinism,
+    "processes": Processes,
     "workers": Workers,
     "order": Order,
     "weights": Weights,

@@ -193,6 +193,8 @@ class Regularizer(Plugin):
     minimizes : bool, default True
         Whether the weights that :meth:`solve` finds minimize :meth:`objective`, at least over the
         features that have one. False where stopping early is the regularization.
+    order_matters : bool, default False
+        Whether the order of documents or features settles ties, or random numbers are drawn.
     """
 
     kind: ClassVar[str] = "regularizer"
@@ -200,6 +202,7 @@ class Regularizer(Plugin):
     default_builder: ClassVar[str] = ""
     softmax: ClassVar[bool] = False
     minimizes: ClassVar[bool] = True
+    order_matters: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -45,9 +45,7 @@ class Forward(Regularizer):
 
     name = "forward"
     l2: float = param(default=0.1, min=1e-6, help="strength of the ridge in every fit")
-    budget: int = param(
-        default=AUTO, min=1, search=Choices((2, 5, 10, 20, 50)), help="number of features"
-    )
+    budget: int = param(default=AUTO, min=1, search=Choices((2, 5, 10)), help="number of features")
 
     def scores(self, problem: Problem, w: Floats, b: float) -> Floats:
         """How much every feature would help."""
@@ -763,6 +761,10 @@ def _worst(self: Any, scores: Floats) -> int:
     return int(np.argmin(np.where(scores > 0.0, scores, np.inf)))
 
 
+def _second(self: Any, scores: Floats) -> int:
+    return int(np.argsort(scores)[-min(2, len(scores))])
+
+
 def _thousandfold(self: Any, problem: Problem, parameter: str) -> float:
     return 1e3 * Slope.scale(self, problem, parameter)
 
@@ -785,7 +787,11 @@ bug(
     Forward,
     best=_worst,
 )
-bug("the second best feature", Forward, best=lambda self, scores: int(np.argsort(scores)[-2]))
+bug(
+    "the second best feature",
+    Forward,
+    best=_second,
+)
 bug("the objective without its ridge", Forward, solve=found(_no_ridge))
 bug("the mean objective", Forward, solve=found(_mean))
 bug("the objective without weights", Forward, solve=found(_plain_loss))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -135,14 +135,26 @@ def _tell_diagnoses(
     help="File of texts to try a tokenizer or builder on, in any format, or one on each line. "
     "Repeat it for several.",
 )
+@click.option(
+    "--time-limit",
+    "seconds",
+    metavar="SECONDS",
+    type=float,
+    default=20.0,
+    show_default=True,
+    help="What a check may take.",
+)
 @shared.as_json
-def check_plugin(name: str, files: tuple[str, ...], as_json: bool) -> None:
+def check_plugin(name: str, files: tuple[str, ...], seconds: float, as_json: bool) -> None:
     """Run the contract of the plugin called NAME, check by check; exit with 1 where one fails.
 
     NAME is that of a regularizer, else of the only plugin of that name, else with the kind in
     front, as in groups.file; acme-slope:slope or slope.py:slope is one of two with one name.
     Builders that need a file are checked from Python, as instances: see textreg.testing. Where a
     builder builds nothing of the texts of the checks, give others of which it does with --text.
+
+    A check that takes longer than --time-limit fails, and ends the run. Where the penalty of a
+    regularizer is wrong, nothing is solved with it.
     """
     from textreg.reading.corpus import read_corpus
     from textreg.testing import CHECKS, what_is_found
@@ -155,24 +167,30 @@ def check_plugin(name: str, files: tuple[str, ...], as_json: bool) -> None:
     texts = read_corpus(files, labeled=False).texts if files else None
     checks = CHECKS[kind](texts) if on_texts else CHECKS[kind]()
     width = max(len(check.name) for check in checks)
-    results = []
+    results: list[Checked] = []
+    unasked = 0
     for check in checks:
-        result = _run_check(check, part)
+        if _is_hopeless(results, check.name):
+            unasked += 1
+            continue
+        result = _run_check(check, part, seconds)
         if result is None:
             continue
         results.append(result)
         if not as_json:  # at once: a slow plugin takes its time
-            click.echo(f"{result[0]:{width}}  {result[1]:7}  {result[2]}")
-    failed = sum(status == "FAILED" for _, status, _ in results)
-    skipped = sum(status == "skipped" for _, status, _ in results)
+            click.echo(f"{result.check:{width}}  {result.status:7}  {result.message}")
+    failed = sum(result.status == "FAILED" for result in results)
+    skipped = sum(result.status == "skipped" for result in results)
     with contained():
         found = what_is_found(kind, part, texts) if on_texts and not failed else ""
     if as_json:
-        rows = [dict(zip(("check", "status", "message"), row, strict=True)) for row in results]
+        rows = [dict(zip(Checked._fields[:3], result, strict=False)) for result in results]
         print_json({"plugin": name, "failed": failed, "checks": rows, "found": found})
     else:
         asked = len(results) - skipped
         left_out = f", {skipped} skipped" if skipped else ""
+        if unasked:
+            click.echo(f"{unasked} checks were not run: mend what failed first")
         click.echo(f"{asked - failed} of {asked} checks passed{left_out}")
         if found:
             click.echo(found)
@@ -180,24 +198,44 @@ def check_plugin(name: str, files: tuple[str, ...], as_json: bool) -> None:
         raise TextregError(f"{name}: {failed} of {len(results)} checks failed.")
 
 
-def _run_check(check: Check, part: Any) -> tuple[str, str, str] | None:
-    """Name, status and message of a check; None if it does not apply."""
+class Checked(NamedTuple):
+    """What came of a check: ok, skipped or FAILED; late where it ran out of time."""
+
+    check: str
+    status: str
+    message: str
+    late: bool = False
+
+
+def _is_hopeless(results: Sequence[Checked], name: str) -> bool:
+    """Whether a check is not worth a try after those before it."""
+    late = any(result.late for result in results)
+    penalty = any(
+        result.status == "FAILED" and result.check.startswith("penalty-") for result in results
+    )
+    return late or (penalty and not name.startswith("penalty-"))
+
+
+def _run_check(check: Check, part: Any, seconds: float) -> Checked | None:
+    """What comes of a check; None if it does not apply."""
     from textreg.testing import ContractError, Skipped
+    from textreg.testing.checks import TimeLimitError
+    from textreg.testing.limits import limited
 
     try:
-        with contained():
+        with contained(), limited(seconds):
             if not check.applies(part):
                 return None
             check.run(part)
     except Skipped as reason:
-        return check.name, "skipped", str(reason)
+        return Checked(check.name, "skipped", str(reason))
     except ContractError as error:
-        return check.name, "FAILED", str(error)
+        return Checked(check.name, "FAILED", str(error), isinstance(error, TimeLimitError))
     except BaseException as error:  # a stranger's code may raise anything
         if is_ctrl_c(error):
             raise
-        return check.name, "FAILED", cause_of(error)
-    return check.name, "ok", check.promise
+        return Checked(check.name, "FAILED", cause_of(error))
+    return Checked(check.name, "ok", check.promise)
 
 
 @command.command(name="new", short_help="Write the beginning of a plugin of your own.")

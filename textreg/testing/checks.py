@@ -18,18 +18,11 @@ PAGE = "docs/contract.md"
 
 
 class ContractError(AssertionError):
-    """A plugin does not do what its kind promises.
-
-    hopeless: whether the checks that follow need not be tried, as they would fail or take long.
-    """
-
-    hopeless = False
+    """A plugin does not do what its kind promises."""
 
 
 class TimeLimitError(ContractError):
     """A check ran out of time."""
-
-    hopeless = True
 
 
 class Skipped(Exception):  # noqa: N818  # it is no error

@@ -122,9 +122,10 @@ def _workers(part: Regularizer) -> None:
     require(same, "the same bits in three threads", "others")
 
 
-@checks.add("order")
+@checks.add("order", applies=lambda part: not part.order_matters)
 def _order(part: Regularizer) -> None:
-    """The order of the documents does not matter, except for rounding."""
+    """The order of the documents does not matter, except for rounding, unless the class says
+    order_matters = True."""
     ready, problem = prepared(part), small()
     rows = np.random.default_rng(2).permutation(N)
     mixed = problem.replace(

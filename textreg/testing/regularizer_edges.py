@@ -19,6 +19,7 @@ from textreg.testing.problems import (
     P,
     graph_of,
     groups_of,
+    hard,
     large,
     loss_at,
     null_loss,
@@ -28,6 +29,7 @@ from textreg.testing.problems import (
     small,
     solved,
 )
+from textreg.testing.runs import elsewhere
 
 MEGABYTES = 300
 """What a fit of the large sparse problem may take at its peak; as dense it would be 16,000."""
@@ -174,3 +176,19 @@ def _callback(part: Regularizer) -> None:
     require(len(steps) >= 1, "a call at least", "none")
     require(len(steps) == 1, "an end when it returned True", f"{len(steps)} calls")
     require(bool(np.isfinite(found.w).all()), "finite weights", found.w)
+
+
+def _weights_of(part: Regularizer, seed: int) -> list[float]:
+    """The solution of a problem, as it is computed in another process."""
+    found = solved(part, hard(seed))
+    return [*found.w.tolist(), found.b]
+
+
+@checks.add("processes")
+def _processes(part: Regularizer) -> None:
+    """A fresh interpreter, in which texts have other hashes, gives the same solution, bit for bit.
+    Skipped where the class is not found there, as that of a notebook."""
+    ready = prepared(part, hard())
+    for seed, there in zip((0, 1), elsewhere(_weights_of, ready, (0, 1)), strict=True):
+        same = there == _weights_of(ready, seed)
+        require(same, "the same bits in a fresh interpreter", "others")

@@ -17,7 +17,7 @@ SLIGHT = 1e-3
 def fit_on(problem: Problem, features: Int64s, l2: float) -> tuple[Floats, float, float]:
     """Weights (p,), intercept and objective of a ridge on some features."""
     small = problem.replace(
-        X=problem.X[:, features], groups=None, graph=None, callback=None, start=None, tol=1e-6
+        X=problem.X[:, features], groups=None, graph=None, callback=None, start=None, tol=1e-5
     )
     with quiet():
         found = newton(small, Separable.constant(len(features), l2=l2))
