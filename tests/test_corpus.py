@@ -378,7 +378,7 @@ def test_what_is_told_of_skipped_rows(write) -> None:
     told = (
         f"9 of 100 rows cannot be read and are left out: 8 not valid UTF-8 ({path}:7-9, 20, 31, "
         f"33, ...); 1 another number of columns ({path}:50). The text may be in cp1252: pass "
-        "--encoding cp1252 if it is, save the file as UTF-8."
+        "--encoding cp1252 if it is, or save the file as UTF-8."
     )
     with pytest.warns(DataWarning) as warned:
         corpus = read_corpus(path, on_error="skip", max_skipped=9)

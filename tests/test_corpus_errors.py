@@ -125,14 +125,14 @@ ROWS = [
         b'{"text": "a", "label": "x"}\n{"text": "\x93b", "label": "x"}\n',
         2,
         "byte 11 of line 2, 0x93, is not valid UTF-8.",
-        "The text may be in cp1252: pass --encoding cp1252 if it is, save the file as UTF-8",
+        "The text may be in cp1252: pass --encoding cp1252 if it is, or save the file as UTF-8",
     ),
     (
         "a.csv",
         b'label,text\na,"b\nc\xff"\n',
         2,
         "byte 2 of line 3, 0xff, is not valid UTF-8.",
-        "The text may be in cp1252: pass --encoding cp1252 if it is, save the file as UTF-8",
+        "The text may be in cp1252: pass --encoding cp1252 if it is, or save the file as UTF-8",
     ),
 ]
 

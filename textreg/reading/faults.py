@@ -75,6 +75,6 @@ class NotDecodable(UnusableRow):
         if likely is None or likely == self._encoding:
             return "Save the file as UTF-8, or name its encoding with --encoding (cp1252 is common)"
         return (
-            f"The text may be in {likely}: pass --encoding {likely} if it is, save the file as "
+            f"The text may be in {likely}: pass --encoding {likely} if it is, or save the file as "
             "UTF-8"
         )
