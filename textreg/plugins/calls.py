@@ -205,6 +205,8 @@ def _guarded(cls: type[Loss], name: str) -> Callable[..., Any]:
         given = [array if at in written else sealed(array) for at, array in enumerate(arrays)]
         with _blaming(cls, name, often=True):
             result = method(self, *given)
+            if isinstance(result, int):
+                result = float(result)
         outputs = [arrays[at] for at in written]
         if name == "curvature_bound":
             _require_array(cls, name, result, np.float64, arrays[0].shape)

@@ -209,6 +209,7 @@ def add_part(parts: Parts, kind: str, part: Any, provider: str) -> None:
                 f"{cls.__name__} of {provider} overrides {name}, which textreg relies on: leave it "
                 "out, or give it another name."
             )
+    cls.declared()  # fails here, and is named, where the declarations were replaced
     if missing := ", ".join(sorted(cls.__abstractmethods__)):
         raise BrokenPluginError(f"{cls.__name__} of {provider} does not define {missing}.")
     if kind == "regularizer" and cls.needs not in ("", "groups", "graph"):

@@ -94,7 +94,8 @@ def _survives(part: Plugin) -> None:
 def _imports(part: Plugin) -> None:
     """Importing its module is cheap: large packages are imported where they are used."""
     module = type(part).__module__
-    brought = _brought(module) if module != "__main__" else ()  # as in a notebook
+    found = _brought(module) if module != "__main__" else ()  # as in a notebook
+    brought = [each for each in found if each.partition(".")[0] != "textreg"]
     roots = Counter(each.partition(".")[0] for each in brought).most_common(1)
     what = f"{len(brought)}, {roots[0][1]} of them of {roots[0][0]}" if roots else "none"
     require(
