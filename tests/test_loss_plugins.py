@@ -51,9 +51,11 @@ class Cosh(Loss):
         return 1.0 * c
 
     def dual_value(self, alpha, y, c):
+        from scipy.special import xlog1py
+
         some = c > 0
         s = np.clip(alpha[some] / c[some], -1, 1)
-        entropy = 0.5 * (np.log1p(s) * (1 + s) + np.where(s < 1, np.log1p(-s) * (1 - s), 0))
+        entropy = 0.5 * (xlog1py(1 + s, s) + xlog1py(1 - s, -s))
         return float(alpha[some] @ y[some] - c[some] @ entropy)
 
 @hookimpl
