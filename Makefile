@@ -17,7 +17,7 @@ PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 CASES ?= 2000
 SEED ?= 0
 
-.PHONY: help demo test test-all test-oldest fuzz lint types docs reference pictures results bench clean
+.PHONY: help demo test test-all test-oldest fuzz sanitize lint types docs reference pictures results bench clean
 .DELETE_ON_ERROR:
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo 'make test-all     run them with every one of PYTHONS="$(PYTHONS)"'
 	@echo 'make test-oldest  run them with the first of these and the oldest dependencies allowed'
 	@echo 'make fuzz         run hostile inputs: CASES=$(CASES) of each area, or of AREA=, from SEED=$(SEED)'
+	@echo 'make sanitize     run the tests of the kernels with address and undefined-behavior sanitizers'
 	@echo 'make lint         check style; make types: check types'
 	@echo 'make docs         build the documentation; make reference, make pictures: write its generated parts'
 	@echo 'make results      run the papers again on the corpora in TEXTREG_DATA, write docs/results.md'
@@ -60,6 +61,9 @@ test-oldest:
 fuzz: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
 	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz/frame.py $(AREA) --seed $(SEED) \
 		$(if $(CASE),--case $(CASE),--cases $(CASES))
+
+sanitize: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
+	OMP_NUM_THREADS=1 $(BIN)/python tests/sanitize.py $(ARGS)
 
 lint: $(VENV)/.stamp-lint
 	$(BIN)/ruff check .

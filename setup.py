@@ -27,6 +27,8 @@ if sys.platform == "win32":
     FLAGS = ["/Od"] if DEBUG else ["/O2"]
 else:
     FLAGS = ["-O1", "-g"] if DEBUG else ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math"]
+    if "-fsanitize" in os.environ.get("CFLAGS", ""):
+        FLAGS = []  # see tests/sanitize.py: such builds take long, and name lines
     # Fused multiply-add differs between machines; without it results are the same everywhere.
     FLAGS.append("-ffp-contract=off")
 
