@@ -790,6 +790,7 @@ bug(
 bug(
     "the second best feature",
     Forward,
+    missed="it is a rule of its own, whose features are nearly as good",
     best=_second,
 )
 bug("the objective without its ridge", Forward, solve=found(_no_ridge))
@@ -829,7 +830,6 @@ bug(
 bug(
     "a scale of one",
     Slope,
-    missed="a grid of absolute strengths is a bad choice, and no mistake",
     scale=lambda self, p, key: 1.0,
 )
 bug(
@@ -888,3 +888,72 @@ bug(
 )
 bug("the weights of links are ignored", Tied, penalty=_binary_links)
 bug("a ridge that is always the same", Tied, penalty=_one_strength)
+
+
+# Found by nobody when the checks were made: what they miss of these shows what they are worth.
+
+
+def _drops_small(self: Any, it: Solution, problem: Problem) -> Solution:
+    return replace(it, w=np.where(np.abs(it.w) < 0.05, 0.0, it.w))
+
+
+def _squared_weights(self: Any, problem: Problem, features: list[int]) -> Solution:
+    return Forward.refit(self, problem.replace(sample_weight=problem.sample_weight**2), features)
+
+
+def _fifth_without_intercept(self: Any, problem: Problem, features: list[int]) -> Solution:
+    off = len(features) == 5
+    return Forward.refit(self, problem.replace(fit_intercept=False) if off else problem, features)
+
+
+def _few_iterations(self: Any, problem: Problem) -> Solution:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        it = Slope.solve(self, problem.replace(max_iter=15))
+    return replace(it, converged=True, gap=math.nan)
+
+
+def _mean_ridge(self: Any, problem: Problem, flat: Floats) -> tuple[float, Floats]:
+    value, gradient = Pull.cost(self, problem, flat)
+    share, w = 1.0 / len(problem.y) - 1.0, flat[:-1]
+    gradient[:-1] += 2.0 * share * self.l2 * w
+    return value + share * self.l2 * float(w @ w), gradient
+
+
+def _small_scale(self: Any, problem: Problem, parameter: str) -> float:
+    return 1e-2 * float(np.abs(problem.gradient_at_zero()).mean())
+
+
+def _reversed(self: Any, it: Solution, problem: Problem) -> Solution:
+    assert isinstance(it.report, SelectionReport)
+    return replace(it, report=SelectionReport(it.report.order[::-1], it.report.steps))
+
+
+def _never_told(self: Any, problem: Problem) -> Problem:
+    told = problem.callback
+    return problem.replace(callback=told and (lambda step: bool(told(step)) and False))
+
+
+def _upper(self: Any, problem: Problem) -> Any:
+    from scipy.sparse import csr_array, triu
+
+    assert problem.graph is not None
+    return Differences(csr_array(triu(problem.graph.similar)), self.strength, self.l2)
+
+
+def _equal_softmax(self: Any, problem: Problem, codes: Int64s, start: Any = None) -> Any:
+    return TogetherRidge.solve_softmax(self, _equal(self, problem), codes)
+
+
+bug("small weights are left out", Forward, solve=found(_drops_small))
+bug("squared weights in the refit", Forward, refit=_squared_weights)
+bug("the fifth fit without an intercept", Forward, refit=_fifth_without_intercept)
+bug("an order from last to first", Forward, solve=found(_reversed))
+bug("fifteen iterations", Slope, solve=_few_iterations)
+bug("a scale that is too small", Slope, scale=_small_scale)
+bug("a ridge divided by the documents", Pull, cost=_mean_ridge)
+bug("a callback that ends nothing", Pull, solve=given(_never_told))
+bug("a loose tolerance", GroupRidge, solve=given(lambda s, p: p.replace(tol=0.3)))
+bug("no intercept in boosting", Boosted, solve=given(lambda s, p: p.replace(fit_intercept=False)))
+bug("the upper half of the links", Tied, penalty=_upper)
+bug("softmax without weights", TogetherRidge, solve_softmax=_equal_softmax)

@@ -139,8 +139,8 @@ def _strengths(part: Regularizer) -> None:
 @checks.add("scale", applies=lambda part: bool(_strengths_of(part)))
 def _scale(part: Regularizer) -> None:
     """The scale of a strength is of the size at which weights vanish: a hundredth of it leaves
-    some. A document of weight 3 counts in it as three copies do, and the order of the features does
-    not matter."""
+    some, and of a sparse model ten times as much leaves none. A document of weight 3 counts in it
+    as three copies do, and the order of the features does not matter."""
     problem = small()
     rows = np.repeat(np.arange(N), problem.sample_weight.astype(int))
     repeated = problem.replace(
@@ -157,6 +157,10 @@ def _scale(part: Regularizer) -> None:
     small_ones = {key: 1e-2 * scale for key, scale in scales.items()}
     found = solved(ready.replace(**small_ones), problem)
     require(found.w.any(), "some weight at a hundredth of the scales", "none")
+    if not part.needs and solved(ready, problem).nonzero < P:  # it is sparse
+        large_ones = {key: 10.0 * scale for key, scale in scales.items()}
+        left = solved(ready.replace(**large_ones), problem).nonzero
+        require(left == 0, "no weight at ten times the scales", f"{left} weights")
 
 
 @checks.add("callback")

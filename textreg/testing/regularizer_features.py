@@ -144,6 +144,14 @@ def _report(part: Regularizer) -> None:
         report = found.report
         if isinstance(report, SelectionReport) and report.order:
             _require_order(found, report, problem.groups)
+            if len(report.order) > 3:
+                half = len(report.order) // 2
+                first, last = (
+                    np.array(each) for each in (report.order[:half], report.order[-half:])
+                )
+                told = f"in the first {half} of order features that help more than the last {half}"
+                more, less = gain(problem, first), gain(problem, last)
+                require(more >= less, told, f"{more:.4g} and {less:.4g} of the loss")
         if found.group_norms is not None and problem.groups is not None:
             norms = np.asarray(found.group_norms)
             require(bool((norms >= 0.0).all()), "group_norms of 0 or more", norms.min())

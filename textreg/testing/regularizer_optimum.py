@@ -53,13 +53,15 @@ def _objective(part: Regularizer) -> None:
     cases = {
         "": small(),
         " for unequal documents and features": hard(),
+        " with features 100 times as large": small(X=100.0 * small().X),
         " without an intercept": hard(fit_intercept=False),
         " under the squared hinge loss": small(loss="squared-hinge"),
         " of a run that is stopped early": hard(tol=0.3, max_iter=2),
         " of one that its callback ends": hard(callback=lambda step: step.iteration > 1),
     }
     for told, problem in cases.items():
-        ready = prepared(part, problem)
+        # Once the last of the grid, which has the most weights, and small ones among them.
+        ready = part.candidates(problem)[-1] if "unequal" in told else prepared(part, problem)
         found = solved(ready, problem)
         value = of(ready, problem)(found.w, found.b)
         told += "" if math.isfinite(value) else ", at which such weights are not allowed,"
