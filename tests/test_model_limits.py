@@ -281,6 +281,10 @@ def test_times_are_those_of_a_training(path: Path) -> None:
         ),
         (lambda h, a: h["summary"].update(task="regression"), "of another task"),
         (
+            lambda h, a: h.update(task="regression", labels=[], summary=None),
+            "a regression has no probabilities",
+        ),
+        (
             lambda h, a: h["summary"]["reg"]["params"].update(l2=[[[[[[[[[[1]]]]]]]]]]),
             "must be a parameter",
         ),
@@ -317,3 +321,21 @@ def test_a_header_that_is_strange_json(path: Path, text: str, words: str) -> Non
         path.write_bytes(container.pack(header, arrays))
     with pytest.raises(ModelError, match=words):
         load_model(path)
+
+
+@pytest.mark.parametrize("name", ["\x00", "\ud800"])
+def test_a_name_that_no_file_can_have(path: Path, name: str, cli: Cli, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is not a file"):
+        load_model(name)
+    rows = [{"text": text, "label": label} for text, label in zip(TEXTS, LABELS, strict=True)]
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text("\n".join(map(json.dumps, rows)))
+    rewrite(path, lambda header, arrays: header["vectorizer"].update(stop_words=name))
+    code, _, err = cli("explain", path, "--train", corpus)
+    assert (code, "stop words cannot be read" in err) == (2, True)
+
+
+def test_stop_words_from_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="is a pipe"):
+        textreg.train(TEXTS, LABELS, reg="lasso", stop_words=str(tmp_path / "pipe"))

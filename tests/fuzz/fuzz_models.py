@@ -213,7 +213,7 @@ def _other_table(rng: np.random.Generator, data: bytearray) -> None:
     end = 8 + int.from_bytes(data[:8], "little")
     try:
         table = json.loads(data[8:end])
-    except ValueError:
+    except (ValueError, RecursionError):  # another change before this one
         return
     _change_json(rng, table)
     text = _odd_text(rng, json.dumps(table)).encode("utf-8", "surrogatepass")
@@ -246,8 +246,8 @@ def _signed_again(rng: np.random.Generator, source: Path) -> bytes:
     bomb = rng.random() < 0.03
     if bomb:
         name = list(arrays)[rng.integers(len(arrays))]
-        length = int(10 ** rng.uniform(5, 7))
-        arrays[name] = np.full(length, arrays[name][0] if len(arrays[name]) else 0)
+        length, array = int(10 ** rng.uniform(5, 7)), arrays[name]
+        arrays[name] = np.full(length, array.flat[0] if array.size else 0)
     text = json.dumps(header, sort_keys=True)
     return _sign(rng, text, arrays)
 

@@ -13,6 +13,7 @@ from textreg._core import text_counts
 from textreg.errors import DataError, UsageError
 from textreg.features.encoder import Encoder
 from textreg.features.ngrams import NGrams, insert_ngrams
+from textreg.files import refuse_special
 from textreg.kinds import Tokenizer
 from textreg.params import Parametrized, param
 from textreg.plugins import calls
@@ -109,9 +110,10 @@ class Vectorizer(Parametrized):
         """The words of the file as the tokenizer splits them: "don't" may be two."""
         if self.stop_words is None:
             return ()
+        refuse_special(self.stop_words)
         try:
             text = Path(self.stop_words).read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:  # no UTF-8, or no name that a file can have
             cause = getattr(error, "strerror", None) or error
             raise UsageError(
                 f"stop words cannot be read from {self.stop_words}: {cause}. Give a UTF-8 file "

@@ -200,7 +200,7 @@ def is_container(path: Path) -> bool:
             return False
         with path.open("rb") as file:
             return has_table(file.read(9))
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a name that no file can have
         return False
 
 
@@ -208,7 +208,7 @@ def is_container(path: Path) -> bool:
 def _reading(path: Path) -> Iterator[IO[bytes]]:
     """A regular file, open for reading."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
+        if not _is_regular(path):
             raise UsageError(f"{path} is not a file: give the path of a model file.")
         with path.open("rb") as file:
             yield file
@@ -219,6 +219,13 @@ def _reading(path: Path) -> Iterator[IO[bytes]]:
         ) from None
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _is_regular(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except ValueError:  # a zero byte or half a character: no file has such a name
+        return False
 
 
 def _digest(file: IO[bytes]) -> str:

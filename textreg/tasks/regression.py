@@ -41,6 +41,8 @@ class Regression(Task):
     def __post_init__(self) -> None:
         if self.labels:
             raise UsageError(f"a regression has no labels, not {list(self.labels)}.")
+        if self.probabilistic:
+            raise UsageError("a regression has no probabilities.")
 
     @classmethod
     def check_options(cls, options: Options) -> None:
