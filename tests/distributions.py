@@ -246,12 +246,16 @@ FAULTS = [
         r"not float64 \(\d+,\)",
     ),
     _fault(
-        _solving("list", "return Solution(w=list(w), b=0.0, objective=1.0)"),
-        r"w, must give an array of float64 .*, not of the type list",
+        _solving("words", "return Solution(w=['a'] * len(w), b=0.0, objective=1.0)"),
+        r"acme-words 0\.3 fails in solve: w must hold real numbers \(float64\), not text",
     ),
     _fault(
-        _solving("nan", "w[0] = np.nan\nreturn found"),
+        _solving("nan", "w[0] = np.nan\nreturn Solution(w=w, b=0.0, objective=1.0)"),
         r"'nan' of acme-nan 0\.3 is broken: solve, w, must give finite numbers, not 1 that are NaN",
+    ),
+    _fault(
+        _solving("claims", "return Solution(w=w * np.nan, b=0.0, objective=1.0, converged=True)"),
+        r"acme-claims 0\.3 fails in solve: a solution with weights that are not finite cannot be",
     ),
     _fault(
         _solving("objective", "return Solution(w=w, b=0.0, objective=np.inf)"),
@@ -259,7 +263,7 @@ FAULTS = [
     ),
     _fault(
         _solving("intercept", "return Solution(w=w, b=None, objective=1.0)"),
-        r"b, must give a finite number, not None",
+        r"acme-intercept 0\.3 fails in solve: b must hold real numbers \(float64\), not NoneType",
     ),
     _fault(
         _solving("order", "from dataclasses import replace\n"
@@ -328,8 +332,8 @@ FAULTS = [
         r"acme-fewer 0\.3 is broken: encode must give 40 documents, not 39",
     ),
     _fault(
-        _encoding("wide", "return Tokens(**{**fields, 'ids': tokens.ids.astype(np.int64)})"),
-        r"encode, ids, must give an array of int32, not int64 \(\d+,\)",
+        _encoding("wide", "return Tokens(**{**fields, 'ids': tokens.ids.astype('i8') + 2**40})"),
+        r"acme-wide 0\.3 fails in encode: .*\[0\] is 1099511627776, which is no int32",
     ),
     _fault(
         _encoding("beyond", "return Tokens(**{**fields, 'ids': tokens.ids + 1000})"),
@@ -349,8 +353,8 @@ FAULTS = [
         r"acme-larger 0\.3 is broken: build must give \d+ features, not \d+",
     ),
     _fault(
-        _building("groups", "narrow", "return Groups(indptr.astype('i4'), indices, np.ones(2), p)"),
-        r"build, indptr, must give an array of int64, not int32 \(3,\)",
+        _building("groups", "halves", "return Groups(indptr, indices + 0.5, np.ones(2), p)"),
+        r"acme-halves 0\.3 fails in build: groups\.indices\[0\] is 0\.5, which is no int32",
     ),
     _fault(
         _building("groups", "weightless", "return Groups(indptr, indices, np.full(2, np.nan), p)"),

@@ -88,8 +88,7 @@ def _numbers(name: str, value: Any, kind: np.dtype[Any]) -> NDArray[Any]:
         if array.dtype.kind not in "cSU":
             got = f"{array.dtype} values" if array.ndim else f"{type(value).__name__}"
         raise RecordError(
-            f"{name} must hold real numbers ({kind}), not {got}: convert it to an array of numbers "
-            "first."
+            f"{name} must hold real numbers ({kind}), not {got}: convert it to numbers first."
         )
     return np.asarray(array)
 
