@@ -38,12 +38,13 @@ class HardThreshold(Regularizer):
             found = self.among(problem, best)
             history.append(Step(iteration, found.objective, float("nan")))
             better = found.objective < objective * (1.0 - problem.tol)
-            converged = not better or np.array_equal(best, chosen)
+            settled = not better or np.array_equal(best, chosen)
+            converged = settled and found.converged
             if better:
                 w, b, objective, chosen = np.zeros(p), found.b, found.objective, best
                 w[best] = found.w
             stopped = problem.callback is not None and problem.callback(history[-1])
-            if converged or stopped:
+            if settled or stopped:
                 break
         if not converged:
             warnings.warn("my-solve: the features still change.", ConvergenceWarning, stacklevel=2)
