@@ -432,7 +432,7 @@ def test_a_label_stays_on_its_line(cli: Cli, tmp_path: Path, monkeypatch) -> Non
     trained = cli("train", "a.jsonl", "--reg", "lasso", "--reg-l1", "0.2", "-o", "a.textreg")
     assert "labels: n\N{REPLACEMENT CHARACTER}[2m 20, p o s 20\n" in trained.out
     predicted = cli("predict", "a.textreg", "a.jsonl").out.splitlines()
-    assert predicted[:2] == ["n\x1b[2m", "p o s"]
+    assert predicted[:2] == ["n\N{REPLACEMENT CHARACTER}[2m", "p o s"]
     assert len(predicted) == 40
     (row, *_) = cli("predict", "a.textreg", "a.jsonl", "--format", "jsonl").out.splitlines()[1:]
     assert json.loads(row)["label"] == "p\to\ns"

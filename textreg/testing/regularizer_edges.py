@@ -190,9 +190,9 @@ def _weights_of(part: Regularizer, seed: int) -> list[float]:
 
 @checks.add("processes")
 def _processes(part: Regularizer) -> None:
-    """A fresh interpreter, in which texts have other hashes, gives the same solution, bit for bit.
-    Skipped where the class is not found there, as that of a notebook."""
+    """A fresh interpreter, in which texts have other hashes, gives the same solution. Skipped where
+    the class is not found there, as that of a notebook."""
     ready = prepared(part, hard())
     for seed, there in zip((0, 1), elsewhere(_weights_of, ready, (0, 1)), strict=True):
-        same = there == _weights_of(ready, seed)
-        require(same, "the same bits in a fresh interpreter", "others")
+        # No bits: LAPACK may round in another way where arrays begin at other addresses.
+        near("weights of a fresh interpreter", there, _weights_of(ready, seed), 1e-9)

@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from time import perf_counter
+from time import process_time
 from types import FrameType
 from typing import Any
 
@@ -22,8 +22,8 @@ PLACES = (0.5, 0.02, 0.98, 0.25, 0.75, 0.9)
 PATIENCE = 1.0
 """Seconds after which the first goes on, for it may hold a lock that the other waits for."""
 
-SLOW, ENOUGH = 0.3, 4.0
-"""Seconds of a call that is too slow to be traced, and of all of them together."""
+SLOW, ENOUGH = 0.8, 4.0
+"""Seconds of computing: of a call that is too slow to be traced, and of all together."""
 
 _OTHERS = frozenset({"textreg", "numpy", "scipy", "sklearn", "joblib", "threadpoolctl"})
 
@@ -41,15 +41,15 @@ def in_threads(run: Run, part: Any, tasks: Sequence[Any]) -> list[list[Any]]:
 
 
 def _in_the_middle(run: Run, part: Any, tasks: Sequence[Any]) -> list[list[Any]]:
-    begin = perf_counter()
+    begin = process_time()
     run(part, tasks[0])
     results: list[list[Any]] = []
-    if perf_counter() - begin > SLOW:
+    if process_time() - begin > SLOW:
         return results
     lines = _Lines()
     _traced(lines, run, part, tasks[0])
     for place in PLACES if lines.count else ():
-        if perf_counter() - begin > ENOUGH:
+        if results and process_time() - begin > ENOUGH:
             break
         other = _Thread(lambda: run(part, tasks[-1]))
         paused = _Lines(1 + int(place * (lines.count - 1)), other.run_for)

@@ -70,13 +70,14 @@ def renamed(tokens: Tokens, letters: str) -> Tokens:
 def shuffled_words(tokens: Tokens, seed: int, *, inside: bool) -> Tokens:
     """The same with the tokens of every sentence in another order.
 
-    inside: whether the first and the last of a sentence stay where they are.
+    inside: whether the first and the last of a sentence stay where they are. Only sentences in
+    which others can move then are changed at all.
     """
     rng = np.random.default_rng(seed)
     ids = tokens.ids.copy()
     for start, end in itertools.pairwise(tokens.sentence_ptr.tolist()):
         first, last = (start + 1, end - 1) if inside else (start, end)
-        if last - first > 1:
+        if end - start > 3:
             ids[first:last] = rng.permutation(ids[first:last])
     return replace(tokens, ids=ids)
 
@@ -84,13 +85,14 @@ def shuffled_words(tokens: Tokens, seed: int, *, inside: bool) -> Tokens:
 def shuffled_sentences(tokens: Tokens, seed: int, *, inside: bool) -> Tokens:
     """The same with the sentences of every document in another order, and no paragraphs.
 
-    inside: whether the first and the last of a document stay where they are.
+    inside: whether the first and the last of a document stay where they are. Only documents in
+    which others can move then are changed at all.
     """
     rng = np.random.default_rng(seed)
     order = np.arange(tokens.n_sentences)
     for start, end in itertools.pairwise(tokens.document_ptr.tolist()):
         first, last = (start + 1, end - 1) if inside else (start, end)
-        if last - first > 1:
+        if end - start > 3:
             order[first:last] = rng.permutation(order[first:last])
     pieces = [tokens.ids[tokens.sentence_ptr[s] : tokens.sentence_ptr[s + 1]] for s in order]
     return replace(
