@@ -6,6 +6,7 @@ import itertools
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import click
@@ -126,7 +127,7 @@ class _Answers:
         cells = ["" if value is None else f"{value:.6f}" for value in proba.values()]
         label = "" if row["label"] is None else str(row["label"])
         error = [row.get("error", "")] if self._how.on_error == "skip" else []
-        return "\t".join(map(_field, [label, *cells, *error]))
+        return "\t".join([_field(label), *cells, *map(_field, error)])
 
     def _batch(self, batch: Corpus) -> list[dict[str, Any]]:
         """The answers to the documents, and among them those to rows that cannot be read."""
@@ -166,6 +167,7 @@ def _as_json(row: dict[str, Any]) -> str:
     return json_line(row)
 
 
+@lru_cache(maxsize=1024)  # there are few labels, and many rows
 def _field(label: str) -> str:
     """A label without tabs and line breaks, which separate fields and lines, and safe to print."""
     return printable(" ".join(re.split("[\t\r\n]", label)))
