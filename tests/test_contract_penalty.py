@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from broken_plugins.penalties import L1
 
 from textreg.errors import UsageError
 from textreg.penalties import Separable
@@ -15,21 +16,6 @@ from textreg.testing import Check, ContractError, check_penalty, penalty_checks
 from textreg.testing.points import Sized
 
 SIZE = 6
-
-
-class L1:
-    """l1 ||w||_1, with all that a penalty may offer."""
-
-    strength = 0.7
-
-    def value(self, w: Floats) -> float:
-        return self.strength * float(np.abs(w).sum())
-
-    def prox(self, w: Floats, step: float) -> Floats:
-        return np.sign(w) * np.maximum(np.abs(w) - step * self.strength, 0.0)
-
-    def conjugate(self, t: Floats) -> float:
-        return 0.0 if float(np.abs(t).max()) <= self.strength else math.inf
 
 
 class Squares:

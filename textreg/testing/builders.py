@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import wraps
 from itertools import chain
 from typing import Any
 
@@ -32,11 +31,8 @@ from textreg.testing.checks import Check, Checks, Skipped, always, fail, require
 from textreg.testing.parts import common_checks
 from textreg.testing.runs import copies, elsewhere, own_numbers
 from textreg.testing.settings import check_settings
-from textreg.testing.texts import EDGES, Trial, trial, with_pairs
+from textreg.testing.texts import EDGES, Trial, TrialCheck, on_texts, trial, with_pairs
 from textreg.testing.threads import in_threads
-
-Named = Callable[[Any, Trial], None]
-"""A check of a part on the texts of a trial."""
 
 
 def group_builder_checks(texts: Sequence[str] | None = None) -> list[Check]:
@@ -93,20 +89,10 @@ def _checks(kind: str, given: Trial) -> Checks:
     imports = checks.all.pop()
     for name, run in _OF_BOTH.items():
         if name != "groups" or kind == "graph":
-            checks.add(f"{kind}-{name}", _APPLY.get(name, always))(_on(run, given))
+            checks.add(f"{kind}-{name}", _APPLY.get(name, always))(on_texts(run, given))
     checks.all.append(imports)
-    checks.add(f"{kind}-processes")(_on(_processes, given))
+    checks.add(f"{kind}-processes")(on_texts(_processes, given))
     return checks
-
-
-def _on(run: Named, given: Trial) -> Callable[[Any], None]:
-    """The check, on the texts of a trial; its docstring is the promise."""
-
-    @wraps(run)
-    def check(part: Any) -> None:
-        run(part, given)
-
-    return check
 
 
 def _result(part: Builder, given: Trial) -> None:
@@ -283,7 +269,7 @@ def _takes_groups(part: Any) -> bool:
     return bool(getattr(part, "takes_groups", False))
 
 
-_OF_BOTH: dict[str, Named] = {
+_OF_BOTH: dict[str, TrialCheck] = {
     "result": _result,
     "edges": _edges,
     "determinism": _determinism,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, wraps
+from typing import Any
 
 import numpy as np
 
@@ -201,3 +202,17 @@ def with_pairs(tokens: Tokens, pairs: Collection[tuple[int, int]] | None = None)
         sentence_ptr=np.array(sentence_ptr, dtype=np.int64),
         vocabulary=list(number),
     )
+
+
+TrialCheck = Callable[[Any, Trial], None]
+"""A check of a part on the texts of a trial."""
+
+
+def on_texts(run: TrialCheck, given: Trial) -> Callable[[Any], None]:
+    """The check, on the texts of a trial; its docstring is the promise."""
+
+    @wraps(run)
+    def check(part: Any) -> None:
+        run(part, given)
+
+    return check

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,12 @@ from textreg.errors import BrokenPluginError, UsageError
 from textreg.kinds import Tokenizer
 from textreg.plugins import calls
 from textreg.records import Tokens
-from textreg.testing.checks import Check, Checks, Skipped, fail, require, run_checks
+from textreg.testing.checks import Check, Skipped, fail, require, run_checks
 from textreg.testing.offsets import check_characters, check_order, check_shift
 from textreg.testing.parts import common_checks
 from textreg.testing.runs import copies, elsewhere, own_numbers
 from textreg.testing.settings import check_settings
-from textreg.testing.texts import Trial, trial
+from textreg.testing.texts import Trial, TrialCheck, on_texts, trial
 from textreg.testing.threads import in_threads
 
 Sentences = list[list[str]]
@@ -29,9 +28,9 @@ def tokenizer_checks(texts: Sequence[str] | None = None) -> list[Check]:
     checks = common_checks("tokenizer", "tokenizer-")
     imports = checks.all.pop()
     for name, run in _ALL.items():
-        _add(checks, name, run, given)
+        checks.add(f"tokenizer-{name}")(on_texts(run, given))
     checks.all.append(imports)
-    _add(checks, "processes", _processes, given)
+    checks.add("tokenizer-processes")(on_texts(_processes, given))
     return checks.all
 
 
@@ -49,13 +48,6 @@ def check_tokenizer(
         Checks to leave out, with the reasons.
     """
     run_checks(tokenizer_checks(texts), part, skip)
-
-
-def _add(checks: Checks, name: str, run: Callable[[Any, Trial], None], given: Trial) -> None:
-    @checks.add(f"tokenizer-{name}")
-    @wraps(run)
-    def check(part: Any) -> None:
-        run(part, given)
 
 
 def found_in(tokenizer: Tokenizer, texts: Sequence[str] | None = None) -> str:
@@ -289,7 +281,7 @@ def _processes(tokenizer: Tokenizer, given: Trial) -> None:
     )
 
 
-_ALL: dict[str, Callable[[Any, Trial], None]] = {
+_ALL: dict[str, TrialCheck] = {
     "call": _call,
     "encode": _encode,
     "batches": _batches,
