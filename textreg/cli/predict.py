@@ -67,7 +67,7 @@ def command(
     if proba and form == "tsv":
         error = ["error"] if how.on_error == "skip" else []
         click.echo("\t".join(["label", *map(_field, loaded.labels), *error]))
-    line_of = _as_json if form == "jsonl" else answers.as_tsv
+    line_of = json_line if form == "jsonl" else answers.as_tsv
     for batch in batches:
         sys.stdout.writelines(f"{line_of(row)}\n" for row in batch)
         sys.stdout.flush()  # a program that feeds us through a pipe may wait for the answer
@@ -161,10 +161,6 @@ class _Answers:
             return {"label": label}
         shares = None if proba is None else dict(zip(self._model.labels, proba, strict=True))
         return {"label": label, "proba": shares}
-
-
-def _as_json(row: dict[str, Any]) -> str:
-    return json_line(row)
 
 
 @lru_cache(maxsize=1024)  # there are few labels, and many rows

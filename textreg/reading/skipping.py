@@ -66,9 +66,7 @@ class Skipping:
         if not skipped:
             return ""
         share = isinstance(max_skipped, float)
-        hint = ""
-        if self._undecodable is not None:
-            hint = f" {self._undecodable.remedy}."
+        hint = self._hint()
         told = f"{self._all.told()}."
         if skipped <= (max_skipped * rows if share else max_skipped):
             return f"{skipped:,} of {rows:,} rows cannot be read and are left out: {told}{hint}"
@@ -84,8 +82,12 @@ class Skipping:
         """The error where no row can be used."""
         skipped = self._rows.rows()
         first = next(iter(skipped))
-        hint = f" {self._undecodable.remedy}." if self._undecodable is not None else ""
         return DataError(
             f"{first.where}: {first.problem} None of the {len(skipped):,} rows can be used, and "
-            f"this is the first.{hint} Check that the file is the right one, and its columns."
+            f"this is the first.{self._hint()} Check that the file is the right one, and its "
+            "columns."
         )
+
+    def _hint(self) -> str:
+        """How to read the rows that cannot be decoded; empty if there are none."""
+        return "" if self._undecodable is None else f" {self._undecodable.remedy}."
