@@ -102,3 +102,8 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
 def first_few(items: Sequence[str], most: int, between: str = ", ") -> str:
     """The items as one text, at most ``most`` of them, with ``...`` in place of the others."""
     return between.join([*items[:most], *(["..."] if len(items) > most else [])])
+
+
+def shortened(text: str) -> str:
+    """A name or value for a message, cut to 40 characters with ``...`` at the end."""
+    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -196,11 +196,11 @@ def file_digest(path: Path) -> str:
 def is_container(path: Path) -> bool:
     """Whether a file begins like a model file; False if it does not exist or cannot be read."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
+        if not _is_regular(path):
             return False
         with path.open("rb") as file:
             return has_table(file.read(9))
-    except (OSError, ValueError):  # ValueError: a name that no file can have
+    except OSError:
         return False
 
 

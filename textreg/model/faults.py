@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from textreg.errors import DataError, ModelError, UsageError
+from textreg.errors import DataError, ModelError, UsageError, shortened
 
 T = TypeVar("T")
 
@@ -41,5 +41,4 @@ def field(header: Mapping[str, Any], key: str, kind: type[T]) -> T:
 
 def shown(value: object) -> str:
     """A value of a file for a message, cut to a few words."""
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:37]}..."
+    return shortened(repr(value))

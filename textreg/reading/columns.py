@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from textreg.errors import DataError, TextregError, UsageError, did_you_mean
+from textreg.errors import DataError, TextregError, UsageError, did_you_mean, shortened
 from textreg.reading.faults import UnusableRow
 from textreg.reading.times import moment, not_a_time
 
@@ -195,7 +195,7 @@ class TableColumns:
         return alike[0] if len(alike) == 1 else None
 
     def _missing(self, role: str, names: Sequence[str], where: str) -> TextregError:
-        listed = ", ".join(name if len(name) <= 40 else f"{name[:37]}..." for name in names[:20])
+        listed = ", ".join(map(shortened, names[:20]))
         wanted = self.wanted[role]
         if wanted is not None:
             hint = did_you_mean(wanted, names)
@@ -266,5 +266,4 @@ def _not_text(name: str, value: Any) -> UnusableRow:
 
 def _shown(value: Any) -> str:
     """``value`` as JSON, shortened."""
-    shown = json.dumps(value)
-    return shown if len(shown) <= 40 else f"{shown[:37]}..."
+    return shortened(json.dumps(value))
