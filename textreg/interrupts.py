@@ -13,7 +13,6 @@ import signal
 import sys
 import threading
 import time
-from _thread import interrupt_main
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -109,8 +108,9 @@ class Interrupts:
             if presses and self._presses == 1:
                 self._acknowledge()
             elif presses and self._program and not self._noticed():
-                # Two that are too quick for the main thread are one for it: this is the other.
-                interrupt_main()
+                # Two that are too quick for the main thread are one for it, and one that comes just
+                # before it waits for a lock does not wake it: this is the other, and does.
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
                 self._seen += os.read(reader, 64).count(signal.SIGINT) - 1
                 if not self._noticed():
                     _die()
