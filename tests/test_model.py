@@ -174,7 +174,7 @@ def test_tfidf_rows_are_normed_over_all_words() -> None:
     assert 0.5 < model.decision_function(["good film"])[0] < model.decision_function(["good"])[0]
 
 
-@pytest.mark.parametrize("weighting", ["log", "unit", "tfidf"])
+@pytest.mark.parametrize("weighting", ["log", "unit", "unit-idf", "tfidf"])
 @pytest.mark.parametrize("labels", [2, 3])
 def test_scores_are_the_same_to_the_last_bit(weighting: str, labels: int, tmp_path: Path) -> None:
     """Of the few features with a weight, from a file, and in batches of any size."""

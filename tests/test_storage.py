@@ -139,7 +139,7 @@ def path(tmp_path: Path) -> Path:
 # Round trips
 
 
-@pytest.mark.parametrize("weighting", ["count", "binary", "log", "unit", "tfidf"])
+@pytest.mark.parametrize("weighting", ["count", "binary", "log", "unit", "unit-idf", "tfidf"])
 @pytest.mark.parametrize("labels", [2, 3])
 def test_round_trip_is_exact(tmp_path: Path, weighting: str, labels: int) -> None:
     model = make(weighting, labels, Cut(at=" "))

@@ -169,15 +169,29 @@ def test_unit_rows_without_pruning_have_length_one(n: int) -> None:
         same(X[[d]], counts[[d]] / np.linalg.norm(counts[[d]].toarray()), rtol=1e-14)
 
 
+def test_unit_idf_is_unit_times_idf() -> None:
+    unit, idf, tfidf = (
+        Vectorizer(weighting=name).fit(Words(), TEXTS) for name in ("unit", "unit-idf", "tfidf")
+    )
+    assert idf.encoder.idf is not None
+    assert_allclose(idf.encoder.idf, tfidf.encoder.idf)
+    same(idf.X, unit.X.multiply(idf.encoder.idf).tocsr(), rtol=1e-15)
+    few = idf.encoder.restrict(np.array([1, 3]))
+    assert len(few.vocabulary) == 2
+    assert few.idf is not None
+    assert np.array_equal(few.idf, idf.encoder.idf[[1, 3]])
+
+
+@pytest.mark.parametrize("weighting", ["unit", "unit-idf"])
 @pytest.mark.parametrize(
     "pruning", [{"min_df": 2}, {"max_df": 2}, {"max_features": 3}, {"stop": "cat\nran"}]
 )
 @pytest.mark.parametrize("n", [1, 2])
 def test_unit_rows_are_of_all_that_a_text_has(
-    pruning: dict[str, Any], n: int, tmp_path: Path
+    pruning: dict[str, Any], n: int, weighting: str, tmp_path: Path
 ) -> None:
     """What pruning leaves out still counts for the length of a row, what is stopped does not."""
-    options: dict[str, Any] = {"ngrams": n, "weighting": "unit"}
+    options: dict[str, Any] = {"ngrams": n, "weighting": weighting}
     texts = TEXTS
     if "stop" in pruning:
         (tmp_path / "stop").write_text(pruning["stop"])
@@ -198,7 +212,7 @@ def test_unit_rows_are_of_all_that_a_text_has(
 
 
 def test_a_text_without_features_has_an_empty_row() -> None:
-    for weighting in ("log", "unit", "tfidf"):
+    for weighting in ("log", "unit", "unit-idf", "tfidf"):
         encoder = Vectorizer(weighting=weighting, ngrams=1).fit(Words(), TEXTS).encoder
         X = encoder.transform(["", "unheard of", "cat \ud800 cat\0dog"])
         assert np.diff(X.indptr).tolist() == [0, 0, 2]
@@ -280,7 +294,7 @@ def test_spans_of_ngrams(tmp_path: Path) -> None:
 # The encoder
 
 
-@pytest.mark.parametrize("weighting", ["count", "log", "unit", "tfidf"])
+@pytest.mark.parametrize("weighting", ["count", "log", "unit", "unit-idf", "tfidf"])
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_encoder(weighting: str, n: int) -> None:
     """The same rows again: from parts as in a model file, pickled, one by one, some columns."""
@@ -316,7 +330,7 @@ def test_encoder(weighting: str, n: int) -> None:
     )
 
 
-def test_an_encoder_has_idf_just_for_tfidf() -> None:
+def test_an_encoder_has_idf_just_for_weightings_with_idf() -> None:
     with pytest.raises(UsageError, match="idf"):
         Encoder(Words(), Vectorizer(weighting="tfidf"), ["a"])
     with pytest.raises(UsageError, match="idf"):

@@ -41,9 +41,16 @@ class Tokenizer(Plugin):
     """Splits texts into sentences of tokens.
 
     Subclasses write :meth:`__call__`; :meth:`encode` then works, and may be overridden to be fast.
+
+    Attributes
+    ----------
+    forms_ngrams : bool, default True
+        Whether runs of its tokens become n-grams (``--ngrams``). Where they do not, as of
+        characters, every token is a feature of its own, whose name may hold spaces.
     """
 
     kind: ClassVar[str] = "tokenizer"
+    forms_ngrams: ClassVar[bool] = True
 
     @abstractmethod
     def __call__(self, text: str) -> list[list[str]]:

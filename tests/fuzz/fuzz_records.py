@@ -501,7 +501,7 @@ def estimate(rng: Rng) -> str:
     weights = odd(rng, weights_of(rng, n), 0.05)
     options: dict[str, Any] = {
         "reg": regularizer_of(rng) if chance(rng, 0.7) else pick(rng, ["ridge", "lasso", "omp"]),
-        "weighting": pick(rng, ["count", "binary", "log", "unit", "tfidf"]),
+        "weighting": pick(rng, ["count", "binary", "log", "unit", "unit-idf", "tfidf"]),
         "ngrams": pick(rng, [1, 2, 3]),
         "max_iter": 50,
         "min_df": pick(rng, [1, 1, 2, 0.5, 1e300, math.nan]) if chance(rng, 0.2) else 1,

@@ -120,7 +120,7 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
             facts["calibration"]["temperature"] = model.calibration.temperature
     if model.thresholds:
         facts["thresholds"] = model.thresholds
-    if encoder.idf is not None:
+    if encoder.weighting.norm == "features":
         facts["known_words"] = _known_words(encoder)
     if summary is not None:
         facts["regularizer"] = {"name": summary.reg.name, **summary.reg.params}

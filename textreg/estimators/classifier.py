@@ -50,7 +50,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         Use only the most frequent features, this many.
     stop_words : str, optional
         File of words to drop before n-grams are formed.
-    weighting : {'count', 'binary', 'log', 'unit', 'tfidf'}, default 'tfidf'
+    weighting : {'count', 'binary', 'log', 'unit', 'unit-idf', 'tfidf'}, default 'tfidf'
         Term weighting.
     holdout : float, optional
         Fraction of the training documents to hold out for choosing hyperparameters; 0.1 if not

@@ -44,8 +44,8 @@ def explain(model: Model, texts: Iterable[str], of: str | None = None) -> Iterat
     """Explain the score of each text, in order and in constant memory.
 
     A feature adds its weight times its value in the document's row, whatever the term weighting,
-    so the sum is exact. With ``tfidf`` and ``unit`` that value includes the scaling of the row. A
-    document without known words has the intercept as its score.
+    so the sum is exact. With ``tfidf``, ``unit`` and ``unit-idf`` that value includes the scaling
+    of the row. A document without known words has the intercept as its score.
 
     Parameters
     ----------

@@ -20,6 +20,7 @@ import numpy as np
 from textreg._core import text_counts, text_grams
 from textreg.features.encoder import Encoder
 from textreg.features.ngrams import NGrams
+from textreg.features.weighting import Weighting
 from textreg.records import Floats, Int32s, Int64s, Tokens
 from textreg.records.ragged import row_of, sums
 
@@ -60,17 +61,17 @@ def scores_without(
     the vocabulary in the same sentences. weights: (k, names), intercepts: (k,).
     """
     home = row_of(words.document_ptr)
-    weighting = encoder.vectorizer.weighting
+    weighting = encoder.weighting
     change = _changes(
         features.ids, features.sentence_ptr, words.document_ptr, len(encoder.vocabulary), weighting
     )
     weights = _over_vocabulary(encoder, weights)
     scale = np.ones(len(home))
-    if encoder.idf is not None:
-        weights = weights * encoder.idf
-        before, after = _weighted(change, encoder.idf)
-        scale = _lengths(change, before, after, home)
-    elif weighting == "unit":
+    idf = np.ones(weights.shape[1]) if encoder.idf is None else encoder.idf
+    weights = weights * idf
+    if weighting.norm == "features":
+        scale = _lengths(change, *_weighted(change, idf), home)
+    elif weighting.norm == "ngrams":
         grams = _every_gram(words, encoder.vectorizer.ngrams)
         all_grams = _changes(*grams[:2], words.document_ptr, grams[2], weighting)
         scale = _lengths(all_grams, all_grams.before, all_grams.after, home)
@@ -94,7 +95,7 @@ def _lengths(change: _Change, before: Floats, after: Floats, home: Int64s) -> Fl
 
 
 def _changes(
-    ids: Int32s, sentence_ptr: Int64s, document_ptr: Int64s, size: int, weighting: str
+    ids: Int32s, sentence_ptr: Int64s, document_ptr: Int64s, size: int, weighting: Weighting
 ) -> _Change:
     """The change for occurrences ``ids`` of ``size`` features."""
     ptr, own, own_counts = text_counts.count(ids, sentence_ptr, size)
@@ -105,22 +106,11 @@ def _changes(
     return _Change(
         document=document,
         feature=features.astype(np.int64),
-        before=_value(counts, weighting),
+        before=weighting.values(counts),
         sentence=sentence,
         entry=entry,
-        after=_value(counts[entry] - own_counts, weighting),
+        after=weighting.values(counts[entry] - own_counts),
     )
-
-
-def _value(counts: Floats, weighting: str) -> Floats:
-    """Term weighting of a count before rows are scaled, as in Vectorizer."""
-    if weighting == "count":
-        return counts
-    if weighting == "binary":
-        return (counts > 0).astype(np.float64)
-    if weighting == "log":
-        return np.asarray(np.log1p(counts))
-    return np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0.0)
 
 
 def _over_vocabulary(encoder: Encoder, weights: Floats) -> Floats:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg._core import text_counts, text_grams
 from textreg.errors import UsageError
 from textreg.features.ngrams import NGrams, insert_ngrams
+from textreg.features.weighting import WEIGHTINGS
 from textreg.kinds import Tokenizer
 from textreg.plugins import calls
 from textreg.records import Tokens
@@ -37,7 +37,7 @@ class Encoder:
     vocabulary : sequence of str
         Names of all features that the weighting needs.
     idf : ndarray of float64, shape (vocabulary,), optional
-        Inverse document frequencies; with the weighting ``tfidf`` only.
+        Inverse document frequencies; with the weightings ``tfidf`` and ``unit-idf`` only.
     stop_words : sequence of str, default ()
         Words that are dropped first.
     columns : ndarray of int64, shape (columns,), optional
@@ -59,9 +59,11 @@ class Encoder:
         stop_words: Sequence[str] = (),
         columns: NDArray[np.int64] | None = None,
     ) -> None:
-        if (idf is not None) != (vectorizer.weighting == "tfidf"):
+        self.weighting = WEIGHTINGS[vectorizer.weighting]
+        if (idf is not None) != self.weighting.idf:
             raise UsageError(
-                "an encoder needs idf values for the weighting tfidf, and for no other."
+                "an encoder needs idf values for the weightings tfidf and unit-idf, and for no "
+                "others."
             )
         if idf is not None and len(idf) != len(vocabulary):
             raise UsageError(f"{len(vocabulary)} features but {len(idf)} idf values.")
@@ -82,8 +84,8 @@ class Encoder:
     def transform(self, texts: Sequence[str]) -> csr_array:
         """The rows of texts.
 
-        Unknown words are ignored, except that with the weighting ``unit`` they reduce the other
-        values. A row depends on its own text only.
+        Unknown words are ignored, except that with the weightings ``unit`` and ``unit-idf`` they
+        reduce the other values. A row depends on its own text only.
 
         Parameters
         ----------
@@ -143,9 +145,14 @@ class Encoder:
         Encoder
         """
         columns = np.asarray(columns, dtype=np.int64)
-        if self.idf is None:
-            names = [self.names[column] for column in columns.tolist()]
-            return Encoder(self.tokenizer, self.vectorizer, names, stop_words=self.stop_words)
+        if self.weighting.norm != "features":
+            return Encoder(
+                self.tokenizer,
+                self.vectorizer,
+                [self.names[column] for column in columns.tolist()],
+                None if self.idf is None else self.idf[columns],
+                stop_words=self.stop_words,
+            )
         fewer = Encoder(
             self.tokenizer,
             self.vectorizer,
@@ -163,23 +170,7 @@ class Encoder:
 
         ``words`` are all words of the same documents except stop words, known or not.
         """
-        weighting, data = self.vectorizer.weighting, rows.data
-        if weighting == "binary":
-            data.fill(1.0)
-        elif weighting == "log":
-            data += 1
-            np.log(data, out=data)
-        elif weighting in ("tfidf", "unit"):
-            np.log(data, out=data)
-            data += 1
-        if self.idf is not None:  # tfidf
-            data *= self.idf[rows.indices]
-            text_counts.normalize_rows(data, rows.indptr)
-        elif weighting == "unit":
-            norms = text_grams.gram_norms(
-                words.ids, words.sentence_ptr, words.document_ptr, self.vectorizer.ngrams
-            )
-            data /= np.repeat(norms, np.diff(rows.indptr))
+        self.weighting.weigh(rows, self.idf, words, self.vectorizer.ngrams)
 
     @cached_property
     def column_of(self) -> Int32s:

@@ -13,6 +13,7 @@ from textreg._core import text_counts
 from textreg.errors import DataError, UsageError
 from textreg.features.encoder import Encoder
 from textreg.features.ngrams import NGrams, insert_ngrams
+from textreg.features.weighting import WEIGHTINGS
 from textreg.files import refuse_special
 from textreg.kinds import Tokenizer
 from textreg.params import Parametrized, param
@@ -32,8 +33,9 @@ class Vectorizer(Parametrized):
     For a feature that occurs c times in a document, the term weighting ``count`` is c, ``binary``
     is 1 and ``log`` is ln(1 + c). ``unit`` is 1 + ln c, divided by the length of the row of all
     n-grams of the document, features or not, so that a model needs to know only its own features.
-    ``tfidf`` is (1 + ln c)·(1 + ln((1 + n) / (1 + d))) for a feature in d of n training documents,
-    and rows of features are scaled to length 1, so that a model needs to know all features.
+    ``unit-idf`` is the same, times the idf 1 + ln((1 + n) / (1 + d)) of a feature in d of n
+    training documents. ``tfidf`` is (1 + ln c)·idf, and rows of features are scaled to length 1, so
+    that a model needs to know all features.
     """
 
     name = "features"
@@ -52,7 +54,7 @@ class Vectorizer(Parametrized):
     )
     weighting: str = param(
         default="tfidf",
-        choices=("count", "binary", "log", "unit", "tfidf"),
+        choices=tuple(WEIGHTINGS),
         help="term weighting",
     )
 
@@ -96,7 +98,7 @@ class Vectorizer(Parametrized):
             tokens = renumber(tokens, numbers[0], tree.names(numbers))
         rows = count_rows(tokens)
         idf = None
-        if self.weighting == "tfidf":
+        if WEIGHTINGS[self.weighting].idf:
             frequencies = np.bincount(rows.indices, minlength=len(tokens.vocabulary))
             idf = np.log((1 + n) / (1 + frequencies)) + 1
         encoder = Encoder(tokenizer, self, tokens.vocabulary, idf, stop_words=stop_words)

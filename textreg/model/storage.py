@@ -32,7 +32,7 @@ It shows damage, not who made the file: see :func:`load_model`. The arrays are
 ``weight_ptr``       int64    row i is ``weights[weight_ptr[i]:weight_ptr[i + 1]]``
 ``weight_columns``   int32    the feature of each weight, increasing within a row
 ``intercepts``       float64  one for each row
-``idf``              float64  one for each name; only with the weighting ``tfidf``
+``idf``              float64  one for each name; only with the weightings ``tfidf`` and ``unit-idf``
 ``columns``          int64    which names are features, increasing; all if it is missing
 ===================  =======  ======================================================================
 

@@ -1,0 +1,76 @@
+"""Term weightings: what becomes of a count."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from textreg._core import text_counts, text_grams
+from textreg.records import Floats, Tokens
+from textreg.text import CsrArrays
+
+
+class Weighting(NamedTuple):
+    """A term weighting: the values of a row, and the length that they are divided by.
+
+    Attributes
+    ----------
+    term : {"count", "binary", "log", "sublinear"}
+        The value of a count c above zero: c, 1, ln(1 + c), or 1 + ln c.
+    idf : bool, default False
+        Whether values are multiplied by the inverse document frequency of the feature.
+    norm : {"", "features", "ngrams"}, default ""
+        The length that a row is divided by: none; its own over all features of training, known to
+        the model or not; or that of 1 + ln c over all n-grams of the document, features or not.
+    """
+
+    term: Literal["count", "binary", "log", "sublinear"]
+    idf: bool = False
+    norm: Literal["", "features", "ngrams"] = ""
+
+    def values(self, counts: Floats) -> Floats:
+        """The values of counts, of which some may be zero, without idf and norm."""
+        if self.term == "count":
+            return counts
+        if self.term == "binary":
+            return (counts > 0).astype(np.float64)
+        if self.term == "log":
+            return np.asarray(np.log(counts + 1))
+        values: Floats = np.log(np.maximum(counts, 1))
+        values += counts > 0
+        return values
+
+    def weigh(self, rows: CsrArrays, idf: Floats | None, words: Tokens, ngrams: int) -> None:
+        """Weigh counts in place.
+
+        Parameters
+        ----------
+        rows : CsrArrays
+            Counts above zero.
+        idf : ndarray of float64, optional
+            One for each feature; for a weighting with ``idf``.
+        words : Tokens
+            All words of the same documents except stop words, known or not.
+        ngrams : int
+            The largest number of words in an n-gram.
+        """
+        rows.data[:] = self.values(rows.data)
+        if idf is not None:
+            rows.data[:] *= idf[rows.indices]
+        if self.norm == "features":
+            text_counts.normalize_rows(rows.data, rows.indptr)
+        elif self.norm == "ngrams":
+            norms = text_grams.gram_norms(words.ids, words.sentence_ptr, words.document_ptr, ngrams)
+            rows.data[:] /= np.repeat(norms, np.diff(rows.indptr))
+
+
+WEIGHTINGS = {
+    "count": Weighting("count"),
+    "binary": Weighting("binary"),
+    "log": Weighting("log"),
+    "unit": Weighting("sublinear", norm="ngrams"),
+    "unit-idf": Weighting("sublinear", idf=True, norm="ngrams"),
+    "tfidf": Weighting("sublinear", idf=True, norm="features"),
+}
+"""The term weightings by name, as users give them."""
