@@ -239,7 +239,7 @@ def test_wrong_benchmarks_are_found_before_training(
     for wrong, words in [
         (
             Benchmark("bad", (["a", "b"], ["x", "y"]), (["a"], ["z"])),
-            "bad: document 1: no training",
+            "bad: document 1: the model does not know",
         ),
         (
             Benchmark("bad", (["a"] * 5, ["x"] * 3 + ["y"] * 2)),

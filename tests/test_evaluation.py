@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from sklearn import metrics
 
-from textreg.errors import DataError, UsageError
+from textreg.errors import DataError, DataWarning, UsageError
 from textreg.measure.evaluation import evaluate
 from textreg.records import Corpus
 
@@ -85,22 +85,42 @@ def test_to_dict_is_json() -> None:
     assert document["log_loss"] == pytest.approx(np.log(3))
 
 
-def test_an_unknown_label_names_place_labels_and_the_likely_one() -> None:
-    corpus = Corpus(
-        texts=["", "", ""],
-        labels=["pos", "psitive", "other"],
-        sources=["test.csv"],
-        source_of=np.zeros(3, dtype=np.int32),
-        line_of=np.array([2, 3, 4]),
-    )
+UNKNOWN = Corpus(
+    texts=["", "", ""],
+    labels=["pos", "psitive", "other"],
+    sources=["test.csv"],
+    source_of=np.zeros(3, dtype=np.int32),
+    line_of=np.array([2, 3, 4]),
+)
+
+
+def test_unknown_labels_are_errors_with_a_line_each() -> None:
+    names, predicted = ("negative", "positive", "pos"), ["pos", "positive", "negative"]
+    with pytest.warns(DataWarning) as caught:
+        result = evaluate(
+            UNKNOWN.labels, predicted, names, np.full((3, 3), 1 / 3), where=UNKNOWN.where
+        )
+    message = str(caught[0].message)
+    assert message.startswith("test.csv:3: 2 of 3 documents have labels that the model does not")
+    assert "'psitive' (1), 'other' (1). Did you mean 'positive'? They count as errors" in message
+    assert result.unknown == ("other", "psitive")
+    assert [one.label for one in result.classes] == [*names, "other", "psitive"]
+    assert result.classes[3] == ("other", 0.0, 0.0, 0.0, 1)
+    assert result.accuracy == pytest.approx(1 / 3)
+    # the macro average of scikit-learn, over all labels that are there or predicted
+    expected = metrics.f1_score(UNKNOWN.labels, predicted, average="macro", zero_division=0.0)
+    assert result.macro_f1 == pytest.approx(expected) == pytest.approx(1 / 5)
+    assert result.confusion.tolist()[3] == [1, 0, 0, 0, 0]
+    assert result.log_loss == pytest.approx(np.log(3))  # of the one document that has any
+    assert json.loads(json.dumps(result.to_dict()))["unknown"] == ["other", "psitive"]
+
+
+def test_no_label_that_is_known_is_an_error() -> None:
     with pytest.raises(DataError) as caught:
-        evaluate(corpus.labels, ["neg"] * 3, ("negative", "positive", "pos"), where=corpus.where)
-    message = str(caught.value)
-    assert message.startswith("test.csv:3: the model does not know the label 'psitive'")
-    assert "(2 of 3 documents" in message
-    assert "Did you mean 'positive'?" in message
-    assert "'other'" in message
-    assert "negative, positive, pos" in message
+        evaluate(UNKNOWN.labels, ["a"] * 3, ("a", "other one"), where=UNKNOWN.where)
+    assert str(caught.value).startswith("test.csv:2: the model does not know the label 'pos', nor")
+    assert "any other of the 3 documents" in str(caught.value)
+    assert "Its labels are: a, other one." in str(caught.value)
 
 
 @pytest.mark.parametrize("missing", [None, ""])

@@ -279,7 +279,7 @@ def test_wrong_data() -> None:
         train(TEXTS, LABELS, sample_weight=np.where(np.arange(120) == 2, -1.0, 1.0))
     with pytest.raises(DataError, match="label 'pos' have the weight 0"):
         train(TEXTS, LABELS, sample_weight=np.array([1.0, 0.0] * 60))
-    with pytest.raises(DataError, match="document 1: no training document has the label 'poss'"):
+    with pytest.raises(DataError, match="document 1: the model does not know the label 'poss'"):
         train(TEXTS, LABELS, dev=(["a"], ["poss"]))
     for options in ({"texts": "good"}, {"dev": ("good", LABELS[:4])}, {"unlabeled": "good"}):
         with pytest.raises(UsageError, match="expected a list of texts"):

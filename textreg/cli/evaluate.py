@@ -10,10 +10,11 @@ import click
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, describe, reading
 from textreg.cli.output import measures, print_json, print_table
-from textreg.errors import UsageError
+from textreg.errors import UsageError, first_few
 from textreg.measure.evaluation import Evaluation, RegressionEvaluation
 from textreg.measure.reliability import Reliability, ThresholdLine
 from textreg.model.storage import load_model
+from textreg.terminal import single_line
 
 MAX_CONFUSION = 12
 """Largest number of labels to print a confusion matrix for."""
@@ -112,6 +113,9 @@ def _tell(result: Evaluation | RegressionEvaluation) -> None:
         return
     click.echo()
     print_table([("label", "precision", "recall", "F1", "documents"), *result.classes])
+    if result.unknown:
+        unknown = first_few([single_line(label) for label in result.unknown], MAX_CONFUSION)
+        click.echo(f"unknown to the model, so counted as errors: {unknown}")
     if len(result.classes) <= MAX_CONFUSION:
         names = [score.label for score in result.classes]
         click.echo("\ntrue labels in rows, predictions in columns")

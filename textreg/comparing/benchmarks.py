@@ -133,7 +133,7 @@ def check_benchmark(benchmark: Benchmark, trains: bool, test_share: float, seed:
             train, test = train.select(split.train), train.select(split.held)
         for more in (test, dev):
             if more is not None and len(more) and more.labels is not None:
-                target.task.dev_targets(more)
+                target.task.targets(more)  # refused now if the label of none is known
     if test is None or not len(test) or test.labels is None:
         raise DataError("there are no labeled documents to measure on: give some (--test FILE).")
     return Checked(benchmark.name, train, test, dev)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textreg.errors import DataError, UsageError, did_you_mean, first_few
+from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, first_few
 from textreg.measure.metrics import measure_numbers, wilson
 
 if TYPE_CHECKING:
@@ -41,11 +42,15 @@ class Evaluation:
     macro_f1 : float
         Mean F1 of the labels that some document has or is predicted to have.
     classes : tuple of ClassScore
-        One for each label of the model; a ratio with a denominator of 0 is 0.
+        One for each label of the model, then one for each that only documents have; a ratio with a
+        denominator of 0 is 0.
     confusion : ndarray of shape (labels, labels)
-        Counts of documents, true labels in rows and predicted ones in columns.
+        Counts of documents, true labels in rows and predicted ones in columns, as in ``classes``.
     log_loss : float or None
-        Mean negative log-probability of the true label, in nats; None without probabilities.
+        Mean negative log-probability of the true label, in nats, over the documents whose label the
+        model knows; None without probabilities.
+    unknown : tuple of str
+        The labels of documents that the model does not know, sorted.
     """
 
     documents: int
@@ -55,6 +60,7 @@ class Evaluation:
     classes: tuple[ClassScore, ...]
     confusion: Int64s
     log_loss: float | None = None
+    unknown: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain numbers, texts, lists and dicts, ready for JSON."""
@@ -65,6 +71,7 @@ class Evaluation:
             "macro_f1": self.macro_f1,
             "log_loss": self.log_loss,
             "classes": [score._asdict() for score in self.classes],
+            "unknown": list(self.unknown),
             "confusion": self.confusion.tolist(),
         }
 
@@ -124,6 +131,10 @@ def evaluate(
 ) -> Evaluation:
     """Compare predicted labels with the true ones.
 
+    A document whose true label is not in ``labels`` counts as an error: such a label has a line of
+    its own, with a recall of 0, and counts in the macro-F1, as in scikit-learn's
+    ``classification_report``. The log-loss leaves such documents out.
+
     Parameters
     ----------
     labels_true, labels_pred : sequences of str
@@ -143,10 +154,14 @@ def evaluate(
     Raises
     ------
     DataError
-        If there is nothing to measure, or a document has no label, or one that is not in
-        ``labels``.
+        If there is nothing to measure, a document has no label, or none has one of ``labels``.
     UsageError
         If the lengths disagree.
+
+    Warns
+    -----
+    DataWarning
+        If documents have labels that are not in ``labels``.
 
     Examples
     --------
@@ -163,8 +178,11 @@ def evaluate(
         )
     if not len(labels_true):
         raise DataError("There are no documents to evaluate: give a file with labeled rows.")
-    y = known_codes(labels_true, labels, where)
-    codes = range(len(labels))
+    y, unknown = coded(labels_true, labels, where)
+    warn_of_unknown(labels_true, labels, where)
+    known = y < len(labels)
+    every = (*labels, *unknown)
+    codes = range(len(every))
     code_of = {label: code for code, label in enumerate(labels)}
     predicted = np.array([code_of[label] for label in labels_pred])
     right = int(np.count_nonzero(y == predicted))
@@ -176,43 +194,68 @@ def evaluate(
         macro_f1=float(metrics.f1_score(y, predicted, average="macro", zero_division=0.0)),
         classes=tuple(
             ClassScore(label, float(precision), float(recall), float(f1), int(support))
-            for label, precision, recall, f1, support in zip(labels, *columns, strict=True)
+            for label, precision, recall, f1, support in zip(every, *columns, strict=True)
         ),
         confusion=metrics.confusion_matrix(y, predicted, labels=codes),
-        log_loss=None if proba is None else float(metrics.log_loss(y, proba, labels=codes)),
+        log_loss=None
+        if proba is None
+        else float(metrics.log_loss(y[known], proba[known], labels=range(len(labels)))),
+        unknown=unknown,
     )
 
 
-def known_codes(
+def coded(
     labels_true: Sequence[str | None],
     labels: Sequence[str],
     where: Callable[[int], str] | None = None,
-) -> Int64s:
-    """The index in ``labels`` of every document's; DataError for one that is missing or unknown.
+) -> tuple[Int64s, tuple[str, ...]]:
+    """The index of every document's label in ``labels``, followed by those that are not in them.
 
-    where: as for :func:`evaluate`.
+    Returns the indices (n,), and the labels that are not in ``labels``, sorted. Raises DataError
+    for a document without a label, and where no document has one of ``labels``. where: as for
+    :func:`evaluate`.
     """
-    known = {label: code for code, label in enumerate(labels)}
-    where = where or (lambda row: f"document {row + 1}")
-    unknown: Counter[str] = Counter()
-    first = -1
+    where = where or _numbered
     for row, label in enumerate(labels_true):
         if label is None or label == "":
             raise DataError(
                 f"{where(row)}: no label. Evaluation needs the true label of every document: "
                 "fill it in, leave the row out, or use 'textreg predict' for texts without labels."
             )
-        if label not in known:
-            first = row if first < 0 else first
-            unknown[label] += 1
-    if not unknown:
-        return np.array([known[str(label)] for label in labels_true], dtype=np.int64)
-    label, *others = unknown
-    shown = first_few([f"'{other}'" for other in others], 5)
-    more = f" Also unknown: {shown}." if others else ""
-    raise DataError(
-        f"{where(first)}: the model does not know the label '{label}' "
-        f"({unknown.total():,} of {len(labels_true):,} documents have such a label)."
-        f"{did_you_mean(label, known)}{more} Its labels are: {', '.join(known)}. "
-        "Correct the data or the choice of the label column, or train on data with this label."
+    unknown = tuple(sorted({str(label) for label in labels_true} - set(labels)))
+    code_of = {label: code for code, label in enumerate((*labels, *unknown))}
+    codes = np.array([code_of[str(label)] for label in labels_true], dtype=np.int64)
+    if len(codes) and codes.min() >= len(labels):
+        raise DataError(
+            f"{where(0)}: the model does not know the label '{labels_true[0]}', nor that of any "
+            f"other of the {len(codes):,} documents."
+            f"{did_you_mean(str(labels_true[0]), labels)} Its labels are: {first_few(labels, 20)}. "
+            "Correct the data or the choice of the label column (--label-col)."
+        )
+    return codes, unknown
+
+
+def warn_of_unknown(
+    labels_true: Sequence[str | None],
+    labels: Sequence[str],
+    where: Callable[[int], str] | None = None,
+) -> None:
+    """DataWarning that names the labels that are not in ``labels``, if there are some."""
+    known = set(labels)
+    rows = [row for row, label in enumerate(labels_true) if label not in known]
+    if not rows:
+        return
+    counts = Counter(str(labels_true[row]) for row in rows).most_common()
+    listed = first_few([f"'{label}' ({count:,})" for label, count in counts], 5)
+    warnings.warn(
+        f"{(where or _numbered)(rows[0])}: {len(rows):,} of {len(labels_true):,} documents have "
+        f"labels that the model does not know: {listed}.{did_you_mean(counts[0][0], labels)} They "
+        "count as errors, and are left out of log-loss, calibration and thresholds.",
+        DataWarning,
+        stacklevel=3,
     )
+
+
+def _numbered(row: int) -> str:
+    """A document by its place, where nothing else is known of it."""
+    return f"document {row + 1}"

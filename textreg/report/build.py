@@ -81,7 +81,7 @@ def report(  # noqa: PLR0913  # its options are its interface
     Raises
     ------
     DataError
-        If a document has no label, or one that the model does not have.
+        If a document has no label, or none has one that the model has.
     ModelError
         If ``train`` is given and the model does not hold its settings.
     UsageError
@@ -119,7 +119,7 @@ def report(  # noqa: PLR0913  # its options are its interface
 
 
 def predict_on(model: Model, corpus: Corpus) -> Predictions:
-    """The model's own predictions; DataError if a document has a label that it does not have."""
+    """The model's own predictions; DataError if no document has a label that it has."""
     model_of = np.zeros(len(corpus), dtype=np.int64)
     names = first_few([os.path.basename(source) for source in corpus.sources], 3)
     how = f"the {len(corpus):,} documents of {names or 'a corpus of their own'}"

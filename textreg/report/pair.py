@@ -59,7 +59,7 @@ def report_pair(
     Raises
     ------
     DataError
-        If a document has no label, or one that a model does not have.
+        If a document has no label, or none has one that a model has.
     UsageError
         If a model is a regression, which has no labels.
     """
@@ -67,7 +67,7 @@ def report_pair(
         if not task.discrete:
             raise UsageError(f"a {task.name} has no labels to compare: name two classifications.")
     both = predict_on(first, corpus), predict_on(second, corpus)
-    labels = tuple(sorted({*first.labels, *second.labels}))
+    labels = tuple(sorted({*first.labels, *second.labels, *(corpus.labels or ())}))
     place = {label: code for code, label in enumerate(labels)}
     y_true = np.array([place[label] for label in corpus.labels or ()], dtype=np.int64)
     one, two = (_answers(each, place) for each in both)

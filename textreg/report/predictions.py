@@ -58,7 +58,7 @@ class Predictions:
 
     @cached_property
     def y_true(self) -> Targets:
-        """(n,) targets of the documents; DataError for a label that the model does not have."""
+        """(n,) targets of the documents; DataError if the model has the label of none."""
         return self.model.task.targets(self.corpus)
 
     @cached_property
@@ -89,7 +89,7 @@ def _label_scores(result: Evaluation, predictions: Predictions) -> Scores:
     """Scores of a classification."""
     model, y_true = predictions.model, predictions.y_true.astype(np.int64)
     predicted = predictions.y_pred.astype(np.int64)
-    names = model.labels
+    names = tuple(one.label for one in result.classes)
     matrix = result.confusion
     shown = np.sort(np.argsort(-matrix.sum(axis=1), kind="stable")[:LABELS])
     in_matrix = np.sort(np.argsort(-matrix.sum(axis=1), kind="stable")[:MATRIX])
@@ -105,7 +105,9 @@ def _label_scores(result: Evaluation, predictions: Predictions) -> Scores:
         matrix_labels=tuple(names[code] for code in in_matrix.tolist()),
         confused=_confused(matrix, names),
         reliability=model.task.reliability(predictions.scores, y_true, model.calibration),
-        thresholds=tuple((names[code], table[names[code]]) for code in shown.tolist()),
+        thresholds=tuple(
+            (names[code], table[names[code]]) for code in shown.tolist() if names[code] in table
+        ),
     )
 
 
@@ -120,7 +122,8 @@ def _figures(
         macro = bootstrap([Answers(y_true, predicted, never)], resamples=RESAMPLES)[1]
     figures.append(Estimate("macro-F1", result.macro_f1, *macro))
     if predictions.proba is not None and result.log_loss is not None:
-        probability = predictions.proba[np.arange(len(y_true)), y_true]
+        known = np.flatnonzero(predictions.model.task.known(y_true))
+        probability = predictions.proba[known, y_true[known]]
         losses = -np.log(np.maximum(probability, np.finfo(float).tiny))
         figures.append(Estimate("log-loss", result.log_loss, *_mean_interval(losses)))
     return tuple(figures)

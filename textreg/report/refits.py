@@ -123,9 +123,11 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
 
     Raises DataError if the labels are not those of the model, and KeyboardInterrupt on Ctrl-C.
     """
-    if settings.dev is not None and settings.refit:
-        corpus = _together(corpus, settings.dev)
     target = read_target(corpus, settings.task, settings.loss, settings.multiclass)
+    if settings.dev is not None and settings.refit:
+        dev, known = settings.dev, target.task.known(target.task.targets(settings.dev))
+        corpus = _together(corpus, dev if known.all() else dev.select(np.flatnonzero(known)))
+        target = read_target(corpus, settings.task, settings.loss, settings.multiclass)
     if target.task.labels != model.labels:
         raise DataError(
             f"the training corpus has the labels {first_few(target.task.labels, NAMED)}, the model "

@@ -127,11 +127,24 @@ class Task(ABC):
 
     @abstractmethod
     def targets(self, corpus: Corpus) -> Targets:
-        """y (n,) of documents; DataError, with file and line, for a label that is not known."""
+        """y (n,) of labeled documents: see :meth:`known` for labels of other documents only.
+
+        Raises DataError, with file and line, if a label is missing or no label is known.
+        """
 
     @abstractmethod
     def dev_targets(self, dev: Corpus) -> Targets:
-        """The same for documents that hyperparameters are chosen by."""
+        """The same for documents that hyperparameters are chosen by.
+
+        DataWarning if some of them have labels that are not known.
+        """
+
+    def known(self, y: Targets) -> Bools:
+        """(n,) which targets the model may predict; others can only be answered wrongly.
+
+        Documents with others are measured, and neither fitted nor used to calibrate.
+        """
+        return np.ones(len(y), dtype=bool)
 
     @abstractmethod
     def known_targets(self, corpus: Corpus) -> Targets:
@@ -230,7 +243,8 @@ class Task(ABC):
     ) -> Evaluation | RegressionEvaluation:
         """Compare predictions with the labels of a corpus.
 
-        Raises DataError if there is nothing to measure, or for a label that is not known.
+        Raises DataError if there is nothing to measure, or no label is known; DataWarning if some
+        are not.
         """
 
     # -- probabilities --------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import numpy as np
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.losses import find_loss
 from textreg.measure.calibration import Calibration, calibrate, log_odds
-from textreg.measure.evaluation import Evaluation, evaluate, known_codes
+from textreg.measure.evaluation import Evaluation, coded, evaluate, warn_of_unknown
 from textreg.measure.metrics import mean, measure_labels
 from textreg.measure.reliability import Reliability, ThresholdLine, reliability, threshold_lines
 from textreg.measure.thresholds import Threshold, ThresholdCurve, choose_threshold
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 class Classification(Task):
     """One of several labels for each document; ``y`` holds indices into :attr:`labels`.
 
+    Labels that the model does not know have the indices after those, in sorted order.
     A score above 0 speaks for a label. Probabilities are those of the logistic model.
     """
 
@@ -68,7 +69,7 @@ class Classification(Task):
 
     def targets(self, corpus: Corpus) -> Int64s:
         labels: Sequence[str | None] = corpus.labels or [None] * len(corpus)
-        return known_codes(labels, self.labels, corpus.where)
+        return coded(labels, self.labels, corpus.where)[0]
 
     def dev_targets(self, dev: Corpus) -> Int64s:
         if not len(dev) or dev.labels is None:
@@ -76,16 +77,12 @@ class Classification(Task):
                 "There are no labeled documents in dev: give some to choose the hyperparameters by "
                 "(--dev)."
             )
-        y = self.known_targets(dev)
-        if (y < 0).any():
-            row = int(np.argmin(y))
-            label = dev.labels[row]
-            raise DataError(
-                f"{dev.where(row)}: no training document has the label '{label}'."
-                f"{did_you_mean(str(label), self.labels)} Those that have one are: "
-                f"{', '.join(self.labels)}. Correct it, or add such documents to the training data."
-            )
+        y = self.targets(dev)
+        warn_of_unknown(dev.labels, self.labels, dev.where)
         return y
+
+    def known(self, y: Targets) -> Bools:
+        return np.asarray(y < len(self.labels))
 
     def known_targets(self, corpus: Corpus) -> Int64s:
         code_of = {label: code for code, label in enumerate(self.labels)}
@@ -147,7 +144,13 @@ class Classification(Task):
         decided = np.asarray(self.decide(scores), np.int64)
         values = measure_labels(codes, decided, len(self.labels), weights)
         if self.probabilistic:
-            values["log-loss"] = mean(self._log_losses(scores, codes), weights)
+            known = self.known(codes)
+            if not known.all():
+                scores, codes = scores[known], codes[known]
+                weights = None if weights is None else weights[known]
+            # A resample may have no document that counts.
+            counts = len(codes) > 0 and (weights is None or bool(weights.any()))
+            values["log-loss"] = mean(self._log_losses(scores, codes), weights) if counts else 0.0
         return values
 
     def evaluate(
@@ -173,6 +176,7 @@ class Classification(Task):
 
     def calibrate(self, method: str, scores: Floats, y: Targets) -> Calibration:
         """Learn a calibration; see :func:`textreg.measure.calibration.calibrate`."""
+        scores, y = self._only_known(scores, y)
         table = self.as_table(scores)
         return calibrate(
             method,
@@ -180,6 +184,11 @@ class Classification(Task):
             self.rows(y) > 0,
             lambda temperature: self.measure(table / temperature, y)["log-loss"],
         )
+
+    def _only_known(self, scores: Floats, y: Targets) -> tuple[Floats, Targets]:
+        """The documents whose labels the model has."""
+        known = self.known(y)
+        return (scores, y) if known.all() else (scores[known], y[known])
 
     @abstractmethod
     def _log_losses(self, table: Floats, codes: Int64s) -> Floats:
@@ -239,6 +248,7 @@ class Classification(Task):
     ) -> ThresholdCurve:
         """Every threshold that a label could have, the others having theirs."""
         c = self.labels.index(label)
+        scores, y = self._only_known(scores, y)
         return ThresholdCurve.of(self._margins(c, self.as_table(scores), thresholds), y == c)
 
     @abstractmethod
@@ -327,6 +337,7 @@ class Binary(Classification):
         """Of the probability of the second label."""
         if not self.probabilistic:
             return None
+        scores, y = self._only_known(scores, y)
         of_second = self.probabilities(scores, calibration)[:, 1]
         return reliability(of_second, y == 1, self.labels[1])
 
@@ -400,6 +411,7 @@ class Multiclass(Classification):
         """Of the probability of each document's most probable label."""
         if not self.probabilistic:
             return None
+        scores, y = self._only_known(scores, y)
         proba = self.probabilities(scores, calibration)
         best = proba.argmax(axis=1)
         return reliability(proba[np.arange(len(proba)), best], best == y)

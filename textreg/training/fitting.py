@@ -89,7 +89,7 @@ def _fit_one(context: SearchContext, best: MeasuredSetting | None, work: Work) -
             # Nothing needs the folds any more, whose matrices are as large as those to come.
             context.release()
             folds = []
-        rows = np.arange(data.X.shape[0])
+        rows = np.flatnonzero(data.task.known(data.y))
         problems = data.problems(rows, settings.tol)
     fitted, stopped = fit_rows(regularizer, problems, best.starts if best else None, work)
     if fitted.converged:

@@ -151,11 +151,19 @@ def prepare(
         X=X,
         task=task,
         y=y,
-        sample_weight=weights * factors[task.strata(y)[0]],
+        sample_weight=weights * _factor_of(task, y, factors),
         own_weight=weights,
         settings=settings,
         unlabeled=unlabeled,
     )
+
+
+def _factor_of(task: Task, y: Targets, factors: Floats) -> Floats:
+    """(n,) the factor of every document; 1 for those that are only measured."""
+    known = task.known(y)
+    factor_of = np.ones(len(known))
+    factor_of[known] = factors[task.strata(y[known])[0]]
+    return factor_of
 
 
 def _weights(corpus: Corpus) -> Floats:
