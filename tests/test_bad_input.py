@@ -89,8 +89,8 @@ def test_labels_missing_in_test(cli: Cli, tmp_path: Path, model: Path) -> None:
 
 
 def test_unknown_label_in_test(cli: Cli, tmp_path: Path, model: Path) -> None:
-    path = write(tmp_path / "test.jsonl", [("good", "pos"), ("bad", "negg")])
-    refused(cli("evaluate", model, path), 1, "test.jsonl:2", "'negg'", "Did you mean 'neg'")
+    path = write(tmp_path / "test.jsonl", [("good", "poss"), ("bad", "negg")])
+    refused(cli("evaluate", model, path), 1, "test.jsonl:1", "'poss'", "Did you mean 'pos'")
 
 
 def test_unknown_label_in_dev(cli: Cli, tmp_path: Path, corpus: Path) -> None:

@@ -129,7 +129,8 @@ def test_class_weights_are_by_the_labels_of_y() -> None:
         (TextClassifier, {"task", "dev", "unlabeled"}, {}),
         (
             TextRegressor,
-            {"task", "dev", "unlabeled", "multiclass", "class_weight", "calibrate"} | {"threshold"},
+            {"task", "dev", "unlabeled", "multiclass", "class_weight", "calibrate"}
+            | {"threshold", "min_label", "rare_label"},
             {"metric": "r2", "loss": "squared"},
         ),
     ],

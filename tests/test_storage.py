@@ -67,6 +67,7 @@ SUMMARY = TrainingSummary(
     iterations=3,
     tol=1e-4,
     class_weight={"label 0": 2.0},
+    rare=None,
     interrupted=None,
     split=SplitSummary("holdout", parts=1, seed=0, by=None),
     metric="log-loss",

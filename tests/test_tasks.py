@@ -175,7 +175,7 @@ def test_headers_and_shapes(task: Task) -> None:
 
 def test_targets_name_the_line_of_a_wrong_label() -> None:
     corpus = Corpus(["one", "two", "three"], ["cat", "bird", "cat"])
-    task, y = read_target(corpus)
+    task, y = read_target(corpus).target
     assert (task, y.tolist()) == (classification(LABELS[:2]), [1, 0, 1])
     other = Corpus(["one"], ["cats"])
     for targets in (task.targets, task.dev_targets):

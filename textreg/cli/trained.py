@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from textreg.cli.output import measures, percent, size
+from textreg.errors import first_few
 from textreg.measure.metrics import SMALLER
 from textreg.model.json_records import to_json
 from textreg.model.model import Model
@@ -53,6 +54,10 @@ def _data_lines(
     labels = [single_line(label) for label in shown]
     more = f" and {len(labels) - MAX_LABELS} more" if len(labels) > MAX_LABELS else ""
     yield f"{title}: {', '.join(labels[:MAX_LABELS])}{more}"
+    if (rare := summary.rare) is not None and rare.label is not None:
+        joined = [single_line(f"{label} {count:,}") for label, count in rare.labels.items()]
+        told = first_few(joined, MAX_LABELS)
+        yield f"joined into {single_line(rare.label)}: {len(rare.labels):,} labels, {told}"
     yield f"features: {summary.features:,} ({seconds['features']:.1f} s)"
     if groups := summary.groups:
         yield f"groups: {groups.before:,} {groups.name}, {groups.after:,} differ"

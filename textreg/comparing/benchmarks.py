@@ -6,14 +6,15 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from textreg.errors import DataError, UsageError
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
-from textreg.tasks import read_target
+from textreg.tasks import Rare, read_target
+from textreg.tasks.rare import REMEDY
 from textreg.training.search.splitting import splits_of
 from textreg.training.settings import TrainingSettings
 
@@ -105,7 +106,15 @@ class Checked:
         return np.array([code_of.get(label, len(known)) for label in labels], dtype=np.int64)
 
 
-def check_benchmark(benchmark: Benchmark, trains: bool, test_share: float, seed: int) -> Checked:
+class Holding(NamedTuple):
+    """How test documents are held out, and what becomes of labels of few documents before."""
+
+    test_share: float
+    seed: int
+    rare: Rare = Rare()
+
+
+def check_benchmark(benchmark: Benchmark, trains: bool, how: Holding) -> Checked:
     """The benchmark with test documents, held out if need be; DataError if it cannot be used.
 
     trains: whether any candidate will be trained on it.
@@ -118,17 +127,17 @@ def check_benchmark(benchmark: Benchmark, trains: bool, test_share: float, seed:
             "there are no documents to train on: give some, or compare saved models only."
         )
     if train is not None and trains:
-        target = read_target(train)
+        train, target, _ = read_target(train, rare=how.rare)
         codes, labels = target.task.strata(target.y)
         if test is None:
             rare = np.flatnonzero(np.bincount(codes) < 3)
             if len(rare):
                 raise DataError(
-                    f"the label '{labels[rare[0]]}' has fewer than three documents, too "
-                    "few to hold some out for the test. Give test documents of your own "
-                    "(--test FILE), or leave that label out."
+                    f"the label '{labels[rare[0]]}' has fewer than three documents, too few to "
+                    f"hold some out for the test. {REMEDY.format(least=3)}; or give test "
+                    "documents of your own (--test FILE)."
                 )
-            held = TrainingSettings.from_options(reg="none", holdout=test_share, seed=seed)
+            held = TrainingSettings.from_options(reg="none", holdout=how.test_share, seed=how.seed)
             (split,) = splits_of(train, target, held)
             train, test = train.select(split.train), train.select(split.held)
         for more in (test, dev):

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.comparing.benchmarks import Benchmark, Checked, check_benchmark
+from textreg.comparing.benchmarks import Benchmark, Checked, Holding, check_benchmark
 from textreg.comparing.candidates import Candidate, make_ready, with_names
 from textreg.comparing.comparison import Comparison, Contrast, Measurement
 from textreg.errors import TextregError, UsageError, did_you_mean
-from textreg.measure.evaluation import evaluate
+from textreg.measure.evaluation import Evaluation
 from textreg.measure.significance import Answers, Interval, bootstrap, sign_test
 from textreg.model.model import Model
+from textreg.tasks import read_target
 from textreg.training.prepare import make_features
 from textreg.training.settings import TrainingSettings
 from textreg.training.train import train_corpus
@@ -94,10 +95,18 @@ def compare(
             "a comparison needs at least one benchmark, and different names for several."
         )
     trains = any(isinstance(one, TrainingSettings) for one in ready.values())
+    rares = {one.rare for one in ready.values() if isinstance(one, TrainingSettings)}
+    holding = Holding(test_share, seed)
+    if len(rares) == 1:  # once for all, before test documents are held out
+        holding = Holding(test_share, seed, rares.pop())
+        ready = {
+            name: one if isinstance(one, Model) else one.replace(min_label=None)
+            for name, one in ready.items()
+        }
     checked = []
     for given in benchmarks:
         with _named_errors(given.name):
-            checked.append(check_benchmark(given, trains, test_share, seed))
+            checked.append(check_benchmark(given, trains, holding))
     # Models come first: this is quick, and one that lacks a label stops before any training.
     first = {
         (benchmark.name, name): _measure(name, benchmark, one)
@@ -151,14 +160,16 @@ def _train(
     with _named_errors(name):
         if benchmark.dev is not None:
             settings = settings.replace(dev=benchmark.dev)
-        key = settings.vectorizer, settings.tokenizer, settings.refit
+        how = settings.task, settings.loss, settings.multiclass
+        train = read_target(benchmark.train, *how, settings.rare).corpus
+        key = settings.vectorizer, settings.tokenizer, settings.refit, settings.rare
         if key not in shared:
             start = time.perf_counter()
-            features = make_features(benchmark.train, settings)
+            features = make_features(train, settings)
             shared[key] = features, time.perf_counter() - start
         features, seconds = shared[key]
         start = time.perf_counter()
-        model = train_corpus(benchmark.train, settings, progress, features, partial=False)
+        model = train_corpus(train, settings, progress, features, partial=False)
         seconds += time.perf_counter() - start
         return _measure(name, benchmark, model, seconds)
 
@@ -169,10 +180,14 @@ def _measure(
     """Measure a model on the test documents."""
     with _named_errors(name):
         scores = model.decision_function(benchmark.test.texts)
-        answers = [str(label) for label in model.choose(scores)]
-        result = evaluate(
-            benchmark.test.labels or (), answers, model.labels, where=benchmark.test.where
-        )
+        task, test = model.task, benchmark.test
+        result = task.evaluate(test, scores, model.thresholds, model.calibration)
+        assert isinstance(result, Evaluation)  # make_ready refuses regressions
+        decided = model.decide(scores)
+        # A label may count as another one, such as that of rare labels: right is what counts so.
+        right = task.right(task.targets(test), decided)
+        answered = benchmark.codes([str(label) for label in task.answers(decided)])
+        answers = np.where(right, benchmark.codes(test.labels or ()), answered)
     summary = model.summary
     dev = None if summary is None else summary.dev
     if seconds is None and model.seconds:
@@ -191,7 +206,7 @@ def _measure(
         converged=None if summary is None else summary.converged,
         held_out=None if dev is None else dev.metrics.get("accuracy"),
         params={} if summary is None else summary.reg.params,
-        answers=benchmark.codes(answers),
+        answers=answers,
     )
 
 

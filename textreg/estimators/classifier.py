@@ -65,6 +65,11 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         For three or more labels: fit each one against the rest (ovr), or all together (softmax).
     refit : bool, default True
         Fit the final model on all documents, held-out ones included.
+    min_label : int, optional
+        Leave out labels with fewer training documents than this, and their documents.
+    rare_label : str, optional
+        Join labels with fewer training documents than min_label into one label of this name;
+        min_label is then 2 if not given, or the number of parts of a cross-validation.
     class_weight : str or Mapping[Any, float], optional
         Factor for the weights of a label's documents, or 'balanced'.
     calibrate : {'temperature', 'isotonic'}, optional
@@ -140,6 +145,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         loss: str | Loss = "logistic",
         multiclass: str = "ovr",
         refit: bool = True,
+        min_label: int | None = None,
+        rare_label: str | None = None,
         class_weight: str | Mapping[Any, float] | None = None,
         calibrate: str | None = None,
         threshold: Mapping[Any, str] | None = None,
@@ -175,6 +182,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self.loss = loss
         self.multiclass = multiclass
         self.refit = refit
+        self.min_label = min_label
+        self.rare_label = rare_label
         self.class_weight = class_weight
         self.calibrate = calibrate
         self.threshold = threshold
@@ -251,6 +260,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             raise DataError(f"y cannot be used: {error}") from error
         check_classes((classes if weights is None else np.unique(labels[weights > 0])).tolist())
         names = [str(label) for label in classes.tolist()]
+        rare = classes[:0] if self.rare_label is None else _as_class(self.rare_label, classes)
         by_name: dict[str, Any] = {
             name: {str(key): it for key, it in value.items()}
             for name in ("class_weight", "threshold")
@@ -259,9 +269,13 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self._train(
             texts, [names[c] for c in codes], weights, unlabeled, group_of, time_of, **by_name
         )
-        self.classes_ = classes
+        known = self.model_.labels  # not all that y has, if labels of few texts are left out
+        kept = classes[np.isin(names, known)]
+        if self.rare_label in known and self.rare_label not in names:
+            kept = np.unique(np.concatenate([kept, rare]))
+        self.classes_ = kept
         # The model sorts its labels as strings: "10" comes before "9".
-        self._order = np.array([self.model_.labels.index(name) for name in names])
+        self._order = np.array([known.index(str(label)) for label in kept.tolist()])
         return self
 
     def decision_function(self, X: Iterable[str]) -> Floats:
@@ -321,3 +335,19 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return self.model_.predict_proba(self._texts(X))[:, self._order]
+
+
+def _as_class(label: str, classes: NDArray[Any]) -> NDArray[Any]:
+    """A label that is not in y in the type of ``classes``; DataError if it cannot have that."""
+    kind = classes.dtype.kind
+    if kind in "US":
+        return np.array([label])
+    try:
+        if kind == "b":
+            raise ValueError
+        return np.array([label]).astype(classes.dtype)
+    except ValueError:
+        raise DataError(
+            f"rare_label is '{label}', but the labels in y are of the type {classes.dtype}: give a "
+            "label of that type, or convert those in y to strings."
+        ) from None

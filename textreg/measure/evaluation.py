@@ -239,8 +239,12 @@ def warn_of_unknown(
     labels_true: Sequence[str | None],
     labels: Sequence[str],
     where: Callable[[int], str] | None = None,
+    count_as: str | None = None,
 ) -> None:
-    """DataWarning that names the labels that are not in ``labels``, if there are some."""
+    """DataWarning that names the labels that are not in ``labels``, if there are some.
+
+    count_as: the label that they count as; without it they count as errors.
+    """
     known = set(labels)
     rows = [row for row, label in enumerate(labels_true) if label not in known]
     if not rows:
@@ -250,7 +254,11 @@ def warn_of_unknown(
     warnings.warn(
         f"{(where or _numbered)(rows[0])}: {len(rows):,} of {len(labels_true):,} documents have "
         f"labels that the model does not know: {listed}.{did_you_mean(counts[0][0], labels)} They "
-        "count as errors, and are left out of log-loss, calibration and thresholds.",
+        + (
+            "count as errors, and are left out of log-loss, calibration and thresholds."
+            if count_as is None
+            else f"count as '{count_as}'."
+        ),
         DataWarning,
         stacklevel=3,
     )

@@ -9,6 +9,7 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 ``labels``         labels of the model, in order; none for a regression
 ``loss``           name of the loss
 ``probabilistic``  whether scores stand for probabilities
+``rare_label``     label that those of few training documents were joined into; or null
 ``calibration``    of probabilities: :class:`textreg.measure.calibration.Calibration`; or null
 ``thresholds``     decision thresholds by label
 ``tokenizer``      :class:`textreg.model.saved_tokenizer.TokenizerOrigin`
@@ -111,6 +112,7 @@ class Header:
     labels: tuple[str, ...]
     loss: str
     probabilistic: bool
+    rare_label: str | None
     calibration: Calibration | None
     thresholds: dict[str, float]
     tokenizer: TokenizerOrigin

@@ -197,6 +197,25 @@ class ThresholdSummary:
 
 
 @dataclass(frozen=True)
+class RareSummary:
+    """The labels of few training documents.
+
+    Attributes
+    ----------
+    least : int
+        The number of documents that a label needed.
+    label : str or None
+        The label that the others were joined into; None where they were left out.
+    labels : dict of str to int
+        Those of fewer documents, and these numbers.
+    """
+
+    least: int
+    label: str | None
+    labels: dict[str, int]
+
+
+@dataclass(frozen=True)
 class PathSummary:
     """The regularization path that the model keeps.
 
@@ -298,6 +317,8 @@ class TrainingSummary:
         Tolerance of the final fit.
     class_weight : str, dict of str to float, or None
         "balanced", or weights by label.
+    rare : RareSummary or None
+        Labels that were left out or joined.
     interrupted : str or None
         "search" or "fit" where a time limit or Ctrl-C stopped it, else None.
     split : SplitSummary or None
@@ -356,6 +377,7 @@ class TrainingSummary:
     iterations: int
     tol: float
     class_weight: str | dict[str, float] | None
+    rare: RareSummary | None
     interrupted: str | None
     split: SplitSummary | None
     metric: str | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from textreg.errors import first_few
 from textreg.plotting.number_format import signed
 from textreg.report.records import Fact
 from textreg.report.reproduce import changed, changed_of
@@ -66,6 +67,11 @@ def data_facts(model: Model) -> tuple[Fact, ...]:
     if shown:
         more = f" and {len(shown) - LABELS:,} more" if len(shown) > LABELS else ""
         facts.append(Fact(title, ", ".join(shown[:LABELS]) + more))
+    if summary is not None and (rare := summary.rare):
+        listed = [f"{label} {count:,}" for label, count in rare.labels.items()]
+        told = first_few(listed, LABELS)
+        fate = "left out" if rare.label is None else f"joined into {rare.label}"
+        facts.append(Fact(f"labels of fewer than {rare.least:,} documents", f"{fate}: {told}"))
     if summary is not None:
         facts.append(Fact("features in training", f"{summary.features:,}"))
     facts.append(Fact("features with a weight", f"{model.n_features:,}"))

@@ -14,7 +14,7 @@ from textreg.explain.selection import places
 from textreg.plugins import registry
 from textreg.records import Corpus, MultiSolution, SkippedRowsBuilder
 from textreg.records.ragged import row_of, sums
-from textreg.tasks import read_target
+from textreg.tasks import Target, read_target
 from textreg.training.fitting import fit_rows
 from textreg.training.prepare import Prepared, prepare
 from textreg.training.running import ALONE, Run, Work
@@ -123,11 +123,7 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
 
     Raises DataError if the labels are not those of the model, and KeyboardInterrupt on Ctrl-C.
     """
-    target = read_target(corpus, settings.task, settings.loss, settings.multiclass)
-    if settings.dev is not None and settings.refit:
-        dev, known = settings.dev, target.task.known(target.task.targets(settings.dev))
-        corpus = _together(corpus, dev if known.all() else dev.select(np.flatnonzero(known)))
-        target = read_target(corpus, settings.task, settings.loss, settings.multiclass)
+    corpus, target = _learned(corpus, settings)
     if target.task.labels != model.labels:
         raise DataError(
             f"the training corpus has the labels {first_few(target.task.labels, NAMED)}, the model "
@@ -168,6 +164,23 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
         solutions=tuple(fit for fit, _ in fits[:k]),
         baseline=_collect(jobs[k][0], fits[k:], order) if compared else None,
     )
+
+
+def _learned(corpus: Corpus, settings: TrainingSettings) -> tuple[Corpus, Target]:
+    """The documents that a final fit has, and what it learns."""
+    how = settings.task, settings.loss, settings.multiclass
+    corpus, target, _ = read_target(corpus, *how, settings.rare)
+    dev, task = settings.dev, target.task
+    if dev is None or not settings.refit:
+        return corpus, target
+    y = task.targets(dev)
+    if not task.known(y).all():
+        known = np.flatnonzero(task.known(y))
+        dev, y = dev.select(known), y[known]
+    if task.rare_label is not None:
+        dev = replace(dev, labels=[str(label) for label in task.answers(y)])
+    corpus = _together(corpus, dev)
+    return corpus, Target(task, task.targets(corpus))
 
 
 def _baseline_jobs(

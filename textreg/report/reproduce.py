@@ -53,6 +53,8 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
         task=model.task.name,
         multiclass=summary.multiclass or "ovr",
         class_weight=summary.class_weight,
+        min_label=None if summary.rare is None else summary.rare.least,
+        rare_label=None if summary.rare is None else summary.rare.label,
         seed=0 if split is None else split.seed,
         tol=summary.tol,
         **parts,
@@ -123,6 +125,8 @@ def fit_command(model: Model) -> list[str] | None:
         value = getattr(summary, key)
         if value is not None and value != usual[key].default:
             words += [f"--{key}", _value(value)]
+    if summary.rare is not None:
+        words += _flags("", {"min_label": summary.rare.least, "rare_label": summary.rare.label})
     weights = summary.class_weight
     if isinstance(weights, str):
         words += ["--class-weight", weights]

@@ -7,6 +7,7 @@ Everything that depends on the number of labels, or on whether labels are number
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textreg.errors import UsageError
@@ -24,6 +25,8 @@ __all__ = [
     "MULTICLASS",
     "TASKS",
     "Classification",
+    "Posed",
+    "Rare",
     "Regression",
     "Target",
     "Task",
@@ -44,12 +47,50 @@ class Target(NamedTuple):
     y: Targets
 
 
+class Rare(NamedTuple):
+    """What becomes of labels of few documents.
+
+    Attributes
+    ----------
+    least : int
+        The number of documents that a label needs.
+    label : str or None
+        The label that others are joined into; None to leave them out.
+    """
+
+    least: int = 0
+    label: str | None = None
+
+
+EVERY = Rare()
+"""Every label stays."""
+
+
+class Posed(NamedTuple):
+    """What a training corpus poses.
+
+    Attributes
+    ----------
+    corpus : Corpus
+        The documents to learn from.
+    target : Target
+        What is to be learned from them.
+    rare : dict of str to int
+        The labels that were left out or joined, and their numbers of documents.
+    """
+
+    corpus: Corpus
+    target: Target
+    rare: dict[str, int]
+
+
 def read_target(
     corpus: Corpus,
     name: str = Classification.name,
     loss: str | Loss | None = None,
     multiclass: str = "ovr",
-) -> Target:
+    rare: Rare = EVERY,
+) -> Posed:
     """The task that a training corpus poses, and its targets.
 
     Parameters
@@ -62,6 +103,8 @@ def read_target(
         Default that of the task.
     multiclass : str, default "ovr"
         One of :data:`MULTICLASS`.
+    rare : Rare, optional
+        What becomes of labels of few documents; by default they stay.
 
     Raises
     ------
@@ -69,8 +112,11 @@ def read_target(
         With file and line, if nothing can be learned from the labels.
     """
     family = TASKS[name]
+    corpus, counts = family.usable(corpus, rare.least, rare.label)
     task = family.of(corpus, find_loss(family.default_loss if loss is None else loss), multiclass)
-    return Target(task, task.targets(corpus))
+    if rare.label in task.labels:
+        task = replace(task, rare_label=rare.label)
+    return Posed(corpus, Target(task, task.targets(corpus)), counts)
 
 
 def task_of_header(header: Mapping[str, Any]) -> Task:

@@ -44,6 +44,10 @@ class Options(Protocol):
     def calibrate(self) -> str | None: ...
     @property
     def threshold(self) -> Mapping[str, str] | None: ...
+    @property
+    def min_label(self) -> int | None: ...
+    @property
+    def rare_label(self) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,9 @@ class Task(ABC):
         Name of the loss that was minimized.
     probabilistic : bool
         Whether scores stand for probabilities.
+    rare_label : str or None
+        The label that all labels of few training documents were joined into; those of none count
+        as this one, too.
     name : str
         The user's option: ``textreg train --task NAME``.
     kind : str
@@ -82,6 +89,7 @@ class Task(ABC):
     labels: tuple[str, ...]
     loss: str
     probabilistic: bool
+    rare_label: str | None = None
 
     name: ClassVar[str]
     kind: ClassVar[str]
@@ -114,6 +122,19 @@ class Task(ABC):
     def kinds(cls) -> dict[str, type[Task]]:
         """The classes that :meth:`of` may give, by their ``kind``."""
         return {cls.kind: cls}
+
+    @classmethod
+    def usable(
+        cls, corpus: Corpus, least: int, rare_label: str | None
+    ) -> tuple[Corpus, dict[str, int]]:
+        """A training corpus without the labels of fewer than ``least`` documents.
+
+        Where ``rare_label`` is given, it takes their place. Documents without a weight do not
+        count. Returns these labels as well, each with its number of documents.
+
+        Raises DataError if nothing is left to tell apart.
+        """
+        return corpus, {}
 
     @classmethod
     @abstractmethod
@@ -339,4 +360,5 @@ class Task(ABC):
     @classmethod
     def from_header(cls, header: Mapping[str, Any]) -> Task:
         """The inverse; UsageError for labels or a loss that this task cannot have."""
-        return cls(tuple(header["labels"]), header["loss"], header["probabilistic"])
+        fields = ("loss", "probabilistic", "rare_label")
+        return cls(tuple(header["labels"]), *(header[name] for name in fields))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,7 @@ from textreg.measure.metrics import mean, measure_labels
 from textreg.measure.reliability import Reliability, ThresholdLine, reliability, threshold_lines
 from textreg.measure.thresholds import Threshold, ThresholdCurve, choose_threshold
 from textreg.tasks.base import Options, Task
+from textreg.tasks.rare import documents_of_labels, rare_labels, warn_if_ids, warn_of_left_out
 
 if TYPE_CHECKING:
     from textreg.kinds import Loss
@@ -42,6 +43,10 @@ class Classification(Task):
     def __post_init__(self) -> None:
         if len(self.labels) < 2 or len(set(self.labels)) != len(self.labels):
             raise UsageError(f"a model needs two or more distinct labels, not {list(self.labels)}.")
+        if self.rare_label is not None and self.rare_label not in self.labels:
+            raise UsageError(
+                f"rare labels are joined into '{self.rare_label}', which is no label of the model."
+            )
 
     @classmethod
     def check_options(cls, options: Options) -> None:
@@ -62,14 +67,33 @@ class Classification(Task):
         return {one.kind: one for one in (Binary, OneVsRest, Softmax)}
 
     @classmethod
+    def usable(
+        cls, corpus: Corpus, least: int, rare_label: str | None
+    ) -> tuple[Corpus, dict[str, int]]:
+        if corpus.labels is None:
+            return corpus, {}
+        counts = documents_of_labels(corpus)
+        if all(isinstance(label, str) for label in counts):
+            column = corpus.columns.get("label", "").removesuffix(" (guessed)")
+            warn_if_ids(corpus.labels, len(counts), column)
+        rare = rare_labels(counts, least, rare_label)
+        if not rare:
+            return corpus, {}
+        if rare_label is not None:
+            labels = [rare_label if label in rare else label for label in corpus.labels]
+            return replace(corpus, labels=labels), rare
+        rows = np.array([row for row, label in enumerate(corpus.labels) if label not in rare])
+        warn_of_left_out(rare, least, f"{len(corpus) - len(rows):,} of {len(corpus):,} documents")
+        return replace(corpus.select(rows), skipped=corpus.skipped), rare
+
+    @classmethod
     def of(cls, corpus: Corpus, loss: Loss, multiclass: str) -> Task:
         return classification(labels_of(corpus), loss, multiclass)
 
     # -- targets --------------------------------------------------------------------------------
 
     def targets(self, corpus: Corpus) -> Int64s:
-        labels: Sequence[str | None] = corpus.labels or [None] * len(corpus)
-        return coded(labels, self.labels, corpus.where)[0]
+        return coded(self._counted(corpus), self.labels, corpus.where)[0]
 
     def dev_targets(self, dev: Corpus) -> Int64s:
         if not len(dev) or dev.labels is None:
@@ -78,16 +102,22 @@ class Classification(Task):
                 "(--dev)."
             )
         y = self.targets(dev)
-        warn_of_unknown(dev.labels, self.labels, dev.where)
+        warn_of_unknown(dev.labels, self.labels, dev.where, self.rare_label)
         return y
+
+    def _counted(self, corpus: Corpus) -> Sequence[str | None]:
+        """The labels of documents as they count: those that are not known as the rare one."""
+        labels: Sequence[str | None] = corpus.labels or [None] * len(corpus)
+        if self.rare_label is None:
+            return labels
+        return [label if not label or label in self.labels else self.rare_label for label in labels]
 
     def known(self, y: Targets) -> Bools:
         return np.asarray(y < len(self.labels))
 
     def known_targets(self, corpus: Corpus) -> Int64s:
         code_of = {label: code for code, label in enumerate(self.labels)}
-        labels: Sequence[str | None] = corpus.labels or [None] * len(corpus)
-        codes = [-1 if label is None else code_of.get(label, -1) for label in labels]
+        codes = [-1 if label is None else code_of.get(label, -1) for label in self._counted(corpus)]
         return np.array(codes, dtype=np.int64)
 
     def strata(self, y: Targets) -> tuple[Int64s, Sequence[str]]:
@@ -160,8 +190,10 @@ class Classification(Task):
         thresholds: Mapping[str, float],
         calibration: Calibration | None,
     ) -> Evaluation:
+        if corpus.labels is not None and self.rare_label is not None:
+            warn_of_unknown(corpus.labels, self.labels, corpus.where, self.rare_label)
         return evaluate(
-            corpus.labels or [None] * len(corpus),
+            self._counted(corpus),
             [self.labels[code] for code in self.decide(scores, thresholds).tolist()],
             self.labels,
             self.probabilities(scores, calibration) if self.probabilistic else None,

@@ -59,6 +59,8 @@ class Regression(Task):
                 f"the {options.loss.label()} loss gives no probabilities to calibrate: leave out "
                 "calibrate."
             )
+        if options.min_label is not None or options.rare_label is not None:
+            raise UsageError("a regression has no labels: leave out min_label and rare_label.")
         cls().check_thresholds(options.threshold or {})
 
     @classmethod

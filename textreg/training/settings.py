@@ -16,7 +16,7 @@ from textreg.params import Param, Parametrized, param
 from textreg.plugins import registry
 from textreg.plugins.joining import JoinedBuilder
 from textreg.records import Corpus
-from textreg.tasks import MULTICLASS, TASKS
+from textreg.tasks import MULTICLASS, TASKS, Rare
 from textreg.training.running import check_jobs
 from textreg.training.search.spaces import Dimension, dimensions
 from textreg.training.search.splits import check_fraction
@@ -155,6 +155,17 @@ class TrainingSettings(Parametrized):
     refit: bool = param(
         default=True, help="fit the final model on all documents, held-out ones included"
     )
+    min_label: int | None = param(
+        default=None,
+        min=1,
+        help="leave out labels with fewer training documents than this, and their documents",
+    )
+    rare_label: str | None = param(
+        default=None,
+        metavar="NAME",
+        help="join labels with fewer training documents than min_label into one label of this "
+        "name; min_label is then 2 if not given, or the number of parts of a cross-validation",
+    )
     class_weight: str | Mapping[str, float] | None = param(
         default=None,
         convert=check_class_weight,
@@ -228,6 +239,14 @@ class TrainingSettings(Parametrized):
     def dimensions(self) -> list[Dimension]:
         """Dimensions of ``search_space``; UsageError for a parameter that cannot be searched."""
         return dimensions(self.tuning.search_space or {}, self.parts())
+
+    @property
+    def rare(self) -> Rare:
+        """What becomes of labels of few documents."""
+        least = self.min_label or 0
+        if self.min_label is None and self.rare_label is not None:
+            least = max(2, self.cv or 0)
+        return Rare(least, self.rare_label)
 
     @property
     def searches(self) -> bool:

@@ -16,6 +16,7 @@ from textreg.model.summary import (
     GroupStep,
     PartOrigin,
     PathSummary,
+    RareSummary,
     RegularizerSummary,
     SearchPoint,
     SplitSummary,
@@ -69,6 +70,9 @@ def training_summary(
         iterations=fitted.iterations,
         tol=settings.tol,
         class_weight=weight if isinstance(weight, (str, type(None))) else dict(weight),
+        rare=RareSummary(*settings.rare, dict(context.documents.rare))
+        if context.documents.rare
+        else None,
         interrupted="search" if result.stopped else "fit" if fit.stopped else None,
         split=None if best is None else _split(context),
         metric=None if best is None else settings.metric,

@@ -152,11 +152,13 @@ def train_corpus(
     work = Work(settings.jobs, progress, deadline, partial=partial)
     clock = [time.perf_counter()]
     report = progress or _silent
-    target = read_target(corpus, settings.task, settings.loss, settings.multiclass)
+    corpus, target, rare = read_target(
+        corpus, settings.task, settings.loss, settings.multiclass, settings.rare
+    )
     target.task.check_thresholds(settings.threshold or {})
     if settings.path:
         path_parameter(settings.reg)  # refused before long work
-    documents = SplitCorpus(corpus, target, splits_of(corpus, target, settings))
+    documents = SplitCorpus(corpus, target, splits_of(corpus, target, settings), rare)
     context = SearchContext(documents, settings, features, journal_of(corpus, settings))
     address = settings.tuning.address if documents.splits else None
     with connected(address, settings.reg) as cluster, limited(work.deadline, seconds):

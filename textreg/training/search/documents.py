@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from textreg.features.vectorize import Features
@@ -25,11 +25,15 @@ FeatureValues = tuple[Any, ...]
 
 @dataclass(frozen=True, eq=False)
 class SplitCorpus:
-    """A corpus with its targets and its splits."""
+    """A corpus with its targets and its splits.
+
+    rare: the labels that were left out or joined, and their numbers of documents.
+    """
 
     corpus: Corpus
     target: Target
     splits: Sequence[Split]
+    rare: Mapping[str, int] = field(default_factory=dict)
 
 
 class PreparedFolds(NamedTuple):

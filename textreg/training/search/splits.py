@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from textreg.errors import DataError, UsageError
+from textreg.tasks.rare import REMEDY
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -134,8 +135,8 @@ def _shuffled_classes(
         if len(rows) < 2:
             raise DataError(
                 f"The label '{label}' has one document only, so none can be held out to choose "
-                "hyperparameters on. Add documents with this label, or leave it out; or give "
-                "documents to choose on (--dev FILE)."
+                f"hyperparameters on. {REMEDY.format(least=2)}; or give documents to choose on "
+                "(--dev FILE)."
             )
         yield random.permutation(rows)
 
@@ -200,10 +201,11 @@ def _complete(splits: list[Split], codes: Int64s, labels: Sequence[str], what: s
     for rows, side, at in sides:
         missing = np.setdiff1d(np.arange(len(labels)), codes[rows])
         if len(missing):
+            count = int(np.count_nonzero(codes == missing[0]))
             which = f"of part {at} of {len(splits)} " if at and len(splits) > 1 else ""
             raise DataError(
                 f"Split by {what}, the documents {side} {which}have none with the label "
-                f"'{labels[missing[0]]}'. Add documents, hold out another share (--holdout, --cv), "
-                "or measure on a file of your own (--dev FILE)."
+                f"'{labels[missing[0]]}'. Hold out another share (--holdout, --cv), or measure on "
+                f"a file of your own (--dev FILE). {REMEDY.format(least=count + 1)}."
             )
     return splits

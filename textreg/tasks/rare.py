@@ -1,0 +1,88 @@
+"""Labels of too few documents to learn from, and labels that are rather numbers of documents."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from textreg.errors import DataError, DataWarning, first_few
+
+if TYPE_CHECKING:
+    from textreg.records import Corpus
+
+FEW = 20
+"""Documents from which on a column of labels may be told to look like ids."""
+
+REMEDY = (
+    "Add documents with this label, leave such labels out (--min-label {least}), or join them into "
+    "one (--rare-label other --min-label {least})"
+)
+"""What to do about a label of too few documents; ``least`` is the number that would do."""
+
+NAMED = 5
+"""Labels that a message lists."""
+
+_NUMBERED = re.compile(
+    r"[-+]?\d[\d.,:_ -]*|[a-z]{0,12}[-_#:./ ]?\d+|(?=.*\d)[0-9a-f]{6,}(-?[0-9a-f]{2,})*", re.I
+)
+"""Numbers, dates, ``review_17``, hexadecimal digests and UUIDs."""
+
+
+def documents_of_labels(corpus: Corpus) -> Counter[str]:
+    """The number of documents with a weight above zero of every label; 0 if it has no such."""
+    labels, weights = corpus.labels or (), corpus.sample_weight
+    counts = Counter(labels)
+    if weights is not None:
+        counts.subtract(label for label, w in zip(labels, weights.tolist(), strict=True) if not w)
+    return counts
+
+
+def rare_labels(counts: Mapping[str, int], least: int, rare_label: str | None) -> dict[str, int]:
+    """The labels of fewer than ``least`` documents, the most frequent first, and these numbers.
+
+    Others than ``rare_label``, which such labels are joined into. Raises DataError if there are no
+    two labels left.
+    """
+    rare = {label: n for label, n in counts.items() if n < least and label != rare_label}
+    left = len(counts) - len(rare) + (bool(rare) and rare_label not in (None, *counts))
+    if rare and left < 2:
+        label, most = max(counts.items(), key=lambda item: item[1])
+        raise DataError(
+            f"{len(rare):,} of {len(counts):,} labels have fewer than {least:,} documents, and "
+            f"there must be two others: the most frequent, '{label}', has {most:,}. Ask for fewer "
+            "(--min-label), or check the choice of the label column (--label-col)."
+        )
+    return dict(sorted(rare.items(), key=lambda item: (-item[1], item[0])))
+
+
+def warn_of_left_out(rare: Mapping[str, int], least: int, where: str) -> None:
+    """DataWarning that names the labels that are left out."""
+    listed = first_few([f"'{label}' ({count:,})" for label, count in rare.items()], NAMED)
+    warnings.warn(
+        f"left out {len(rare):,} labels with fewer than {least:,} documents, {where}: {listed}.",
+        DataWarning,
+        stacklevel=2,
+    )
+
+
+def warn_if_ids(labels: Sequence[str], distinct: int, column: str) -> None:
+    """DataWarning if most documents have a label of their own, as in a column of ids.
+
+    labels: of all documents. column: the name of their column, empty if unknown.
+    """
+    if len(labels) < FEW or 2 * distinct <= len(labels):
+        return
+    whose = f" in the column '{column}'" if column else ""
+    looks = "few documents share one"
+    if all(_NUMBERED.fullmatch(label) for label in labels):
+        looks = "they look like ids"
+    warnings.warn(
+        f"the {len(labels):,} documents have {distinct:,} different labels{whose}, such as "
+        f"'{labels[0]}' and '{labels[-1]}': {looks}. Check the choice of the label column "
+        "(--label-col); numbers to be predicted need --task regression.",
+        DataWarning,
+        stacklevel=2,
+    )
