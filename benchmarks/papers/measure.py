@@ -168,7 +168,7 @@ def _atoms(task: Documents, jobs: int) -> list[tuple[int, float]]:
 def _fits(task: Documents, cells: Mapping[str, Any]) -> dict[str, float]:
     """CPU seconds of one fit from zero at the chosen strengths, for methods timed in a paper."""
     results = {}
-    target = read_target(task.train)
+    target = read_target(task.train).target
     for name in SECONDS.get(task.name, ()):
         settings = TrainingSettings.from_options(reg=name, weighting="count", ngrams=1)
         data = prepare(task.train, target, settings)
