@@ -42,6 +42,7 @@ UPWARD = {("model.model", "explain")}  # Model.explain, of one text, is explain.
 ALLOWED = UPWARD | {  # the same inside of a package: Model.save, and how a record shows itself
     ("model.model", "model.storage"),
     ("features.encoder", "features.vectorize"),
+    ("features.joined", "features.vectorize"),
     ("explain.records", "explain.show"),
     ("report.page", "report.charts"),
 }

@@ -61,7 +61,12 @@ def ran(site: Site) -> bool:
 def test_the_model_names_it(site: Site) -> None:
     header, _ = content(site.folder / "model.textreg")
     origin = {"distribution": "acme-spaces", "version": "1.3.0", "api": 1}
-    assert header["tokenizer"] == {"name": "spaces", "params": {"lower": False}, **origin}
+    assert header["parts"][0]["tokenizer"] == {
+        "name": "spaces",
+        "params": {"lower": False},
+        "forms_ngrams": True,
+        **origin,
+    }
     tokenizer, *others = header["summary"]["plugins"]
     assert tokenizer == {"kind": "tokenizer", "name": "spaces", **origin}
     assert [part["kind"] for part in others] == ["regularizer", "loss"]

@@ -257,7 +257,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
 def test_the_model_names_the_file(site: Site) -> None:
     header, _ = content(site.folder / "model.textreg")
     origin = {"distribution": "", "version": "", "api": 1, "file": "mine.py", "sha256": DIGEST}
-    assert header["tokenizer"] == {"name": "pieces", "params": {"at": " "}, **origin}
+    assert header["parts"][0]["tokenizer"] == {
+        "name": "pieces",
+        "params": {"at": " "},
+        "forms_ngrams": True,
+        **origin,
+    }
     tokenizer, regularizer, loss = header["summary"]["plugins"]
     assert tokenizer == {"kind": "tokenizer", "name": "pieces", **origin}
     assert regularizer == {"kind": "regularizer", "name": "mine", **origin}

@@ -194,9 +194,9 @@ def test_header_says_how_it_was_made(tmp_path: Path) -> None:
     assert header["format"] == 1
     assert header["labels"] == ["label 0", "label 1"]
     assert TrainingSummary.from_json(header["summary"]) == SUMMARY
-    assert header["tokenizer"]["name"] == "words"
-    assert header["tokenizer"]["distribution"] == "textreg"
-    assert header["tokenizer"]["version"] == header["textreg"]
+    assert header["parts"][0]["tokenizer"]["name"] == "words"
+    assert header["parts"][0]["tokenizer"]["distribution"] == "textreg"
+    assert header["parts"][0]["tokenizer"]["version"] == header["textreg"]
     assert header["vectorizer"] == Vectorizer(weighting="count").params()
 
 
@@ -391,9 +391,16 @@ def _summary(**values: Any) -> Callable[..., None]:
     return lambda header, arrays: header["summary"].update(values)
 
 
+def _part(key: str, value: Any) -> Callable[..., None]:
+    def change(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        header["parts"][0][key] = value
+
+    return change
+
+
 def _tokenizer(key: str, value: Any) -> Callable[..., None]:
     def edit(header: dict[str, Any], arrays: dict[str, Any]) -> None:
-        header["tokenizer"][key] = value
+        header["parts"][0]["tokenizer"][key] = value
 
     return edit
 
@@ -449,10 +456,17 @@ DAMAGES = {
     "negative columns": (_columns([-1, *range(11)]), "columns are not increasing"),
     "columns that do not fit": (_columns([0, 1]), "weight_ptr. does not divide 35"),
     "stop words missing": (
-        lambda header, arrays: header.pop("stop_words"),
-        "'stop_words' is missing",
+        lambda header, arrays: header["parts"][0].pop("stop_words"),
+        r"'parts\[0\].stop_words' is missing",
     ),
-    "stop words are numbers": (_header("stop_words", [1]), r"'stop_words\[0\]' must be text"),
+    "stop words are numbers": (_part("stop_words", [1]), r"stop_words\[0\]' must be text"),
+    "names of no tokenizer": (_part("names", 11), "not those of its tokenizers"),
+    "negative names": (_part("names", -12), "not those of its tokenizers"),
+    "no tokenizer": (_header("parts", []), "not those of its tokenizers"),
+    "a tokenizer twice": (
+        lambda header, arrays: header["parts"].append({**header["parts"][0], "names": 0}),
+        "two of its tokenizers have the same name",
+    ),
     "weights without columns": (_array("weight_columns", lambda a: a[:-1]), "weights for"),
     "intercepts missing": (_array("intercepts", lambda a: a[:1]), "1 intercepts, not 3"),
     "wrong type": (_array("weights", lambda a: a.astype(np.float32)), "has the type 'F32'"),
@@ -487,7 +501,7 @@ DAMAGES = {
     "no thresholds": (lambda header, arrays: header.pop("thresholds"), "'thresholds' is missing"),
     "no summary": (lambda header, arrays: header.pop("summary"), "'summary' is missing"),
     "no path": (lambda header, arrays: header.pop("path"), "'path' is missing"),
-    "tokenizer is a text": (_header("tokenizer", "words"), "'tokenizer' must be an object"),
+    "tokenizer is a text": (_part("tokenizer", "words"), "tokenizer' must be an object"),
     "regularizer of no object": (_summary(reg=3), "'summary.reg' must be an object, not 3"),
     "groups without a name": (
         _summary(groups={"params": {}}),
@@ -610,7 +624,7 @@ def test_any_damage_is_noticed(small: tuple[Path, bytes, Model], data: st.DataOb
 def strange(path: Path) -> None:
     rewrite(
         path,
-        lambda header, arrays: header["tokenizer"].update(
+        lambda header, arrays: header["parts"][0]["tokenizer"].update(
             name="german", params={"umlauts": True}, distribution="acme-tok", version="1.3.0"
         ),
     )

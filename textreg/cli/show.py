@@ -11,12 +11,13 @@ import click
 from textreg.cli import shared
 from textreg.cli.output import check_target, print_json, print_table, size
 from textreg.errors import UsageError
-from textreg.features.encoder import Encoder
+from textreg.features.joined import AnyEncoder
 from textreg.model.container import file_digest
 from textreg.model.model import Model
 from textreg.model.saved_tokenizer import TokenizerOrigin, missing_tokenizer
 from textreg.model.storage import load_model
 from textreg.model.summary import PartOrigin
+from textreg.plugins.joining import joint_names
 from textreg.terminal import single_line
 
 
@@ -111,7 +112,7 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
         "loss": model.loss,
         "labels": list(model.labels),
         "features": model.n_features,
-        "tokenizer": {"name": encoder.tokenizer.name, **encoder.tokenizer.params()},
+        "tokenizer": _tokenizer(encoder),
         "vectorizer": encoder.vectorizer.params(),
     }
     if model.calibration is not None:
@@ -120,14 +121,15 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
             facts["calibration"]["temperature"] = model.calibration.temperature
     if model.thresholds:
         facts["thresholds"] = model.thresholds
-    if encoder.weighting.norm == "features":
+    if encoder.parts[0].weighting.norm == "features":
         facts["known_words"] = _known_words(encoder)
     if summary is not None:
         facts["regularizer"] = {"name": summary.reg.name, **summary.reg.params}
     plugins = () if summary is None else summary.plugins
     if external := [part for part in plugins if part.distribution != "textreg"]:
         facts["plugins"] = [_origin(part) for part in external]
-    if missing := missing_tokenizer(TokenizerOrigin.of(encoder.tokenizer)):
+    origins = [TokenizerOrigin.of(part.tokenizer) for part in encoder.parts]
+    if missing := " and ".join(filter(None, map(missing_tokenizer, origins))):
         facts["needs"] = missing
     if summary is not None:
         plain = summary.to_json()
@@ -145,10 +147,21 @@ def _origin(part: PartOrigin) -> str:
     return f"{part.kind} {part.name} of {source or 'a program'} (API {part.api})"
 
 
-def _known_words(encoder: Encoder) -> dict[str, Any]:
+def _tokenizer(encoder: AnyEncoder) -> dict[str, Any]:
+    """The names of the tokenizers, and their parameters as options call them."""
+    parts = [(part.label, part.tokenizer.params()) for part in encoder.parts]
+    facts: dict[str, Any] = {"name": ",".join(label for label, _ in parts)}
+    for names, (_, params) in zip(joint_names(parts), parts, strict=True):
+        facts |= {names[key]: value for key, value in params.items()}
+    return facts
+
+
+def _known_words(encoder: AnyEncoder) -> dict[str, Any]:
     """The size of names without a weight, which are kept to scale the rows of documents."""
-    used = set(encoder.names)
-    unused = [name for name in encoder.vocabulary if name not in used]
+    unused: list[str] = []
+    for part in encoder.parts:
+        used = set(part.names)
+        unused += [name for name in part.vocabulary if name not in used]
     # A name, its end in the table of names, and its inverse document frequency.
     n_bytes = sum(len(name.encode("utf-8", "surrogatepass")) + 16 for name in unused)
     return {"without_weight": len(unused), "bytes": n_bytes}

@@ -39,7 +39,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     graph : str or GraphBuilder, optional
         Graph builder, for a regularizer that needs a graph.
     tokenizer : str or Tokenizer, default 'words'
-        Tokenizer.
+        Tokenizer, or several separated by commas.
     ngrams : int, default 2
         Maximum number of words in an n-gram.
     min_df : float, default 1

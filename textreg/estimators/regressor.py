@@ -36,7 +36,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     graph : str or GraphBuilder, optional
         Graph builder, for a regularizer that needs a graph.
     tokenizer : str or Tokenizer, default 'words'
-        Tokenizer.
+        Tokenizer, or several separated by commas.
     ngrams : int, default 2
         Maximum number of words in an n-gram.
     min_df : float, default 1

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from textreg.errors import UsageError
+from textreg.explain.occurrences import Occurrences, Part
 from textreg.explain.records import Explanation, SentenceScore, Word
 from textreg.explain.removal import scores_without
 from textreg.model.model import Model
-from textreg.records import Floats, Int64s, Tokens
+from textreg.records import Floats, Int64s
 from textreg.records.ragged import row_of, sums
 from textreg.text import check_texts, count_rows
 
@@ -20,9 +21,10 @@ BATCH = 1000
 
 
 def gives_offsets(model: Model) -> bool:
-    """Whether the model's tokenizer gives character offsets, which explanations need."""
+    """Whether the model's tokenizers give character offsets, which explanations need."""
     try:
-        model.encoder.tokenizer.encode([""], spans=True)
+        for part in model.encoder.parts:
+            part.tokenizer.encode([""], spans=True)
     except UsageError:
         return False
     return True
@@ -31,10 +33,10 @@ def gives_offsets(model: Model) -> bool:
 def sentence_of(model: Model, texts: Sequence[str], document_ptr: Int64s, sentence: int) -> str:
     """The text of a sentence, if those of text d are ``document_ptr[d]:document_ptr[d + 1]``.
 
-    The tokenizer must give character offsets.
+    The tokenizer, or the first of several, must give character offsets.
     """
     d = int(np.searchsorted(document_ptr, sentence, side="right")) - 1
-    spans = model.encoder.words([texts[d]], spans=True).sentence_spans
+    spans = model.encoder.parts[0].words([texts[d]], spans=True).sentence_spans
     assert spans is not None
     start, end = spans[sentence - int(document_ptr[d])].tolist()
     return texts[d][start:end]
@@ -78,8 +80,7 @@ def _explain(model: Model, texts: Iterator[str], of: str | None) -> Iterator[Exp
 
 
 def _explain_batch(model: Model, texts: Sequence[str], of: str | None) -> Iterator[Explanation]:
-    words = model.encoder.words(texts, spans=True)
-    features = model.encoder.features(words)
+    occurrences = Occurrences.of(model.encoder, texts)
     scores = model.decision_function(texts)
     task, y_pred = model.task, model.decide(scores)
     labels = [str(answer) for answer in task.answers(y_pred)]
@@ -87,8 +88,8 @@ def _explain_batch(model: Model, texts: Sequence[str], of: str | None) -> Iterat
     rows, signs = task.row_of(sides)
     table = task.as_table(scores)
 
-    values = _occurrence_values(model, words, features, rows, signs)
-    removals = _removals(model, words, features, table, sides)
+    values = [_occurrence_values(model, part, rows, signs) for part in occurrences.parts]
+    removals = _removals(model, occurrences, table, sides)
     all_probabilities: Sequence[dict[str, float]] = [{}] * len(texts)
     if model.has_probabilities:
         by_label = model.probabilities(scores).tolist()
@@ -96,8 +97,8 @@ def _explain_batch(model: Model, texts: Sequence[str], of: str | None) -> Iterat
     parts = zip(
         texts, labels, all_probabilities, sides.tolist(), rows.tolist(), signs.tolist(), strict=True
     )
-    sentences = _sentence_scores(features, values, removals)
-    weighted_words = _words(model, features, values)
+    sentences = _sentence_scores(occurrences, values, removals)
+    weighted_words = _words(model, occurrences, values)
     for d, (text, label, probabilities, side, row, sign) in enumerate(parts):
         yield Explanation(
             text=text,
@@ -111,69 +112,85 @@ def _explain_batch(model: Model, texts: Sequence[str], of: str | None) -> Iterat
         )
 
 
-def _occurrence_values(
-    model: Model, words: Tokens, features: Tokens, rows: Int64s, signs: Floats
-) -> Floats:
+def _occurrence_values(model: Model, part: Part, rows: Int64s, signs: Floats) -> Floats:
     """(occurrences,) contributions: weight times value of the feature, divided by its count.
 
     rows, signs: of every document, as of ``Task.row_of``.
     """
-    encoder = model.encoder
+    encoder, features = part.encoder, part.features
     counts = count_rows(features)
     values = counts._replace(data=counts.data.copy())
-    encoder.weigh(values, words)
+    encoder.weigh(values, part.words)
     document = row_of(features.token_document_ptr)
     size = len(encoder.vocabulary)
     # Entries are sorted by document and feature: one binary search finds that of each occurrence.
     entries = row_of(counts.indptr) * size + counts.indices
     place = np.searchsorted(entries, document * size + features.ids)
     contributions = (values.data / counts.data)[place] * signs[document]
-    if model.weights.shape[1]:
+    if len(encoder.names):
         column = encoder.column_of[features.ids] if encoder.columns is not None else features.ids
-        contributions *= np.where(column >= 0, model.weights[rows[document], column], 0.0)
+        weights = model.weights[rows[document], column + part.first]
+        contributions *= np.where(column >= 0, weights, 0.0)
     return contributions
 
 
-def _removals(
-    model: Model, words: Tokens, features: Tokens, table: Floats, sides: Int64s
-) -> Floats:
+def _removals(model: Model, occurrences: Occurrences, table: Floats, sides: Int64s) -> Floats:
     """(sentences,) fall of the log-probability without each sentence.
 
     table: (documents, k) scores of the whole documents.
     """
-    without = scores_without(model.encoder, words, features, model.weights, model.intercepts)
-    home = row_of(features.document_ptr)
+    without = scores_without(occurrences, model.weights, model.intercepts)
+    home = row_of(occurrences.document_ptr)
     return _evidence(model, table, sides)[home] - _evidence(model, without.T, sides[home])
 
 
 def _sentence_scores(
-    features: Tokens, occurrence_values: Floats, removals: Floats
+    occurrences: Occurrences, occurrence_values: Sequence[Floats], removals: Floats
 ) -> Iterator[tuple[SentenceScore, ...]]:
     """The sentences of every document."""
-    assert features.sentence_spans is not None
-    values = sums(row_of(features.sentence_ptr), occurrence_values, features.n_sentences).tolist()
-    spans = features.sentence_spans.tolist()
+    values = np.zeros(len(occurrences.spans))
+    for part, own in zip(occurrences.parts, occurrence_values, strict=True):
+        values += sums(part.sentence, own, len(values))
+    spans = occurrences.spans.tolist()
     every = [
         SentenceScore(start, end, value, removal)
-        for (start, end), value, removal in zip(spans, values, removals.tolist(), strict=True)
+        for (start, end), value, removal in zip(
+            spans, values.tolist(), removals.tolist(), strict=True
+        )
     ]
-    for first, last in itertools.pairwise(features.document_ptr.tolist()):
+    for first, last in itertools.pairwise(occurrences.document_ptr.tolist()):
         yield tuple(every[first:last])
 
 
-def _words(model: Model, features: Tokens, values: Floats) -> Iterator[tuple[Word, ...]]:
-    """The occurrences of every document that contribute to the score."""
-    assert features.spans is not None
-    shown = np.flatnonzero(values)
-    names = model.encoder.vocabulary
-    spans, ids = features.spans[shown].tolist(), features.ids[shown].tolist()
-    every = [
-        Word(start, end, names[feature], value)
-        for (start, end), feature, value in zip(spans, ids, values[shown].tolist(), strict=True)
-    ]
-    borders = np.searchsorted(shown, features.token_document_ptr).tolist()
-    for first, last in itertools.pairwise(borders):
-        yield tuple(every[first:last])
+def _words(
+    model: Model, occurrences: Occurrences, values: Sequence[Floats]
+) -> Iterator[tuple[Word, ...]]:
+    """The occurrences of every document that contribute to the score, where they begin."""
+    names = model.encoder.names
+    every: list[Word] = []
+    documents: list[Int64s] = []
+    for part, own in zip(occurrences.parts, values, strict=True):
+        shown, features = np.flatnonzero(own), part.features
+        assert features.spans is not None
+        ids = features.ids[shown]
+        columns = ids if part.encoder.columns is None else part.encoder.column_of[ids]
+        every += [
+            Word(start, end, names[column], value)
+            for (start, end), column, value in zip(
+                features.spans[shown].tolist(),
+                (columns + part.first).tolist(),
+                own[shown].tolist(),
+                strict=True,
+            )
+        ]
+        documents.append(row_of(features.token_document_ptr)[shown])
+    document = np.concatenate(documents)
+    order = np.arange(len(every))
+    if len(values) > 1:
+        order = np.lexsort((np.array([word.start for word in every], dtype=np.int64), document))
+    borders = np.searchsorted(document[order], np.arange(len(occurrences.document_ptr)))
+    for first, last in itertools.pairwise(borders.tolist()):
+        yield tuple(every[at] for at in order[first:last].tolist())
 
 
 def _evidence(model: Model, table: Floats, sides: Int64s) -> Floats:

@@ -17,11 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from textreg._core import text_counts, text_grams
+from textreg._core import text_counts
+from textreg.explain.occurrences import Occurrences, Part
 from textreg.features.encoder import Encoder
 from textreg.features.ngrams import NGrams
 from textreg.features.weighting import Weighting
-from textreg.records import Floats, Int32s, Int64s, Tokens
+from textreg.records import Floats, Int32s, Int64s
 from textreg.records.ragged import row_of, sums
 
 
@@ -52,18 +53,28 @@ class _Change(NamedTuple):
         return np.asarray(whole[home] - difference)
 
 
-def scores_without(
-    encoder: Encoder, words: Tokens, features: Tokens, weights: Floats, intercepts: Floats
-) -> Floats:
+def scores_without(occurrences: Occurrences, weights: Floats, intercepts: Floats) -> Floats:
     """(k, sentences) scores of the document of each sentence without that sentence.
 
-    words: all words of the documents except stop words. features: every occurrence of a feature of
-    the vocabulary in the same sentences. weights: (k, names), intercepts: (k,).
+    weights: (k, names), intercepts: (k,). What several tokenizers find is scaled each for itself.
     """
-    home = row_of(words.document_ptr)
+    scores = np.repeat(intercepts[:, None], len(occurrences.spans), axis=1)
+    for part in occurrences.parts:
+        own = weights[:, part.first : part.first + len(part.encoder.names)]
+        scores += _part_without(part, occurrences, own)
+    return scores
+
+
+def _part_without(part: Part, occurrences: Occurrences, weights: Floats) -> Floats:
+    """(k, sentences) the share of one tokenizer in the scores; weights: (k, its names)."""
+    encoder, document_ptr = part.encoder, occurrences.document_ptr
+    home = row_of(document_ptr)
     weighting = encoder.weighting
     change = _changes(
-        features.ids, features.sentence_ptr, words.document_ptr, len(encoder.vocabulary), weighting
+        *_recut(part.features.ids, part.sentence, len(home)),
+        document_ptr,
+        len(encoder.vocabulary),
+        weighting,
     )
     weights = _over_vocabulary(encoder, weights)
     scale = np.ones(len(home))
@@ -72,13 +83,17 @@ def scores_without(
     if weighting.norm == "features":
         scale = _lengths(change, *_weighted(change, idf), home)
     elif weighting.norm == "ngrams":
-        grams = _every_gram(words, encoder.vectorizer.ngrams)
-        all_grams = _changes(*grams[:2], words.document_ptr, grams[2], weighting)
+        ids, sentence, size = _every_gram(part)
+        all_grams = _changes(*_recut(ids, sentence, len(home)), document_ptr, size, weighting)
         scale = _lengths(all_grams, all_grams.before, all_grams.after, home)
-    scores = np.empty((len(weights), len(home)))
-    for w, b, out in zip(weights, intercepts, scores, strict=True):
-        out[:] = b + change.without(*_weighted(change, w), home) / scale
-    return scores
+    return np.stack([change.without(*_weighted(change, w), home) / scale for w in weights])
+
+
+def _recut(ids: Int32s, sentence: Int64s, n_sentences: int) -> tuple[Int32s, Int64s]:
+    """Occurrences in order of their sentences, and the offsets of these."""
+    order = np.argsort(sentence, kind="stable")
+    sizes = np.bincount(sentence, minlength=n_sentences)
+    return ids[order], np.concatenate([[0], np.cumsum(sizes)])
 
 
 def _weighted(change: _Change, by: Floats) -> tuple[Floats, Floats]:
@@ -122,12 +137,15 @@ def _over_vocabulary(encoder: Encoder, weights: Floats) -> Floats:
     return wide
 
 
-def _every_gram(words: Tokens, n: int) -> tuple[Int32s, Int64s, int]:
-    """All n-grams of up to ``n`` words: ids, offsets of sentences, and number of n-grams."""
-    tree, streams = NGrams.collect(words, n, 1)
+def _every_gram(part: Part) -> tuple[Int32s, Int64s, int]:
+    """All n-grams of the words: ids, the sentences where they begin, and number of n-grams."""
+    words = part.words
+    tree, streams = NGrams.collect(words, part.encoder.ngrams, 1)
     first = np.concatenate([[0], np.cumsum(tree.sizes)]).astype(np.int32)
-    levels = np.stack(
-        [np.where(ids >= 0, ids + base, -1) for ids, base in zip(streams, first[:-1], strict=True)]
-    ).astype(np.int32)
-    ids, ptr = text_grams.insert_ngrams(levels, words.sentence_ptr)
-    return ids, ptr, int(first[-1])
+    levels = [
+        np.where(ids >= 0, ids + base, -1) for ids, base in zip(streams, first[:-1], strict=True)
+    ]
+    known = [ids >= 0 for ids in streams]
+    ids = np.concatenate([level[which] for level, which in zip(levels, known, strict=True)])
+    sentence = np.concatenate([part.word_sentence[which] for which in known])
+    return ids.astype(np.int32), sentence, int(first[-1])

@@ -19,6 +19,7 @@ from textreg.records.ragged import row_of, sums
 from textreg.structure.grouping import SegmentNames
 
 if TYPE_CHECKING:
+    from textreg.features.vectorize import Features
     from textreg.model.summary import GraphSummary, GroupsSummary, TrainingSummary
     from textreg.records import Bools, Graph
 
@@ -33,7 +34,7 @@ def find_selection(
     top: int = 10,
     *,
     unlabeled: Corpus | None = None,
-    tokens: Tokens | None = None,
+    features: Features | None = None,
 ) -> Selection:
     """Find what training selected in its corpus.
 
@@ -51,8 +52,8 @@ def find_selection(
         Number of groups and features of each kind in the result.
     unlabeled : Corpus, optional
         Further documents that training learned links from.
-    tokens : Tokens, optional
-        Tokens of all documents, those without labels at the end, if they are at hand.
+    features : Features, optional
+        Those of all documents, the ones without labels at the end, if they are at hand.
 
     Returns
     -------
@@ -71,13 +72,14 @@ def find_selection(
             "the model does not say how it was trained, so its selection cannot be found: train it "
             "again with textreg train."
         )
-    if tokens is None:
+    if features is None:
         texts = [*corpus.texts, *(unlabeled.texts if unlabeled is not None else ())]
-        tokens = model.encoder.vectorizer.fit(model.encoder.tokenizer, texts).tokens
-    all_tokens = tokens
+        features = model.encoder.vectorizer.fit(model.encoder.tokenizer, texts)
+    all_tokens = tokens = features.tokens
+    names = features.encoder.names
     if len(corpus) < tokens.n_documents:
         tokens = tokens.select(np.arange(len(corpus)))
-    weights, missing = _spread(model, tokens.vocabulary)
+    weights, missing = _spread(model, names)
     builder = _group_builder(summary)
     groups = calls.build_groups(builder, tokens)
     group_weights = _GroupWeights.of(model, corpus, tokens, groups, weights)
@@ -88,7 +90,7 @@ def find_selection(
         regularizer=summary.reg.name,
         documents=len(corpus),
         trained_on=summary.documents,
-        features=len(tokens.vocabulary),
+        features=len(names),
         missing=missing,
         builder=builder.label(),
         by_group=summary.groups is not None,
@@ -100,7 +102,9 @@ def find_selection(
         shares=() if document_of is None else _shares(document_of, filled, selected),
         order=tuple(order[:top] for order in summary.order),
         order_groups=entry_steps(summary, groups, group_weights.text, top),
-        linked=_linked_features(model, summary, all_tokens, groups, weights, top),
+        linked=_linked_features(
+            model, _graph(summary, all_tokens, groups, len(names)), weights, names, top
+        ),
         path=path_profiles(model, top),
         notes=_notes(model, summary, unlabeled is not None),
     )
@@ -260,39 +264,40 @@ class _GroupWeights:
         return sentence_of(self.model, self.corpus.texts, names.document_ptr, g)
 
 
-def _linked_features(
-    model: Model,
-    summary: TrainingSummary,
-    tokens: Tokens,
-    groups: Groups,
-    weights: Floats,
-    top: int,
-) -> tuple[LinkedFeature, ...]:
-    """The features with the largest weights and their neighbors; nothing without a graph.
-
-    tokens: those of all documents. groups: those of the labeled ones.
-    """
+def _graph(
+    summary: TrainingSummary, tokens: Tokens, groups: Groups, n_features: int
+) -> Graph | None:
+    """The graph of the training; tokens: of all documents, groups: those of the labeled ones."""
     if summary.graph is None:
-        return ()
+        return None
     builder = _again(summary, "graph", summary.graph)
     graph = calls.build_graph(builder, tokens, None if summary.groups is None else groups)
+    return graph.widened(n_features)
+
+
+def _linked_features(
+    model: Model, graph: Graph | None, weights: Floats, names: Sequence[str], top: int
+) -> tuple[LinkedFeature, ...]:
+    """The features with the largest weights and their neighbors; nothing without a graph."""
+    if graph is None:
+        return ()
     labels, rows = model.task.sides, model.task.side_rows(weights)
     best = rows.argmax(axis=0)
     size = rows.max(axis=0, initial=0.0)
     strongest = [int(j) for j in np.argsort(-size, kind="stable")[:top] if size[j] > 0]
     return tuple(
         LinkedFeature(
-            feature=tokens.vocabulary[j],
+            feature=names[j],
             label=labels[best[j]],
             weight=float(size[j]),
-            neighbors=_neighbors(graph, tokens, rows[best[j]], j, top),
+            neighbors=_neighbors(graph, names, rows[best[j]], j, top),
         )
         for j in strongest
     )
 
 
 def _neighbors(
-    graph: Graph, tokens: Tokens, weights: Floats, j: int, top: int
+    graph: Graph, names: Sequence[str], weights: Floats, j: int, top: int
 ) -> tuple[Neighbor, ...]:
     """The ``top`` linked features of feature ``j`` by absolute pull, the largest first."""
     neighbors = []
@@ -307,8 +312,7 @@ def _neighbors(
                 # sandler2008, section 2: the penalty draws w_j to the mean of the weights of its
                 # neighbors, with links that are normalized to a sum of one.
                 share, weight = link / total, float(weights[other])
-                name = tokens.vocabulary[other]
-                neighbors.append(Neighbor(name, share, weight, sign * share * weight))
+                neighbors.append(Neighbor(names[other], share, weight, sign * share * weight))
     return tuple(sorted(neighbors, key=lambda one: (-abs(one.pull), one.feature))[:top])
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Encoder:
-    """Turns texts into rows with the features of a model.
+    """Turns texts into rows with the features of a model, by one tokenizer.
 
     Everything in it is plain data, so that a model file can hold it.
 
@@ -68,11 +68,18 @@ class Encoder:
         if idf is not None and len(idf) != len(vocabulary):
             raise UsageError(f"{len(vocabulary)} features but {len(idf)} idf values.")
         self.tokenizer = tokenizer
+        self.label = tokenizer.name or tokenizer.label()
         self.vectorizer = vectorizer
+        self.ngrams = vectorizer.ngrams_of(tokenizer)
         self.vocabulary = vocabulary
         self.idf = idf
         self.stop_words = tuple(stop_words)
         self.columns = columns
+
+    @property
+    def parts(self) -> tuple[Encoder, ...]:
+        """This one alone, as those of a :class:`~textreg.features.joined.JoinedEncoder`."""
+        return (self,)
 
     @cached_property
     def names(self) -> Sequence[str]:
@@ -170,7 +177,7 @@ class Encoder:
 
         ``words`` are all words of the same documents except stop words, known or not.
         """
-        self.weighting.weigh(rows, self.idf, words, self.vectorizer.ngrams)
+        self.weighting.weigh(rows, self.idf, words, self.ngrams)
 
     @cached_property
     def column_of(self) -> Int32s:
@@ -182,12 +189,12 @@ class Encoder:
     @cached_property
     def tree(self) -> tuple[NGrams, list[Int32s]]:
         """The n-grams of the vocabulary, and the index of each in it, or -1."""
-        return NGrams.of_names(self.vocabulary, self.vectorizer.ngrams)
+        return NGrams.of_names(self.vocabulary, self.ngrams)
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
         """The number of every known word."""
-        words = self.vocabulary if self.vectorizer.ngrams == 1 else self.tree[0].words
+        words = self.vocabulary if self.ngrams == 1 else self.tree[0].words
         return {word: number for number, word in enumerate(words)}
 
     def words(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
@@ -204,7 +211,7 @@ class Encoder:
 
     def features(self, words: Tokens) -> Tokens:
         """Every occurrence of a feature of the vocabulary in the result of :meth:`words`."""
-        single = self.vectorizer.ngrams == 1
+        single = self.ngrams == 1
         # An unknown word keeps a number, so that the words around it do not become neighbors.
         unknown = -1 if single else len(self.tree[0].words)
         number = self._numbers

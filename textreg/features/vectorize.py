@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg._core import text_counts
 from textreg.errors import DataError, UsageError
+from textreg.features.counting import Counted, most_frequent
 from textreg.features.encoder import Encoder
-from textreg.features.ngrams import NGrams, insert_ngrams
+from textreg.features.joined import AnyEncoder, JoinedEncoder, side_by_side
 from textreg.features.weighting import WEIGHTINGS
 from textreg.files import refuse_special
 from textreg.kinds import Tokenizer
 from textreg.params import Parametrized, param
 from textreg.plugins import calls
+from textreg.plugins.joining import parts_of
 from textreg.records import Tokens
-from textreg.text import check_texts, count_rows, renumber
+from textreg.text import CsrArrays, check_texts, count_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from textreg.records import Bools, Int32s, Int64s
+    from textreg.records import Bools, Int64s
 
 
 class Vectorizer(Parametrized):
@@ -61,9 +62,14 @@ class Vectorizer(Parametrized):
     def fit(self, tokenizer: Tokenizer, texts: Sequence[str]) -> Features:
         """The features of training texts, in order of name (code points, word by word).
 
+        Those of joined tokenizers are one after the other, in their order. The pruning is of all
+        together, stop words are dropped by those that give words (``forms_ngrams``), and every
+        tokenizer has weights and row lengths of its own.
+
         Parameters
         ----------
         tokenizer : Tokenizer
+            One, or several joined.
         texts : sequence of str
 
         Returns
@@ -75,38 +81,66 @@ class Vectorizer(Parametrized):
         DataError
             If there are no texts or words, or if pruning leaves no feature.
         UsageError
-            If the file of stop words cannot be read, or min_df or max_df is not a number of
-            documents.
+            If the file of stop words cannot be read or there are no words to drop, or min_df or
+            max_df is not a number of documents.
         """
         texts = check_texts(texts)
         n = len(texts)
         least = _documents("min_df", self.min_df, n, fraction=self.min_df < 1)
         most = _documents("max_df", self.max_df, n, fraction=self.max_df <= 1)
-        stop_words = self._read_stop_words(tokenizer)
-        tokens = words = _by_name(calls.encode(tokenizer, texts), stop_words)
-        if not len(words.ids):
-            raise DataError(_no_words(n, tokenizer, self.stop_words))
-        if self.ngrams > 1:
-            _refuse_spaces(tokenizer, tokens.vocabulary)
+        parts: list[Tokenizer] = parts_of(tokenizer)
+        if self.stop_words is not None and not any(part.forms_ngrams for part in parts):
+            raise UsageError(
+                f"features: stop words are dropped from words, and tokenizer '{tokenizer.name}' "
+                "gives none: leave out stop_words."
+            )
+        counted = [self._count(part, texts, least) for part in parts]
+        keep = self._keep(counted, n, least, most)
+        tokens: list[Tokens] = []
+        encoders, rows = [], []
+        for one, mask in zip(counted, keep, strict=True):
+            part, features, row = self._encode(one, mask)
+            encoders.append(part)
+            rows.append(row)
+            tokens = tokens or [features]
+        encoder: AnyEncoder = encoders[0] if len(encoders) == 1 else _joined(encoders)
+        starts = np.cumsum([0, *(len(one.vocabulary) for one in encoders)])
+        X = side_by_side(rows, starts).matrix(int(starts[-1]))
+        return Features(X=X, tokens=tokens[0], encoder=encoder)
 
-        tree, streams = NGrams.collect(tokens, self.ngrams, least)
-        keep = self._keep(tree, streams, tokens.token_document_ptr, n, least, most)
-        numbers = tree.number(keep)
-        if self.ngrams > 1:
-            tokens = insert_ngrams(tokens, streams, numbers, tree.names(numbers))
-        elif not keep[0].all():
-            tokens = renumber(tokens, numbers[0], tree.names(numbers))
+    def ngrams_of(self, tokenizer: Tokenizer) -> int:
+        """The largest number of tokens of a tokenizer in an n-gram."""
+        return self.ngrams if tokenizer.forms_ngrams else 1
+
+    def _count(self, tokenizer: Tokenizer, texts: Sequence[str], least: float) -> Counted:
+        """The n-grams of one tokenizer; DataError if there is none."""
+        stop_words = self._read_stop_words(tokenizer) if tokenizer.forms_ngrams else ()
+        ngrams = self.ngrams_of(tokenizer)
+        counted = Counted.of(tokenizer, texts, ngrams, least, stop_words)
+        if not len(counted.words.ids):
+            raise DataError(
+                _no_words(len(texts), tokenizer, self.stop_words if stop_words else None)
+            )
+        if ngrams > 1:
+            _refuse_spaces(tokenizer, counted.words.vocabulary)
+        return counted
+
+    def _encode(self, counted: Counted, keep: Bools) -> tuple[Encoder, Tokens, CsrArrays]:
+        """The n-grams to keep as features: their encoder, all occurrences, and weighted rows."""
+        tokens, numbers = counted.features(keep)
         rows = count_rows(tokens)
         idf = None
         if WEIGHTINGS[self.weighting].idf:
+            n = tokens.n_documents
             frequencies = np.bincount(rows.indices, minlength=len(tokens.vocabulary))
             idf = np.log((1 + n) / (1 + frequencies)) + 1
-        encoder = Encoder(tokenizer, self, tokens.vocabulary, idf, stop_words=stop_words)
-        if self.ngrams > 1 and all(level.all() for level in keep):
-            encoder.tree = tree, numbers  # the same as from the names, which is slower
-        encoder.weigh(rows, words)
-        X = rows.matrix(len(tokens.vocabulary))
-        return Features(X=X, tokens=tokens, encoder=encoder)
+        encoder = Encoder(
+            counted.tokenizer, self, tokens.vocabulary, idf, stop_words=counted.stop_words
+        )
+        if len(numbers) > 1 and keep.all():
+            encoder.tree = counted.tree, numbers  # the same as from the names, which is slower
+        encoder.weigh(rows, counted.words)
+        return encoder, tokens, rows
 
     def _read_stop_words(self, tokenizer: Tokenizer) -> tuple[str, ...]:
         """The words of the file as the tokenizer splits them: "don't" may be two."""
@@ -125,44 +159,20 @@ class Vectorizer(Parametrized):
         return tuple(sorted(words.vocabulary[id] for id in np.unique(words.ids)))
 
     def _keep(
-        self,
-        tree: NGrams,
-        streams: Sequence[Int32s],
-        document_ptr: Int64s,
-        n: int,
-        least: float,
-        most: float,
-    ) -> list[Bools]:
-        """Which n-grams of every level become features; the rules are scikit-learn's."""
-        keep = [np.ones(size, dtype=bool) for size in tree.sizes]
+        self, counted: Sequence[Counted], n: int, least: float, most: float
+    ) -> Sequence[Bools]:
+        """Which n-grams become features; the rules are scikit-learn's, for all parts together."""
+        keep = [np.ones(one.size, dtype=bool) for one in counted]
         if least > 1 or most < n:
-            frequencies = [
-                text_counts.document_frequencies(stream, document_ptr, size)
-                for stream, size in zip(streams, tree.sizes, strict=True)
-            ]
-            keep = [(level >= least) & (level <= most) for level in frequencies]
-            if not any(level.any() for level in keep):
-                raise DataError(self._nothing_left(frequencies, n, least, most))
-        if self.max_features is not None and sum(map(np.sum, keep)) > self.max_features:
-            numbers = np.concatenate(tree.number(keep))
-            totals = np.concatenate(
-                [
-                    np.bincount(stream[stream >= 0], minlength=size)
-                    for stream, size in zip(streams, tree.sizes, strict=True)
-                ]
-            )
-            left = np.flatnonzero(numbers >= 0)
-            # Ties are broken by name.
-            chosen = left[np.lexsort((numbers[left], -totals[left]))[: self.max_features]]
-            mask = np.zeros(len(numbers), dtype=bool)
-            mask[chosen] = True
-            keep = np.split(mask, np.cumsum(tree.sizes)[:-1])
-        return keep
+            frequencies = [one.frequencies() for one in counted]
+            keep = [(part >= least) & (part <= most) for part in frequencies]
+            if not any(part.any() for part in keep):
+                raise DataError(self._nothing_left(np.concatenate(frequencies), n, least, most))
+        return (
+            keep if self.max_features is None else most_frequent(counted, keep, self.max_features)
+        )
 
-    def _nothing_left(
-        self, frequencies: Sequence[Int64s], n: int, least: float, most: float
-    ) -> str:
-        every = np.concatenate(frequencies)
+    def _nothing_left(self, every: Int64s, n: int, least: float, most: float) -> str:
         if every.max() < least:
             return (
                 f"no feature is left: the most frequent of {len(every):,} is in {every.max():,} of "
@@ -189,15 +199,15 @@ class Features:
     X : csr_array of float64, shape (documents, features)
         Weighted, with sorted indices.
     tokens : Tokens
-        Every occurrence of a feature, n-grams included; ids are columns of X. Sentences without
-        features are included.
-    encoder : Encoder
+        Every occurrence of a feature of the first tokenizer, n-grams included; ids are columns of
+        X, whose first ones are these features. Sentences without features are included.
+    encoder : Encoder or JoinedEncoder
         Makes rows with these features of new texts.
     """
 
     X: csr_array
     tokens: Tokens
-    encoder: Encoder
+    encoder: AnyEncoder
 
 
 def _documents(name: str, value: float, n: int, *, fraction: bool) -> float:
@@ -212,16 +222,17 @@ def _documents(name: str, value: float, n: int, *, fraction: bool) -> float:
     return value
 
 
-def _by_name(tokens: Tokens, stop_words: Sequence[str]) -> Tokens:
-    """The tokens without stop words, numbered in order of name."""
-    names = sorted(tokens.vocabulary)
-    if not stop_words and names == tokens.vocabulary:
-        return tokens
-    dropped = set(stop_words)
-    names = [name for name in names if name not in dropped]
-    number = {name: place for place, name in enumerate(names)}
-    new = np.array([number.get(name, -1) for name in tokens.vocabulary], dtype=np.int32)
-    return renumber(tokens, new, names)
+def _joined(encoders: Sequence[Encoder]) -> JoinedEncoder:
+    """The encoders as one; DataError if two features have one name."""
+    known = set(encoders[0].vocabulary)
+    for one in encoders[1:]:
+        for name in one.vocabulary:
+            if f"{one.label}: {name}" in known:
+                raise DataError(
+                    f"'{one.label}: {name}' is a feature of tokenizer '{encoders[0].label}', and "
+                    f"what '{name}' of '{one.label}' is called: name '{one.label}' first."
+                )
+    return JoinedEncoder(encoders)
 
 
 def _no_words(n: int, tokenizer: Tokenizer, stop_words: str | None) -> str:

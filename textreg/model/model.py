@@ -15,7 +15,7 @@ from textreg.tasks import Task
 
 if TYPE_CHECKING:
     from textreg.explain import Explanation
-    from textreg.features.encoder import Encoder
+    from textreg.features.joined import AnyEncoder
     from textreg.model.regularization_path import SolutionPath
     from textreg.model.summary import TrainingSummary
     from textreg.records import Floats
@@ -33,7 +33,7 @@ class Model:
     ----------
     task : Task
         What is predicted, with its labels and its loss: see :mod:`textreg.tasks`.
-    encoder : Encoder
+    encoder : Encoder or JoinedEncoder
         Turns texts into features.
     weights : ndarray of shape (k, p)
         Weights of the encoder's p features; k is 1 for two labels or a regression, otherwise the
@@ -65,7 +65,7 @@ class Model:
     def __init__(  # noqa: PLR0913  # a public constructor
         self,
         task: Task,
-        encoder: Encoder,
+        encoder: AnyEncoder,
         weights: Floats,
         intercepts: Floats,
         summary: TrainingSummary | None = None,

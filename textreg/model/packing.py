@@ -35,7 +35,7 @@ def pack_names(names: Sequence[str]) -> tuple[NDArray[np.uint8], Int64s]:
 
 
 def unpack_names(arrays: Arrays, names: str, ptr: str) -> list[str]:
-    """Names from the arrays called ``names`` and ``ptr``; FaultError unless they are distinct.
+    """Names from the arrays called ``names`` and ``ptr``; FaultError unless they are UTF-8.
 
     The lengths of all arrays here are those that the checks below let pass.
     """
@@ -46,8 +46,6 @@ def unpack_names(arrays: Arrays, names: str, ptr: str) -> list[str]:
         decoded = [blob[start:end].decode("utf-8", _SURROGATES) for start, end in pairwise(bounds)]
     except UnicodeDecodeError as error:
         raise FaultError(f"the name of a feature is not UTF-8 ({error.reason})") from error
-    if len(set(decoded)) < len(decoded):
-        raise FaultError("two of its features have the same name")
     return decoded
 
 

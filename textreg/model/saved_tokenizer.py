@@ -39,6 +39,8 @@ class TokenizerOrigin:
         The installed distribution that it is part of; empty for a class that a program registered.
     api : int
         Version of the plugin interface that it was made for.
+    forms_ngrams : bool
+        Whether runs of its tokens become n-grams.
     file, sha256 : str
         Path and SHA-256 digest of a plugin that is one file; empty for others.
 
@@ -53,6 +55,7 @@ class TokenizerOrigin:
     distribution: str
     version: str
     api: int
+    forms_ngrams: bool
     file: str = ""
     sha256: str = ""
 
@@ -77,7 +80,12 @@ class TokenizerOrigin:
                 f"a model with the tokenizer {tokenizer!r} cannot be saved, because no plugin can "
                 f"have the name {tokenizer.name!r}: give its class a name."
             )
-        return cls(name=tokenizer.name, params=tokenizer.params(), **registry.origin(tokenizer))
+        return cls(
+            name=tokenizer.name,
+            params=tokenizer.params(),
+            forms_ngrams=tokenizer.forms_ngrams,
+            **registry.origin(tokenizer),
+        )
 
     @property
     def install_command(self) -> str:
@@ -162,7 +170,7 @@ class UnloadedTokenizer(Tokenizer):
 
     def __init__(self, origin: TokenizerOrigin) -> None:
         super().__init__()
-        self.__dict__.update(name=origin.name, origin=origin)
+        self.__dict__.update(name=origin.name, forms_ngrams=origin.forms_ngrams, origin=origin)
 
     def params(self) -> dict[str, Any]:
         return dict(self.origin.params)

@@ -12,9 +12,9 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 ``rare_label``     label that those of few training documents were joined into; or null
 ``calibration``    of probabilities: :class:`textreg.measure.calibration.Calibration`; or null
 ``thresholds``     decision thresholds by label
-``tokenizer``      :class:`textreg.model.saved_tokenizer.TokenizerOrigin`
+``parts``          tokenizers in the order of their features, one at least, with stop words:
+                   :class:`textreg.model.saved_encoder.SavedPart`
 ``vectorizer``     parameters of the vectorizer
-``stop_words``     words that n-grams pass over
 ``summary``        how the model was trained: :class:`textreg.model.summary.TrainingSummary`; null
                    of models that were not trained by textreg
 ``path``           points of the regularization path: see :mod:`textreg.model.pathfile`; or null
@@ -27,7 +27,7 @@ in the order of their bytes, of the JSON ``[name, dtype, shape]`` and the bytes 
 It shows damage, not who made the file: see :func:`load_model`. The arrays are
 
 ===================  =======  ======================================================================
-``names``            uint8    names of the vocabulary in UTF-8, concatenated
+``names``            uint8    names of the features in UTF-8, concatenated, part by part
 ``name_ptr``         int64    name i is ``names[name_ptr[i]:name_ptr[i + 1]]``
 ``weights``          float64  the weights that are not zero, row by row
 ``weight_ptr``       int64    row i is ``weights[weight_ptr[i]:weight_ptr[i + 1]]``
@@ -51,25 +51,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.features.encoder import Encoder
-from textreg.features.vectorize import Vectorizer
 from textreg.files import write_atomically
 from textreg.measure.calibration import Calibration
 from textreg.model.container import opened, pack
 from textreg.model.faults import FaultError
 from textreg.model.json_records import from_json, to_json
 from textreg.model.model import Model
-from textreg.model.packing import (
-    check_name_lengths,
-    check_row_lengths,
-    offsets_of,
-    pack_names,
-    unpack_names,
-    unpack_rows,
-)
+from textreg.model.packing import check_row_lengths, offsets_of, unpack_rows
 from textreg.model.pathfile import PATH_ARRAYS, check_path_lengths, path_arrays, read_path
 from textreg.model.regularization_path import PathHeader
-from textreg.model.saved_tokenizer import TokenizerOrigin, UnloadedTokenizer, find_tokenizer
+from textreg.model.saved_encoder import (
+    ENCODER_ARRAYS,
+    SavedPart,
+    check_encoder,
+    encoder_arrays,
+    read_encoder,
+    saved_parts,
+)
+from textreg.model.saved_tokenizer import find_tokenizer
 from textreg.model.summary import TrainingSummary
 from textreg.records.ragged import row_of
 from textreg.tasks import task_of_header
@@ -77,18 +76,16 @@ from textreg.tasks import task_of_header
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from textreg.features.joined import AnyEncoder
     from textreg.model.container import Arrays
     from textreg.records import Floats, Int64s
 
 ARRAYS = {
-    "names": "uint8",
-    "name_ptr": "int64",
+    **ENCODER_ARRAYS,
     "weights": "float64",
     "weight_ptr": "int64",
     "weight_columns": "int32",
     "intercepts": "float64",
-    "idf": "float64",
-    "columns": "int64",
     **PATH_ARRAYS,
 }
 """Types of the arrays that are read."""
@@ -115,9 +112,8 @@ class Header:
     rare_label: str | None
     calibration: Calibration | None
     thresholds: dict[str, float]
-    tokenizer: TokenizerOrigin
+    parts: tuple[SavedPart, ...]
     vectorizer: dict[str, Any]
-    stop_words: tuple[str, ...]
     summary: TrainingSummary | None
     path: PathHeader | None
 
@@ -196,7 +192,8 @@ def load_model(
             path=read_path(header.path, arrays, len(weights)),
         )
     if tokenizer:
-        model.encoder.tokenizer = find_tokenizer(path, header.tokenizer)
+        for part, saved in zip(model.encoder.parts, header.parts, strict=True):
+            part.tokenizer = find_tokenizer(path, saved.tokenizer)
     return model
 
 
@@ -207,21 +204,17 @@ def _header_of(model: Model) -> Header:
         **model.task.to_header(),
         calibration=model.calibration,
         thresholds=model.thresholds,
-        tokenizer=TokenizerOrigin.of(encoder.tokenizer),
+        parts=saved_parts(encoder),
         vectorizer=encoder.vectorizer.params(),
-        stop_words=tuple(encoder.stop_words),
         summary=model.summary,
         path=None if model.path is None else model.path.header,
     )
 
 
 def _arrays_of(model: Model) -> Arrays:
-    encoder = model.encoder
-    names, name_ptr = pack_names(encoder.vocabulary)
     rows, columns = np.nonzero(model.weights)
     arrays: dict[str, NDArray[Any]] = {
-        "names": names,
-        "name_ptr": name_ptr,
+        **encoder_arrays(model.encoder),
         "weights": model.weights[rows, columns],
         "weight_ptr": offsets_of(np.count_nonzero(model.weights, axis=1)),
         "weight_columns": columns.astype(np.int32),
@@ -229,41 +222,14 @@ def _arrays_of(model: Model) -> Arrays:
     }
     if model.path is not None:
         arrays |= path_arrays(model.path)
-    if encoder.idf is not None:
-        arrays["idf"] = encoder.idf
-    if encoder.columns is not None:
-        arrays["columns"] = encoder.columns
     return arrays
-
-
-def _encoder(header: Header, arrays: Arrays) -> Encoder:
-    """The encoder, with a tokenizer that is not loaded."""
-    tokenizer = UnloadedTokenizer(header.tokenizer)
-    idf, columns = arrays.get("idf"), arrays.get("columns")
-    if idf is not None and ((idf < 1) | (idf > 100)).any():  # idf = 1 + ln(documents / df)
-        raise FaultError("an idf is outside 1 to 100")
-    vectorizer = Vectorizer(**header.vectorizer)
-    names, ngrams = unpack_names(arrays, "names", "name_ptr"), vectorizer.ngrams
-    if ngrams > 1 and any(name.count(" ") >= ngrams for name in names):
-        raise FaultError(f"the name of a feature has more than {ngrams} words")
-    if columns is not None and (
-        (np.diff(columns) <= 0).any() or (columns < 0).any() or (columns >= len(names)).any()
-    ):
-        raise FaultError(f"its columns are not increasing numbers from 0 to {len(names) - 1}")
-    return Encoder(tokenizer, vectorizer, names, idf, stop_words=header.stop_words, columns=columns)
 
 
 def _check_lengths(lengths: Mapping[str, int], header: Header, rows: int) -> None:
     """FaultError if arrays of these lengths cannot belong together."""
     if missing := ARRAYS.keys() - _OPTIONAL - lengths.keys():
         raise FaultError(f"it has no array '{min(missing)}'")
-    check_name_lengths(lengths, "names", "name_ptr")
-    n_names = lengths["name_ptr"] - 1
-    if lengths.get("idf", n_names) != n_names:
-        raise FaultError(f"it has {lengths['idf']:,} idf values for {n_names:,} features")
-    n_features = lengths.get("columns", n_names)
-    if n_features > n_names:
-        raise FaultError(f"its columns are not increasing numbers from 0 to {n_names - 1}")
+    n_features = check_encoder(lengths, header.parts)
     if lengths["intercepts"] != rows:
         raise FaultError(f"it has {lengths['intercepts']} intercepts, not {rows}")
     check_row_lengths(lengths, ("weights", "weight_columns", "weight_ptr"), rows, n_features)
@@ -272,9 +238,9 @@ def _check_lengths(lengths: Mapping[str, int], header: Header, rows: int) -> Non
 
 def _encoder_and_weights(
     header: Header, arrays: Arrays, rows: int, most: int | None
-) -> tuple[Encoder, Floats]:
+) -> tuple[AnyEncoder, Floats]:
     """The encoder of the features with a weight, and their weights, at most so many bytes."""
-    encoder = _encoder(header, arrays)
+    encoder = read_encoder(header.parts, header.vectorizer, arrays)
     names = "weights", "weight_columns", "weight_ptr"
     values, columns, ptr = unpack_rows(arrays, names, rows, len(encoder.names))
     if not values.all():

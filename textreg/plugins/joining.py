@@ -1,9 +1,9 @@
-"""Several group builders as one: ``--groups lda,sentences``."""
+"""Several parts of one kind as one: ``--groups lda,sentences``, ``--tokenizer words,chars``."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import accumulate
@@ -12,33 +12,27 @@ from typing import Any, ClassVar
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.kinds import GroupBuilder
+from textreg.kinds import GroupBuilder, Plugin, Tokenizer
 from textreg.records import Groups, Tokens
 from textreg.structure.grouping import LazyNames
 
 
-class JoinedBuilder(GroupBuilder):
-    """The groups of several builders, one after the other; made by :func:`join`.
+class Joined(Plugin):
+    """Several parts of one kind, in order: base of the classes that :func:`join` makes.
 
-    A parameter of a builder is called as there if no other has one of that name, and else has the
-    builder's name before it: ``lda_weight`` (``--groups-lda-weight``).
+    A parameter of a part is called as there if no other has one of that name, and else has the
+    part's name before it: ``lda_weight`` (``--groups-lda-weight``).
     """
 
-    builders: ClassVar[tuple[type[GroupBuilder], ...]] = ()
-    parts: list[GroupBuilder]
-
-    @classmethod
-    def parameter(cls, builder: type[GroupBuilder], key: str) -> str:
-        """The name here of the parameter ``key`` of one of the builders."""
-        alone = sum(key in other.declared() for other in cls.builders) == 1
-        return key if alone else f"{builder.label().replace('-', '_')}_{key}"
+    classes: ClassVar[tuple[type[Plugin], ...]] = ()
+    parts: list[Any]
 
     def __init__(self, /, **values: Any) -> None:
         super().__init__(**values)
         own = self.params()
         self.__dict__["parts"] = [
-            builder(**{key: own[self.parameter(builder, key)] for key in builder.declared()})
-            for builder in self.builders
+            part(**{key: own[name] for key, name in names.items()})
+            for part, names in zip(self.classes, _names_of(self.classes), strict=True)
         ]
 
     def __repr__(self) -> str:
@@ -46,7 +40,11 @@ class JoinedBuilder(GroupBuilder):
 
     def __reduce__(self) -> Any:
         # pickle looks classes up by their names, which all that join makes share.
-        return _rejoined, (self.builders, self.params())
+        return joined, (self.kind, self.parts)
+
+
+class JoinedBuilder(Joined, GroupBuilder):
+    """The groups of several builders, one after the other."""
 
     def build(self, tokens: Tokens) -> Groups:
         """All groups, named with their builder first: ``lda: topic 3``."""
@@ -62,6 +60,27 @@ class JoinedBuilder(GroupBuilder):
             n_features=len(tokens.vocabulary),
             names=_Names([(part.label(), it) for part, it in zip(self.parts, built, strict=True)]),
         )
+
+
+class JoinedTokenizer(Joined, Tokenizer):
+    """The tokens of several tokenizers.
+
+    Features are made of those of each part for itself, side by side: see
+    :class:`textreg.features.joined.JoinedEncoder`.
+    """
+
+    def __call__(self, text: str) -> list[list[str]]:
+        """The sentences of every part, one part after the other; all but the first with its name
+        before their tokens: ``chars: th``."""
+        first, *others = self.parts
+        return [
+            *first(text),
+            *(
+                [f"{part.label()}: {token}" for token in sentence]
+                for part in others
+                for sentence in part(text)
+            ),
+        ]
 
 
 class _Names(LazyNames):
@@ -80,32 +99,69 @@ class _Names(LazyNames):
         return f"{label}: {groups.label(group - self.starts[part])}"
 
 
+_BASES: dict[str, type[Joined]] = {"groups": JoinedBuilder, "tokenizer": JoinedTokenizer}
+
+
 @cache
-def join(builders: tuple[type[GroupBuilder], ...]) -> type[JoinedBuilder]:
-    """A class that joins several builders, with the parameters of all; cached.
+def join(kind: str, classes: tuple[type[Plugin], ...]) -> type[Joined]:
+    """A class that joins several parts of a kind, with the parameters of all; cached.
 
     Raises UsageError where two of them have one name: their parameters could not be told apart.
     """
-    labels = [builder.label() for builder in builders]
+    labels = [part.label() for part in classes]
     for label in labels:
         if labels.count(label) > 1:
-            raise UsageError(f"groups: '{label}' is named twice; name each builder once.")
-    body = {
-        "__doc__": JoinedBuilder.__doc__,
-        "name": ",".join(labels),
-        "builders": builders,
-        "order_matters": any(builder.order_matters for builder in builders),
+            raise UsageError(f"{kind}: '{label}' is named twice; name each one once.")
+    base = _BASES[kind]
+    body: dict[str, Any] = {"__doc__": base.__doc__, "name": ",".join(labels), "classes": classes}
+    for trait in ("order_matters", "forms_ngrams"):
+        if hasattr(base, trait):
+            body[trait] = any(getattr(part, trait) for part in classes)
+    made: type[Joined] = type(base.__name__, (base,), body)
+    made._declared = {
+        names[key]: replace(param, name=names[key], help=f"{part.label()}: {param.help}")
+        for part, names in zip(classes, _names_of(classes), strict=True)
+        for key, param in part.declared().items()
     }
-    joined: type[JoinedBuilder] = type("JoinedBuilder", (JoinedBuilder,), body)
-    joined._declared = {
-        (name := joined.parameter(builder, key)): replace(
-            param, name=name, help=f"{builder.label()}: {param.help}"
-        )
-        for builder in builders
-        for key, param in builder.declared().items()
-    }
-    return joined
+    return made
 
 
-def _rejoined(builders: tuple[type[GroupBuilder], ...], params: dict[str, Any]) -> JoinedBuilder:
-    return join(builders)(**params)
+def joined(kind: str, parts: Sequence[Plugin]) -> Any:
+    """One part of several instances; the instance itself of one alone. UsageError of none."""
+    parts = [single for part in parts for single in parts_of(part)]
+    if not parts:
+        raise UsageError(f"{kind}: the list is empty; give one at least, or leave out {kind}.")
+    if len(parts) == 1:
+        return parts[0]
+    names = joint_names([(part.label(), part.params()) for part in parts])
+    made = join(kind, tuple(type(part) for part in parts))(
+        **{
+            own[key]: value
+            for part, own in zip(parts, names, strict=True)
+            for key, value in part.params().items()
+        }
+    )
+    made.__dict__["parts"] = list(parts)
+    return made
+
+
+def parts_of(part: Any) -> list[Any]:
+    """The parts that a part joins; itself if it is a single one."""
+    return list(part.parts) if isinstance(part, Joined) else [part]
+
+
+def joint_names(parts: Sequence[tuple[str, Iterable[str]]]) -> list[dict[str, str]]:
+    """What parameters are called in a joined part: for every part a name by its own name.
+
+    parts: the label and the names of the parameters of each.
+    """
+    keys = [list(own) for _, own in parts]
+    every = [key for own in keys for key in own]
+    return [
+        {key: key if every.count(key) == 1 else f"{label.replace('-', '_')}_{key}" for key in own}
+        for (label, _), own in zip(parts, keys, strict=True)
+    ]
+
+
+def _names_of(classes: Sequence[type[Plugin]]) -> list[dict[str, str]]:
+    return joint_names([(part.label(), part.declared()) for part in classes])

@@ -41,6 +41,8 @@ def regularizer(name: str, /, **params: Any) -> Regularizer:
 def tokenizer(name: str, /, **params: Any) -> Tokenizer:
     """A tokenizer by name; parameters and errors as for :func:`regularizer`.
 
+    Several names with commas between them give one tokenizer that joins them.
+
     Examples
     --------
     >>> tokenizer("words", min_length=2)("A box.")

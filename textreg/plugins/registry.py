@@ -24,6 +24,9 @@ from textreg.plugins.inventory import class_of, ours
 from textreg.plugins.loading import title
 from textreg.plugins.spelling import Spelling
 
+_JOINING = {"groups": "lda,sentences", "tokenizer": "words,chars"}
+"""The kinds of parts that can be joined, each with an example."""
+
 _MOST = 4
 """Distributions that a message names at most."""
 
@@ -40,7 +43,7 @@ class Registry(Spelling):
             One of :data:`~textreg.plugins.entries.KIND_NAMES`.
         name : str
             ``name``, ``distribution:name``, or ``file:name`` for one of a file. Names of group
-            builders with commas between them give one class that joins their groups.
+            builders or tokenizers with commas between them give one class that joins them.
 
         Raises
         ------
@@ -49,8 +52,8 @@ class Registry(Spelling):
             module cannot be loaded or does not keep to the interface.
         """
         _check_kind(kind)
-        if kind == "groups" and "," in name:
-            return self._joined(name)
+        if kind in _JOINING and "," in name:
+            return self._joined(kind, name)
         owner, _, short = name.rpartition(":")
         with self.lock:
             added = self.added_part(kind, short, owner)
@@ -81,8 +84,9 @@ class Registry(Spelling):
         ----------
         kind : str
             One of :data:`~textreg.plugins.entries.KIND_NAMES`.
-        part : str, class or instance
-            A name as for :meth:`find`, a subclass of the kind, or an instance of one.
+        part : str, class, instance or list
+            A name as for :meth:`find`, a subclass of the kind, an instance of one, or for group
+            builders and tokenizers a list of these, which are joined.
         **params
             Parameters by name; an instance is returned with these replaced.
 
@@ -97,6 +101,10 @@ class Registry(Spelling):
 
         _check_kind(kind)
         base = KINDS[kind]
+        if kind in _JOINING and isinstance(part, (list, tuple)):
+            from textreg.plugins.joining import joined
+
+            part = joined(kind, [self.create(kind, one) for one in part])
         if isinstance(part, base) and not params:
             return part
         made = isinstance(part, base) or (isinstance(part, type) and issubclass(part, base))
@@ -134,17 +142,18 @@ class Registry(Spelling):
                 )
             self.blocks.add(name)
 
-    def _joined(self, names: str) -> type[Any]:
-        """One class for several group builders, from their names with commas between them."""
+    def _joined(self, kind: str, names: str) -> type[Any]:
+        """One class for several parts of a kind, from their names with commas between them."""
         from textreg.plugins.joining import join
 
         parts = [part.strip() for part in names.split(",")]
         if not all(parts):
             raise UsageError(
-                f"groups: '{names}' has a comma with no name beside it: name one builder, such "
-                "as lda, or several with commas between them, such as lda,sentences."
+                f"{kind}: '{names}' has a comma with no name beside it: name one, such as "
+                f"{_JOINING[kind].partition(',')[0]}, or several with commas between them, such as "
+                f"{_JOINING[kind]}."
             )
-        return join(tuple(self.find("groups", part) for part in parts))
+        return join(kind, tuple(self.find(kind, part) for part in parts))
 
     def _providers(
         self, kind: str, name: str, owner: str, faults: list[PluginError]

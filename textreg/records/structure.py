@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -134,6 +134,20 @@ class Groups:
         """The features of a group, sorted."""
         return self.indices[self.indptr[group] : self.indptr[group + 1]]
 
+    def widened(self, n_features: int) -> Groups:
+        """The same groups over more features, those added being in none.
+
+        Parameters
+        ----------
+        n_features : int
+            The new number of features, as many as now or more.
+
+        Returns
+        -------
+        Groups
+        """
+        return self if n_features == self.n_features else replace(self, n_features=n_features)
+
     @cached_property
     def merged(self) -> MergedGroups:
         """Groups with the same penalty, without duplicates: see :class:`MergedGroups`."""
@@ -251,6 +265,36 @@ class Graph:
     def n_links(self) -> int:
         """Number of directed links, similar and dissimilar."""
         return int(self.similar.nnz) + (0 if self.dissimilar is None else int(self.dissimilar.nnz))
+
+    def widened(self, n_features: int) -> Graph:
+        """The same links of more features, those added having none.
+
+        Parameters
+        ----------
+        n_features : int
+            The new number of features, as many as now or more.
+
+        Returns
+        -------
+        Graph
+        """
+        if n_features == self.n_features:
+            return self
+        return Graph(
+            self._widened(self.similar, n_features),
+            None if self.dissimilar is None else self._widened(self.dissimilar, n_features),
+            self.classes,
+        )
+
+    def _widened(self, links: csr_array, n_features: int) -> csr_array:
+        """Links with new features between the real and the virtual ones."""
+        from scipy.sparse import csr_array
+
+        real, more = self.n_features, n_features - self.n_features
+        indptr = np.insert(links.indptr, real, np.full(more, links.indptr[real]))
+        indices = np.where(links.indices < real, links.indices, links.indices + more)
+        size = n_features + self.classes
+        return csr_array((links.data, indices, indptr), shape=(size, size))
 
     def __repr__(self) -> str:
         virtual = f", {self.classes} classes" if self.classes else ""

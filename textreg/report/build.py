@@ -11,6 +11,7 @@ import numpy as np
 
 from textreg.errors import UsageError, first_few
 from textreg.explain import Selection, find_selection, gives_offsets
+from textreg.features.vectorize import Features
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg.report.baseline import baseline_of
@@ -134,7 +135,8 @@ def _out_of_fold(model: Model, refits: Refits) -> Predictions:
     encoder, corpus = refits.data.encoder, refits.corpus
     if len(refits.rows) < len(corpus):
         corpus = corpus.select(refits.rows)
-    _ = encoder.tree  # made once, for all models below
+    for part in encoder.parts:
+        _ = part.tree  # made once, for all models below
     models = [
         Model(
             model.task,
@@ -209,11 +211,12 @@ def _report(model: Model, measured: _Measured, title: str, command: Sequence[str
 
 
 def _selection(model: Model, refits: Refits) -> Selection:
+    data = refits.data
     return find_selection(
         model,
         refits.corpus,
-        unlabeled=refits.data.settings.unlabeled,
-        tokens=refits.data.tokens,
+        unlabeled=data.settings.unlabeled,
+        features=Features(data.X, data.tokens, data.encoder),
     )
 
 

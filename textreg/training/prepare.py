@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from textreg.features.encoder import Encoder
+    from textreg.features.joined import AnyEncoder
     from textreg.features.vectorize import Features
     from textreg.records import Floats
     from textreg.tasks.base import Targets
@@ -33,11 +33,13 @@ SEARCH_TOL = 3e-3
 class Prepared:
     """All documents as numbers, those of ``dev`` after those of the corpus.
 
+    tokens: of the features of the first tokenizer, the first columns of X: groups and links are of
+    them alone.
     task, y: what is learned, and its targets (n,). unlabeled: number of documents at the end of
     ``tokens`` that are nowhere else.
     """
 
-    encoder: Encoder
+    encoder: AnyEncoder
     tokens: Tokens
     X: csr_array
     task: Task
@@ -65,13 +67,14 @@ class Prepared:
                     DataWarning,
                     stacklevel=2,
                 )
+        columns = self.X.shape[1]
         problem = Problem(
             X=self.X if len(rows) == self.X.shape[0] else self.X[rows],
             y=self.task.rows(self.y[rows])[0],
             sample_weight=self.sample_weight[rows],
             loss=calls.guarded(settings.loss),
-            groups=groups,
-            graph=graph,
+            groups=None if groups is None else groups.widened(columns),
+            graph=None if graph is None else graph.widened(columns),
             tol=tol,
             max_iter=settings.max_iter,
         )

@@ -14,7 +14,7 @@ from textreg.measure.calibration import METHODS
 from textreg.measure.thresholds import parse_rule
 from textreg.params import Param, Parametrized, param
 from textreg.plugins import registry
-from textreg.plugins.joining import JoinedBuilder
+from textreg.plugins.joining import parts_of
 from textreg.records import Corpus
 from textreg.tasks import MULTICLASS, TASKS, Rare
 from textreg.training.running import check_jobs
@@ -99,7 +99,10 @@ class TrainingSettings(Parametrized):
         help="graph builder, for a regularizer that needs a graph",
     )
     tokenizer: Tokenizer = param(
-        default="words", convert=part_of("tokenizer"), metavar="NAME", help="tokenizer"
+        default="words",
+        convert=part_of("tokenizer"),
+        metavar="NAME",
+        help="tokenizer, or several separated by commas",
     )
     vectorizer: Vectorizer = param(
         default=Vectorizer(), convert=as_given, help="how texts become features"
@@ -269,9 +272,9 @@ class TrainingSettings(Parametrized):
 
     def plugins(self) -> list[dict[str, Any]]:
         """Kind, name and origin of every part, for JSON."""
-        used: list[Plugin] = [self.tokenizer, self.reg, self.loss]
+        used: list[Plugin] = [*parts_of(self.tokenizer), self.reg, self.loss]
         if self.groups is not None:
-            used += self.groups.parts if isinstance(self.groups, JoinedBuilder) else [self.groups]
+            used += parts_of(self.groups)
         if self.graph is not None:
             used.append(self.graph)
         return [{"kind": part.kind, "name": part.label(), **registry.origin(part)} for part in used]

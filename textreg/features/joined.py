@@ -1,0 +1,105 @@
+"""The features of several tokenizers side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textreg.features.encoder import Encoder
+from textreg.plugins.joining import joined
+from textreg.text import CsrArrays
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from textreg.features.vectorize import Vectorizer
+    from textreg.kinds import Tokenizer
+    from textreg.records import Int64s
+
+
+class JoinedEncoder:
+    """Turns texts into rows with the features of a model, a block of columns for each tokenizer.
+
+    The columns are those of the parts side by side, weighted and scaled each for itself, as of a
+    FeatureUnion of vectorizers in scikit-learn. Names of the first part are as they are; all others
+    follow the name of their tokenizer: ``chars: th``.
+
+    Parameters
+    ----------
+    parts : sequence of Encoder
+        Two or more, with the same settings of the vectorizer.
+    """
+
+    def __init__(self, parts: Sequence[Encoder]) -> None:
+        self.parts = tuple(parts)
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizers of all parts, joined."""
+        tokenizer: Tokenizer = joined("tokenizer", [part.tokenizer for part in self.parts])
+        return tokenizer
+
+    @property
+    def vectorizer(self) -> Vectorizer:
+        """That of all parts."""
+        return self.parts[0].vectorizer
+
+    @cached_property
+    def starts(self) -> Int64s:
+        """The first column of every part, and the number of columns: (parts + 1,)."""
+        return np.cumsum([0, *(len(part.names) for part in self.parts)])
+
+    @cached_property
+    def names(self) -> Sequence[str]:
+        """Names of the columns."""
+        first, *others = self.parts
+        return [
+            *first.names,
+            *(f"{part.label}: {name}" for part in others for name in part.names),
+        ]
+
+    def transform(self, texts: Sequence[str]) -> csr_array:
+        """The rows of texts: see :meth:`Encoder.transform`."""
+        return self.rows(texts).matrix(int(self.starts[-1]))
+
+    def rows(self, texts: Sequence[str]) -> CsrArrays:
+        """The arrays of :meth:`transform`, without an import of SciPy."""
+        return side_by_side([part.rows(texts) for part in self.parts], self.starts)
+
+    def restrict(self, columns: NDArray[np.int64]) -> JoinedEncoder:
+        """The encoder of some columns only; all parts stay: see :meth:`Encoder.restrict`."""
+        return JoinedEncoder(
+            [part.restrict(own) for part, own in zip(self.parts, self.split(columns), strict=True)]
+        )
+
+    def split(self, columns: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """Ascending numbers of columns as numbers of columns of every part."""
+        columns = np.asarray(columns, dtype=np.int64)
+        ends = np.searchsorted(columns, self.starts)
+        for start, (first, end) in zip(self.starts, pairwise(ends), strict=False):
+            yield columns[first:end] - start
+
+
+AnyEncoder = Encoder | JoinedEncoder
+
+
+def side_by_side(blocks: Sequence[CsrArrays], starts: Int64s) -> CsrArrays:
+    """Matrices of the same rows as one; block b begins with the column ``starts[b]``."""
+    if len(blocks) == 1:
+        return blocks[0]
+    indptr = np.sum([block.indptr for block in blocks], axis=0)
+    indices = np.empty(indptr[-1], dtype=np.int32)
+    data = np.empty(indptr[-1])
+    place = indptr[:-1].copy()  # where the next entry of every row goes
+    for block, start in zip(blocks, starts.tolist(), strict=False):
+        sizes = np.diff(block.indptr)
+        where = np.arange(len(block.data)) + np.repeat(place - block.indptr[:-1], sizes)
+        indices[where] = block.indices + np.int32(start)
+        data[where] = block.data
+        place += sizes
+    return CsrArrays(indptr, indices, data)
