@@ -18,7 +18,7 @@ import textreg
 from textreg.errors import UsageError
 from textreg.plugins import registry
 from textreg.records import Graph, MultiSolution, Problem
-from textreg.solvers.softmax import best_shift
+from textreg.solvers.class_steps import best_shift
 
 N, P, K = 120, 30, 4
 
@@ -181,7 +181,7 @@ def test_two_labels_are_fitted_as_two() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"reg": "sentence"}, {"reg": "none"}, {"reg": "ridge", "loss": "squared-hinge"}],
+    [{"reg": "stagewise"}, {"reg": "none"}, {"reg": "ridge", "loss": "squared-hinge"}],
 )
 def test_what_has_no_softmax(options: dict[str, str]) -> None:
     with pytest.raises(UsageError, match="cannot go with softmax"):

@@ -286,13 +286,42 @@ class Regularizer(Plugin):
         penalty = getattr(self, "penalty", None)
         return value if penalty is None else value + float(penalty(problem).value(w))
 
+    def objective_softmax(self, problem: Problem, codes: Int64s, w: Floats, b: Floats) -> float:
+        """What :meth:`solve_softmax` minimizes and states as its objective, at any weights.
+
+        The default is the softmax loss, and for every class what :meth:`objective` adds to the
+        loss. Write it where the penalty ties the classes together.
+
+        Parameters
+        ----------
+        problem, codes
+            As for :meth:`solve_softmax`.
+        w : ndarray, shape (classes, p)
+            Weights.
+        b : ndarray, shape (classes,)
+            Intercepts.
+
+        Returns
+        -------
+        float
+            The objective; infinite where such weights are not allowed.
+        """
+        from textreg.solvers.softmax import softmax_loss
+
+        value = softmax_loss(problem, codes, w, b)
+        for each in w:
+            z = problem.design.product(each)
+            value += self.objective(problem, each, 0.0)
+            value -= problem.loss.value(z, problem.y, problem.sample_weight)
+        return value
+
     def scale(self, problem: Problem, parameter: str) -> float:
         """Scale of the search grid of a parameter: grids are fractions of it.
 
         Parameters
         ----------
         problem : Problem
-            The problem that is searched on.
+            The problem that is searched on. If all classes are fitted together, it has ``codes``.
         parameter : str
             Name of the parameter.
 

@@ -123,6 +123,11 @@ class GroupNorms:
         Strength of the absolute weights.
     l2 : float, default 0
         Strength of the squared weights.
+    over_classes : bool, default False
+        Whether weights are (classes, p), and ||w_g|| is the norm over the features of the group and
+        all classes, as in the multinomial sparse group lasso (vincent2014; docs/maths.md, S2). The
+        norm of a group of one feature remains one, that of a row. Methods then take the norms of
+        the rows, ||w_j|| over the classes, in the place of w (p,).
 
     Attributes
     ----------
@@ -147,9 +152,17 @@ class GroupNorms:
     is called ragged: entry e belongs to the feature ``indices[e]``. M maps weights to their copies.
     """
 
-    def __init__(self, groups: Groups, group: float, l1: float, l2: float = 0.0) -> None:
+    def __init__(
+        self,
+        groups: Groups,
+        group: float,
+        l1: float,
+        l2: float = 0.0,
+        *,
+        over_classes: bool = False,
+    ) -> None:
         check_strengths(group=group, l1=l1, l2=l2)
-        merged = groups.merged
+        merged = groups.distinct if over_classes else groups.merged
         self.original = groups
         self.origin = merged.origin
         self.indptr, self.indices = merged.groups.indptr, merged.groups.indices
@@ -170,6 +183,17 @@ class GroupNorms:
         """The penalty at w (p,); pass the ``norms`` of the merged groups if they are known."""
         norms = self.norms(w) if norms is None else norms
         return float(self.strengths @ norms + self.lam @ np.abs(w) + self.l2 * (w @ w))
+
+    def value_over_classes(self, W: Floats) -> float:
+        """The penalty at W (classes, p)."""
+        return self.value_of_sums((W * W).sum(axis=0), np.abs(W).sum(axis=0))
+
+    def value_of_sums(
+        self, squares: Floats, absolutes: Floats, norms: Floats | None = None
+    ) -> float:
+        """The same from sums over the classes (p,), and the ``norms`` if they are known."""
+        norms = self.norms(np.sqrt(squares)) if norms is None else norms
+        return float(self.strengths @ norms + self.lam @ absolutes + self.l2 * squares.sum())
 
     def spread(self, values: Floats) -> Floats:
         """(p,) For every feature the sum of ``values`` (merged groups,) over its groups."""

@@ -11,10 +11,13 @@ from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
 from textreg.params import AUTO, LogGrid, Parametrized, check_decided, param
-from textreg.penalties import GroupNorms
-from textreg.records import Problem, Solution
+from textreg.penalties import GroupNorms, Separable
+from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution
 from textreg.solvers.admm import AdmmOptions, admm
+from textreg.solvers.class_groups import multinomial_groups
+from textreg.solvers.class_steps import SeparableStep
 from textreg.solvers.majorize import majorize
+from textreg.solvers.softmax import multinomial, softmax_loss
 
 
 class Solver(NamedTuple):
@@ -42,6 +45,7 @@ class Group(Regularizer):
 
     name = "group"
     needs = "groups"
+    softmax = True
     group: float = param(
         default=AUTO,
         min=0,
@@ -72,14 +76,15 @@ class Group(Regularizer):
         no part exceeds the strength of its group. Here each feature's gradient is split in
         proportion to the weights of its groups. This gives the smallest such strength if groups do
         not overlap, and an upper bound of it if they do. As multiples of it, the same strengths
-        suit a few topics and thousands of sentences.
+        suit a few topics and thousands of sentences. Under softmax a feature's gradient is the norm
+        over the classes.
         """
         groups = problem.groups
         if parameter != "group" or groups is None or not len(groups.indices):
             return super().scale(problem, parameter)
         member_of = np.repeat(np.arange(len(groups)), np.diff(groups.indptr))
         total = np.bincount(groups.indices, groups.weights[member_of], groups.n_features)
-        shares = problem.gradient_at_zero() / np.where(total > 0, total, np.inf)
+        shares = problem.gradient_sizes_at_zero() / np.where(total > 0, total, np.inf)
         squares = np.bincount(member_of, shares[groups.indices] ** 2, len(groups))
         return float(np.sqrt(squares.max()))
 
@@ -93,10 +98,39 @@ class Group(Regularizer):
             )
         return GroupNorms(problem.groups, self.group, self.l1, self.l2)
 
+    def class_penalty(self, problem: Problem) -> GroupNorms:
+        """The penalty of the weights of all classes together; raises as :meth:`penalty`."""
+        norms = self.penalty(problem)
+        return GroupNorms(norms.original, self.group, self.l1, self.l2, over_classes=True)
+
+    def objective_softmax(self, problem: Problem, codes: Int64s, w: Floats, b: Floats) -> float:
+        """The softmax loss and the penalty, whose norms run over all classes."""
+        return softmax_loss(problem, codes, w, b) + self.class_penalty(problem).value_over_classes(
+            w
+        )
+
     def solve(self, problem: Problem) -> Solution:
         """Minimize loss + penalty; UsageError if the problem has no groups."""
         solve = SOLVERS[self.solver].solve
         return solve(problem, self.penalty(problem), **self.params_of("solver"))
+
+    def solve_softmax(
+        self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
+    ) -> MultiSolution:
+        """Minimize the softmax loss of all classes + penalty; UsageError for another solver.
+
+        The norm of a group runs over its features and all classes (docs/maths.md, S2).
+        """
+        if self.solver != "majorize":
+            raise UsageError(
+                f"{self.name}: the solver '{self.solver}' has no softmax. Take solver=majorize, or "
+                "leave out multiclass."
+            )
+        penalty = self.class_penalty(problem)
+        if penalty.strengths.any():
+            return multinomial_groups(problem, codes, penalty, start)
+        elastic = Separable.constant(penalty.p, l1=self.l1, l2=self.l2)
+        return multinomial(problem, codes, SeparableStep(problem, elastic), start)
 
 
 @hookimpl

@@ -14,9 +14,10 @@ from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Links, Quadratic
 from textreg.records import Floats, Graph, Int64s, MultiSolution, Problem, Solution
 from textreg.records.convert import as_finite
+from textreg.solvers.class_steps import QuadraticStep
 from textreg.solvers.parallel_columns import MergedColumns, merge_linked_columns
 from textreg.solvers.quadratic import quadratic
-from textreg.solvers.softmax import QuadraticStep, multinomial
+from textreg.solvers.softmax import multinomial
 from textreg.structure.linking import scaled_rows
 
 if TYPE_CHECKING:

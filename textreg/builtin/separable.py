@@ -13,9 +13,10 @@ from textreg.kinds import Penalized, Regularizer
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
+from textreg.solvers.class_steps import SeparableStep
 from textreg.solvers.newton import newton
 from textreg.solvers.parallel_columns import merge_parallel_columns
-from textreg.solvers.softmax import SeparableStep, multinomial
+from textreg.solvers.softmax import multinomial
 
 
 class SeparableRegularizer(Penalized):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg._core.arrays import Floats
+from textreg._core.arrays import Floats, Int64s
 from textreg.errors import RecordError, UsageError, did_you_mean
 from textreg.losses import Loss, find_loss
 from textreg.records.convert import (
@@ -65,6 +65,10 @@ class Problem:
     validation : tuple, optional
         Matrix and labels of held-out documents, for procedures that stop early. The matrix is kept
         as a Design.
+    codes : array-like of whole numbers, shape (n,), optional
+        The class of every document, from 0, where all classes are to be fitted together. ``y`` is
+        then that class against the rest which needs the largest strength to have no weight. It is
+        for scales of strengths; ``solve_softmax`` is told by itself.
     callback : callable, optional
         Called with a :class:`Step` after every check. If it returns True, the solver stops and
         returns its best solution so far.
@@ -95,6 +99,7 @@ class Problem:
     threads: int = 1
     start: tuple[Floats, float] | None = None
     validation: tuple[Any, Floats] | None = None
+    codes: Int64s | None = None
     callback: Callable[[Step], bool | None] | None = None
     design: Design = field(init=False, repr=False)
 
@@ -126,6 +131,8 @@ class Problem:
                     f"over {part.n_features}."
                 )
         values = {"X": design.X, "design": design, "y": y, "sample_weight": c, "loss": loss}
+        if self.codes is not None:
+            values["codes"] = checked_codes(self.codes, n)
         values["validation"] = _checked_validation(self.validation, p)
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -184,6 +191,19 @@ class Problem:
         self.loss.derivatives(z, self.y, self.sample_weight, r, h)
         return self.design.transposed_product(r)
 
+    def gradient_sizes_at_zero(self) -> Floats:
+        """(p,) |d loss / d w_j| there; with ``codes`` the norms over the classes under softmax."""
+        if self.codes is None:
+            return np.abs(self.gradient_at_zero())
+        c, codes = self.sample_weight, self.codes
+        totals = np.bincount(codes, weights=c)
+        shares = totals / c.sum() if self.fit_intercept else np.full(len(totals), 1 / len(totals))
+        squares = np.zeros(self.X.shape[1])
+        for k, share in enumerate(shares):
+            squares += self.design.transposed_product(c * (share - (codes == k))) ** 2
+        sizes: Floats = np.sqrt(squares)
+        return sizes
+
     def largest_gradient_at_zero(self) -> float:
         """max_j |d loss / d w_j| there: the smallest l1 strength that leaves no weight."""
         gradient = self.gradient_at_zero()
@@ -241,3 +261,14 @@ def _checked_validation(validation: Any, p: int) -> tuple[Design, Floats] | None
             f"problem has {p} features."
         )
     return design, y
+
+
+def checked_codes(codes: Any, n: int) -> Int64s:
+    """The class of every document, all of them occurring; else a RecordError."""
+    checked: Int64s = as_array("codes", codes, np.int64, (n,))
+    if not n or checked.min() < 0 or len(np.unique(checked)) <= checked.max():
+        raise RecordError(
+            "codes must be the class of every document, from 0 to the number of classes - 1, and "
+            "every class must occur: number them as numpy.unique(..., return_inverse=True) does."
+        )
+    return checked

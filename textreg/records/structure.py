@@ -159,13 +159,23 @@ class Groups:
         l1 = sums(feature, self.weights[single], self.n_features)
 
         several = np.flatnonzero(sizes > 1)
-        first, same_as = distinct_rows(self.indptr, self.indices, several)
-        origin[several] = same_as
-        weights = sums(same_as, self.weights[several], len(first))
-        indptr, indices = take_rows(self.indptr, self.indices, several[first])
-        return MergedGroups(
-            groups=Groups(indptr, indices, weights, self.n_features), l1=l1, origin=origin
-        )
+        groups, origin[several] = self._distinct(several)
+        return MergedGroups(groups=groups, l1=l1, origin=origin)
+
+    @cached_property
+    def distinct(self) -> MergedGroups:
+        """The same, but groups of one feature remain groups."""
+        filled = np.flatnonzero(np.diff(self.indptr))
+        origin = np.full(len(self), -1, dtype=np.int64)
+        groups, origin[filled] = self._distinct(filled)
+        return MergedGroups(groups=groups, l1=np.zeros(self.n_features), origin=origin)
+
+    def _distinct(self, chosen: Int64s) -> tuple[Groups, Int64s]:
+        """The chosen groups without duplicates; and where each of them went."""
+        first, same_as = distinct_rows(self.indptr, self.indices, chosen)
+        weights = sums(same_as, self.weights[chosen], len(first))
+        indptr, indices = take_rows(self.indptr, self.indices, chosen[first])
+        return Groups(indptr, indices, weights, self.n_features), same_as
 
 
 @dataclass(frozen=True)

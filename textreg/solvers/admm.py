@@ -21,10 +21,10 @@ from textreg._core.groups import admm_copies
 from textreg.params import Parametrized, param
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Problem, Solution, SolverReport, Step
-from textreg.solvers.certificate import group_bound, relative_gap
+from textreg.solvers.certificate import Target, group_bound, relative_gap
 from textreg.solvers.engine import Engine
+from textreg.solvers.group_fit import VectorFit, rounded
 from textreg.solvers.outcome import checks_overflow, finish
-from textreg.solvers.small_weights import zero_small_weights
 
 PAPER_ITERATIONS = 100
 """The paper's limit (section 4)."""
@@ -120,6 +120,7 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
     limit = PAPER_ITERATIONS if stop == "paper" else problem.max_iter
     best, bound, gap = np.inf, -np.inf, math.inf
     best_w, best_b, best_norms = engine.w.copy(), engine.b, norms
+    fit = VectorFit(engine, penalty)
     history: list[Step] = []
     iteration, met, stopped, residual = 0, False, False, math.inf
 
@@ -140,15 +141,17 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
             met = change <= PAPER_CHANGE * float(np.linalg.norm(before))
         last = met or iteration == limit
         if iteration % CHECK == 0 or last:
-            w = zero_small_weights(engine, penalty, problem.tol)
-            objective = engine.loss_at(w) + penalty.value(w)
+            w, objective = rounded(fit, fit.value(), problem.tol)
             if objective < best:
                 best, best_w, best_b = objective, w, engine.b
                 best_norms = norms.copy()
             if stop == "gap" or last:
                 # After the v step, -u_g is lambda_g times a subgradient of the norm at v_g: the
                 # multipliers lie in their balls and are dual feasible.
-                bound = max(bound, group_bound(engine, penalty, -u, problem.tol, best)[0])
+                found, _ = group_bound(
+                    fit.dual(), penalty, fit.size(), -u, Target(best, problem.tol)
+                )
+                bound = max(bound, found)
                 gap = relative_gap(best, bound)
                 met = met or (stop == "gap" and gap <= problem.tol)
             history.append(Step(iteration, best, gap))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -109,8 +110,61 @@ def conjugate_bound(engine: Engine, conjugate: Callable[[Floats], float]) -> flo
     return dual_value(engine, alpha) - value
 
 
+class Target(NamedTuple):
+    """The objective to certify; a bound within the relative gap ``tol`` of it is good enough."""
+
+    objective: float
+    tol: float
+
+
+class DualPoint(Protocol):
+    """Dual variables of the loss, and what they say of every feature.
+
+    Attributes
+    ----------
+    products : ndarray, shape (p,)
+        X'alpha, or for several classes the sizes of what l1 leaves of its rows.
+    lam : ndarray, shape (p,)
+        How large a product may be at no cost.
+    """
+
+    products: Floats
+    lam: Floats
+
+    def value(self, scale: float = 1.0) -> float:
+        """The part of the dual value (D1) that is due to the loss, or a lower bound of it.
+
+        scale: a factor in [0, 1] of all dual variables.
+        """
+
+    def damp(self, features: Int32s, excess: Floats) -> None:
+        """Lower the products of some features by ``excess``, in the documents that hold them."""
+
+
+class EngineDual:
+    """The dual variables of the documents at the present fit of an engine."""
+
+    def __init__(self, engine: Engine, lam: Floats) -> None:
+        self._engine, self.lam = engine, lam
+        self._alpha = dual_scores(engine)
+        self.products = engine.design.transposed_product(self._alpha)
+
+    def value(self, scale: float = 1.0) -> float:
+        """The part of the dual value (D1) that is due to the loss."""
+        return dual_value(self._engine, scale * self._alpha)
+
+    def damp(self, features: Int32s, excess: Floats) -> None:
+        """Lower the products of some features by ``excess``, in the documents that hold them."""
+        alpha, design = self._alpha, self._engine.design
+        factor = np.ones(len(alpha))
+        column_damping(*design.columns, alpha, features, excess, factor)
+        alpha *= factor
+        balance(self._engine, alpha)
+        self.products = design.transposed_product(alpha)
+
+
 def group_bound(
-    engine: Engine, penalty: GroupNorms, u: Floats, tol: float, objective: float
+    dual: DualPoint, penalty: GroupNorms, size: Floats, u: Floats, target: Target
 ) -> tuple[float, Floats]:
     """Lower bound for overlapping groups, and the dual variables u (ragged) that it ends with.
 
@@ -121,63 +175,55 @@ def group_bound(
 
     Parameters
     ----------
-    engine : Engine
-        The present fit.
+    dual : DualPoint
+        The dual variables of the loss at the present fit; changed.
     penalty : GroupNorms
         The penalty.
+    size : ndarray, shape (p,)
+        |w_j|, or the norm of the weights of feature j in all classes.
     u : ndarray
         Where to begin, ragged, ||u_g|| <= lambda_g; changed in place.
-    tol : float
-        Relative duality gap to reach.
-    objective : float
-        The value to certify: a bound within ``tol`` of it is good enough.
+    target : Target
+        What is to be certified, and how closely.
     """
+    objective, tol = target
     from_groups = penalty.gather(u)
-    alpha = dual_scores(engine)
     slack = SLACK * tol * penalty.floor
     # At the optimum the ridge leaves an excess of 2 l2 |w_j|.
-    allowed = penalty.lam + 2.0 * penalty.l2 * np.abs(engine.w) + 0.5 * slack
-    products = engine.design.transposed_product(alpha)
-    best, best_scale = _scaled_bound(engine, penalty, alpha, np.abs(products - from_groups))
+    allowed = dual.lam + 2.0 * penalty.l2 * size + 0.5 * slack
+    best, best_scale = _scaled_bound(dual, penalty, np.abs(dual.products - from_groups))
     enough = (1.0 - tol) * objective
-    hopeless = relative_gap(objective, dual_value(engine, alpha)) > HOPELESS * tol
+    hopeless = relative_gap(objective, dual.value()) > HOPELESS * tol
     for _ in range(0 if hopeless else REPAIRS):
-        before, t = best, products - from_groups
+        before, t = best, dual.products - from_groups
         for _ in range(REPEATS):
             penalty.improve_duals(u, t, allowed, SWEEPS)
-            bound, scale = _scaled_bound(engine, penalty, alpha, np.abs(t))
+            bound, scale = _scaled_bound(dual, penalty, np.abs(t))
             gain = bound - best
             if gain > 0.0:
                 best, best_scale = bound, scale
             if best >= enough or gain < GAIN * (enough - best):
                 break
-        from_groups = products - t
+        from_groups = dual.products - t
         excess = np.abs(t) - allowed
         violated = np.flatnonzero(excess > 0.5 * slack).astype(np.int32)
         if len(violated) == 0 or relative_gap(objective, best) <= tol or best <= before:
             break
-        if relative_gap(objective, dual_value(engine, alpha)) > tol:
+        if relative_gap(objective, dual.value()) > tol:
             break  # even without scaling alpha is too far from optimal: improve the primal first
-        factor = np.ones(len(alpha))
-        signed_excess = np.copysign(excess[violated], t[violated])
-        column_damping(*engine.design.columns, alpha, violated, signed_excess, factor)
-        alpha *= factor
-        balance(engine, alpha)
-        products = engine.design.transposed_product(alpha)
+        dual.damp(violated, np.copysign(excess[violated], t[violated]))
     u *= best_scale
     return best, u
 
 
-def _scaled_bound(
-    engine: Engine, penalty: GroupNorms, alpha: Floats, t: Floats
-) -> tuple[float, float]:
+def _scaled_bound(dual: DualPoint, penalty: GroupNorms, t: Floats) -> tuple[float, float]:
     """The best bound from scaling (alpha, u) with |X'alpha - M'u| = t (p,), and the scale.
 
-    Since sum_j m_j |w_j| <= penalty(w) (GroupNorms.floor), t_j may exceed lam_j by kappa m_j if
-    everything is scaled by 1 / (1 + kappa). The ridge pays for any further excess (D3).
+    Since sum_j m_j |w_j| <= penalty(w) (GroupNorms.floor), t_j may exceed lam_j by kappa m_j
+    if everything is scaled by 1 / (1 + kappa). The ridge pays for any further excess (D3).
     """
-    violated = np.flatnonzero(t > penalty.lam)
-    excess, floor = t[violated] - penalty.lam[violated], penalty.floor[violated]
+    violated = np.flatnonzero(t > dual.lam)
+    excess, floor = t[violated] - dual.lam[violated], penalty.floor[violated]
     # A feature in no group has next to no floor: beyond FARTHEST the scale is zero anyway.
     largest = min(float((excess / floor).max(initial=0.0)), FARTHEST)
     shares = KAPPAS if penalty.l2 > 0.0 else (1.0,)
@@ -185,7 +231,7 @@ def _scaled_bound(
     for share in shares:
         kappa = share * largest
         scale = 1.0 / (1.0 + kappa)
-        bound = dual_value(engine, scale * alpha)
+        bound = dual.value(scale)
         if share < 1.0:
             rest = scale * np.maximum(excess - kappa * floor, 0.0)
             bound -= float(rest @ rest) / (4.0 * penalty.l2)

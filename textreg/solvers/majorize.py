@@ -17,15 +17,16 @@ majorization-minimization fast:
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from textreg.penalties import GroupNorms
 from textreg.records import Floats, Problem, Solution, Step
-from textreg.solvers.certificate import group_bound, relative_gap
+from textreg.solvers.certificate import Target, group_bound, relative_gap
 from textreg.solvers.engine import IDLE, Engine
+from textreg.solvers.group_fit import GroupFit, VectorFit, rounded
 from textreg.solvers.outcome import checks_overflow, finish
-from textreg.solvers.small_weights import zero_small_weights
 
 S_START = 10.0
 """Where every s_g starts: above the norms of models of text."""
@@ -39,8 +40,8 @@ S_LEAST = 1e-6
 LARGEST_GROWTH = 2.0
 """Largest extra factor of s for a growing group in a round."""
 
-PASSES, POLISH = 3, 10
-"""Most rounds of coordinate descent and iterations of conjugate gradients in a step."""
+POLISH = 10
+"""Most iterations of conjugate gradients in a step."""
 
 ROUGH = 3
 """Rounds at the start without conjugate gradients."""
@@ -62,6 +63,9 @@ MEMORY = 5
 WORSE, RESTARTS = 1e-6, 8
 """Relative rise of the objective, or the tolerance if smaller, at which acceleration restarts.
 After RESTARTS times it pauses for longer and longer: groups that vanish make it cycle."""
+
+UNIT = "rounds of reweighting"
+"""What iterations are called."""
 
 STRIDE = 0.3
 """Largest change of the logarithm of any s_g by acceleration."""
@@ -110,6 +114,23 @@ class AndersonAcceleration:
         return stepped
 
 
+class Reweighted(NamedTuple):
+    """How a run of :func:`reweight` ended.
+
+    w, b, objective: the best weights and intercepts, and their objective. u: ragged, the dual
+    variables of the groups. ended: whether the caller stopped it. The others are as in a Solution.
+    """
+
+    w: Floats
+    b: Any
+    objective: float
+    gap: float
+    iterations: int
+    history: tuple[Step, ...]
+    u: Floats
+    ended: bool
+
+
 @checks_overflow
 def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     """Minimize loss + penalty over overlapping groups by majorization-minimization.
@@ -131,37 +152,55 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     -----
     Equations (M1) to (M4) of docs/maths.md; anderson1965 and walker2011 for the acceleration.
     """
-    engine = Engine(problem, penalty.value)
+    fit = VectorFit(Engine(problem, penalty.value), penalty)
+    found = reweight(problem, penalty, fit, warm=problem.start is not None)
+    solution = Solution(
+        w=found.w,
+        b=found.b,
+        objective=found.objective,
+        gap=found.gap,
+        iterations=found.iterations,
+        converged=found.gap <= problem.tol,
+        history=found.history,
+        group_norms=penalty.copies(found.w, found.u),
+    )
+    return finish(problem, solution, UNIT, stopped=found.ended)
+
+
+def reweight(problem: Problem, penalty: GroupNorms, fit: GroupFit, *, warm: bool) -> Reweighted:
+    """The rounds of reweighting, from where ``fit`` stands.
+
+    problem: for its options. warm: whether the weights of ``fit`` are a start that was given.
+    """
     s = np.full(len(penalty.strengths), S_START)
-    if problem.start is not None:
-        s = np.clip(S_WARM * penalty.norms(engine.w), S_WARM_LEAST, S_START)
-    best_w, best_b, best = engine.w.copy(), engine.b, np.inf
+    if warm:
+        s = np.clip(S_WARM * penalty.norms(fit.size()), S_WARM_LEAST, S_START)
+    best_w, best_b, best = fit.w.copy(), fit.intercept(), np.inf
     bound, u = -np.inf, np.zeros(len(penalty.indices))
     history: list[Step] = []
     gap, least, next_check = math.inf, math.inf, FIRST_CHECK
     acceleration = AndersonAcceleration()
-    iteration, effort, next_effort, idle, ended = 0, 1, 1, 0, False
+    iteration, effort, next_effort, idle, ended, stuck = 0, 1, 1, 0, False, False
 
-    while not gap <= problem.tol and iteration < problem.max_iter and not ended:
+    while not gap <= problem.tol and iteration < problem.max_iter and not ended and not stuck:
         iteration += 1
         inner = penalty.majorizer(s)
-        active = engine.active(inner, engine.gradient())
-        polish = POLISH if iteration > ROUGH else 0
-        fall = engine.step(active, inner, passes=PASSES, polish=polish, effort=effort)
-        norms = penalty.norms(engine.w)
-        value = engine.value + penalty.value(engine.w, norms)
+        fall = fit.improve(inner, POLISH if iteration > ROUGH else 0, effort)
+        size = fit.size()
+        norms = penalty.norms(size)
+        value = fit.value(norms)
         falling = least - value > problem.tol * value
         effort = 1
         idle = idle + 1 if fall == 0.0 and bool((s <= norms + S_LEAST).all()) else 0
         stuck = idle > IDLE
         due = iteration >= next_check + (PATIENCE if falling else 0)
         if due or stuck or iteration == problem.max_iter:
-            w = zero_small_weights(engine, penalty, problem.tol)
-            objective = engine.loss_at(w) + penalty.value(w)
+            w, objective = rounded(fit, value, problem.tol)
             if objective < best:
-                best_w, best_b, best = w, engine.b, objective
-            start = penalty.duals(penalty.strengths / np.maximum(s, norms), engine.w)
-            new_bound, new_u = group_bound(engine, penalty, start, problem.tol, best)
+                best_w, best_b, best = w, fit.intercept(), objective
+            start = fit.duals(penalty.strengths / np.maximum(s, norms))
+            target = Target(best, problem.tol)
+            new_bound, new_u = group_bound(fit.dual(), penalty, size, start, target)
             if new_bound > bound:
                 bound, u = new_bound, new_u
             gap = relative_gap(best, bound)
@@ -170,7 +209,7 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
             next_effort = min(2 * next_effort, MOST) if at_norms and fall < negligible else 1
             effort = next_effort
             history.append(Step(iteration, best, gap))
-            ended = bool(problem.callback and problem.callback(history[-1])) or stuck
+            ended = bool(problem.callback and problem.callback(history[-1]))
             next_check = iteration + min(
                 8, max(2, round(math.log2(min(max(gap / problem.tol, 1.0), 256.0))))
             )
@@ -179,17 +218,7 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
         least = min(least, value)
         s = _touching_points(acceleration if iteration > FIRST_CHECK else None, s, norms, penalty)
 
-    solution = Solution(
-        w=best_w,
-        b=best_b,
-        objective=best,
-        gap=gap,
-        iterations=iteration,
-        converged=gap <= problem.tol,
-        history=tuple(history),
-        group_norms=penalty.copies(best_w, u),
-    )
-    return finish(problem, solution, "rounds of reweighting", stopped=ended and not stuck)
+    return Reweighted(best_w, best_b, best, gap, iteration, tuple(history), u, ended)
 
 
 def _touching_points(

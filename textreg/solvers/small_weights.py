@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from textreg.penalties import GroupNorms
 from textreg.records import Floats
-from textreg.solvers.engine import Engine
 
 SMALL = 1e-5
 """Weights below this may be set to zero."""
 
 
-def zero_small_weights(engine: Engine, penalty: GroupNorms, tol: float) -> Floats:
-    """A copy of the engine's weights, the small ones set to zero.
+def zero_small_weights(
+    w: Floats, objective: float, objective_at: Callable[[Floats], float], tol: float
+) -> Floats:
+    """A copy of the weights w, of any shape, the small ones set to zero.
 
-    If that raised the objective by a relative ``tol`` / 10 or more, they stay as they are.
+    If that raised their ``objective`` by a relative ``tol`` / 10 or more, they stay as they are.
     """
-    w: Floats = engine.w.copy()
     sparse: Floats = np.where(np.abs(w) < SMALL, 0.0, w)
-    if np.array_equal(sparse, w):
-        return w
-    objective = engine.value + penalty.value(w)
-    negligible = engine.loss_at(sparse) + penalty.value(sparse) <= objective * (1.0 + 0.1 * tol)
-    return sparse if negligible else w
+    if np.array_equal(sparse, w) or objective_at(sparse) <= objective * (1.0 + 0.1 * tol):
+        return sparse
+    unchanged: Floats = w.copy()
+    return unchanged

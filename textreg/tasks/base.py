@@ -110,7 +110,7 @@ class Task(ABC):
                 what = options.reg.label() if extends else f"the {options.loss.label()} loss"
                 raise UsageError(
                     f"{what} cannot go with softmax: leave out multiclass, or take the logistic "
-                    "loss and one of ridge, lasso, elastic, network or laplacian."
+                    "loss and one of sentence, group, ridge, lasso, elastic, network or laplacian."
                 )
         if options.metric not in cls.metrics:
             raise UsageError(

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import logsumexp
 
 from textreg.errors import DataError, UsageError
 from textreg.kinds import Regularizer
 from textreg.params import LogGrid
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Step
+from textreg.solvers.softmax import softmax_loss
 from textreg.testing.checks import Checks, near, require
 from textreg.testing.objectives import objective_of
 from textreg.testing.problems import (
@@ -55,13 +55,6 @@ def together(part: Regularizer, problem: Problem, codes: Int64s) -> MultiSolutio
     """Its solution for all classes, without a word on how well it converged."""
     with quiet():
         return part.solve_softmax(problem, codes)
-
-
-def softmax_loss(problem: Problem, codes: Int64s, w: Floats, b: Floats) -> float:
-    """The loss at weights w (classes, p) and intercepts b (classes,)."""
-    z = problem.X @ w.T + b
-    losses = logsumexp(z, axis=1) - z[np.arange(len(codes)), codes]
-    return float(problem.sample_weight @ losses)
 
 
 @checks.add("multiclass")
@@ -121,13 +114,17 @@ def _softmax(part: Regularizer) -> None:
 @checks.add("softmax-objective", applies=has_softmax)
 def _softmax_objective(part: Regularizer) -> None:
     """The objective of solve_softmax is the softmax loss, and what the regularizer adds for each
-    class. No weights nearby have a lower one, a gap is valid, and the intercepts sum to 0."""
+    class, or what objective_softmax says. No weights nearby have a lower one, a gap is valid, and
+    the intercepts sum to 0."""
     problem, codes = labeled()
     ready = prepared(part, problem)
-    of = objective_of(part)(ready, problem)
+    own = type(part).objective_softmax is not Regularizer.objective_softmax
+    of = None if own else objective_of(part)(ready, problem)
     found = together(ready, problem, codes)
 
     def objective(w: Floats, b: Floats) -> float:
+        if of is None:
+            return ready.objective_softmax(problem, codes, w, b)
         # What is added to the loss of two classes is added here for each class.
         added = [of(each, 0.0) - loss_at(problem, each, 0.0)[0] for each in w]
         return softmax_loss(problem, codes, w, b) + sum(added)

@@ -58,8 +58,12 @@ class Problems:
         return self.problem if row is None else self.problem.replace(y=self.targets[row])
 
     def hardest(self) -> Problem:
-        """The problem of the weight vector that needs the largest penalty strength to vanish."""
-        problems = (self.problem.replace(y=y) for y in self.targets)
+        """The problem of the weight vector that needs the largest penalty strength to vanish.
+
+        If all are fitted together, it also has the class of every document.
+        """
+        codes = self.y.astype(np.int64) if self.task.joint else None
+        problems = (self.problem.replace(y=y, codes=codes) for y in self.targets)
         return max(problems, key=Problem.largest_gradient_at_zero)
 
 

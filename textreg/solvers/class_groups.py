@@ -1,0 +1,185 @@
+"""Overlapping groups over words and classes: the norms of (S2), by reweighting class after class.
+
+    min  sum_i c_i (log sum_k exp(z_ik) - z_i,y_i)
+         + sum_g lambda_g ||W_g||_F + l1 sum |W_kj| + l2 sum W_kj^2
+
+A norm has the quadratic of (M1) above it here too, and its curvature q_j is the same in all
+classes. So the rounds of :mod:`.majorize` remain as they are, with the norms ||W_j|| of the rows in
+the place of |w_j|; only a step is one over all classes in turn.
+
+The certificate needs no dual variables of every class, either (docs/maths.md, S3): what l1 leaves
+of X'alpha in feature j, a vector over the classes, is best removed along its own direction. So its
+length is all that counts, and the u of a group are numbers, as for one weight vector.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from textreg._core.columns import column_damping
+from textreg.penalties import GroupNorms, Separable, soft
+from textreg.records import Floats, Int32s, Int64s, MultiSolution, Problem
+from textreg.solvers.class_steps import SeparableStep
+from textreg.solvers.majorize import UNIT, reweight
+from textreg.solvers.outcome import checks_overflow
+from textreg.solvers.softmax import Classes, finish_classes
+
+
+@checks_overflow
+def multinomial_groups(
+    problem: Problem,
+    codes: Int64s,
+    penalty: GroupNorms,
+    start: tuple[Floats, Floats] | None = None,
+) -> MultiSolution:
+    """Minimize the softmax loss of all classes and the norms of groups of words and classes.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to fit; its ``y`` and ``start`` are ignored. ``tol`` is the relative duality gap to
+        stop at, ``max_iter`` the most rounds.
+    codes : int64 ndarray, shape (n,)
+        Class of every document, from 0 to the number of classes - 1. All of them must occur.
+    penalty : GroupNorms
+        Norms over words and classes.
+    start : tuple of ndarray, optional
+        Weights (classes, p) and intercepts (classes,) to begin from.
+
+    Returns
+    -------
+    MultiSolution
+        Its intercepts sum to zero, as only their differences matter.
+
+    Raises
+    ------
+    UsageError
+        The loss is not the logistic one, which softmax extends.
+    RecordError
+        ``codes`` or ``start`` do not fit the problem.
+
+    References
+    ----------
+    vincent2014; simon2013; friedman2010, section 4.1, for the classes.
+    """
+    classes = Classes(problem, codes, penalty.value_over_classes, start)
+    fit = ClassesFit(classes, penalty, SeparableStep(problem, penalty.majorizer(penalty.strengths)))
+    found = reweight(problem, penalty, fit, warm=start is not None)
+    solution = MultiSolution(
+        w=found.w,
+        b=found.b - found.b.mean(),
+        objective=found.objective,
+        gap=found.gap,
+        iterations=found.iterations,
+        converged=found.gap <= problem.tol,
+        history=found.history,
+    )
+    return finish_classes(problem, solution, UNIT, stopped=found.ended)
+
+
+class ClassesFit:
+    """The fit of one weight vector for every class; a :class:`~.group_fit.GroupFit`."""
+
+    def __init__(self, classes: Classes, penalty: GroupNorms, step: SeparableStep) -> None:
+        self._classes, self._penalty, self._step = classes, penalty, step
+        self._sum_up()
+
+    def _sum_up(self) -> None:
+        """Compute what depends on the weights: sums over the classes, and the loss."""
+        W = self._classes.W
+        self._squares, self._absolutes = (W * W).sum(axis=0), np.abs(W).sum(axis=0)
+        self._loss = self._classes.loss()
+
+    @property
+    def w(self) -> Floats:
+        """Weights (classes, p)."""
+        return self._classes.W
+
+    def improve(self, inner: Separable, polish: int, effort: int) -> float:
+        """A step in every class."""
+
+        def value() -> float:
+            return self._loss + float(0.5 * inner.q @ self._squares + inner.lam @ self._absolutes)
+
+        step, before = self._step, value()
+        step.penalty, step.polish, step.effort = inner, polish, effort
+        self._classes.round(step)
+        self._sum_up()
+        return max(before - value(), 0.0)
+
+    def intercept(self) -> Floats:
+        """A copy of the intercepts (classes,)."""
+        b: Floats = self._classes.b.copy()
+        return b
+
+    def size(self) -> Floats:
+        """(p,) The norm of the weights of every feature."""
+        size: Floats = np.sqrt(self._squares)
+        return size
+
+    def value(self, norms: Floats) -> float:
+        """The objective at the present weights."""
+        return self._loss + self._penalty.value_of_sums(self._squares, self._absolutes, norms)
+
+    def value_at(self, w: Floats) -> float:
+        """The objective at other weights, the intercepts unchanged."""
+        return self._classes.loss_at(w) + self._penalty.value_over_classes(w)
+
+    def duals(self, rates: Floats) -> Floats:
+        """Dual variables of the groups, ragged: rates_g times the norms of the rows."""
+        return self._penalty.duals(rates, self.size())
+
+    def dual(self) -> ClassesDual:
+        """Dual variables of the loss at the present weights."""
+        return ClassesDual(self._classes, self._penalty.lam)
+
+
+class ClassesDual:
+    """Dual variables of all classes, and what l1 leaves of X'alpha.
+
+    Attributes
+    ----------
+    products : ndarray, shape (p,)
+        a_j, the length over the classes of X_j'alpha after soft thresholding by l1.
+    lam : ndarray, shape (p,)
+        Zeros, as l1 has had its share.
+    """
+
+    def __init__(self, classes: Classes, l1: Floats) -> None:
+        self._classes, self._l1 = classes, l1
+        self.lam = np.zeros(len(l1))
+        self._set(classes.alpha())
+
+    def _set(self, alpha: Floats) -> None:
+        self._alpha, self._value = alpha, self._classes.dual_value(alpha)
+        squares = np.zeros(len(self._l1))
+        for row in alpha:
+            rest = np.maximum(np.abs(self._classes.design.transposed_product(row)) - self._l1, 0.0)
+            squares += rest * rest
+        self.products = np.sqrt(squares)
+
+    def value(self, scale: float = 1.0) -> float:
+        """At most the entropy at ``scale`` alpha: it is concave, and 0 where alpha is."""
+        return scale * self._value
+
+    def damp(self, features: Int32s, excess: Floats) -> None:
+        """Lower a_j for some features by ``excess``, in the documents that hold them."""
+        features, excess = features[excess > 0.0], excess[excess > 0.0]
+        design, alpha = self._classes.design, self._alpha
+        X = design.X_csc[:, features]
+        direction = soft(design.transposed_product(alpha.T, features).T, self._l1[features])
+        direction /= np.maximum(np.sqrt((direction * direction).sum(axis=0)), TINY)
+        # The terms of a_j, by document.
+        terms, entries = np.zeros(X.nnz), np.diff(X.indptr)
+        for along, row in zip(direction, alpha, strict=True):
+            terms += np.repeat(along, entries) * row[X.indices]
+        terms *= X.data
+        factor = np.ones(alpha.shape[1])
+        chosen = np.arange(len(features), dtype=np.int32)
+        indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False)
+        column_damping(indptr, indices, terms, np.ones_like(factor), chosen, excess, factor)
+        self._set(self._classes.balanced(alpha * factor))
+
+
+TINY = np.finfo(np.float64).tiny
+"""Smallest length that is divided by."""

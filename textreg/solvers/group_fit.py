@@ -1,0 +1,99 @@
+"""The point of a fit under overlapping groups: of one weight vector, or of one for every class."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from textreg.penalties import GroupNorms, Separable
+from textreg.records import Floats
+from textreg.solvers.certificate import DualPoint, EngineDual
+from textreg.solvers.engine import Engine
+from textreg.solvers.small_weights import zero_small_weights
+
+PASSES = 3
+"""Most rounds of coordinate descent in a step."""
+
+
+class GroupFit(Protocol):
+    """Where a solver for overlapping groups stands, and how it moves on."""
+
+    @property
+    def w(self) -> Floats:
+        """Weights (p,), or (classes, p)."""
+
+    def improve(self, inner: Separable, polish: int, effort: int) -> float:
+        """Lower the loss and the penalty ``inner``; returns the fall of their sum.
+
+        polish, effort: as in :meth:`textreg.solvers.engine.Engine.step`.
+        """
+
+    def intercept(self) -> Floats | float:
+        """The intercept, or a copy of those of all classes."""
+
+    def size(self) -> Floats:
+        """(p,) |w_j|, or the norm of the weights of feature j in all classes."""
+
+    def value(self, norms: Floats) -> float:
+        """The objective at the present weights, whose groups have these norms."""
+
+    def value_at(self, w: Floats) -> float:
+        """The objective at other weights, the intercept unchanged."""
+
+    def duals(self, rates: Floats) -> Floats:
+        """Dual variables of the groups, ragged: rates_g w_g, or rates_g times the sizes (M3)."""
+
+    def dual(self) -> DualPoint:
+        """Dual variables of the loss at the present weights."""
+
+
+class VectorFit:
+    """The fit of one weight vector: an engine and the penalty."""
+
+    def __init__(self, engine: Engine, penalty: GroupNorms) -> None:
+        self._engine, self._penalty = engine, penalty
+
+    @property
+    def w(self) -> Floats:
+        """Weights (p,)."""
+        return self._engine.w
+
+    def improve(self, inner: Separable, polish: int, effort: int) -> float:
+        """One proximal Newton step."""
+        engine = self._engine
+        active = engine.active(inner, engine.gradient())
+        return engine.step(active, inner, passes=PASSES, polish=polish, effort=effort)
+
+    def intercept(self) -> float:
+        """The intercept."""
+        return self._engine.b
+
+    def size(self) -> Floats:
+        """(p,) |w_j|."""
+        return np.abs(self._engine.w)
+
+    def value(self, norms: Floats | None = None) -> float:
+        """The objective at the present weights."""
+        return self._engine.value + self._penalty.value(self._engine.w, norms)
+
+    def value_at(self, w: Floats) -> float:
+        """The objective at other weights, the intercept unchanged."""
+        return self._engine.loss_at(w) + self._penalty.value(w)
+
+    def duals(self, rates: Floats) -> Floats:
+        """Dual variables of the groups, ragged: rates_g w_g."""
+        return self._penalty.duals(rates, self._engine.w)
+
+    def dual(self) -> EngineDual:
+        """Dual variables of the loss at the present weights."""
+        return EngineDual(self._engine, self._penalty.lam)
+
+
+def rounded(fit: GroupFit, objective: float, tol: float) -> tuple[Floats, float]:
+    """A copy of the weights, small ones set to zero where that is negligible; their objective.
+
+    objective: that of the weights as they are.
+    """
+    w = zero_small_weights(fit.w, objective, fit.value_at, tol)
+    return w, fit.value_at(w)
