@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textreg._core import text, text_counts, text_grams, text_rules
+from textreg._core import text, text_counts, text_grams, text_ranges, text_rules
 from textreg._core.reference import text as plain
 from textreg._core.reference import text_counts as plain_counts
 from textreg._core.reference import text_grams as plain_grams
@@ -19,13 +20,18 @@ from textreg._core.reference import text_grams as plain_grams
 # of surrogate pairs.
 TELLING = st.sampled_from(
     [
-        *"aAbBiIzZ190 .!?…:;,<>()'\"»-_\n\r\t\0éÉßİıΣσςμ的。！Ж𐐀😀٣\u0307\u2028\u00a0\ud800\u212a",
+        *"aAbBiIzZ190 .!?…:;,<>()'\"»-_\n\r\t\0éÉßİıΣσςﬁµ",
+        *"的。”“」ｶﾞी้ำ\u0301\xad\u200d！Ж𐐀😀٣\u0307\u2028\u00a0\ud800\u212a",
         *("\r\n", "\n\n", " . ", ".<br", "From: ", "e.g.", "Mr", "No", "no", "p", "abcdefgh"),
     ]
 )
 TEXT = st.lists(TELLING | st.characters(exclude_categories=())).map("".join)
 TEXTS = st.lists(TEXT, max_size=4)
 RULES = st.sampled_from(sorted(text.RULES))
+MARKS, IGNORED, SPACELESS = (
+    frozenset(text_rules.characters(ranges))
+    for ranges in (text_ranges.MARKS, text_ranges.IGNORED, text_ranges.SPACELESS)
+)
 
 
 def equal(one: Any, other: Any) -> bool:
@@ -51,16 +57,14 @@ def test_encode(texts: list[str], lowercase: bool, shortest: int, rule: str, spa
     assert equal(text.encode(*arguments), plain.encode(*arguments))
 
 
-@settings(deadline=None)
-@given(TEXT)
-@example("İİİ")
-@example("ΟΔΟΣ ΣΑΣ. Α'Σ ΑΣ.Α ΣİΣ")
-@example("x" * 8 + "é" + "y" * 40)
-def test_words_are_those_of_python(given_text: str) -> None:
-    ids, *_, names, _, _ = text.encode([given_text], True, 1, "none", False)
-    assert [names[i] for i in ids] == re.findall(r"\w+", given_text.lower())
-    ids, *_, names, _, _ = text.encode([given_text], False, 1, "none", False)
-    assert [names[i] for i in ids] == re.findall(r"\w+", given_text)
+def expected(c: str) -> list[str]:
+    """The words of the text that :func:`test_every_character` makes of a character."""
+    folded = c.casefold()
+    if c in SPACELESS:
+        return [c, c, "bcdefgh", "abcdefg", c, "ijkl", c]
+    if c in IGNORED or not (c in MARKS or c == "_" or c.isalnum()):
+        return ["bcdefgh", "abcdefg", "ijkl"]
+    return [folded, f"{folded}bcdefgh", f"abcdefg{folded}", f"ijkl{folded}"]
 
 
 def test_every_character() -> None:
@@ -70,10 +74,34 @@ def test_every_character() -> None:
     names, starts = np.array(names, dtype=object), sentence_ptr[document_ptr].tolist()
     for c, one in enumerate(texts):
         words = names[ids[starts[c] : starts[c + 1]]].tolist()
-        assert words == re.findall(r"\w+", one.lower()), hex(c)
+        assert words == expected(one[0]), hex(c)
 
 
-@pytest.mark.parametrize("wide", ["", "é", "的", "𐐨"])
+def test_no_letter_digit_or_mark_is_dropped() -> None:
+    """Of any script, but for the marks that are not seen, which belong to the word before them."""
+    every = [chr(c) for c in range(0x110000) if unicodedata.category(chr(c))[0] in "LNM"]
+    alone = text.encode(every, False, 1, "none", False)[4]
+    assert set(every) - set(alone) <= IGNORED
+    _, sentence_ptr, *_, spans, _ = text.encode([f"a{c}" for c in every], False, 1, "none", True)
+    assert spans is not None
+    assert (spans[sentence_ptr[1:] - 1, 1] == 2).all()
+
+
+@settings(deadline=None)
+@given(st.lists(TEXT | st.text(st.characters(categories=["L", "N", "M"]))))
+def test_every_letter_digit_and_mark_has_a_place(texts: list[str]) -> None:
+    *_, document_ptr, _, spans, _ = text.encode(texts, True, 1, "punct", True)
+    sentence_ptr = text.encode(texts, True, 1, "punct", True)[1]
+    assert spans is not None
+    for d, one in enumerate(texts):
+        low, high = sentence_ptr[document_ptr[d]], sentence_ptr[document_ptr[d + 1]]
+        inside = {i for start, end in spans[low:high].tolist() for i in range(start, end)}
+        for i, c in enumerate(one):
+            if unicodedata.category(c)[0] in "LNM" and c not in IGNORED:
+                assert i in inside
+
+
+@pytest.mark.parametrize("wide", ["", "é", "яй", "𐐨"])
 def test_many_and_long_words(wide: str) -> None:
     words = [f"{'w' * (n % 40)}{wide}{n:x}" for n in range(20_000)]
     words += ["x" * 100_000, "x" * 100_001, "x" * 99_999 + wide]

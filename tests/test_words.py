@@ -22,8 +22,8 @@ from textreg.records import Tokens
 
 def cut(marked: str) -> tuple[str, list[list[str]]]:
     """A text with a bar where every sentence ends: without the bars, and its sentences."""
-    pieces = (re.findall(r"\w+", piece.lower()) for piece in marked.split("|"))
-    return marked.replace("|", ""), [piece for piece in pieces if piece]
+    pieces = [Words(sentences="none")(piece) for piece in marked.split("|")]
+    return marked.replace("|", ""), [words for piece in pieces for words in piece]
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,13 @@ def cut(marked: str) -> tuple[str, list[list[str]]]:
         "Bob writes:|\n> I like it.| It is\n> good|\n>\n> So there|\n--------\nBob",
         "line one\nline two|\r\n\r\nline three\rline four\r\nline five|\n\rline six",
         "So what?|<br /><br />Equally <b>good</b>.|<br />More",
-        "今天很好。|明天呢？|好！",
-        "यह अच्छा है।| वह भी।",
+        "今天很好。|明天呢？|好！|“真的？！”|「是。」|他说：“对。”|好",
+        "यह अच्छा है।| वह भी।|हाँ॥| नहीं",
+        "မြန်မာ။|ကောင်း၊|ပါ။",
+        "ខ្ញុំ។|ស្រឡាញ់៕| ជា",
+        "ሰላም።|እንዴት ነህ፧| ደህና",
+        "أين أنت؟| هنا۔| نعم.| «لا.»| طيب",
+        "Er sagte „So.“| Dann »nein.«| Und ‚ja.‘| Ende",
         "ΟΔΟΣ.| Ναι.| ЭТО ТАК.| Да.",
         "\0 One.| \0Two",
         "",
@@ -71,6 +76,40 @@ def test_punct(marked: str) -> None:
 def test_other_sentences(rule: str, marked: str) -> None:
     text, sentences = cut(marked)
     assert Words(sentences=rule)(text) == sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("我用iPhone手机", "我 用 iphone 手 机"),
+        ("ラーメンをｶﾞ食べる々〇", "ラ ー メ ン を ｶﾞ 食 べ る 々 〇"),
+        ("ที่นี่น้ำดี ๑๒๓", "ที่ นี่ น้ำ ดี ๑๒๓"),
+        ("ສະບາຍດີ ភាសាខ្មែរ မြန်မာ", "ສ ະ ບ າ ຍ ດີ ភា សា ខ្ មែ រ မြ န် မာ"),
+        ("한국어 단어 བོད་ཡིག", "한국어 단어 བོད ཡིག"),
+        ("हिन्दी में مُحَمَّدٌ שָׁלוֹם e\u0301te\u0301", "हिन्दी में مُحَمَّدٌ שָׁלוֹם e\u0301te\u0301"),
+        ("می\u200cخواهم cof\xadfee 葛\U000e0100", "میخواهم coffee 葛"),
+        ("ថ\u200bភ x\u200by", "ថ ភ x y"),
+        ("STRASSE Straße ΟΔΟΣ οδος ﬁne İİ Kelvin", "strasse strasse οδοσ οδοσ fine i̇i̇ kelvin"),
+        ("\u0301 \u093f\u0915a", "\u0301 \u093f\u0915a"),
+    ],
+)
+def test_scripts(text: str, words: str) -> None:
+    """Letters of scripts without spaces are words, marks belong to words, case is folded."""
+    assert Words(sentences="none")(text) == [words.split()]
+    tokens = Words(sentences="none").encode([text])
+    assert [tokens.vocabulary[i] for i in tokens.ids] == words.split()
+
+
+def test_a_character_is_no_short_word() -> None:
+    assert Words(min_length=3)("我 am 用 the ที่") == [["我", "用", "the", "ที่"]]
+
+
+def test_the_end_of_a_sentence_takes_what_closes_it() -> None:
+    text = "他说：“对。”“是吗？！”「好。」好.”"
+    tokens = Words().encode([text], spans=True)
+    assert tokens.sentence_spans is not None
+    cut = [text[start:end] for start, end in tokens.sentence_spans]
+    assert cut == ["他说：“对。”", "是吗？！”", "好。」", "好.”"]
 
 
 def test_short_words_and_capitals() -> None:
@@ -114,9 +153,7 @@ def test_spans_point_at_the_text(texts: list[str]) -> None:
             assert spans[-1, 1] <= end
             assert not re.search(r"[\s\w<]", text[spans[-1, 1] : end])
             for i, (start, stop) in zip(places, spans, strict=True):
-                # A lowered 'İ' is 'i' and a dot, which is no word character.
-                spelled = text[start:stop].lower().replace("\u0307", "").replace("ς", "σ")
-                assert tokens.vocabulary[tokens.ids[i]].replace("ς", "σ") == spelled
+                assert tokens.vocabulary[tokens.ids[i]] == text[start:stop].casefold()
 
 
 def test_a_plain_tokenizer_has_no_spans() -> None:

@@ -63,16 +63,18 @@ def scan_words(
 ) -> Tokens:
     """Split texts into words and sentences, in one compiled pass.
 
-    Words are the matches of ``\\w+``. A paragraph is a run of whole sentences between lines
-    without a word.
+    Words are runs of letters, digits, underscores and the marks that belong to them; in scripts
+    without spaces between words, they are single letters with their marks. A paragraph is a run of
+    whole sentences between lines without a word.
 
     Parameters
     ----------
     texts : sequence of str
     lowercase : bool, default True
-        Convert the texts by :meth:`str.lower` first.
+        Fold case by :meth:`str.casefold`, as the Unicode Standard (section 3.13) does to compare
+        without it: ``STRASSE`` and ``Straße`` are one word, and so are ``ΟΔΟΣ`` and ``οδος``.
     min_length : int, default 1
-        Drop words with fewer characters.
+        Drop words with fewer characters, but not those of scripts without spaces.
     sentences : {"punct", "lines", "paragraphs", "none"}, default "punct"
         Where sentences end; see ``SENTENCES``. Sentences without a word are dropped.
     spans : bool, default False

@@ -7,17 +7,17 @@ one block, which takes a dozen instructions to read from ASCII text.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
+from textreg._core.text_letters cimport (
+    EXPANDED, MARK, POINT, SPACELESS, Char, Letters, begins_word, expansion, letter, letters_for,
+)
 from textreg._core.text_sentences cimport (
-    DOTTED_I, LINES, NONE, PARAGRAPHS, PUNCT, Char, Gap, Letters,
-    attached, ends_sentence, letter, letters_for, read_gap,
+    LINES, NONE, PARAGRAPHS, PUNCT, Gap, attached, ends_sentence, read_gap,
 )
 from textreg._core.text_table cimport (
     Slot, Table, add_word, close_table, open_table, place, words_by_name, write_block,
 )
 
 import numpy as np
-
-from textreg._core.text_rules import with_final_sigmas
 
 cdef extern from "Python.h":
     bint PyUnicode_Check(object)
@@ -39,6 +39,13 @@ cdef struct View:  # the characters of a Python string
     const void* text
     Py_ssize_t length
     int width
+
+cdef struct Spelling:  # of the word being read
+    uint64_t block  # what is not in the table yet
+    uint64_t first
+    uint32_t rest
+    int filled  # bytes of the block
+    int64_t n  # blocks in the table
 
 cdef struct Output:
     int32_t* ids
@@ -68,8 +75,7 @@ def encode(texts, bint lowercase, Py_ssize_t min_length, str sentences, bint spa
     cdef int64_t[::1] sentence_view, paragraph_view, document_view
     cdef int32_t[::1] ids_view, rank_view
     cdef int32_t[:, ::1] spans_view, sentence_spans_view
-    # Referenced until the end: the views point into them.
-    given = [with_final_sigmas(text) if lowercase and "Σ" in text else text for text in texts]
+    given = list(texts)  # referenced until the end: the views point into them
     fine = open_table(&table)
     cdef View* views = <View*> malloc((n + 1) * sizeof(View))
     try:
@@ -81,7 +87,7 @@ def encode(texts, bint lowercase, Py_ssize_t min_length, str sentences, bint spa
                 raise TypeError(f"text {d} is not a str but {type(text).__name__}")
             PyUnicode_READY(text)
             views[d] = View(PyUnicode_DATA(text), len(text), PyUnicode_KIND(text))
-            # Words and gaps alternate, but in wide text every 'İ' may be a word.
+            # Words and gaps alternate, but in wide text every character may be a word.
             most += (views[d].length + 1) // 2 if views[d].width == 1 else views[d].length
         # Allocate for the largest possible result: pages that are never written take no memory.
         ids = np.empty(most, dtype=np.int32)
@@ -163,38 +169,34 @@ cdef bint scan(
 ) noexcept nogil:
     """Append the words and sentences of one text, which a NUL follows, as in Python's strings."""
     cdef Gap gap
-    cdef uint64_t block, first, chunk, stops
-    cdef uint64_t fold = ONES * 0x20 if letters.lowered else 0
-    cdef uint32_t c, rest
-    cdef int filled, bytes
-    cdef bint complete
+    cdef Spelling word
+    cdef uint64_t chunk, stops
+    cdef uint64_t fold = ONES * 0x20 if letters.folded else 0
+    cdef uint32_t entry
+    cdef bint complete, alone, fine = True
     cdef int32_t id
-    cdef int64_t n, words = 0  # blocks of this word, words of this sentence
-    cdef Py_ssize_t i = 0, start, end = 0  # of a word
-    cdef Py_ssize_t run = 0, begin = 0  # of a run of word characters, of a sentence
+    cdef int64_t words = 0  # of this sentence
+    cdef Py_ssize_t i = 0, start = 0, end = 0  # of a word
+    cdef Py_ssize_t begin = 0  # of a sentence
 
     while True:
-        if text[i] == c" " and letter(letters, text[i + 1]):  # by far the most common gap
+        if text[i] == c" " and begins_word(letter(letters, text[i + 1])):  # the most common gap
             i += 1
-        elif not letter(letters, text[i]):
+        elif not begins_word(letter(letters, text[i])):
             i = read_gap(text, i, length, letters, &gap)
             if i == length:
                 break
-            if words and ends_sentence(text, run, end, i, length, &gap, rule, words):
-                end_sentence(text, begin, end, length, out)
+            if words and ends_sentence(text, start, end, i, length, &gap, rule, words):
+                end_sentence(begin, gap.tail or attached(text, end, length), out)
                 words = 0
                 if gap.lines >= 2:  # between two ends is a line without a word
                     end_paragraph(out)
-        if i != end or i == 0:  # otherwise it follows an 'İ' in the same run
-            run = i
-            begin = i if words == 0 else begin
-            words += 1
+        begin = i if words == 0 else begin
+        words += 1
 
         start = i
-        block = first = 0
-        rest = filled = 0
-        n = 0
-        complete = False
+        word = Spelling(0, 0, 0, 0, 0)
+        complete = alone = False
         if Char is uint8_t:
             # Eight characters at a time, while they are ASCII and do not reach the end of the text.
             while not complete and i + 8 <= length:
@@ -204,51 +206,46 @@ cdef bint scan(
                 stops = not_in_word(&chunk, fold)
                 if stops:
                     stops = (stops & (0 - stops)) >> 7  # 1 in the byte of the first that stops
-                    block = chunk & (stops - 1)
-                    filled = <int> ((stops * <uint64_t> 0x0001020304050607) >> 56)  # which byte
-                    i += filled
+                    word.block = chunk & (stops - 1)
+                    # Which byte that is.
+                    word.filled = <int> ((stops * <uint64_t> 0x0001020304050607) >> 56)
+                    i += word.filled
                     complete = True
                 else:
-                    if not write_block(table, n, chunk):
+                    if not end_block(table, &word, chunk):
                         return False
-                    first = chunk if n == 0 else first
-                    rest = mixed(rest, chunk) if n else 0
-                    n += 1
                     i += 8
+        else:
+            entry = letter(letters, text[i])
+            alone = entry & SPACELESS != 0
+            if alone:  # with its marks, which are all that the loop below reads
+                if not add(table, &word, entry & POINT):
+                    return False
+                i += 1
         while not complete:
-            c = letter(letters, text[i])
-            if c == 0:
+            entry = letter(letters, text[i])
+            if entry < SPACELESS:  # by far the most
+                if entry == 0 or alone:
+                    break
+                fine = add(table, &word, entry)
+            elif entry & MARK:
+                fine = add(table, &word, entry & POINT)
+            elif entry & SPACELESS or (entry & EXPANDED and alone):
                 break
-            i += 1
-            bytes = 1
-            if c >= 0x80:
-                c = utf8(c, &bytes)
-            while bytes:
-                bytes -= 1
-                block |= <uint64_t> (c >> 8 * bytes & 0xFF) << 8 * filled
-                filled += 1
-                if filled == 8:
-                    if not write_block(table, n, block):
-                        return False
-                    first = block if n == 0 else first
-                    rest = mixed(rest, block) if n else 0
-                    n += 1
-                    block = 0
-                    filled = 0
-            if Char is not uint8_t:
-                complete = text[i - 1] == DOTTED_I and letters.lowered
-        end = i
-        if end - start < min_length:
-            continue
-        if n == 0:
-            first = block
-            n = 1
-        elif filled:
-            if not write_block(table, n, block):
+            elif entry & EXPANDED:
+                fine = add_all(table, &word, expansion(entry))
+            if not fine:
                 return False
-            rest = mixed(rest, block)
-            n += 1
-        id = intern(table, first, rest, n)
+            i += 1
+        end = i
+        if end - start < min_length and not alone:
+            continue
+        if word.n == 0:
+            word.first = word.block
+            word.n = 1
+        elif word.filled and not end_block(table, &word, word.block):
+            return False
+        id = intern(table, word.first, word.rest, word.n)
         if id < 0:
             return False
         out.ids[out.n_ids] = id
@@ -256,8 +253,46 @@ cdef bint scan(
             out.spans[2 * out.n_ids] = <int32_t> start
             out.spans[2 * out.n_ids + 1] = <int32_t> end
         out.n_ids += 1
-    end_sentence(text, begin, end, length, out)
+    end_sentence(begin, gap.tail or attached(text, end, length), out)
     end_paragraph(out)
+    return True
+
+
+cdef inline bint end_block(Table* table, Spelling* word, uint64_t block) noexcept nogil:
+    """Append a full block, or the last one; False if there is no memory."""
+    if not write_block(table, word.n, block):
+        return False
+    if word.n:
+        word.rest = mixed(word.rest, block)
+    else:
+        word.first = block
+    word.n += 1
+    return True
+
+
+cdef inline bint add(Table* table, Spelling* word, uint32_t c) noexcept nogil:
+    """Append the UTF-8 bytes of a character; False if there is no memory."""
+    cdef int bytes = 1
+    if c >= 0x80:
+        c = utf8(c, &bytes)
+    while bytes:
+        bytes -= 1
+        word.block |= <uint64_t> (c >> 8 * bytes & 0xFF) << 8 * word.filled
+        word.filled += 1
+        if word.filled == 8:
+            if not end_block(table, word, word.block):
+                return False
+            word.block = 0
+            word.filled = 0
+    return True
+
+
+cdef bint add_all(Table* table, Spelling* word, const uint32_t* characters) noexcept nogil:
+    """Append the characters before a 0."""
+    while characters[0]:
+        if not add(table, word, characters[0]):
+            return False
+        characters += 1
     return True
 
 
@@ -329,15 +364,13 @@ cdef bint same(const Table* table, int32_t id, int64_t n) noexcept nogil:
     return True
 
 
-cdef void end_sentence(
-    const Char* text, Py_ssize_t begin, Py_ssize_t end, Py_ssize_t length, Output* out
-) noexcept nogil:
-    """Close the sentence from begin to the word that ends at end, unless it has no word."""
+cdef void end_sentence(Py_ssize_t begin, Py_ssize_t end, Output* out) noexcept nogil:
+    """Close the sentence from begin to end, unless it has no word."""
     if out.n_ids == out.sentence_ptr[out.n_sentences]:
         return
     if out.sentence_spans != NULL:
         out.sentence_spans[2 * out.n_sentences] = <int32_t> begin
-        out.sentence_spans[2 * out.n_sentences + 1] = <int32_t> attached(text, end, length)
+        out.sentence_spans[2 * out.n_sentences + 1] = <int32_t> end
     out.n_sentences += 1
     out.sentence_ptr[out.n_sentences] = out.n_ids
 

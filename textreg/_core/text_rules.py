@@ -1,15 +1,35 @@
-"""Rules for the ends of sentences, shared by the scanner and its NumPy twin."""
+"""Rules for words and for the ends of sentences, shared by the scanner and its NumPy twin."""
 
 from __future__ import annotations
 
+from textreg._core.text_ranges import CLOSERS as PAIRED
+from textreg._core.text_ranges import TERMINALS
+
+
+def runs(ranges: str) -> list[tuple[int, int]]:
+    """First and last code point of every run in one of the strings of ``text_ranges``."""
+    ends = [[int(end, 16) for end in run.split("-")] for run in ranges.split()]
+    return [(run[0], run[-1]) for run in ends]
+
+
+def characters(ranges: str) -> str:
+    """The characters of one of the strings of ``text_ranges``."""
+    return "".join(chr(c) for first, last in runs(ranges) for c in range(first, last + 1))
+
+
 STOP = "."
 ELLIPSIS = "…"
-STRONG = "!?‼⁇⁈⁉‽؟।॥۔"
-"""Ends a sentence before white space."""
-FULL = "。！？｡．"
-"""Ends a sentence everywhere: East Asian text has no spaces."""
-CLOSERS = "\"'”’)]}»›*`"
-"""Allowed between the end mark and the white space."""
+_TERMINALS = characters(TERMINALS).replace(STOP, "")
+FULL = "".join(end for end in _TERMINALS if "\u0900" <= end < "\u2000" or end > "\u2fff")
+"""Ends a sentence everywhere: most scripts from Devanagari on may do without a space after it."""
+STRONG = "".join(end for end in _TERMINALS if end not in FULL)
+"""Ends a sentence before white space: Latin, Greek, Cyrillic, Armenian, Hebrew and Arabic."""
+OPENERS = "“‘‛‟«‹"
+"""Quotation marks that open in one language and close in another: „so“, »so«."""
+CLOSERS = "\"'*`" + characters(PAIRED)
+"""Closes a bracket or a quotation; allowed, as ``OPENERS`` are, between the end mark and the white
+space."""
+COLONS = ":："
 
 TITLES = frozenset(
     """
@@ -32,16 +52,3 @@ HEADER_LENGTH = 32
 """Maximum number of characters of the name in a ``Name: value`` line."""
 NUMBER_LENGTH = 3
 """Maximum number of digits in an enumeration: ``12. Next point``."""
-
-
-def with_final_sigmas(text: str) -> str:
-    """``text`` with 'Σ' replaced by 'ς' where :meth:`str.lower` does that.
-
-    It is the only letter whose lower case depends on its neighbors; after this, characters can be
-    converted one by one. Nothing else changes, and no character moves.
-    """
-    # Only 'İ' has a lower case of two characters; 'I' instead of it keeps all offsets.
-    lowered = text.replace("İ", "I").lower()
-    return "".join(
-        "ς" if small == "ς" else given for given, small in zip(text, lowered, strict=True)
-    )

@@ -6,6 +6,8 @@
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
+from textreg._core.text_letters cimport Char, Letters, begins_word, letter, letters_for
+
 import numpy as np
 
 from textreg._core import text_rules as rules
@@ -19,29 +21,26 @@ cdef extern from "Python.h" nogil:
 
 # What a character between words can mean.
 cdef enum:
-    OTHER, SPACE, LINE_FEED, RETURN, STOP, ELLIPSIS, STRONG, FULL, CLOSER, COLON, TAG
+    OTHER, SPACE, LINE_FEED, RETURN, STOP, ELLIPSIS, STRONG, FULL, CLOSER, OPENER, COLON, TAG
+    PLANES = 0x20000  # no character above these means anything
 
-cdef Letters AS_GIVEN
-cdef Letters LOWERED
-cdef uint8_t MARKS[BMP]
+cdef uint8_t MARKS[PLANES]
 
 
-cdef void fill_tables() noexcept:
-    cdef int c
-    LOWERED.lowered = True
-    for c in range(BMP):
-        AS_GIVEN.of[c] = c if Py_UNICODE_ISALNUM(c) or c == c"_" else 0
-        LOWERED.of[c] = Py_UNICODE_TOLOWER(c) if AS_GIVEN.of[c] else 0
+cdef void fill_table() except *:
+    cdef uint32_t c
+    for c in range(PLANES):
         MARKS[c] = SPACE if Py_UNICODE_ISSPACE(c) else OTHER
+    for mark, characters in (
+        (STOP, rules.STOP), (ELLIPSIS, rules.ELLIPSIS), (STRONG, rules.STRONG), (FULL, rules.FULL),
+        (CLOSER, rules.CLOSERS), (OPENER, rules.OPENERS), (COLON, rules.COLONS), (TAG, "<"),
+        (LINE_FEED, "\n"), (RETURN, "\r"),
+    ):
+        for character in characters:
+            MARKS[<uint32_t> ord(character)] = mark
 
 
-fill_tables()
-for _mark, _characters in (
-    (STOP, rules.STOP), (ELLIPSIS, rules.ELLIPSIS), (STRONG, rules.STRONG), (FULL, rules.FULL),
-    (CLOSER, rules.CLOSERS), (COLON, ":"), (TAG, "<"), (LINE_FEED, "\n"), (RETURN, "\r"),
-):
-    for _character in _characters:
-        MARKS[<int> ord(_character)] = _mark
+fill_table()
 
 
 def _packed(words):
@@ -55,12 +54,8 @@ cdef int HEADER_LENGTH = rules.HEADER_LENGTH
 cdef int NUMBER_LENGTH = rules.NUMBER_LENGTH
 
 
-cdef const Letters* letters_for(bint lowercase) noexcept nogil:
-    return &LOWERED if lowercase else &AS_GIVEN
-
-
 cdef inline uint8_t mark(uint32_t c) noexcept nogil:
-    return MARKS[c] if c < BMP else <uint8_t> OTHER
+    return MARKS[c] if c < PLANES else <uint8_t> OTHER
 
 
 cdef inline bint is_space(uint8_t mark) noexcept nogil:
@@ -75,10 +70,14 @@ cdef Py_ssize_t read_gap(
     cdef bint armed = False  # an end mark, and only closers since
     cdef bint lonely = False  # that end mark came after white space
     cdef bint colon = False  # a colon, and only white space since
+    cdef bint tail = False  # an end mark that needs no white space, and only end marks since
     memset(gap, 0, sizeof(Gap))
     gap.single_stop = mark(text[i]) == STOP
-    while i < length and letter(letters, text[i]) == 0:
+    while i < length and not begins_word(letter(letters, text[i])):
         now = mark(text[i])
+        tail = now == FULL or (tail and (now == CLOSER or STOP <= now <= STRONG))
+        if tail and (gap.tail == 0 or gap.tail == i):
+            gap.tail = i + 1
         if is_space(now):
             if now != SPACE:
                 gap.lines += now == RETURN or before != RETURN  # CR LF is one
@@ -94,7 +93,7 @@ cdef Py_ssize_t read_gap(
                 lonely = now != ELLIPSIS and is_space(before)
             armed = True
             colon = False
-        elif now == CLOSER:
+        elif now == CLOSER or now == OPENER:
             colon = False
         else:
             gap.everywhere |= now == FULL or (armed and now == TAG)
@@ -155,6 +154,7 @@ cdef bint abbreviates(
     cdef Py_ssize_t i
     cdef uint64_t packed = 0
     cdef uint32_t c = text[start]
+    cdef const Letters* folded = letters_for(True)
     cdef bint inner, number = end - start <= NUMBER_LENGTH
     if end - start == 1 and Py_UNICODE_ISALPHA(c):
         inner = start > 0 and text[start - 1] == c"."  # "e.g.", "U.S."
@@ -164,9 +164,8 @@ cdef bint abbreviates(
         return False
     for i in range(start, end):
         number &= Py_UNICODE_ISDECIMAL(text[i])
-        c = letter(&LOWERED, text[i])
-        # A character that no abbreviation holds, here made one.
-        c = 0xFF if c >= 0x80 or text[i] == DOTTED_I else c
+        c = letter(folded, text[i])
+        c = 0xFF if c >= 0x80 else c  # a character that no abbreviation holds, here made one
         packed |= <uint64_t> c << (8 * (i - start))
     for i in range(TITLES.shape[0]):
         if TITLES[i] == packed:
@@ -181,7 +180,8 @@ cdef bint abbreviates(
 cdef Py_ssize_t attached(const Char* text, Py_ssize_t end, Py_ssize_t length) noexcept nogil:
     """Where the punctuation right after the word that ends at end ends in its turn."""
     while end < length and not (
-        is_space(mark(text[end])) or letter(&AS_GIVEN, text[end]) or text[end] == c"<"
+        is_space(mark(text[end])) or text[end] == c"<"
+        or begins_word(letter(letters_for(False), text[end]))
     ):
         end += 1
     return end

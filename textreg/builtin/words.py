@@ -12,20 +12,32 @@ from textreg.text import SENTENCES, scan_words, split_words
 
 
 class Words(Tokenizer):
-    """Words of letters, digits and underscores: the matches of ``\\w+``, in any script.
+    """Words of letters, digits, underscores and the marks that belong to them, in any script.
+
+    In scripts without spaces between words (Chinese characters, kana, Thai, Lao, Khmer, Burmese
+    and others) every letter with its marks is a word; with ``ngrams=2``, which is the default,
+    pairs of them are features too. Invisible characters, such as the soft hyphen, are no part of a
+    word's spelling.
 
     With ``sentences="punct"``, a sentence ends
 
-    - at ``. ! ? …`` (and closing quotes or brackets) before white space, unless a lower-case
-      letter follows or the full stop is part of an abbreviation, an initial or a number;
+    - at ``. ! ? …`` and those of other scripts (and closing quotes or brackets) before white space,
+      unless a lower-case letter follows or the full stop is part of an abbreviation, an initial or
+      a number;
+    - at ``。 ！ ？ ।`` and others of scripts that may do without white space, wherever they are;
     - at punctuation between white space, as in text that is tokenized already;
     - at a line without a word, and at a colon at the end of a line;
     - before a line such as ``Subject: …`` in a mail.
     """
 
     name = "words"
-    lowercase: bool = param(default=True, help="convert to lower case")
-    min_length: int = param(default=1, min=1, max=1000, help="drop words with fewer characters")
+    lowercase: bool = param(default=True, help="fold case: lower case, and ss for ß")
+    min_length: int = param(
+        default=1,
+        min=1,
+        max=1000,
+        help="drop words with fewer characters",
+    )
     sentences: str = param(default="punct", choices=SENTENCES, help="where sentences end")
 
     def __call__(self, text: str) -> list[list[str]]:

@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from textreg._core.text_ranges import IGNORED, MARKS, SPACELESS
 from textreg._core.text_rules import (
     CLOSERS,
+    COLONS,
     ELLIPSIS,
     FULL,
     HEADER_LENGTH,
     NUMBER_LENGTH,
     NUMBERED,
+    OPENERS,
     STOP,
     STRONG,
     TITLES,
-    with_final_sigmas,
+    runs,
 )
 
 if TYPE_CHECKING:
@@ -26,16 +29,29 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 
-WORD = re.compile(r"\w+")
+_marks, _ignored, _spaceless = (
+    "".join(f"\\U{first:08X}-\\U{last:08X}" for first, last in runs(ranges))
+    for ranges in (MARKS, IGNORED, SPACELESS)
+)
+_letter = rf"(?:[{_marks}]|(?![{_ignored}{_spaceless}])\w)"
+_more = f"[{_marks}{_ignored}]"
+WORD = re.compile(rf"([{_spaceless}]){_more}*|{_letter}(?:{_letter}|{_more})*")
+"""Its group is the letter of a script without spaces."""
+SILENT = re.compile(f"[{_ignored}]")
+
 LINE_END = re.compile(r"\r\n|\r|\n")
 HEADER = re.compile(rf"[A-Z][A-Za-z0-9-]{{0,{HEADER_LENGTH - 1}}}:(?=\s|\Z)")
-LEAD_IN = re.compile(r":\s*[\r\n]")
+LEAD_IN = re.compile(rf"[{COLONS}]\s*[\r\n]")
 
-_end, _strong, _close = (re.escape(x) for x in (STOP + ELLIPSIS + STRONG, STRONG, CLOSERS))
-EVERYWHERE = re.compile(rf"[{re.escape(FULL)}]|[{_end}][{_end}{_close}]*<")
+_end, _strong, _full, _close = map(
+    re.escape, (STOP + ELLIPSIS + STRONG, STRONG, FULL, CLOSERS + OPENERS)
+)
+EVERYWHERE = re.compile(rf"[{_full}]|[{_end}][{_end}{_close}]*<")
 ALONE = re.compile(rf"\s[{re.escape(STOP)}{_strong}][{_strong}{_close}]*\s")
 BEFORE_SPACE = re.compile(rf"[{_end}][{_end}{_close}]*\s")
 SINGLE_STOP = re.compile(rf"{re.escape(STOP)}[{_close}]*\s")
+TAIL = re.compile(rf"[{_full}][{_full}{_end}{re.escape(CLOSERS)}]*")
+ATTACHED = re.compile(rf"(?:(?!{WORD.pattern})[^\s<])*")
 
 
 def split(text: str, lowercase: bool, min_length: int, sentences: str) -> list[list[str]]:
@@ -51,52 +67,46 @@ def _split(
 
     The last list has the number of sentences up to the end of every paragraph.
     """
-    if lowercase and "Σ" in text:
-        text = with_final_sigmas(text)
-    runs = [match.span() for match in WORD.finditer(text)]
+    found = list(WORD.finditer(text))
+    words = [match.span() for match in found]
     pieces: list[list[tuple[str, Span]]] = []
     spans: list[Span] = []
     paragraphs = [0]
     begin = 0
-    for r, (_, end) in enumerate(runs, 1):
-        if r < len(runs) and not ends_sentence(text, runs[r - 1], runs[r][0], r - begin, sentences):
+    for w, (_, end) in enumerate(words, 1):
+        last = w == len(words)
+        after = len(text) if last else words[w][0]
+        if not last and (
+            end == after or not ends_sentence(text, words[w - 1], after, w - begin, sentences)
+        ):
             continue
-        words = [
-            word
-            for run in runs[begin:r]
-            for word in _words(text, run, lowercase)
-            if len(word[0]) >= min_length
+        piece = [
+            (_spelling(match[0], lowercase), match.span())
+            for match in found[begin:w]
+            if match[1] or len(match[0]) >= min_length
         ]
-        if words:
-            attached = re.compile(r"[^\s\w<]*").match(text, end)
-            pieces.append(words)
-            spans.append((runs[begin][0], attached.end() if attached else end))
-        closes = r == len(runs) or len(LINE_END.findall(text[end : runs[r][0]])) >= 2
+        if piece:
+            tail = TAIL.search(text, end, after) or ATTACHED.match(text, end)
+            pieces.append(piece)
+            spans.append((words[begin][0], tail.end() if tail else end))
+        closes = last or len(LINE_END.findall(text[end:after])) >= 2
         if closes and len(pieces) > paragraphs[-1]:
             paragraphs.append(len(pieces))
-        begin = r
+        begin = w
     return pieces, spans, paragraphs[1:]
 
 
-def _words(text: str, run: Span, lowercase: bool) -> list[tuple[str, Span]]:
-    """The words in a run of word characters: one, but for 'İ', whose lower case ends a word."""
-    start, end = run
-    if not lowercase:
-        return [(text[start:end], run)]
-    words = []
-    for part in re.finditer("[^İ]*İ|[^İ]+", text[start:end]):
-        # 'ς' is in its places already, and the dot of a lowered 'İ' is no word character.
-        word = part[0].replace("Σ", "σ").lower().replace("\N{COMBINING DOT ABOVE}", "")
-        words.append((word, (start + part.start(), start + part.end())))
-    return words
+def _spelling(word: str, lowercase: bool) -> str:
+    word = SILENT.sub("", word)
+    return word.casefold() if lowercase else word
 
 
-def ends_sentence(text: str, run: Span, after: int, words: int, sentences: str) -> bool:
-    """Whether a sentence ends between the word at ``run`` and the one that begins at ``after``.
+def ends_sentence(text: str, word: Span, after: int, words: int, sentences: str) -> bool:
+    """Whether a sentence ends between the word at this span and the one that begins at ``after``.
 
     ``words`` is the number of words in the sentence so far.
     """
-    gap, following = text[run[1] : after], text[after]
+    gap, following = text[word[1] : after], text[after]
     lines = len(LINE_END.findall(gap))
     if sentences == "none":
         return False
@@ -114,14 +124,14 @@ def ends_sentence(text: str, run: Span, after: int, words: int, sentences: str) 
         return True
     if not BEFORE_SPACE.search(gap) or following.islower():
         return False
-    return not (SINGLE_STOP.match(gap) and abbreviates(text, run, following, words))
+    return not (SINGLE_STOP.match(gap) and abbreviates(text, word, following, words))
 
 
-def abbreviates(text: str, run: Span, following: str, words: int) -> bool:
-    """Whether the full stop after ``run`` makes an abbreviation or an enumeration of the word."""
-    start, end = run
+def abbreviates(text: str, span: Span, following: str, words: int) -> bool:
+    """Whether the full stop after ``span`` makes an abbreviation or an enumeration of its word."""
+    start, end = span
     word = text[start:end]
-    small = word.lower()
+    small = "".join(c.casefold() if len(c.casefold()) == 1 else "ß" for c in word)
     if small in TITLES or (small in NUMBERED and following.isdecimal()):
         return True
     if len(word) == 1 and word.isalpha():
