@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from textreg.cli import main
-from textreg.terminal import json_line, single_line
+from textreg.terminal import json_line, single_line, visible
 
 HOSTILE = "\x1b[31mRED\x07\x9b2J\u202e<script>alert(1)</script>"
 ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -22,6 +22,23 @@ def test_json_keeps_what_it_escapes() -> None:
     assert not ACTS.search(single_line(HOSTILE))
     with pytest.raises(ValueError, match="JSON compliant"):
         json_line(float("nan"))
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("new york", "new york"),
+        (" go", "␣go"),
+        ("go ", "go␣"),
+        ("chars:  go ", "chars: ␣go␣"),
+        ("chars:  ", "chars:␣␣"),
+        ("a  b", "a ␣b"),
+        (" ", "␣"),
+        ("", ""),
+    ],
+)
+def test_blanks_of_names_are_visible(name: str, shown: str) -> None:
+    assert visible(name) == shown
 
 
 def test_commands_and_reports(

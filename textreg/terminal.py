@@ -9,6 +9,8 @@ from typing import Any
 # Characters that move a cursor, set colors or change the direction of writing.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
+_HIDDEN = re.compile("^ +| +$|(?<= ) +")
+
 
 def printable(text: str) -> str:
     """Replace control characters that could act on a terminal by U+FFFD, one by one."""
@@ -18,6 +20,14 @@ def printable(text: str) -> str:
 def single_line(name: str) -> str:
     """Make a name, such as a label, printable, with blanks for tabs and line ends."""
     return printable(name).replace("\t", " ").replace("\n", " ")
+
+
+def visible(feature: str) -> str:
+    """The name of a feature with a mark for each blank at its ends, or after another blank.
+
+    So ``" go"`` and ``"go "`` look different, and as words do in ``"new york"``.
+    """
+    return _HIDDEN.sub(lambda found: "\N{OPEN BOX}" * len(found[0]), feature)
 
 
 def json_line(document: Any) -> str:

@@ -18,7 +18,7 @@ from textreg.errors import UsageError
 from textreg.explain import Explanation, explain, find_selection
 from textreg.explain.show import headline, strongest, text_parts
 from textreg.model.storage import load_model
-from textreg.terminal import json_line, printable
+from textreg.terminal import json_line, printable, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -178,7 +178,9 @@ def _print_explanation(
     if not explanation.words:
         console.print("No word of this text has a weight: the score is the intercept.")
         return
-    features = [f"{printable(name)} {value:+.3f}" for name, value in strongest(explanation, top)]
+    features = [
+        f"{printable(visible(name))} {value:+.3f}" for name, value in strongest(explanation, top)
+    ]
     console.print("  " + ", ".join(features))
 
 

@@ -20,6 +20,7 @@ from textreg.files import write_atomically
 from textreg.plugins import calls
 from textreg.records import Groups, Tokens
 from textreg.structure.groupfile import group_lines
+from textreg.terminal import visible
 from textreg.training.settings import TrainingSettings
 
 
@@ -163,7 +164,7 @@ def _show(groups: Groups, tokens: Tokens, shown: list[int]) -> None:
     rows: list[tuple[Any, ...]] = []
     for g in shown:
         row = _row(groups, tokens, g)
-        features = first_few(row["features"], SHOWN)
+        features = first_few(list(map(visible, row["features"])), SHOWN)
         rows.append((row["name"], len(row["features"]), row["weight"], features))
     if rows:
         click.echo()

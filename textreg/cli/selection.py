@@ -9,7 +9,7 @@ import numpy as np
 
 from textreg.cli.output import SHOWN, percent, print_table
 from textreg.explain import EntryStep, LinkedFeature, PathProfiles, SelectedGroup, Selection
-from textreg.terminal import printable, single_line
+from textreg.terminal import printable, single_line, visible
 
 MAX_COLUMNS = 7
 """Points of a path whose weights are printed, besides the chosen one."""
@@ -57,7 +57,7 @@ def _print_groups(title: str, groups: Sequence[SelectedGroup]) -> None:
     click.echo(f"\n{title}")
     rows = []
     for group in groups:
-        words = ", ".join(f"{name} {weight:+.2f}" for name, weight in group.words[:SHOWN])
+        words = ", ".join(f"{visible(name)} {weight:+.2f}" for name, weight in group.words[:SHOWN])
         content = words if group.text is None else f"{' '.join(group.text.split())}  [{words}]"
         rows.append((group.norm, group.label, group.name, content))
     if rows:
@@ -73,12 +73,13 @@ def _print_order(selection: Selection) -> None:
             click.echo(f"\norder of entry of {selection.builder} and single features{which}")
             _print_steps(selection.order_groups[number])
         else:
-            click.echo(f"\norder of entry of features{which}\n  {printable(', '.join(order))}")
+            listed = ", ".join(map(visible, order))
+            click.echo(f"\norder of entry of features{which}\n  {printable(listed)}")
 
 
 def _print_steps(steps: Sequence[EntryStep]) -> None:
     for number, step in enumerate(steps, start=1):
-        line = ", ".join(step.features[:SHOWN])
+        line = ", ".join(map(visible, step.features[:SHOWN]))
         more = len(step.features) - SHOWN
         line += f" and {more:,} more" if more > 0 else ""
         if step.group is not None:
@@ -95,7 +96,7 @@ def _print_path(path: PathProfiles) -> None:
     heads = [f"{path.values[at]:.3g}{'*' if at == path.chosen else ''}" for at in points]
     click.echo(f"\nweights along {path.parameter} (* is the model)")
     rows = [
-        (one.feature, one.label, *(f"{one.weights[at]:.2f}" for at in points))
+        (visible(one.feature), one.label, *(f"{one.weights[at]:.2f}" for at in points))
         for one in path.profiles
     ]
     print_table(
@@ -109,6 +110,8 @@ def _print_linked(linked: Sequence[LinkedFeature]) -> None:
     if linked:
         click.echo("\nlinked features and their pull on a weight (share of links x weight)")
     for one in linked:
-        pulls = ", ".join(f"{near.feature} {near.pull:+.3f}" for near in one.neighbors[:SHOWN])
-        line = f"  {one.feature} {one.weight:+.3f} for {one.label}: {pulls or 'none'}"
+        pulls = ", ".join(
+            f"{visible(near.feature)} {near.pull:+.3f}" for near in one.neighbors[:SHOWN]
+        )
+        line = f"  {visible(one.feature)} {one.weight:+.3f} for {one.label}: {pulls or 'none'}"
         click.echo(printable(line))

@@ -18,7 +18,7 @@ from textreg.model.saved_tokenizer import TokenizerOrigin, missing_tokenizer
 from textreg.model.storage import load_model
 from textreg.model.summary import PartOrigin
 from textreg.plugins.joining import joint_names
-from textreg.terminal import single_line
+from textreg.terminal import single_line, visible
 
 
 @click.command(name="show")
@@ -72,7 +72,7 @@ def command(
     for label, weighted in features.items():
         click.echo(f"\n{single_line(label)}")
         if weighted:
-            print_table([(name, weight) for name, weight in weighted], indent="  ")
+            print_table([(visible(name), weight) for name, weight in weighted], indent="  ")
         else:
             click.echo("  (no feature supports it)")
 

@@ -49,6 +49,12 @@ def unpack_names(arrays: Arrays, names: str, ptr: str) -> list[str]:
     return decoded
 
 
+def check_distinct(names: Sequence[str]) -> None:
+    """FaultError if two names are the same."""
+    if len(set(names)) < len(names):
+        raise FaultError("two of its features have the same name")
+
+
 def check_name_lengths(lengths: Mapping[str, int], names: str, ptr: str) -> None:
     """FaultError if arrays of these lengths cannot hold names that are distinct."""
     # Only one of them can be without a letter.

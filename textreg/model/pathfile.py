@@ -24,6 +24,7 @@ import numpy as np
 
 from textreg.model.faults import FaultError
 from textreg.model.packing import (
+    check_distinct,
     check_name_lengths,
     check_row_lengths,
     pack_names,
@@ -86,6 +87,7 @@ def read_path(header: PathHeader | None, arrays: Arrays, rows: int) -> SolutionP
     from scipy.sparse import csr_array
 
     names = unpack_names(arrays, "path_names", "path_name_ptr")
+    check_distinct(names)
     total = rows * len(header)
     parts = unpack_rows(arrays, ("path_weights", "path_columns", "path_ptr"), total, len(names))
     return SolutionPath(

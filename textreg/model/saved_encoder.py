@@ -13,7 +13,7 @@ from textreg.features.encoder import Encoder
 from textreg.features.joined import AnyEncoder, JoinedEncoder
 from textreg.features.vectorize import Vectorizer
 from textreg.model.faults import FaultError
-from textreg.model.packing import check_name_lengths, pack_names, unpack_names
+from textreg.model.packing import check_distinct, check_name_lengths, pack_names, unpack_names
 from textreg.model.saved_tokenizer import TokenizerOrigin, UnloadedTokenizer
 
 if TYPE_CHECKING:
@@ -105,8 +105,7 @@ def read_encoder(
     settings, encoders = Vectorizer(**vectorizer), []
     for part, (start, end) in zip(parts, pairwise(ends), strict=True):
         own = names[start:end]
-        if len(set(own)) < len(own):
-            raise FaultError("two of its features have the same name")
+        check_distinct(own)
         mine = columns
         if columns is not None:
             mine = columns[np.searchsorted(columns, start) : np.searchsorted(columns, end)] - start

@@ -23,6 +23,7 @@ from textreg.plotting.labels import Label, labels_at_ends
 from textreg.plotting.number_format import minus
 from textreg.report.records import Estimate, PathSection, SearchSection, Stability
 from textreg.report.text import clip, shown
+from textreg.terminal import visible
 
 WIDTH, HEIGHT = 420, 300
 BOX = Box(left=66, top=14, right=WIDTH - 16, bottom=HEIGHT - 46)
@@ -124,12 +125,14 @@ def profiles(section: PathSection) -> Markup:
     labels = []
     for one in section.profiles:
         points = chart.points(section.values, one.weights)
-        tooltip = f"{one.feature}, for {one.label}"
+        feature = visible(one.feature)
+        tooltip = f"{feature}, for {one.label}"
         shapes.append(Outline(points=points, style="curve", tooltip=tooltip))
-        labels.append(Label(clip(one.feature, 15), points[-1], ""))
+        labels.append(Label(clip(feature, 15), points[-1], ""))
     shapes += labels_at_ends(labels, box.bottom, row=14.0, style="tick")
     weights_chosen = ", ".join(
-        f"{one.feature} {one.weights[section.curve.chosen]:.3g}" for one in section.profiles
+        f"{visible(one.feature)} {one.weights[section.curve.chosen]:.3g}"
+        for one in section.profiles
     )
     return _svg(
         shapes,

@@ -96,6 +96,7 @@ def _environment() -> Environment:
     from textreg.plotting import number_format
     from textreg.report import charts
     from textreg.report.text import clip, safe
+    from textreg.terminal import visible
 
     environment = Environment(
         loader=FunctionLoader(_part),
@@ -110,6 +111,7 @@ def _environment() -> Environment:
         clip=clip,
         count=lambda value: f"{value:,.0f}",
         exact=lambda value: f"{value:.12g}",
+        feature=lambda name: clip(visible(name), 60),
         fixed=number_format.fixed,
         percent=number_format.percent,
         short=number_format.short,
