@@ -48,7 +48,8 @@ def _type(given: inspect.Parameter, declared: Param) -> str:
     """The type and the default in the words of numpydoc."""
     choices = declared.choices
     if given.name == "metric":  # those of the estimator's own task
-        choices = next(task.metrics for task in TASKS.values() if given.default in task.metrics)
+        every = [task for task in TASKS.values() if task.discrete == (given.default is None)]
+        choices = list(dict.fromkeys(metric for task in every for metric in task.metrics))
     types = str(given.annotation).removesuffix(" | None").replace(" | ", " or ")
     words = types if choices is None else f"{{{', '.join(map(repr, choices))}}}"
     default = f"{given.default:g}" if isinstance(given.default, float) else repr(given.default)

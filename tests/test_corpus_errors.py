@@ -106,9 +106,9 @@ ROWS = [
     ("a.jsonl", '{"text": "a", "label": NaN}', 1, "'label' is NaN, not a text.", "Fix the row"),
     (
         "a.jsonl",
-        '{"text": "a", "label": ["x", "y"]}',
+        '{"text": "a", "label": {"x": 1}}',
         1,
-        """'label' is ["x", "y"], not a text.""",
+        """'label' is {"x": 1}, not a text.""",
         "Fix the row",
     ),
     (

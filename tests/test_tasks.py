@@ -31,15 +31,15 @@ EVERY = [
 
 
 @dataclass(frozen=True)
-class Multilabel(Multiclass):
-    """Any number of labels for each document, written as ``cat+dog``: a task of these tests.
+class Sets(Multiclass):
+    """Any number of labels for each document, written as ``cat+dog``: a task by these tests alone.
 
     y is (n, labels), 1 where a document has a label. Its methods are all that multi-label
     classification takes.
     """
 
-    name = "multilabel"
-    kind = "multilabel"
+    name = "sets"
+    kind = "sets"
     metrics = ("exact-match",)
 
     @classmethod
@@ -112,17 +112,17 @@ def animals(n: int) -> tuple[list[str], list[str]]:
 
 def test_a_further_task_is_one_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # A class that stands in TASKS from the start is among the choices of the settings.
-    monkeypatch.setitem(TASKS, Multilabel.name, Multilabel)
-    for name, value in (("task", Multilabel.name), ("metric", Multilabel.metrics[0])):
+    monkeypatch.setitem(TASKS, Sets.name, Sets)
+    for name, value in (("task", Sets.name), ("metric", Sets.metrics[0])):
         declared = TrainingSettings.declared()[name]
         assert declared.choices is not None
         choices = (*declared.choices, value)
         monkeypatch.setitem(TrainingSettings._declared, name, replace(declared, choices=choices))
     texts, labels = animals(300)
-    model = textreg.train(texts[:200], labels[:200], task="multilabel", reg="lasso", path=True)
+    model = textreg.train(texts[:200], labels[:200], task="sets", reg="lasso", path=True)
     assert model.labels == LABELS
     assert model.summary is not None
-    assert (model.summary.task, model.summary.metric) == ("multilabel", "exact-match")
+    assert (model.summary.task, model.summary.metric) == ("sets", "exact-match")
     assert len(model.summary.search) > 1
     assert model.path is not None
     assert model.predict(texts[200:]) == labels[200:]

@@ -12,6 +12,7 @@ from textreg.cli.inputs import Reading, describe, reading
 from textreg.cli.output import measures, print_json, print_table
 from textreg.errors import UsageError, first_few
 from textreg.measure.evaluation import Evaluation, RegressionEvaluation
+from textreg.measure.multilabel import LabelScore, MultilabelEvaluation
 from textreg.measure.reliability import Reliability, ThresholdLine
 from textreg.model.storage import load_model
 from textreg.terminal import single_line
@@ -52,7 +53,7 @@ def command(
     loaded = load_model(model)
     if reliable:
         loaded.task.require_probabilities()
-    corpus = how.labeled(files)
+    corpus = how.of(loaded.task).labeled(files)
     scores = loaded.decision_function(corpus.texts)
     task = loaded.task
     result = task.evaluate(corpus, scores, loaded.thresholds, loaded.calibration)
@@ -107,17 +108,32 @@ def _tell_thresholds(label: str, lines: Sequence[ThresholdLine]) -> None:
     print_table(rows)
 
 
-def _tell(result: Evaluation | RegressionEvaluation) -> None:
+def _tell(result: Evaluation | RegressionEvaluation | MultilabelEvaluation) -> None:
     click.echo(measures(result.to_dict()))
     if isinstance(result, RegressionEvaluation):
         return
     click.echo()
-    print_table([("label", "precision", "recall", "F1", "documents"), *result.classes])
+    if isinstance(result, MultilabelEvaluation):
+        _tell_labels(result.classes)
+    else:
+        print_table([("label", "precision", "recall", "F1", "documents"), *result.classes])
     if result.unknown:
         unknown = first_few([single_line(label) for label in result.unknown], MAX_CONFUSION)
         click.echo(f"unknown to the model, so counted as errors: {unknown}")
-    if len(result.classes) <= MAX_CONFUSION:
+    if isinstance(result, Evaluation) and len(result.classes) <= MAX_CONFUSION:
         names = [score.label for score in result.classes]
         click.echo("\ntrue labels in rows, predictions in columns")
         rows = zip(names, result.confusion.tolist(), strict=True)
         print_table([("", *names), *((name, *counts) for name, counts in rows)])
+
+
+def _tell_labels(scores: Sequence[LabelScore]) -> None:
+    rows: list[Sequence[Any]] = [
+        ("label", "precision", "95 % CI", "recall", "95 % CI", "F1", "95 % CI", "documents")
+    ]
+    for one in scores:
+        intervals = one.precision_interval, one.recall_interval, one.f1_interval
+        precision, recall, f1 = (f"{low:.2f}..{high:.2f}" for low, high in intervals)
+        figures = (one.precision, precision, one.recall, recall, one.f1, f1, one.support)
+        rows.append((one.label, *figures))
+    print_table(rows, right=[False] + [True] * 7)

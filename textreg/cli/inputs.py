@@ -12,6 +12,7 @@ from textreg.cli.shared import F, gathered
 from textreg.reading.corpus import read_corpus, stream_documents
 from textreg.reading.formats import titles
 from textreg.records import Corpus
+from textreg.tasks import Task
 
 _COLUMNS = {
     "text": "Column of the texts.  [default: guessed]",
@@ -58,13 +59,19 @@ class Reading(NamedTuple):
     weight_col: str | None
     group_col: str | None
     time_col: str | None
+    label_sep: str | None
     encoding: str | None
     on_error: str
     max_skipped: float | None = None
+    multilabel: bool | None = None
+
+    def of(self, task: Task | type[Task] | None) -> Reading:
+        """How to read the documents of a task; None where these tell it."""
+        return self._replace(multilabel=task is not None and task.multilabel)
 
     def training(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
         """Read documents for training: texts, labels, weights, groups and times."""
-        return _read(files, tell, **self._asdict())
+        return _read(files, tell, **{**self._asdict(), "multilabel": bool(self.multilabel)})
 
     def labeled(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
         """Read labeled documents."""
@@ -100,6 +107,15 @@ def reading(*columns: str, answers: bool = False) -> Callable[[F], F]:
         click.option(f"--{name}-col", metavar="NAME", help=_COLUMNS[name])
         for name in ("text", *columns)
     ]
+    if "label" in columns:
+        options.append(
+            click.option(
+                "--label-sep",
+                metavar="TEXT",
+                help="What separates the labels of a document, such as ';', where it may have any "
+                "number of them.",
+            )
+        )
     options += [
         click.option(
             "--encoding",
@@ -115,7 +131,17 @@ def reading(*columns: str, answers: bool = False) -> Callable[[F], F]:
             + ("give each an empty answer." if answers else "leave them out."),
         ),
     ]
-    if not answers:
+    if answers:
+        options.append(
+            click.option(
+                "--label-sep",
+                metavar="TEXT",
+                default=";",
+                show_default=True,
+                help="What to write between the labels of a document that may have several.",
+            )
+        )
+    else:
         options.append(
             click.option(
                 "--max-skipped",

@@ -61,7 +61,12 @@ def _cell(value: Any) -> str:
 
 MEASURES = {
     "accuracy": "accuracy",
+    "micro_f1": "micro-F1",
     "macro_f1": "macro-F1",
+    "sample_f1": "sample F1",
+    "subset_accuracy": "subset accuracy",
+    "hamming_loss": "Hamming loss",
+    "lrap": "LRAP",
     "log_loss": "log-loss",
     "r2": "R²",
     "mse": "MSE",
@@ -70,16 +75,15 @@ MEASURES = {
 
 
 def measures(values: Mapping[str, Any]) -> str:
-    """The metrics in ``values`` on one line; the accuracy with its interval."""
+    """The metrics in ``values`` on one line, with their intervals if they have some."""
     parts = []
     for key, title in MEASURES.items():
         if values.get(key) is None:
             continue
         value = values[key]
         text = f"{title} {value:.3f}" if abs(value) < 1e4 else f"{title} {value:.4g}"
-        if key == "accuracy":
-            low, high = values["accuracy_interval"]
-            text += f" (95 % CI {low:.3f}..{high:.3f})"
+        if (interval := values.get(f"{key}_interval")) is not None:
+            text += f" (95 % CI {interval[0]:.3f}..{interval[1]:.3f})"
         parts.append(text)
     return "  ".join(parts)
 

@@ -49,7 +49,9 @@ def command(
     """Predict the labels of the texts in FILES, or on standard input.
 
     FILES are files or folders that textreg train reads, or plain text with one text per line. The
-    output is one label per line, in the order of the texts; --proba adds a header line.
+    output is one label per line, in the order of the texts; --proba adds a header line. A document
+    that may have several labels has them on its line, with --label-sep between them, and in JSON as
+    a list.
 
     With --on-error skip, a row that cannot be read has an empty line as its answer, and the reason
     on standard error; with --proba, the reason is in a last column called error, and in JSON it is
@@ -66,7 +68,7 @@ def command(
         return answers.end()
     if proba and form == "tsv":
         error = ["error"] if how.on_error == "skip" else []
-        click.echo("\t".join(["label", *map(_field, loaded.labels), *error]))
+        click.echo("\t".join([answers.key, *map(_field, loaded.labels), *error]))
     line_of = json_line if form == "jsonl" else answers.as_tsv
     for batch in batches:
         sys.stdout.writelines(f"{line_of(row)}\n" for row in batch)
@@ -85,6 +87,8 @@ class _Answers:
     ----------
     written : int
         The number of answers that the reader of our output has.
+    key : str
+        What an answer is called in JSON and in the header: "label", or "labels" for lists of them.
     """
 
     def __init__(self, model: Model, how: Reading, *, proba: bool) -> None:
@@ -93,6 +97,7 @@ class _Answers:
         self._proba = proba
         self._rows = self._unreadable = 0
         self.written = 0
+        self.key = "labels" if model.task.multilabel else "label"
 
     def given(self, files: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
         """The answers to batches of rows, as JSON objects.
@@ -121,13 +126,21 @@ class _Answers:
 
     def as_tsv(self, row: dict[str, Any]) -> str:
         """A line of output."""
+        label = self._text(row[self.key])
         if not self._proba:
-            return "" if row["label"] is None else _field(str(row["label"]))
+            return label
         proba = row["proba"] or dict.fromkeys(self._model.labels)
         cells = ["" if value is None else f"{value:.6f}" for value in proba.values()]
-        label = "" if row["label"] is None else str(row["label"])
         error = [row.get("error", "")] if self._how.on_error == "skip" else []
-        return "\t".join([_field(label), *cells, *map(_field, error)])
+        return "\t".join([label, *cells, *map(_field, error)])
+
+    def _text(self, answer: Any) -> str:
+        """An answer as a field; empty where there is none."""
+        if answer is None:
+            return ""
+        if not self._model.task.multilabel:
+            return _field(str(answer))
+        return (self._how.label_sep or "").join(map(_field, answer))
 
     def _batch(self, batch: Corpus) -> list[dict[str, Any]]:
         """The answers to the documents, and among them those to rows that cannot be read."""
@@ -158,9 +171,9 @@ class _Answers:
 
     def _answer(self, label: Any, proba: Sequence[float] | None) -> dict[str, Any]:
         if not self._proba:
-            return {"label": label}
+            return {self.key: label}
         shares = None if proba is None else dict(zip(self._model.labels, proba, strict=True))
-        return {"label": label, "proba": shares}
+        return {self.key: label, "proba": shares}
 
 
 @lru_cache(maxsize=1024)  # there are few labels, and many rows

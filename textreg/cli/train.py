@@ -18,6 +18,7 @@ from textreg.cli.settings import settings
 from textreg.errors import UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.model.container import is_container
+from textreg.tasks import TASKS
 from textreg.terminal import single_line
 from textreg.training.settings import TrainingSettings, declared_settings
 
@@ -82,6 +83,7 @@ def command(
     from textreg.cli.trained import print_summary
     from textreg.training.train import train_corpus
 
+    how = how.of(None if training.task is None else TASKS[training.task])
     started = time.monotonic()
     corpus = how.training(files, tell=talk)
     if dev:
@@ -111,10 +113,10 @@ def command(
         print_summary(model, target, out.report)
     if not model.n_features:
         (answer,) = model.predict([""])
+        always = single_line(model.task.text(answer))
         click.echo(
-            "Warning: no feature has a weight, so the answer is always "
-            f"'{single_line(str(answer))}'. Lower penalty strengths select more features; or the "
-            "texts may not tell the labels apart.",
+            f"Warning: no feature has a weight, so the answer is always '{always}'. Lower penalty "
+            "strengths select more features; or the texts may not tell the labels apart.",
             err=True,
         )
 

@@ -38,7 +38,7 @@ def print_summary(model: Model, saved: Path, report: str | None) -> None:
     for line in (
         *_data_lines(summary, model.task, seconds),
         *_search_lines(summary, seconds),
-        *_fit_lines(summary, seconds, saved),
+        *_fit_lines(summary, model.task, seconds, saved),
     ):
         click.echo(line)
     click.echo(f"saved {saved} ({size(os.path.getsize(saved))})")
@@ -66,11 +66,24 @@ def _data_lines(
 
 
 def _fit_lines(
-    summary: TrainingSummary, seconds: Mapping[str, float], saved: Path
+    summary: TrainingSummary, task: Task, seconds: Mapping[str, float], saved: Path
 ) -> Iterator[str]:
     if summary.calibration:
         yield f"calibration: {summary.calibration}, on the documents held out"
+    joint = {
+        label: chosen
+        for label, chosen in summary.thresholds.items()
+        if chosen.rule == task.threshold_rule
+    }
+    if joint:
+        values = [chosen.value for chosen in joint.values()]
+        yield (
+            f"thresholds: {len(joint)} of {task.threshold_rule}, {min(values):+.3f} to "
+            f"{max(values):+.3f}, chosen on the documents held out"
+        )
     for label, chosen in summary.thresholds.items():
+        if label in joint:
+            continue
         yield (
             f"threshold of {single_line(label)}: {chosen.value:+.3f} ({chosen.rule}; there "
             f"precision {chosen.precision:.3f}, recall {chosen.recall:.3f})"

@@ -126,6 +126,11 @@ def check_benchmark(benchmark: Benchmark, trains: bool, how: Holding) -> Checked
         raise DataError(
             "there are no documents to train on: give some, or compare saved models only."
         )
+    if any(one is not None and one.multilabel for one in (train, test, dev)):
+        raise UsageError(
+            "documents with several labels cannot be compared yet: measure each model on them with "
+            "textreg evaluate."
+        )
     if train is not None and trains:
         train, target, _ = read_target(train, rare=how.rare)
         codes, labels = target.task.strata(target.y)

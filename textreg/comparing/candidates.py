@@ -86,6 +86,6 @@ def make_ready(one: Candidate, shared: Mapping[str, Any]) -> TrainingSettings | 
         one = parse_candidate(one)
     own = dict(one) if isinstance(one, Mapping) else {"reg": one}
     settings = TrainingSettings.from_options(**{**shared, **own})
-    if not TASKS[settings.task].discrete:
+    if settings.task is not None and not TASKS[settings.task].discrete:
         raise UsageError(f"a {settings.task} has no labels to compare: leave out task.")
     return settings

@@ -57,8 +57,9 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         given.
     cv : int, optional
         Choose hyperparameters by K-fold cross-validation instead.
-    metric : {'accuracy', 'macro-f1', 'log-loss'}, default 'accuracy'
-        Metric that hyperparameters are chosen by; in a regression r2 by default.
+    metric : {'accuracy', 'macro-f1', 'log-loss', 'micro-macro-f1', 'micro-f1'}, optional
+        Metric that hyperparameters are chosen by; by default accuracy, with several labels
+        micro-macro-f1 (the mean of both), in a regression r2.
     loss : str or Loss, default 'logistic'
         Loss: hinge, logistic, squared, squared-hinge, or one of a plugin; squared for a regression.
     multiclass : {'ovr', 'softmax'}, default 'ovr'
@@ -77,6 +78,9 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     threshold : Mapping[Any, str], optional
         Rule to choose a label's decision threshold by, on held-out documents: f1, precision:P or
         costs:FP:FN.
+    at_least_one : bool, default False
+        With several labels a document: predict one at least, if need be the one that comes nearest
+        to its threshold.
     path : bool, default False
         Save the whole regularization path in the model.
     select : {'best', '1se', 'sparsest'}, default 'best'
@@ -141,7 +145,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         weighting: str = "tfidf",
         holdout: float | None = None,
         cv: int | None = None,
-        metric: str = "accuracy",
+        metric: str | None = None,
         loss: str | Loss = "logistic",
         multiclass: str = "ovr",
         refit: bool = True,
@@ -150,6 +154,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         class_weight: str | Mapping[Any, float] | None = None,
         calibrate: str | None = None,
         threshold: Mapping[Any, str] | None = None,
+        at_least_one: bool = False,
         path: bool = False,
         select: str = "best",
         within: float | None = None,
@@ -187,6 +192,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self.class_weight = class_weight
         self.calibrate = calibrate
         self.threshold = threshold
+        self.at_least_one = at_least_one
         self.path = path
         self.select = select
         self.within = within

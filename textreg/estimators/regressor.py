@@ -55,7 +55,8 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     cv : int, optional
         Choose hyperparameters by K-fold cross-validation instead.
     metric : {'r2', 'mse'}, default 'r2'
-        Metric that hyperparameters are chosen by; in a regression r2 by default.
+        Metric that hyperparameters are chosen by; by default accuracy, with several labels
+        micro-macro-f1 (the mean of both), in a regression r2.
     loss : str or Loss, default 'squared'
         Loss: hinge, logistic, squared, squared-hinge, or one of a plugin; squared for a regression.
     refit : bool, default True

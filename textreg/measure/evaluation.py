@@ -222,6 +222,11 @@ def coded(
                 f"{where(row)}: no label. Evaluation needs the true label of every document: "
                 "fill it in, leave the row out, or use 'textreg predict' for texts without labels."
             )
+        if isinstance(label, tuple):
+            raise DataError(
+                f"{where(row)}: the document has a list of labels, {list(label)!r:.60}, and the "
+                "model predicts one: give one label for each document."
+            )
     unknown = tuple(sorted({str(label) for label in labels_true} - set(labels)))
     code_of = {label: code for code, label in enumerate((*labels, *unknown))}
     codes = np.array([code_of[str(label)] for label in labels_true], dtype=np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -136,8 +136,9 @@ class Model:
         Returns
         -------
         ndarray
-            (n,) for two labels, positive for ``labels[1]``, and for a regression; otherwise
-            (n, labels). A text without any known feature gets the intercept.
+            (n,) for two labels, positive for ``labels[1]``, and for a regression; otherwise, and
+            where a document may have several labels, (n, labels). A text without any known feature
+            gets the intercept.
 
         Raises
         ------
@@ -160,23 +161,26 @@ class Model:
         scores += self.intercepts[:, None]
         return self.task.as_scores(scores.T)
 
-    def predict(self, texts: Sequence[str]) -> list[str] | list[float]:
-        """Predicted labels, or numbers for a regression.
+    def predict(self, texts: Sequence[str]) -> list[Any]:
+        """Predicted labels, lists of labels, or numbers for a regression.
 
-        The label is that of the highest score less its threshold, the first one in a tie.
+        The label is that of the highest score less its threshold, the first one in a tie. Where a
+        document may have several, they are those whose scores are above their thresholds.
         """
         return self.choose(self.decision_function(texts))
 
     def predict_proba(self, texts: Sequence[str]) -> Floats:
-        """(n, labels) probabilities, each row summing to one: see :meth:`probabilities`."""
+        """(n, labels) probabilities: see :meth:`probabilities`."""
         return self.probabilities(self.decision_function(texts))
 
-    def choose(self, scores: Floats) -> list[str] | list[float]:
-        """The labels, or numbers, that scores of :meth:`decision_function` predict."""
+    def choose(self, scores: Floats) -> list[Any]:
+        """What scores of :meth:`decision_function` predict: see :meth:`predict`."""
         return self.task.answers(self.decide(scores))
 
     def decide(self, scores: Floats) -> Targets:
-        """The same as targets of the task: indices into :attr:`labels`, or numbers."""
+        """The same as targets of the task: indices into :attr:`labels`, an indicator matrix (n,
+        labels) where a document may have several, or numbers.
+        """
         return self.task.decide(scores, self.thresholds)
 
     def probabilities(self, scores: Floats) -> Floats:
@@ -184,7 +188,8 @@ class Model:
 
         With two labels they are 1 / (1 + exp(-score)). With more, one-vs-rest models divide these
         by their sum over the labels, as scikit-learn does; softmax models take the softmax of the
-        scores. A calibration is applied first.
+        scores. Each row sums to one, but where a document may have several labels: there each has a
+        probability of its own. A calibration is applied first.
 
         Raises
         ------

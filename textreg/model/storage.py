@@ -5,7 +5,8 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 =================  =================================================================================
 ``format``         version of this format, a whole number; checked before anything else
 ``textreg``        version of textreg that wrote the file
-``task``           what is predicted: "binary", "one-vs-rest", "softmax" or "regression"
+``task``           what is predicted: "binary", "one-vs-rest", "softmax", "multilabel" or
+                   "regression"
 ``labels``         labels of the model, in order; none for a regression
 ``loss``           name of the loss
 ``probabilistic``  whether scores stand for probabilities
@@ -14,6 +15,8 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 ``thresholds``     decision thresholds by label
 ``parts``          tokenizers in the order of their features, one at least, with stop words:
                    :class:`textreg.model.saved_encoder.SavedPart`
+``at_least_one``   whether every document is predicted to have a label, where it may have several;
+                   false if it is missing
 ``vectorizer``     parameters of the vectorizer
 ``summary``        how the model was trained: :class:`textreg.model.summary.TrainingSummary`; null
                    of models that were not trained by textreg
@@ -116,6 +119,7 @@ class Header:
     vectorizer: dict[str, Any]
     summary: TrainingSummary | None
     path: PathHeader | None
+    at_least_one: bool = False
 
 
 def save_model(model: Model, path: str | os.PathLike[str]) -> None:

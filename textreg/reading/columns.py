@@ -21,7 +21,7 @@ USUAL_NAMES = {
     ),
     "label": (
         *("label", "class", "category", "sentiment", "target", "y", "polarity", "topic", "tag"),
-        "intent",
+        *("intent", "labels", "classes", "categories", "topics", "tags", "intents"),
     ),
     "weight": (),  # never guessed: a column of that name may be about parcels
     "group": (),
@@ -46,8 +46,8 @@ class Row(NamedTuple):
     ----------
     text : str
         Its text, unchanged.
-    label : str or None
-        None for a document without a label.
+    label : str, tuple of str, or None
+        All labels where a document may have several; None for a document without a label.
     weight : float
         Its weight, 0 or more.
     line : int
@@ -59,7 +59,7 @@ class Row(NamedTuple):
     """
 
     text: str
-    label: str | None
+    label: str | tuple[str, ...] | None
     weight: float
     line: int
     group: str = ""
@@ -77,6 +77,10 @@ class TableColumns:
         The names asked for.
     labeled : bool, default True
         Whether every document needs a label.
+    label_sep : str, optional
+        What separates the labels of a document in a text; then it may have any number of them.
+    multilabel : bool, default False
+        Whether every document has a list of labels.
 
     Attributes
     ----------
@@ -86,9 +90,18 @@ class TableColumns:
         The roles whose columns were chosen by a well-known name.
     """
 
-    def __init__(self, wanted: ColumnNames | None = None, *, labeled: bool = True) -> None:
+    def __init__(
+        self,
+        wanted: ColumnNames | None = None,
+        *,
+        labeled: bool = True,
+        label_sep: str | None = None,
+        multilabel: bool = False,
+    ) -> None:
         self.wanted: dict[str, str | None] = (wanted or ColumnNames())._asdict()
         self.labeled = labeled
+        self.label_sep = label_sep
+        self.multilabel = multilabel or label_sep is not None
         self.chosen: dict[str, str] = {}
         self.guessed: list[str] = []
 
@@ -155,7 +168,8 @@ class TableColumns:
         Returns
         -------
         Row
-            Labels may be any text, number, true or false, and are converted to texts.
+            Labels may be any text, number, true or false, and are converted to texts. Those of a
+            list are texts, and one that stands there twice counts once.
 
         Raises
         ------
@@ -166,10 +180,10 @@ class TableColumns:
         text = get(chosen["text"])
         if not isinstance(text, str):
             raise _not_text(chosen["text"], text)
-        label: str | None = None
+        label: str | tuple[str, ...] | None = None
         if "label" in chosen:
             try:
-                label = _label(chosen["label"], get(chosen["label"]))
+                label = self._labels(chosen["label"], get(chosen["label"]))
             except UnusableRow:
                 if self.labeled:
                     raise
@@ -177,6 +191,22 @@ class TableColumns:
         group = _group(chosen["group"], get(chosen["group"])) if "group" in chosen else ""
         time = _time(get(chosen["time"])) if "time" in chosen else None
         return Row(text, label, weight, line, group, time)
+
+    def _labels(self, name: str, value: Any) -> str | tuple[str, ...]:
+        """The label of a document, or its labels where it may have several."""
+        if isinstance(value, list):
+            return _listed(name, value)
+        if self.label_sep is not None and isinstance(value, str):
+            parts = (part.strip() for part in value.split(self.label_sep))
+            return tuple(dict.fromkeys(filter(None, parts)))
+        if self.multilabel and value is not None:
+            raise UnusableRow(
+                f"label {_shown(value)} in '{name}' is one label, not a list of labels.",
+                "Name what separates the labels with --label-sep, such as --label-sep ';', or "
+                "write a list",
+                f"'{name}' is not a list of labels",
+            )
+        return _label(name, value)
 
     def _needs(self, role: str) -> bool:
         return role == "text" or (role == "label" and self.labeled) or self.wanted[role] is not None
@@ -223,6 +253,19 @@ def _label(name: str, value: Any) -> str:
     if not label:
         raise UnusableRow("label is empty.")
     return label
+
+
+def _listed(name: str, values: list[Any]) -> tuple[str, ...]:
+    """The labels in a list, each once."""
+    labels = [value.strip() if isinstance(value, str) else "" for value in values]
+    if not all(labels):
+        wrong = values[labels.index("")]
+        raise UnusableRow(
+            f"the list of labels in '{name}' holds {_shown(wrong)}, and labels there are texts "
+            'such as "good".',
+            reason=f"'{name}' holds something that is no label",
+        )
+    return tuple(dict.fromkeys(labels))
 
 
 def _weight(name: str, value: Any) -> float:

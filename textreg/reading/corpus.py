@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -35,6 +36,8 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     on_error: str = "stop",
     max_skipped: float = 0.05,
     labeled: bool = True,
+    label_sep: str | None = None,
+    multilabel: bool = False,
     encoding: str | None = None,
 ) -> Corpus:
     """Read documents and their labels from files.
@@ -60,6 +63,12 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     labeled : bool, default True
         False reads texts to be classified. Labels are then kept only if every document has one,
         and a file in no other format has a document on each line.
+    label_sep : str, optional
+        What separates the labels of a document in tables, such as ";". Every document may then have
+        any number of labels; an empty field is none.
+    multilabel : bool, default False
+        Whether documents have any number of labels: a list in JSON lines, all labels of a line in
+        fastText's format. Lists are read as such anyway.
     encoding : str, optional
         Encoding of the files. By default UTF-8, or detected from a byte order mark.
 
@@ -82,7 +91,8 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     """
     check_max_skipped(max_skipped)
     names = ColumnNames(text_col, label_col, weight_col, group_col, time_col)
-    reader = _CorpusReader(paths, names, labeled=labeled, on_error=on_error, encoding=encoding)
+    table = partial(TableColumns, names, label_sep=_separator(label_sep), multilabel=multilabel)
+    reader = _CorpusReader(paths, table, labeled=labeled, on_error=on_error, encoding=encoding)
     (corpus,) = reader.batches(None)
     if told := reader.skipping.check(max_skipped):
         warnings.warn(told, DataWarning, stacklevel=2)
@@ -126,7 +136,8 @@ def stream_documents(
     if batch < 1:
         raise UsageError(f"batch must be at least 1, not {batch}.")
     names = ColumnNames(text_col, label_col)
-    reader = _CorpusReader(paths, names, labeled=False, on_error=on_error, encoding=encoding)
+    table = partial(TableColumns, names)
+    reader = _CorpusReader(paths, table, labeled=False, on_error=on_error, encoding=encoding)
     reader.skipping.offer = "to answer such rows with an empty line"
     return reader.batches(batch)
 
@@ -137,7 +148,7 @@ class _CorpusReader:
     def __init__(
         self,
         paths: Paths,
-        names: ColumnNames,
+        table: Callable[..., TableColumns],
         *,
         labeled: bool,
         on_error: str,
@@ -147,7 +158,8 @@ class _CorpusReader:
             raise UsageError(f"on_error must be 'stop' or 'skip', not {on_error!r}.")
         check_encoding(encoding)
         self.paths = listed(paths)
-        self.names = names
+        self.table = table
+        self.wanted = table().wanted
         self.labeled = labeled
         self.encoding = encoding
         self.skipping = Skipping(skips=on_error == "skip")
@@ -192,7 +204,9 @@ class _CorpusReader:
                 sources.append(name)
             source_of.append(len(sources) - 1)
         labels = [row.label for _, row in documents if row.label is not None]
-        complete = len(labels) == len(documents)
+        # Labels of texts to be classified are of no use unless all are of one kind.
+        mixed = not self.labeled and len({type(label) for label in labels}) > 1
+        complete = len(labels) == len(documents) and not mixed
         weights = np.array([row.weight for _, row in documents], dtype=np.float64)
         columns = {"format": _joined(self.formats)}
         for role in ColumnNames._fields:
@@ -202,9 +216,9 @@ class _CorpusReader:
         return Corpus(
             texts=[row.text for _, row in documents],
             labels=labels if complete else None,
-            sample_weight=None if self.names.weight is None else weights,
-            group_of=None if self.names.group is None else [row.group for _, row in documents],
-            time_of=None if self.names.time is None else [row.time for _, row in documents],
+            sample_weight=None if self.wanted["weight"] is None else weights,
+            group_of=None if self.wanted["group"] is None else [row.group for _, row in documents],
+            time_of=None if self.wanted["time"] is None else [row.time for _, row in documents],
             sources=sources,
             source_of=np.array(source_of, dtype=np.int32),
             line_of=np.array([row.line for _, row in documents], dtype=np.int64),
@@ -225,7 +239,7 @@ class _CorpusReader:
         with opened(path) as stream:
             name = name_of(path)
             self.source = Source(name, stream, self.encoding)
-            columns = TableColumns(self.names, labeled=self.labeled)
+            columns = self.table(labeled=self.labeled)
             format = detect(self.source, columns)
             self.formats.append(format.name)
             self.columns.append(columns)
@@ -233,7 +247,13 @@ class _CorpusReader:
                 yield name, row
 
     def _folder(self, folder: str) -> Iterator[tuple[str, Row | UnusableRow]]:
-        TableColumns(self.names).refuse(folder, "a folder for each class")
+        columns = self.table()
+        columns.refuse(folder, "a folder for each class")
+        if self.labeled and columns.multilabel:
+            raise UsageError(
+                f"{folder}: a folder for each class gives every document one label: leave out "
+                "--task multilabel and --label-sep, or give a file with lists of labels."
+            )
         self.source = None
         files = [os.path.relpath(file, folder) for file in files_under(folder)]
         classed = [file for file in files if os.path.dirname(file)]
@@ -250,6 +270,13 @@ class _CorpusReader:
             label = file.split(os.sep)[0] if os.path.dirname(file) else None
             name = os.path.join(folder, file)
             yield name, read_document(name, label, self.encoding)
+
+
+def _separator(separator: str | None) -> str | None:
+    """The separator of labels; UsageError for an empty one."""
+    if separator == "":
+        raise UsageError("label_sep is empty: name what separates labels, such as ';'.")
+    return separator
 
 
 def _joined(names: Iterable[str]) -> str:

@@ -16,6 +16,9 @@ from textreg.records.convert import as_array, check_weights
 from textreg.records.ragged import offsets, take_rows
 from textreg.records.skipped import SkippedRows
 
+_LISTS = (list, tuple, set, frozenset)
+"""What a list of labels may be."""
+
 _CORPUS_ARRAYS = {"sample_weight": np.float64, "source_of": np.int32, "line_of": np.int64}
 
 
@@ -27,8 +30,9 @@ class Corpus:
     ----------
     texts : sequence of str, length n
         One for each document.
-    labels : sequence of str, length n, optional
-        Names of classes, or numbers as they were written.
+    labels : sequence of str, or of lists of str, length n, optional
+        Names of classes, or numbers as they were written. Where a document may have several labels,
+        or none, a list, tuple or set for each; kept as tuples without repetitions.
     sample_weight : array-like, shape (n,), optional
         Weights of the documents in the loss, 0 or more. Kept as float64.
     group_of : sequence of str, length n, optional
@@ -49,7 +53,8 @@ class Corpus:
     Raises
     ------
     DataError
-        If the lengths differ, or a weight is no such number or too large to be summed.
+        If the lengths differ, some documents have a list of labels and others one label, or a
+        weight is no such number or too large to be summed.
 
     Examples
     --------
@@ -58,7 +63,7 @@ class Corpus:
     """
 
     texts: Sequence[str]
-    labels: Sequence[str] | None = None
+    labels: Sequence[Any] | None = None
     sample_weight: Floats | None = None
     group_of: Sequence[str] | None = None
     time_of: Sequence[Any] | None = None
@@ -80,6 +85,8 @@ class Corpus:
                 raise DataError(
                     f"{len(self.texts):,} texts but {len(value):,} {name}: give one for each text."
                 )
+        if self.labels is not None and any(isinstance(it, _LISTS) for it in self.labels):
+            object.__setattr__(self, "labels", self._label_lists(self.labels))
         if self.source_of is not None and len(self.texts):
             low, high = int(self.source_of.min()), int(self.source_of.max())
             if low < 0 or high >= len(self.sources):
@@ -97,11 +104,41 @@ class Corpus:
                 )
             check_weights("sample_weight", self.sample_weight)
 
+    def _label_lists(self, labels: Sequence[Any]) -> list[tuple[str, ...]]:
+        """Lists of labels as tuples, each label once; DataError for anything else."""
+        lists = []
+        for at, given in enumerate(labels):
+            if not isinstance(given, _LISTS):
+                raise DataError(
+                    f"{self.where(at)}: the label is {given!r:.60}, and other documents have a "
+                    f"list of labels: write a list here too, such as [{given!r:.60}]."
+                )
+            wrong = [one for one in given if not (isinstance(one, str) and one)]
+            if wrong:
+                raise DataError(
+                    f"{self.where(at)}: the list of labels holds {wrong[0]!r:.60}, and labels are "
+                    "texts: correct it."
+                )
+            ordered = sorted(given) if isinstance(given, (set, frozenset)) else given
+            lists.append(tuple(dict.fromkeys(ordered)))
+        return lists
+
+    @property
+    def multilabel(self) -> bool:
+        """Whether every document has a list of labels."""
+        return self.labels is not None and len(self) > 0 and isinstance(self.labels[0], tuple)
+
+    def label_names(self) -> list[str]:
+        """All labels that some document has, in sorted order."""
+        if not self.multilabel:
+            return sorted(set(self.labels or ()))
+        return sorted({label for labels in self.labels or () for label in labels})
+
     def __len__(self) -> int:
         return len(self.texts)
 
     def __repr__(self) -> str:
-        names = [] if self.labels is None else sorted(set(self.labels))
+        names = self.label_names()
         shown = first_few([repr(name) for name in names], 4)
         return f"<Corpus: {len(self):,} documents; labels {shown or 'none'}>"
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from textreg.errors import UsageError
 from textreg.measure.evaluation import Evaluation, RegressionEvaluation
 from textreg.measure.metrics import measure_numbers, wilson
+from textreg.measure.multilabel import MultilabelEvaluation
 from textreg.measure.significance import Answers, Interval, bootstrap
 from textreg.records import Corpus
 from textreg.report.records import ConfusedPair, Estimate, LabelScore, Scores
@@ -78,6 +80,11 @@ def scores_of(predictions: Predictions) -> Scores:
     result = model.task.evaluate(
         predictions.corpus, predictions.scores, model.thresholds, model.calibration
     )
+    if isinstance(result, MultilabelEvaluation):
+        raise UsageError(
+            "there is no report yet on a model of several labels for each document: leave out "
+            "--report, or measure it with textreg evaluate."
+        )
     return (
         _number_scores(result, predictions)
         if isinstance(result, RegressionEvaluation)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textreg.errors import UsageError
 from textreg.losses import find_loss
-from textreg.tasks.base import MULTICLASS, Task
+from textreg.tasks.base import MULTICLASS, Options, Task
 from textreg.tasks.classification import Classification, check_classes, classification
+from textreg.tasks.multilabel import Multilabel
 from textreg.tasks.regression import Regression
 
 if TYPE_CHECKING:
@@ -25,23 +26,27 @@ __all__ = [
     "MULTICLASS",
     "TASKS",
     "Classification",
+    "Multilabel",
     "Posed",
     "Rare",
     "Regression",
     "Target",
     "Task",
     "check_classes",
+    "check_options",
     "classification",
     "read_target",
     "task_of_header",
 ]
 
-TASKS: dict[str, type[Task]] = {task.name: task for task in (Classification, Regression)}
+TASKS: dict[str, type[Task]] = {
+    task.name: task for task in (Classification, Multilabel, Regression)
+}
 """Every task, by the user's option ``--task``. A new one is entered here, and nowhere else."""
 
 
 class Target(NamedTuple):
-    """A task and what it is to learn: y (n,), one entry for each document."""
+    """A task and what it is to learn: y (n,) or (n, k), one entry or row for each document."""
 
     task: Task
     y: Targets
@@ -86,7 +91,7 @@ class Posed(NamedTuple):
 
 def read_target(
     corpus: Corpus,
-    name: str = Classification.name,
+    name: str | None = None,
     loss: str | Loss | None = None,
     multiclass: str = "ovr",
     rare: Rare = EVERY,
@@ -97,8 +102,9 @@ def read_target(
     ----------
     corpus : Corpus
         Labeled documents.
-    name : str, default "classification"
-        Key of :data:`TASKS`.
+    name : str, optional
+        Key of :data:`TASKS`. By default that of several labels if the documents have lists of
+        labels, else classification.
     loss : str or Loss, optional
         Default that of the task.
     multiclass : str, default "ovr"
@@ -111,12 +117,31 @@ def read_target(
     DataError
         With file and line, if nothing can be learned from the labels.
     """
+    if name is None:
+        name = Multilabel.name if corpus.multilabel else Classification.name
     family = TASKS[name]
     corpus, counts = family.usable(corpus, rare.least, rare.label)
     task = family.of(corpus, find_loss(family.default_loss if loss is None else loss), multiclass)
     if rare.label in task.labels:
         task = replace(task, rare_label=rare.label)
     return Posed(corpus, Target(task, task.targets(corpus)), counts)
+
+
+def check_options(name: str | None, options: Options) -> None:
+    """UsageError for settings of a training that make no sense for its task.
+
+    Without a name they must do for one of those that documents may pose by themselves.
+    """
+    if name is not None:
+        TASKS[name].check_options(options)
+        return
+    try:
+        Classification.check_options(options)
+    except UsageError as error:
+        try:
+            Multilabel.check_options(options)
+        except UsageError:
+            raise error from None
 
 
 def task_of_header(header: Mapping[str, Any]) -> Task:

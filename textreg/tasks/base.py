@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from textreg.kinds import Loss, Regularizer
     from textreg.measure.calibration import Calibration
     from textreg.measure.evaluation import Evaluation, RegressionEvaluation
+    from textreg.measure.multilabel import MultilabelEvaluation
     from textreg.measure.reliability import Reliability, ThresholdLine
     from textreg.measure.thresholds import Threshold
     from textreg.records import Bools, Corpus, Floats, Int64s
 
-    Targets: TypeAlias = Int64s | Floats
+    Targets: TypeAlias = Int64s | Floats | Bools
 MULTICLASS = ("ovr", "softmax")
 """Ways to fit more than two labels: one against the rest, or all together."""
 
@@ -33,7 +34,7 @@ class Options(Protocol):
     @property
     def reg(self) -> Regularizer: ...
     @property
-    def metric(self) -> str: ...
+    def metric(self) -> str | None: ...
     @property
     def loss(self) -> Loss: ...
     @property
@@ -48,6 +49,8 @@ class Options(Protocol):
     def min_label(self) -> int | None: ...
     @property
     def rare_label(self) -> str | None: ...
+    @property
+    def at_least_one(self) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,8 @@ class Task(ABC):
     """What is to be learned, and how scores become answers.
 
     A task has k weight vectors, and a model of it gives every document k scores. Targets ``y`` are
-    what the task reads from labels: one entry for each document. Scores are accepted as a table
-    (n, k) or in the form of :meth:`as_scores`. A further task is one subclass, entered in
+    what the task reads from labels: one entry, or row, for each document. Scores are accepted as a
+    table (n, k) or in the form of :meth:`as_scores`. A further task is one subclass, entered in
     :data:`textreg.tasks.TASKS`.
 
     Attributes
@@ -84,6 +87,11 @@ class Task(ABC):
         Whether all weight vectors are fitted together, by ``Regularizer.solve_softmax``.
     multiclass : str or None
         One of :data:`MULTICLASS`; None if the choice makes no difference.
+    multilabel : bool
+        Whether a document may have several labels, so that answers are lists.
+    threshold_rule : str
+        Name of the rule that chooses the thresholds of labels without another one; empty if these
+        have no threshold.
     """
 
     labels: tuple[str, ...]
@@ -98,6 +106,8 @@ class Task(ABC):
     discrete: ClassVar[bool] = True
     joint: ClassVar[bool] = False
     multiclass: ClassVar[str | None] = None
+    multilabel: ClassVar[bool] = False
+    threshold_rule: ClassVar[str] = ""
 
     # -- before the labels are known ------------------------------------------------------------
 
@@ -112,7 +122,12 @@ class Task(ABC):
                     f"{what} cannot go with softmax: leave out multiclass, or take the logistic "
                     "loss and one of sentence, group, ridge, lasso, elastic, network or laplacian."
                 )
-        if options.metric not in cls.metrics:
+        if options.at_least_one and not cls.multilabel:
+            raise UsageError(
+                f"every answer of a {cls.name} is one: leave out at_least_one, which is for "
+                "documents with several labels."
+            )
+        if options.metric is not None and options.metric not in cls.metrics:
             raise UsageError(
                 f"metric must be one of {', '.join(cls.metrics)} for {cls.name}, not "
                 f"'{options.metric}'.{did_you_mean(options.metric, cls.metrics)}"
@@ -144,11 +159,15 @@ class Task(ABC):
         Raises DataError, with file and line, if nothing can be learned from them.
         """
 
+    def with_options(self, options: Options) -> Task:
+        """The same task with what settings of a training say about its answers."""
+        return self
+
     # -- targets --------------------------------------------------------------------------------
 
     @abstractmethod
     def targets(self, corpus: Corpus) -> Targets:
-        """y (n,) of labeled documents: see :meth:`known` for labels of other documents only.
+        """y (n,) or (n, k) of documents; see :meth:`known` for labels that only these have.
 
         Raises DataError, with file and line, if a label is missing or no label is known.
         """
@@ -179,6 +198,13 @@ class Task(ABC):
     def strata(self, y: Targets) -> tuple[Int64s, Sequence[str]]:
         """(n,) the stratum of each document, to be spread evenly over splits; and their names."""
 
+    def memberships(self, y: Targets) -> tuple[Int64s | Bools, Sequence[str]]:
+        """What splits keep in proportion: :meth:`strata`; or which labels documents have, (n, k).
+
+        Every side of a split needs documents of all strata, but not of all such labels.
+        """
+        return self.strata(y)
+
     @abstractmethod
     def factors(
         self, y: Targets, sample_weight: Floats, class_weight: str | Mapping[str, float] | None
@@ -188,6 +214,15 @@ class Task(ABC):
         Raises DataError if no document of a label has a weight above zero, UsageError for a
         ``class_weight`` of an unknown label.
         """
+
+    def row_factors(
+        self, y: Targets, sample_weight: Floats, class_weight: str | Mapping[str, float] | None
+    ) -> Floats | None:
+        """(k, 2) factors on the weights in each row's fit, where its ``y`` is -1 and where it is 1.
+
+        None if all are 1.
+        """
+        return None
 
     @abstractmethod
     def describe(self, y: Targets) -> dict[str, float]:
@@ -227,14 +262,14 @@ class Task(ABC):
 
     @abstractmethod
     def decide(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Targets:
-        """y (n,) as scores predict it."""
+        """y (n,) or (n, k) as scores predict it."""
 
     @abstractmethod
-    def answers(self, y: Targets) -> list[str] | list[float]:
-        """Targets as the labels, or numbers, that they stand for."""
+    def answers(self, y: Targets) -> list[Any]:
+        """Targets as the labels, lists of labels or numbers that they stand for."""
 
     @abstractmethod
-    def text(self, answer: str | float) -> str:
+    def text(self, answer: Any) -> str:
         """One of :meth:`answers` for people."""
 
     def right(self, y_true: Targets, y_pred: Targets) -> Bools:
@@ -261,7 +296,7 @@ class Task(ABC):
         scores: Floats,
         thresholds: Mapping[str, float],
         calibration: Calibration | None,
-    ) -> Evaluation | RegressionEvaluation:
+    ) -> Evaluation | RegressionEvaluation | MultilabelEvaluation:
         """Compare predictions with the labels of a corpus.
 
         Raises DataError if there is nothing to measure, or no label is known; DataWarning if some
@@ -298,6 +333,11 @@ class Task(ABC):
         return None
 
     # -- thresholds -----------------------------------------------------------------------------
+
+    def learns_from_held_out(self, options: Options) -> bool:
+        """Whether a calibration or thresholds are learned from documents that no fit has seen."""
+        asked = options.calibrate is not None or bool(options.threshold)
+        return asked or bool(self.threshold_rule)
 
     def check_thresholds(self, thresholds: Mapping[str, object]) -> None:
         """UsageError for thresholds that this task cannot have."""

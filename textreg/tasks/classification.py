@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from textreg.losses import find_loss
 from textreg.measure.calibration import Calibration, calibrate, log_odds
 from textreg.measure.evaluation import Evaluation, coded, evaluate, warn_of_unknown
 from textreg.measure.metrics import mean, measure_labels
+from textreg.measure.multilabel import MultilabelEvaluation
 from textreg.measure.reliability import Reliability, ThresholdLine, reliability, threshold_lines
 from textreg.measure.thresholds import Threshold, ThresholdCurve, choose_threshold
 from textreg.tasks.base import Options, Task
@@ -37,16 +38,13 @@ class Classification(Task):
     probabilistic: bool = True
 
     name = "classification"
-    metrics = ("accuracy", "macro-f1", "log-loss")
+    metrics: ClassVar[tuple[str, ...]] = ("accuracy", "macro-f1", "log-loss")
     default_loss = "logistic"
 
     def __post_init__(self) -> None:
         if len(self.labels) < 2 or len(set(self.labels)) != len(self.labels):
             raise UsageError(f"a model needs two or more distinct labels, not {list(self.labels)}.")
-        if self.rare_label is not None and self.rare_label not in self.labels:
-            raise UsageError(
-                f"rare labels are joined into '{self.rare_label}', which is no label of the model."
-            )
+        check_rare_label(self.rare_label, self.labels)
 
     @classmethod
     def check_options(cls, options: Options) -> None:
@@ -92,10 +90,10 @@ class Classification(Task):
 
     # -- targets --------------------------------------------------------------------------------
 
-    def targets(self, corpus: Corpus) -> Int64s:
+    def targets(self, corpus: Corpus) -> Targets:
         return coded(self._counted(corpus), self.labels, corpus.where)[0]
 
-    def dev_targets(self, dev: Corpus) -> Int64s:
+    def dev_targets(self, dev: Corpus) -> Targets:
         if not len(dev) or dev.labels is None:
             raise DataError(
                 "There are no labeled documents in dev: give some to choose the hyperparameters by "
@@ -115,7 +113,7 @@ class Classification(Task):
     def known(self, y: Targets) -> Bools:
         return np.asarray(y < len(self.labels))
 
-    def known_targets(self, corpus: Corpus) -> Int64s:
+    def known_targets(self, corpus: Corpus) -> Targets:
         code_of = {label: code for code, label in enumerate(self.labels)}
         codes = [-1 if label is None else code_of.get(label, -1) for label in self._counted(corpus)]
         return np.array(codes, dtype=np.int64)
@@ -138,14 +136,7 @@ class Classification(Task):
             return np.ones(len(labels))
         if isinstance(class_weight, str):
             return np.asarray(total.sum() / (len(labels) * total))
-        for label, factor in class_weight.items():
-            if label not in labels:
-                raise UsageError(
-                    f"class_weight names the label '{label}', which no document has."
-                    f"{did_you_mean(label, labels)} There are: {', '.join(labels)}."
-                )
-            if not (np.isfinite(factor) and factor > 0):
-                raise UsageError(f"class_weight of '{label}' must be above 0, not {factor}.")
+        check_class_weight(class_weight, labels)
         return np.array([float(class_weight.get(label, 1.0)) for label in labels])
 
     def describe(self, y: Targets) -> dict[str, float]:
@@ -161,10 +152,10 @@ class Classification(Task):
 
     # -- scores ---------------------------------------------------------------------------------
 
-    def answers(self, y: Targets) -> list[str] | list[float]:
+    def answers(self, y: Targets) -> list[Any]:
         return [self.labels[code] for code in y.tolist()]
 
-    def text(self, answer: str | float) -> str:
+    def text(self, answer: Any) -> str:
         return str(answer)
 
     def measure(
@@ -189,7 +180,7 @@ class Classification(Task):
         scores: Floats,
         thresholds: Mapping[str, float],
         calibration: Calibration | None,
-    ) -> Evaluation:
+    ) -> Evaluation | MultilabelEvaluation:
         if corpus.labels is not None and self.rare_label is not None:
             warn_of_unknown(corpus.labels, self.labels, corpus.where, self.rare_label)
         return evaluate(
@@ -408,7 +399,7 @@ class Multiclass(Classification):
     def as_scores(self, table: Floats) -> Floats:
         return np.ascontiguousarray(table)
 
-    def decide(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Int64s:
+    def decide(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Targets:
         """The label of the highest score less its threshold, the first one of equal ones."""
         return np.asarray((scores - self._offsets(thresholds or {})).argmax(axis=1))
 
@@ -518,6 +509,11 @@ def labels_of(corpus: Corpus) -> tuple[str, ...]:
             "The documents have no labels to train on: say which column holds them "
             "(--label-col), or give a label for each text."
         )
+    if corpus.multilabel:
+        raise DataError(
+            f"{corpus.where(0)}: the document has a list of labels, {list(corpus.labels[0])!r:.60},"
+            " and in a classification it has one: pass --task multilabel, or give one label each."
+        )
     for row, label in enumerate(corpus.labels):
         if not isinstance(label, str):
             raise DataError(
@@ -532,6 +528,26 @@ def labels_of(corpus: Corpus) -> tuple[str, ...]:
             "column (--label-col)."
         )
     return labels
+
+
+def check_rare_label(rare_label: str | None, labels: Sequence[str]) -> None:
+    """UsageError unless rare labels are joined into one of the labels."""
+    if rare_label is not None and rare_label not in labels:
+        raise UsageError(
+            f"rare labels are joined into '{rare_label}', which is no label of the model."
+        )
+
+
+def check_class_weight(class_weight: Mapping[str, float], labels: Sequence[str]) -> None:
+    """UsageError for a factor that is not above 0, or is of none of the labels."""
+    for label, factor in class_weight.items():
+        if label not in labels:
+            raise UsageError(
+                f"class_weight names the label '{label}', which no document has."
+                f"{did_you_mean(label, labels)} There are: {', '.join(labels)}."
+            )
+        if not (np.isfinite(factor) and factor > 0):
+            raise UsageError(f"class_weight of '{label}' must be above 0, not {factor}.")
 
 
 def check_classes(classes: Sequence[object]) -> None:

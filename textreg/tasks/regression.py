@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -73,6 +73,11 @@ class Regression(Task):
                 "There are no documents with numbers to learn: give a file with texts and labels "
                 "(--label-col)."
             )
+        if corpus.multilabel:
+            raise DataError(
+                f"{corpus.where(0)}: the document has a list of labels, but a regression needs a "
+                "number. Correct it, or leave out --task regression."
+            )
         values = np.empty(len(corpus))
         for row, label in enumerate(corpus.labels):
             try:
@@ -118,10 +123,10 @@ class Regression(Task):
     def decide(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Floats:
         return self.as_table(scores)[:, 0]
 
-    def answers(self, y: Targets) -> list[str] | list[float]:
+    def answers(self, y: Targets) -> list[Any]:
         return [float(value) for value in y]
 
-    def text(self, answer: str | float) -> str:
+    def text(self, answer: Any) -> str:
         return f"{answer:.4g}"
 
     def certainty(self, scores: Floats, y_true: Targets, thresholds: Mapping[str, float]) -> Floats:

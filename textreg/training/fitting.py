@@ -102,8 +102,8 @@ def _fit_one(context: SearchContext, best: MeasuredSetting | None, work: Work) -
 def _calibrate(
     regularizer: Regularizer, folds: Sequence[Fold], settings: TrainingSettings, work: Work
 ) -> tuple[Calibration | None, dict[str, Threshold]]:
-    """The calibration and the thresholds that were asked for, from held-out documents."""
-    if not folds or (settings.calibrate is None and not settings.threshold):
+    """The calibration and the thresholds, from held-out documents."""
+    if not folds or not folds[0].task.learns_from_held_out(settings):
         return None, {}
     task = folds[0].task
     scores, y_true = held_out(regularizer, folds, work)
@@ -132,7 +132,7 @@ def fit_rows(
 def held_out(
     regularizer: Regularizer, folds: Sequence[Fold], work: Work = ALONE
 ) -> tuple[Floats, NDArray[Any]]:
-    """Scores (n, k) of everything held out, by fits that have not seen it, and y_true (n,)."""
+    """Scores (n, k) of everything held out, by fits that have not seen it, and its targets."""
     quiet = replace(work, progress=None)
     scores = []
     for fold in folds:
@@ -157,6 +157,8 @@ def _fit(
         together = dense(given, p) if len(given) == len(starts) else None
         codes = problems.y.astype(np.int64)
         fitted = calls.solve_softmax(regularizer, problem, codes, together)
+    elif (constant := problems.constant(row)) is not None:
+        fitted = constant
     else:
         start = starts[row]
         initial = None if start is None else start.dense(p)

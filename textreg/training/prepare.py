@@ -35,8 +35,8 @@ class Prepared:
 
     tokens: of the features of the first tokenizer, the first columns of X: groups and links are of
     them alone.
-    task, y: what is learned, and its targets (n,). unlabeled: number of documents at the end of
-    ``tokens`` that are nowhere else.
+    task, y: what is learned, and its targets. row_factors: those of the task. unlabeled: number of
+    documents at the end of ``tokens`` that are nowhere else.
     """
 
     encoder: AnyEncoder
@@ -47,6 +47,7 @@ class Prepared:
     sample_weight: Floats
     own_weight: Floats
     settings: TrainingSettings
+    row_factors: Floats | None = None
     unlabeled: int = 0
 
     def problem(self, rows: NDArray[np.intp], tol: float) -> Problem:
@@ -84,7 +85,8 @@ class Prepared:
 
     def problems(self, rows: NDArray[np.intp], tol: float) -> Problems:
         """The fits of some documents, of all weight vectors."""
-        return Problems(self.problem(rows, tol), self.task, self.y[rows])
+        problem = self.problem(rows, tol)
+        return Problems(problem, self.task, self.y[rows], row_factors=self.row_factors)
 
     def fold(self, split: Split) -> Fold:
         """A split made ready for the search."""
@@ -96,6 +98,7 @@ class Prepared:
             X_held=self.X[split.held],
             y_held=self.y[split.held],
             weights_held=self._counts(split.held),
+            row_factors=self.row_factors,
         )
 
     def _counts(self, rows: NDArray[np.intp]) -> Floats | None:
@@ -139,6 +142,7 @@ def prepare(
     weights = _weights(corpus)
     task, y = target
     factors = task.factors(y, weights, settings.class_weight)
+    row_factors = task.row_factors(y, weights, settings.class_weight)
     if dev is not None:
         y = np.concatenate([y, task.dev_targets(dev)])
         weights = np.concatenate([weights, _weights(dev)])
@@ -157,6 +161,7 @@ def prepare(
         sample_weight=weights * _factor_of(task, y, factors),
         own_weight=weights,
         settings=settings,
+        row_factors=row_factors,
         unlabeled=unlabeled,
     )
 

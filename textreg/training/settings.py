@@ -16,7 +16,7 @@ from textreg.params import Param, Parametrized, param
 from textreg.plugins import registry
 from textreg.plugins.joining import parts_of
 from textreg.records import Corpus
-from textreg.tasks import MULTICLASS, TASKS, Rare
+from textreg.tasks import MULTICLASS, TASKS, Classification, Rare, check_options
 from textreg.training.running import check_jobs
 from textreg.training.search.spaces import Dimension, dimensions
 from textreg.training.search.splits import check_fraction
@@ -133,15 +133,17 @@ class TrainingSettings(Parametrized):
         metavar="K",
         help="choose hyperparameters by K-fold cross-validation instead",
     )
-    metric: str = param(
-        default="accuracy",
-        choices=[metric for task in TASKS.values() for metric in task.metrics],
-        help="metric that hyperparameters are chosen by; in a regression r2 by default",
+    metric: str | None = param(
+        default=None,
+        choices=list(dict.fromkeys(it for task in TASKS.values() for it in task.metrics)),
+        help="metric that hyperparameters are chosen by; by default accuracy, with several labels "
+        "micro-macro-f1 (the mean of both), in a regression r2",
     )
-    task: str = param(
-        default="classification",
+    task: str | None = param(
+        default=None,
         choices=tuple(TASKS),
-        help="whether the labels are names of classes or numbers",
+        help="whether a document has one label, any number of them (multilabel), or a number; by "
+        "default multilabel if labels are lists, else classification",
     )
     loss: Loss = param(
         default="logistic",
@@ -187,6 +189,11 @@ class TrainingSettings(Parametrized):
         help="rule to choose a label's decision threshold by, on held-out documents: f1, "
         "precision:P or costs:FP:FN",
     )
+    at_least_one: bool = param(
+        default=False,
+        help="with several labels a document: predict one at least, if need be the "
+        "one that comes nearest to its threshold",
+    )
     path: bool = param(default=False, help="save the whole regularization path in the model")
     tuning: Tuning = param(
         default=Tuning(), convert=as_given, help="how hyperparameters are searched"
@@ -216,7 +223,7 @@ class TrainingSettings(Parametrized):
                 f"{given[0]} and {given[1]} both say which documents to choose hyperparameters "
                 "on: give one of them."
             )
-        TASKS[self.task].check_options(self)
+        check_options(self.task, self)
         if self.unlabeled is not None and self.reg.needs != "graph":
             raise UsageError(
                 f"{self.reg.label()} makes no use of unlabeled documents; regularizers with a "
@@ -321,8 +328,7 @@ class TrainingSettings(Parametrized):
                     "prefix, such as reg_l1."
                 )
         values = records[""]
-        if (task := TASKS.get(values.get("task", cls.task))) is not None:
-            values = {"metric": task.metrics[0], **values}
+        task = TASKS.get(values.get("task") or Classification.name)
         if (journal := records["tuning"].get("resume")) is not None:
             from textreg.training.search.journal import check_files
 

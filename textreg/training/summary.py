@@ -48,7 +48,7 @@ def training_summary(
     """The summary of a search and its final fit."""
     settings, task = context.settings, context.documents.target.task
     problem, fitted, best = fit.problems.problem, fit.fitted, fit.best
-    weight = settings.class_weight
+    weight, rules = settings.class_weight, settings.threshold or {}
     return TrainingSummary(
         task=task.name,
         loss=problem.loss.label(),
@@ -75,7 +75,7 @@ def training_summary(
         else None,
         interrupted="search" if result.stopped else "fit" if fit.stopped else None,
         split=None if best is None else _split(context),
-        metric=None if best is None else settings.metric,
+        metric=None if best is None else context.metric,
         select=None if best is None else _choice(settings, best),
         budget=settings.tuning.seconds,
         planned=result.planned,
@@ -85,7 +85,7 @@ def training_summary(
         refit=best is not None and settings.refit,
         calibration=None if fit.calibration is None else fit.calibration.method,
         thresholds={
-            label: ThresholdSummary((settings.threshold or {})[label], *threshold)
+            label: ThresholdSummary(rules.get(label, task.threshold_rule), *threshold)
             for label, threshold in fit.thresholds.items()
         },
         plugins=tuple(PartOrigin(**origin) for origin in settings.plugins()),

@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 def train(  # noqa: PLR0913  # its options are its interface
     texts: Sequence[str],
-    labels: Sequence[str],
+    labels: Sequence[Any],
     *,
     reg: str | type[Regularizer] | Regularizer = "sentence",
     sample_weight: Floats | Sequence[float] | None = None,
     group_of: Sequence[str] | None = None,
     time_of: Sequence[Any] | None = None,
-    dev: Corpus | tuple[Sequence[str], Sequence[str]] | None = None,
+    dev: Corpus | tuple[Sequence[str], Sequence[Any]] | None = None,
     unlabeled: Corpus | Sequence[str] | None = None,
     **settings: Any,
 ) -> Model:
@@ -50,8 +50,10 @@ def train(  # noqa: PLR0913  # its options are its interface
 
     Parameters
     ----------
-    texts, labels : sequences of str
-        One label for each text.
+    texts : sequence of str
+        The documents.
+    labels : sequence of str, or of lists of str
+        One label for each text; or a list, tuple or set of any number of labels for each.
     reg : str, Regularizer or class, default "sentence"
         The regularizer: its name, an instance, or a class.
     sample_weight : array-like of shape (n,), optional
@@ -155,6 +157,8 @@ def train_corpus(
     corpus, target, rare = read_target(
         corpus, settings.task, settings.loss, settings.multiclass, settings.rare
     )
+    target.task.check_options(settings)
+    target = target._replace(task=target.task.with_options(settings))
     target.task.check_thresholds(settings.threshold or {})
     if settings.path:
         path_parameter(settings.reg)  # refused before long work
@@ -174,7 +178,7 @@ def train_corpus(
     clock.append(time.perf_counter())
     path = None
     if settings.path:
-        path = fit_path(fit, metric=settings.metric, work=work)
+        path = fit_path(fit, metric=context.metric, work=work)
         clock.append(time.perf_counter())
     elapsed = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
     summary = training_summary(context, result, fit, path)

@@ -84,8 +84,11 @@ def _object(line: str, decode: Callable[[str], Any]) -> dict[str, Any]:
 
 def _paired(row: Row) -> Row:
     """U+FFFD for every half of a surrogate pair: JSON can hold one, but no UTF-8 file can."""
-    text, label = (
-        part and part.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        for part in (row.text, row.label)
-    )
-    return row._replace(text=text or "", label=label)
+
+    def paired(part: str) -> str:
+        return part.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+    label = row.label
+    if label is not None:
+        label = tuple(map(paired, label)) if isinstance(label, tuple) else paired(label)
+    return row._replace(text=paired(row.text), label=label)

@@ -37,7 +37,7 @@ class LineFormat(Format):
 
 
 class FastText(LineFormat):
-    """A line is a text, and its label is a word of it that begins with ``__label__``."""
+    """A line is a text, and its labels are the words of it that begin with ``__label__``."""
 
     name = "fasttext"
     title = "fastText"
@@ -50,12 +50,15 @@ class FastText(LineFormat):
         if not line or line.isspace():
             return None
         labels = _LABEL.findall(line)
+        if columns.multilabel:
+            every = tuple(dict.fromkeys(filter(None, labels)))
+            return Row(_LABEL.sub("", line), every, 1.0, number)
         label = labels[0] if len(labels) == 1 else None
         if columns.labeled and not label:
             if len(labels) > 1:
                 raise UnusableRow(
                     f"{len(labels)} labels ({', '.join(labels[:3])}); a document has one here.",
-                    "Keep one of them",
+                    "Keep one of them, or pass --task multilabel",
                     "more than one label",
                 )
             raise UnusableRow(

@@ -77,6 +77,11 @@ class SearchContext:
         self._cache = DocumentCache(documents, settings, features)
 
     @property
+    def metric(self) -> str:
+        """What settings are compared by: the metric that was asked for, else that of the task."""
+        return self.settings.metric or self.documents.target.task.metrics[0]
+
+    @property
     def first(self) -> FeatureValues:
         """The values that are tried first."""
         return tuple(one.values[0] for one in self.space)
@@ -119,19 +124,18 @@ class SearchContext:
         settings = self.settings
         measuring = Measuring(
             changes={one.key: value for one, value in zip(self.space, values, strict=True)},
-            error_of=settings.metric if settings.tuning.select == "1se" else None,
+            error_of=self.metric if settings.tuning.select == "1se" else None,
             journal=self._journal,
         )
         return measure_grid(grid, self.prepared(values).folds, run, measuring)
 
     def best(self, measured: Sequence[MeasuredSetting]) -> MeasuredSetting:
         """The setting that the rule of the search chooses."""
-        return measured[choose(measured, self.settings.metric, self.settings.tuning.rule)]
+        return measured[choose(measured, self.metric, self.settings.tuning.rule)]
 
     def promising(self, measured: Sequence[MeasuredSetting], number: int) -> list[MeasuredSetting]:
         """The best settings so far: see :func:`textreg.training.search.choice.promising`."""
-        settings = self.settings
-        ranked = promising(measured, settings.metric, settings.tuning.rule, number)
+        ranked = promising(measured, self.metric, self.settings.tuning.rule, number)
         return [measured[at] for at in ranked]
 
     def values_of(self, setting: MeasuredSetting) -> FeatureValues:

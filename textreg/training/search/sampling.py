@@ -55,7 +55,7 @@ def sampled(context: SearchContext) -> Plan:
         for number, (values, regularizers) in enumerate(new.items(), start=1):
             later = sum(map(len, list(new.values())[number:]))
             measured = yield Batch(values, regularizers, later + undrawn)
-            found = _costs(measured, settings.metric, settings.tuning.max_nonzero)
+            found = _costs(measured, context.metric, settings.tuning.max_nonzero)
             for one, cost in zip(measured, found, strict=True):
                 costs_of[values, one.regularizer] = cost
         for trial, place in zip(drawn, placed, strict=True):

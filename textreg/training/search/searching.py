@@ -85,6 +85,6 @@ def _final_fit_seconds(
         fewest = min(len(split.train) for split in context.documents.splits)
         growth = prepared.data.X.shape[0] / fewest
     rounds = TIGHTER * growth * work.rounds(len(prepared.folds[0].rows))
-    if settings.calibrate is not None or settings.threshold:
+    if context.documents.target.task.learns_from_held_out(settings):
         rounds += sum(work.rounds(len(fold.rows)) for fold in prepared.folds)
     return lambda slowest: growth * prepared.seconds + rounds * slowest

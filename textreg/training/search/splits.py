@@ -1,7 +1,8 @@
 """Splits of the documents: holdout and cross-validation.
 
-Plain splits are stratified by class. Group splits keep all documents of a group on one side. Splits
-by time hold out documents that are later than all fitted ones.
+Plain splits are stratified by class, or by labels of which a document may have several. Group
+splits keep all documents of a group on one side. Splits by time hold out documents that are later
+than all fitted ones.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ import numpy as np
 
 from textreg.errors import DataError, UsageError
 from textreg.tasks.rare import REMEDY
+from textreg.training.search.dealing import deal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from textreg.records import Floats, Int64s
+    from textreg.records import Bools, Floats, Int64s
 
 
 class Split(NamedTuple):
@@ -28,11 +30,14 @@ class Split(NamedTuple):
     held: NDArray[np.intp]
 
 
-def holdout(codes: Int64s, labels: Sequence[str], fraction: float, seed: int) -> Split:
+def holdout(codes: Int64s | Bools, labels: Sequence[str], fraction: float, seed: int) -> Split:
     """Hold out about ``fraction`` of the documents of every class, at least one and never all.
 
-    codes: (n,) index into ``labels`` for every document. Raises DataError for a class of one.
+    codes: (n,) index into ``labels`` for every document, or (n, labels) which of them it has.
+    Raises DataError for a class of one.
     """
+    if codes.ndim == 2:
+        return _split(deal(codes.astype(bool), [1 - fraction, fraction], seed) == 1)
     held = np.zeros(len(codes), dtype=bool)
     for rows in _shuffled_classes(codes, labels, seed):
         count = min(max(1, round(fraction * len(rows))), len(rows) - 1)
@@ -40,12 +45,15 @@ def holdout(codes: Int64s, labels: Sequence[str], fraction: float, seed: int) ->
     return _split(held)
 
 
-def folds(codes: Int64s, labels: Sequence[str], count: int, seed: int) -> list[Split]:
+def folds(codes: Int64s | Bools, labels: Sequence[str], count: int, seed: int) -> list[Split]:
     """Cut the documents into ``count`` parts, equal in every class; each is held out once.
 
     Raises DataError for a class of one, UsageError for fewer than 2 parts or more than documents.
     """
     _check_count(count, len(codes), "documents")
+    if codes.ndim == 2:
+        part = deal(codes.astype(bool), [1 / count] * count, seed)
+        return [_split(part == k) for k in range(count)]
     part = np.empty(len(codes), dtype=np.int64)
     dealt = 0  # deal on where the last class ended, so that the parts differ by one at most
     for rows in _shuffled_classes(codes, labels, seed):
@@ -55,7 +63,7 @@ def folds(codes: Int64s, labels: Sequence[str], count: int, seed: int) -> list[S
 
 
 def group_holdout(
-    codes: Int64s, labels: Sequence[str], groups: Sequence[str], fraction: float, seed: int
+    codes: Int64s | Bools, labels: Sequence[str], groups: Sequence[str], fraction: float, seed: int
 ) -> Split:
     """Like :func:`holdout`, with whole groups: shares of classes as near as these allow.
 
@@ -67,7 +75,7 @@ def group_holdout(
 
 
 def group_folds(
-    codes: Int64s, labels: Sequence[str], groups: Sequence[str], count: int, seed: int
+    codes: Int64s | Bools, labels: Sequence[str], groups: Sequence[str], count: int, seed: int
 ) -> list[Split]:
     """Like :func:`folds`, with whole groups: shares of classes as near as these allow.
 
@@ -80,7 +88,9 @@ def group_folds(
     return _complete(splits, codes, labels, "groups")
 
 
-def time_holdout(codes: Int64s, labels: Sequence[str], times: Floats, fraction: float) -> Split:
+def time_holdout(
+    codes: Int64s | Bools, labels: Sequence[str], times: Floats, fraction: float
+) -> Split:
     """Hold out about the latest ``fraction`` of the documents, all later than those to fit on.
 
     times: (n,) numbers that grow with time; documents of one time stay on one side. Raises
@@ -92,7 +102,9 @@ def time_holdout(codes: Int64s, labels: Sequence[str], times: Floats, fraction: 
     return _complete([split], codes, labels, "times")[0]
 
 
-def time_folds(codes: Int64s, labels: Sequence[str], times: Floats, count: int) -> list[Split]:
+def time_folds(
+    codes: Int64s | Bools, labels: Sequence[str], times: Floats, count: int
+) -> list[Split]:
     """Forward chaining: ``count`` + 1 blocks in order of time, each but the first held out once.
 
     Fitted is on all blocks before the one held out. Raises DataError where there are too few
@@ -126,7 +138,7 @@ def _check_count(count: int, most: int, what: str) -> None:
 
 
 def _shuffled_classes(
-    codes: Int64s, labels: Sequence[str], seed: int
+    codes: Int64s | Bools, labels: Sequence[str], seed: int
 ) -> Iterator[NDArray[np.intp]]:
     """The rows of every class in an order that depends on the seed alone."""
     random = np.random.default_rng(seed)
@@ -142,7 +154,7 @@ def _shuffled_classes(
 
 
 def _dealt(
-    codes: Int64s, n_labels: int, groups: Sequence[str], shares: Sequence[float], seed: int
+    codes: Int64s | Bools, n_labels: int, groups: Sequence[str], shares: Sequence[float], seed: int
 ) -> Int64s:
     """The part of every document; groups stay whole, parts have about their share of every class.
 
@@ -156,7 +168,11 @@ def _dealt(
             "of the group column (--group-col)."
         )
     counts = np.zeros((len(names), n_labels))
-    np.add.at(counts, (group_of, codes), 1.0)
+    np.add.at(
+        counts,
+        (group_of, codes) if codes.ndim == 1 else group_of,
+        codes if codes.ndim == 2 else 1.0,
+    )
     counts /= counts.sum(axis=0)
     shuffled = np.random.default_rng(seed).permutation(len(names))
     order = shuffled[np.argsort(-np.bincount(group_of)[shuffled], kind="stable")]
@@ -194,8 +210,12 @@ def _cuts(times: Floats, wanted: Sequence[int]) -> list[int]:
     return cuts
 
 
-def _complete(splits: list[Split], codes: Int64s, labels: Sequence[str], what: str) -> list[Split]:
+def _complete(
+    splits: list[Split], codes: Int64s | Bools, labels: Sequence[str], what: str
+) -> list[Split]:
     """The splits, refused where nothing of a class is fitted in one, or held out in any."""
+    if codes.ndim == 2:
+        return splits
     sides = [(split.train, "to fit on", at) for at, split in enumerate(splits, start=1)]
     sides.append((np.concatenate([split.held for split in splits]), "held out", 0))
     for rows, side, at in sides:

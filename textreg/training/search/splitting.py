@@ -32,7 +32,7 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
     Raises UsageError if the groups or times of the documents contradict the settings, DataError if
     a side of a split would have no document of a class.
     """
-    codes, labels = target.task.strata(target.y)
+    codes, labels = target.task.memberships(target.y)
     _check_order(corpus, settings)
     if settings.dev is not None:
         n = len(codes)

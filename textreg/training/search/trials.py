@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from textreg.kinds import Regularizer
 from textreg.plugins import calls
-from textreg.records import Problem
+from textreg.records import Problem, Solution
 from textreg.tasks import Task
 from textreg.training.stopping import Stopper
 
@@ -36,12 +36,14 @@ MAX_START = 100_000
 class Problems:
     """The fits of all weight vectors on the same documents.
 
-    problem: that of the first weight vector. task: what is learned. y: (n,) its targets.
+    problem: that of the first weight vector. task: what is learned. y: its targets. row_factors:
+    (k, 2) those on the weights of documents in each fit, as of ``Task.row_factors``.
     """
 
     problem: Problem
     task: Task
     y: Targets
+    row_factors: Floats | None = field(default=None, kw_only=True)
 
     @cached_property
     def targets(self) -> Floats:
@@ -55,7 +57,31 @@ class Problems:
 
     def of(self, row: int | None) -> Problem:
         """The problem of one of :attr:`rows`; its ``y`` is unused if all are fitted together."""
-        return self.problem if row is None else self.problem.replace(y=self.targets[row])
+        if row is None:
+            return self.problem
+        y = self.targets[row]
+        if self.row_factors is None:
+            return self.problem.replace(y=y)
+        weights = self.problem.sample_weight * self.row_factors[row][(y > 0).astype(np.int64)]
+        return self.problem.replace(y=y, sample_weight=weights)
+
+    def constant(self, row: int | None) -> Solution | None:
+        """The fit of a row whose label all documents have, or none has; None for any other row.
+
+        Its score is that of a label that one document less has than there are, or one has: more is
+        not known from so many (Laplace's rule of succession).
+        """
+        if row is None or not self.problem.loss.binary:
+            return None
+        counted = self.problem.sample_weight > 0.0
+        positive = self.targets[row][counted] > 0
+        if positive.any() and not positive.all():
+            return None
+        n = float(np.count_nonzero(counted))
+        odds = np.array([n * positive.any(), n * (not positive.any())]) + 1.0
+        b = self.problem.loss.constant(np.array([1.0, -1.0]), odds)
+        w = np.zeros(self.problem.X.shape[1])
+        return Solution(w=w, b=b, objective=0.0, gap=0.0, iterations=0, converged=True)
 
     def hardest(self) -> Problem:
         """The problem of the weight vector that needs the largest penalty strength to vanish.
@@ -63,7 +89,9 @@ class Problems:
         If all are fitted together, it also has the class of every document.
         """
         codes = self.y.astype(np.int64) if self.task.joint else None
-        problems = (self.problem.replace(y=y, codes=codes) for y in self.targets)
+        every = range(len(self.targets))
+        varying = [row for row in every if self.constant(row) is None] or every
+        problems = (self.of(row).replace(codes=codes) for row in varying)
         return max(problems, key=Problem.largest_gradient_at_zero)
 
 
@@ -87,7 +115,7 @@ class Fold(Problems):
         plain = (self.task, loss, problem.tol, problem.max_iter, problem.fit_intercept)
         digest.update(repr((*plain, problem.X.shape)).encode())
         parts: list[Any] = [problem.X, problem.sample_weight, self.y]
-        parts += [self.X_held, self.y_held, self.weights_held]
+        parts += [self.X_held, self.y_held, self.weights_held, self.row_factors]
         if (groups := problem.groups) is not None:
             parts += [groups.indptr, groups.indices, groups.weights]
         if (graph := problem.graph) is not None:
@@ -197,6 +225,10 @@ def solve_chain(
     intercepts to start from.
     """
     problem = problems.of(row).replace(callback=stop.callback)
+    if (constant := problems.constant(row)) is not None:
+        for _ in settings:
+            yield constant.w[None], np.array([constant.b]), constant.gap
+        return
     if not problems.task.joint:
         if start is not None:
             problem = problem.replace(start=(start[0][0], float(start[1][0])))

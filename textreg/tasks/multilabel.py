@@ -1,0 +1,349 @@
+"""Several labels for each document: any number of them, or none."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, first_few
+from textreg.losses import find_loss
+from textreg.measure.calibration import Calibration, calibrate
+from textreg.measure.joint_thresholds import halves, joint_thresholds, thresholds_of
+from textreg.measure.metrics import mean
+from textreg.measure.multilabel import MultilabelEvaluation, evaluate_sets, f1_scores
+from textreg.measure.reliability import Reliability, reliability
+from textreg.measure.thresholds import Threshold, ThresholdCurve, choose_threshold
+from textreg.tasks.base import Options, Task
+from textreg.tasks.classification import Multiclass, check_class_weight, check_rare_label
+from textreg.tasks.rare import warn_of_left_out
+
+if TYPE_CHECKING:
+    from textreg.kinds import Loss
+    from textreg.records import Bools, Corpus, Floats, Int64s
+    from textreg.tasks.base import Targets
+
+
+@dataclass(frozen=True)
+class Multilabel(Multiclass):
+    """Any number of labels for each document, each fitted against the documents without it.
+
+    ``y`` is an indicator matrix (n, k): whether each document has each of :attr:`labels`. A label
+    is predicted where its score is above its threshold.
+
+    Attributes
+    ----------
+    at_least_one : bool, default False
+        Whether every document is predicted to have a label, if need be the one whose score is the
+        nearest to its threshold, or most above it.
+    """
+
+    at_least_one: bool = False
+
+    name = "multilabel"
+    kind = "multilabel"
+    metrics: ClassVar[tuple[str, ...]] = ("micro-macro-f1", "micro-f1", "macro-f1", "log-loss")
+    multilabel = True
+    threshold_rule = "joint-f1"
+
+    def __post_init__(self) -> None:
+        if not self.labels or len(set(self.labels)) != len(self.labels):
+            raise UsageError(f"a model needs one or more distinct labels, not {list(self.labels)}.")
+        check_rare_label(self.rare_label, self.labels)
+
+    @classmethod
+    def check_options(cls, options: Options) -> None:
+        if options.multiclass == "softmax":
+            raise UsageError(
+                "softmax gives a document one label: leave out multiclass for several labels."
+            )
+        super().check_options(options)
+
+    @classmethod
+    def kinds(cls) -> dict[str, type[Task]]:
+        return {cls.kind: cls}
+
+    @classmethod
+    def usable(
+        cls, corpus: Corpus, least: int, rare_label: str | None
+    ) -> tuple[Corpus, dict[str, int]]:
+        if not corpus.multilabel or corpus.labels is None:
+            return corpus, {}
+        weights = [1.0] * len(corpus) if corpus.sample_weight is None else corpus.sample_weight
+        counts = dict.fromkeys(corpus.label_names(), 0)
+        for labels, weight in zip(corpus.labels, weights, strict=True):
+            for label in labels:
+                counts[label] += weight > 0.0
+        rare = {label: n for label, n in counts.items() if n < least and label != rare_label}
+        rare = dict(sorted(rare.items(), key=lambda item: -item[1]))
+        if not rare:
+            return corpus, {}
+        if rare_label is None:
+            warn_of_left_out(rare, least, f"of {len(counts):,}; their documents keep their others")
+        kept = [
+            tuple(rare_label if label in rare else label for label in labels)
+            if rare_label is not None
+            else tuple(label for label in labels if label not in rare)
+            for labels in corpus.labels
+        ]
+        return replace(corpus, labels=kept), rare
+
+    @classmethod
+    def of(cls, corpus: Corpus, loss: Loss, multiclass: str) -> Task:
+        if not len(corpus):
+            raise DataError("There are no documents to train on: give a file with labeled texts.")
+        _check_lists(corpus)
+        names = corpus.label_names()
+        if not names:
+            raise DataError(
+                f"None of the {len(corpus):,} documents has a label: there is nothing to learn. "
+                "Check the choice of the label column (--label-col), or ask for fewer documents of "
+                "each (--min-label)."
+            )
+        return cls(tuple(names), loss.name, find_loss(loss).log_odds)
+
+    @classmethod
+    def from_header(cls, header: Mapping[str, Any]) -> Task:
+        task = super().from_header(header)
+        assert isinstance(task, Multilabel)
+        return replace(task, at_least_one=header.get("at_least_one", False))
+
+    def with_options(self, options: Options) -> Task:
+        return replace(self, at_least_one=options.at_least_one)
+
+    # -- targets --------------------------------------------------------------------------------
+
+    def targets(self, corpus: Corpus) -> Bools:
+        """(n, k); labels that the model does not know are left out."""
+        _check_lists(corpus)
+        return self.known_targets(corpus)
+
+    def dev_targets(self, dev: Corpus) -> Bools:
+        if not len(dev) or dev.labels is None:
+            raise DataError(
+                "There are no labeled documents in dev: give some to choose the hyperparameters by "
+                "(--dev)."
+            )
+        y = self.targets(dev)
+        self._warn_of_unknown(dev)
+        return y
+
+    def known(self, y: Targets) -> Bools:
+        return np.ones(len(y), dtype=bool)
+
+    def known_targets(self, corpus: Corpus) -> Bools:
+        k = len(self.labels)
+        y = np.zeros((len(corpus), k + 1), dtype=bool)
+        if corpus.multilabel:
+            code_of = {label: code for code, label in enumerate(self.labels)}
+            # Labels that are not known count as the rare one, if there is one.
+            other = k if self.rare_label is None else code_of[self.rare_label]
+            for row, labels in enumerate(corpus.labels or ()):
+                y[row, [code_of.get(label, other) for label in labels]] = True
+        return y[:, :k]
+
+    def rows(self, y: Targets) -> Floats:
+        return np.where(y.T, 1.0, -1.0)
+
+    def strata(self, y: Targets) -> tuple[Int64s, Sequence[str]]:
+        """The label of each document that the fewest have; the last stratum has none."""
+        k = len(self.labels)
+        order = np.argsort(y.sum(axis=0), kind="stable")
+        rarest = order[y[:, order].argmax(axis=1)]
+        return np.where(y.any(axis=1), rarest, k).astype(np.int64), (*self.labels, "no label")
+
+    def memberships(self, y: Targets) -> tuple[Int64s | Bools, Sequence[str]]:
+        return y.astype(bool), self.labels
+
+    def factors(
+        self, y: Targets, sample_weight: Floats, class_weight: str | Mapping[str, float] | None
+    ) -> Floats:
+        return np.ones(len(self.labels) + 1)
+
+    def row_factors(
+        self, y: Targets, sample_weight: Floats, class_weight: str | Mapping[str, float] | None
+    ) -> Floats | None:
+        """LABEL=FACTOR is for the documents with the label, in the fit of that label."""
+        if class_weight is None:
+            return None
+        if not isinstance(class_weight, str):
+            check_class_weight(class_weight, self.labels)
+            own = [float(class_weight.get(label, 1.0)) for label in self.labels]
+            return np.column_stack([np.ones(len(own)), own])
+        positive = sample_weight @ y
+        total = np.column_stack([sample_weight.sum() - positive, positive])
+        each = total.sum(axis=1, keepdims=True) / 2
+        return np.asarray(np.divide(each, total, out=np.ones_like(total), where=total > 0))
+
+    def describe(self, y: Targets) -> dict[str, float]:
+        return dict(zip(self.labels, y.sum(axis=0).tolist(), strict=True))
+
+    def _warn_of_unknown(self, corpus: Corpus) -> list[str]:
+        """Labels of a corpus that the model does not know, with a DataWarning that names them."""
+        unknown = sorted(set(corpus.label_names()) - set(self.labels))
+        if unknown:
+            documents = sum(not set(labels) <= {*self.labels} for labels in corpus.labels or ())
+            fate = (
+                "They count as errors, and are left out of log-loss, calibration and thresholds."
+                if self.rare_label is None
+                else f"They count as '{self.rare_label}'."
+            )
+            shown = first_few([f"'{label}'" for label in unknown], 5)
+            warnings.warn(
+                f"{documents:,} of {len(corpus):,} documents have labels that the model does not "
+                f"know: {shown}.{did_you_mean(unknown[0], self.labels)} {fate}",
+                DataWarning,
+                stacklevel=4,
+            )
+        return [] if self.rare_label is not None else unknown
+
+    # -- scores ---------------------------------------------------------------------------------
+
+    def decide(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Bools:
+        """The labels whose scores are above their thresholds, which are 0 if not given."""
+        margins = self.as_table(scores) - self._offsets(thresholds or {})
+        y = margins > 0.0
+        if self.at_least_one:
+            none = np.flatnonzero(~y.any(axis=1))
+            y[none, margins[none].argmax(axis=1)] = True
+        return np.asarray(y)
+
+    def answers(self, y: Targets) -> list[Any]:
+        return [[self.labels[code] for code in np.flatnonzero(row)] for row in y]
+
+    def text(self, answer: Any) -> str:
+        return ", ".join(answer) or "no label"
+
+    def right(self, y_true: Targets, y_pred: Targets) -> Bools:
+        return np.asarray((y_true == y_pred).all(axis=1))
+
+    def certainty(self, scores: Floats, y_true: Targets, thresholds: Mapping[str, float]) -> Floats:
+        margins = self.as_table(scores) - self._offsets(thresholds)
+        return np.asarray(np.abs(margins).min(axis=1))
+
+    def measure(
+        self, scores: Floats, y: Targets, weights: Floats | None = None
+    ) -> dict[str, float]:
+        """F1 with thresholds chosen on the other half of the documents, and the log-loss."""
+        table, decided = self.as_table(scores), np.zeros(y.shape, dtype=bool)
+        for choosing, rows in halves(len(y)):
+            found = thresholds_of(table[choosing], y[choosing].astype(bool))
+            thresholds = dict(zip(self.labels, found.tolist(), strict=True))
+            decided[rows] = self.decide(table[rows], thresholds)
+        micro, macro = f1_scores(y.astype(bool), decided, weights)
+        values = {"micro-macro-f1": (micro + macro) / 2, "micro-f1": micro, "macro-f1": macro}
+        if self.probabilistic:
+            values["log-loss"] = mean(_log_losses(table, y), weights)
+        return values
+
+    def evaluate(
+        self,
+        corpus: Corpus,
+        scores: Floats,
+        thresholds: Mapping[str, float],
+        calibration: Calibration | None,
+    ) -> MultilabelEvaluation:
+        """A label that the model does not know counts as one that is never predicted.
+
+        Warns with a DataWarning if there are such labels.
+        """
+        y, table = self.targets(corpus), self.as_table(scores)
+        unknown = self._warn_of_unknown(corpus)
+        log_loss = None
+        if self.probabilistic and len(y):
+            log_loss = mean(_log_losses(self._calibrated(table, calibration), y))
+        decided = self.decide(table, thresholds)
+        if unknown:
+            wider = replace(self, labels=tuple(unknown), at_least_one=False)
+            more = wider.known_targets(corpus)
+            lowest = np.full(more.shape, table.min(initial=0.0) - 1.0)
+            y, table = np.hstack([y, more]), np.hstack([table, lowest])
+            decided = np.hstack([decided, np.zeros_like(more)])
+        measured = evaluate_sets(y, decided, (*self.labels, *unknown), table, log_loss)
+        return replace(measured, unknown=tuple(unknown))
+
+    # -- probabilities --------------------------------------------------------------------------
+
+    def probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
+        """(n, labels) of each label by itself, so that they need not sum to one."""
+        from scipy.special import expit
+
+        return np.asarray(expit(self._calibrated(self.as_table(scores), calibration)))
+
+    def log_probabilities(self, scores: Floats, calibration: Calibration | None = None) -> Floats:
+        from scipy.special import log_expit
+
+        return np.asarray(log_expit(self._calibrated(self.as_table(scores), calibration)))
+
+    def calibrate(self, method: str, scores: Floats, y: Targets) -> Calibration:
+        table = self.as_table(scores)
+        return calibrate(
+            method, table, y.T.astype(bool), lambda it: mean(_log_losses(table / it, y))
+        )
+
+    def reliability(
+        self, scores: Floats, y: Targets, calibration: Calibration | None = None
+    ) -> Reliability | None:
+        """Of the probabilities of all labels of all documents."""
+        if not self.probabilistic:
+            return None
+        proba = self.probabilities(scores, calibration)
+        return reliability(proba.ravel(), y.astype(bool).ravel(), "each label")
+
+    # -- thresholds -----------------------------------------------------------------------------
+
+    def choose_thresholds(
+        self, rules: Mapping[str, str], scores: Floats, y: Targets
+    ) -> dict[str, Threshold]:
+        """Of labels without a rule those of all labels together: see :mod:`joint_thresholds`.
+
+        Raises DataError if no threshold gives the precision that was asked for.
+        """
+        table, has_label = self.as_table(scores), y.astype(bool)
+        found = joint_thresholds(table, has_label).tolist()
+        chosen = {}
+        for label, value in zip(self.labels, found, strict=True):
+            curve = self._curve(label, table, y, {})
+            rule = rules.get(label)
+            chosen[label] = (
+                curve.at(value) if rule is None else choose_threshold(rule, curve, label)
+            )
+        return chosen
+
+    def _curve(
+        self, label: str, scores: Floats, y: Targets, thresholds: Mapping[str, float]
+    ) -> ThresholdCurve:
+        c = self.labels.index(label)
+        return ThresholdCurve.of(self.as_table(scores)[:, c], y[:, c].astype(bool))
+
+    # -- sides ----------------------------------------------------------------------------------
+
+    def explained(self, y_pred: Targets) -> Int64s:
+        """The first label of each answer; the first of all where there is none."""
+        return np.asarray(y_pred.argmax(axis=1), dtype=np.int64)
+
+    def documents_of(self, y: Targets, side: int) -> Bools:
+        return y[:, side].astype(bool)
+
+
+def _log_losses(table: Floats, y: Targets) -> Floats:
+    """(n,) minus the log-probability of what is true of each label, mean over the labels."""
+    return np.asarray(np.logaddexp(0.0, np.where(y, -table, table)).mean(axis=1))
+
+
+def _check_lists(corpus: Corpus) -> None:
+    """DataError unless every document has a list of labels."""
+    if corpus.labels is None:
+        raise DataError(
+            "The documents have no labels: say which column holds them (--label-col), or give a "
+            "list of labels for each text."
+        )
+    if len(corpus) and not corpus.multilabel:
+        raise DataError(
+            f"{corpus.where(0)}: the label is {corpus.labels[0]!r:.60}, and documents with several "
+            "labels have lists: name what separates labels (--label-sep ';'), write lists, or "
+            "leave out --task multilabel."
+        )
