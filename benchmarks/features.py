@@ -25,6 +25,7 @@ ROWS = {
     "counts": "words, sentences and counts",
     "tfidf": "the same with tf-idf, min_df=2",
     "bigrams": "the same with bigrams",
+    "chars": "character n-grams of 2 to 5",
     "transform": "new texts, known words only",
     "groups": "sentences to groups",
 }
@@ -38,6 +39,7 @@ def texts(data: Path, part: str) -> list[str]:
 
 def ours(row: str, train: list[str], test: list[str]) -> Callable[[], Any]:
     """What textreg does in this row."""
+    from textreg.builtin.chars import Chars
     from textreg.builtin.sentences import Sentences
     from textreg.builtin.words import Words
     from textreg.features.vectorize import Vectorizer
@@ -49,6 +51,9 @@ def ours(row: str, train: list[str], test: list[str]) -> Callable[[], Any]:
     if row == "bigrams":
         words = Words(sentences="none")  # scikit-learn's bigrams know no sentences
         return lambda: Vectorizer(weighting="count", ngrams=2).fit(words, train).X
+    if row == "chars":
+        chars = Chars(sentences="none")
+        return lambda: Vectorizer(weighting="count", ngrams=1).fit(chars, train).X
     features = Vectorizer(weighting="count", ngrams=1).fit(Words(), train)
     if row == "transform":
         return lambda: features.encoder.transform(test)
@@ -66,6 +71,9 @@ def peers(row: str, train: list[str], test: list[str]) -> Callable[[], Any] | No
         return lambda: tfidf.fit_transform(train)
     if row == "bigrams":
         return lambda: CountVectorizer(token_pattern=WORD, ngram_range=(1, 2)).fit_transform(train)
+    if row == "chars":
+        chars = CountVectorizer(analyzer="char_wb", ngram_range=(2, 5))
+        return lambda: chars.fit_transform(train)
     if row == "transform":
         fitted = CountVectorizer(token_pattern=WORD).fit(train)
         return lambda: fitted.transform(test)

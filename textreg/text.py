@@ -20,6 +20,9 @@ SENTENCES = ("punct", "lines", "paragraphs", "none")
 """Where sentences end: after punctuation (and at blank lines), at the ends of lines, at lines
 without a word, or only at the end of the text."""
 
+ANALYZERS = ("char_wb", "char")
+"""Whether character n-grams stay inside words or run across them; the names are scikit-learn's."""
+
 
 def check_texts(texts: Sequence[str]) -> Sequence[str]:
     """Check that ``texts`` is a sequence of str.
@@ -102,8 +105,8 @@ def scan_words(
     from textreg._core.text import encode
 
     texts = check_texts(texts)
-    if spans and any(len(text) >= 2**31 for text in texts):
-        raise DataError("character offsets end at 2,147,483,647; cut the longer texts.")
+    if spans:
+        _check_lengths(texts)
     ids, sentence_ptr, paragraph_ptr, document_ptr, names, word_spans, sentence_spans = encode(
         texts, lowercase, min_length, sentences, spans
     )
@@ -142,6 +145,122 @@ def split_words(
     from textreg._core.reference.text import split
 
     return split(text, lowercase, min_length, sentences)
+
+
+def scan_chars(
+    texts: Sequence[str],
+    *,
+    ngram_range: tuple[int, int] = (2, 5),
+    analyzer: str = "char_wb",
+    lowercase: bool = True,
+    sentences: str = "punct",
+    spans: bool = False,
+) -> Tokens:
+    """Split texts into character n-grams and sentences, computed once for every distinct word.
+
+    They are those of scikit-learn's analyzers, but that all white space becomes one blank, none is
+    kept at the ends of a text, and n-grams do not cross the ends of sentences.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    ngram_range : tuple of int, default (2, 5)
+        The minimum and maximum number of characters (code points) in an n-gram. What has fewer
+        than the minimum is one n-gram as a whole.
+    analyzer : {"char_wb", "char"}, default "char_wb"
+        N-grams of what stands between white space, with a blank on both sides; or of a sentence,
+        across its words.
+    lowercase : bool, default True
+        Convert the texts by :meth:`str.lower` first.
+    sentences : {"punct", "lines", "paragraphs", "none"}, default "punct"
+        Where sentences end; see ``SENTENCES``. They are those of :func:`scan_words`, but a text
+        without words has one. An end where there is no white space cuts the word there.
+    spans : bool, default False
+        Whether to return character offsets. Blanks of an n-gram are not part of its span, unless it
+        is nothing else.
+
+    Returns
+    -------
+    Tokens
+        In order of the first characters of the n-grams, shorter ones first. The vocabulary is
+        sorted by name, in code point order.
+
+    Raises
+    ------
+    UsageError, DataError
+        If ``texts`` is not a sequence of str.
+
+    Examples
+    --------
+    >>> tokens = scan_chars(["It is"], ngram_range=(2, 3))
+    >>> [tokens.vocabulary[id] for id in tokens.ids]
+    [' i', ' it', 'it', 'it ', 't ', ' i', ' is', 'is', 'is ', 's ']
+    """
+    from textreg._core import text_chars, text_runs
+
+    texts = check_texts(texts)
+    if spans:
+        _check_lengths(texts)
+    spelled, run_ptr, runs, cuts, paragraph_ptr, document_ptr, begins, ends, sentence_spans = (
+        text_runs.runs(texts, lowercase, analyzer == "char", sentences, spans)
+    )
+    ids, names = text_chars.grams(spelled, run_ptr, *ngram_range)
+    ptr = np.concatenate([[0], np.cumsum(text_chars.sizes(run_ptr, *ngram_range))])
+    gram_spans = None
+    if begins is not None and ends is not None:
+        lengths = np.diff(run_ptr)[runs]
+        places = np.concatenate([[0], np.cumsum(lengths)])
+        gram_spans = text_chars.gram_spans(begins, ends, places, *ngram_range)
+    ids, ptr = text_chars.expand(ids, ptr, runs)
+    return Tokens(
+        ids=ids,
+        sentence_ptr=ptr[cuts],
+        document_ptr=document_ptr,
+        paragraph_ptr=paragraph_ptr,
+        vocabulary=names,
+        spans=gram_spans,
+        sentence_spans=sentence_spans,
+    )
+
+
+def split_chars(
+    text: str,
+    *,
+    ngram_range: tuple[int, int] = (2, 5),
+    analyzer: str = "char_wb",
+    lowercase: bool = True,
+    sentences: str = "punct",
+) -> list[list[str]]:
+    """Split one text as :func:`scan_chars` does, in plain Python.
+
+    Parameters
+    ----------
+    text : str
+    ngram_range, analyzer, lowercase, sentences
+        As for :func:`scan_chars`.
+
+    Returns
+    -------
+    list of list of str
+        The n-grams of every sentence.
+
+    Examples
+    --------
+    >>> split_chars("It is", ngram_range=(2, 2))
+    [[' i', 'it', 't ', ' i', 'is', 's ']]
+    """
+    from textreg._core.reference import text_chars, text_runs
+
+    found = text_runs.split(text, lowercase, analyzer == "char", sentences)
+    return [
+        [gram for run in runs for gram in text_chars.split(run, *ngram_range)] for runs in found
+    ]
+
+
+def _check_lengths(texts: Sequence[str]) -> None:
+    """DataError if offsets in a text do not fit their type."""
+    if any(len(text) >= 2**31 for text in texts):
+        raise DataError("character offsets end at 2,147,483,647; cut the longer texts.")
 
 
 def renumber(tokens: Tokens, new: Int32s, vocabulary: Sequence[str]) -> Tokens:

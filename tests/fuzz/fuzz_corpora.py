@@ -83,6 +83,7 @@ ENCODINGS = [
     *("utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252", "koi8-r", "cp932"),
     *("gb18030", "big5", "euc-kr", "utf-7", "iso2022_jp", "cp037"),
 ]
+TOKENIZERS = ["", "--tokenizer chars --tokenizer-max-n 3", "--tokenizer words,chars"]
 
 
 class Made(NamedTuple):
@@ -132,7 +133,7 @@ def case(rng: np.random.Generator, folder: Path) -> str:
         assert len(most.texts) + len(most.skipped) == made.rows, (most, made)
     _streams(rng, made)
     if rng.random() < 0.15:
-        _trains(made, options)
+        _trains(rng, made, options)
     _predicts(rng, made)
     return "read" if not whole.error else "some" if not most.error else "refused"
 
@@ -160,9 +161,10 @@ def _streams(rng: np.random.Generator, made: Made) -> None:
         assert streamed.error or not streamed.texts, (streamed, whole)
 
 
-def _trains(made: Made, options: dict[str, Any]) -> None:
+def _trains(rng: np.random.Generator, made: Made, options: dict[str, Any]) -> None:
     words = ["train", str(made.path), "--reg", "ridge", "--reg-l2", "1", "--on-error", "skip"]
     words += ["--max-skipped", "100%", "-o", str(made.path.parent / "m"), "--quiet"]
+    words += TOKENIZERS[rng.integers(len(TOKENIZERS))].split()
     for name, value in options.items():
         words += [f"--{name.replace('_', '-')}", value] if value else []
     code, out, _ = _run(words)

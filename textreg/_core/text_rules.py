@@ -52,3 +52,16 @@ HEADER_LENGTH = 32
 """Maximum number of characters of the name in a ``Name: value`` line."""
 NUMBER_LENGTH = 3
 """Maximum number of digits in an enumeration: ``12. Next point``."""
+
+
+def with_final_sigmas(text: str) -> str:
+    """``text`` with 'Σ' replaced by 'ς' where :meth:`str.lower` does that.
+
+    It is the only letter whose lower case depends on its neighbors; after this, characters can be
+    converted one by one. Nothing else changes, and no character moves.
+    """
+    # Only 'İ' has a lower case of two characters; 'I' instead of it keeps all offsets.
+    lowered = text.replace("İ", "I").lower()
+    return "".join(
+        "ς" if small == "ς" else given for given, small in zip(text, lowered, strict=True)
+    )

@@ -97,9 +97,10 @@ def check_shift(
 
 
 def _fold(text: str) -> str:
-    """A text without what tokenizers change: case, accents and forms of one character."""
+    """A text without what tokenizers change: case, accents, white space, forms of characters."""
     apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    return "".join(letter for letter in apart if not unicodedata.combining(letter))
+    plain = "".join(letter for letter in apart if not unicodedata.combining(letter))
+    return re.sub(r"\s+", " ", plain)
 
 
 def _leads_to(tokenizer: Tokenizer, token: str, part: str) -> bool:
@@ -109,6 +110,9 @@ def _leads_to(tokenizer: Tokenizer, token: str, part: str) -> bool:
     one, other = _fold(token), _fold(part)
     if one == other:
         return True
+    shorter = (part[1:].lower(), part[:-1].lower())
+    if token in part.lower() and not any(token in it for it in shorter):
+        return True  # a part of the two characters that 'İ' has in lower case
     rest = one.replace(other, "", 1) if other and other in one else "x"
     if not any(map(str.isalnum, rest)):  # marks of a piece of a word, as in ##ing
         return True
