@@ -55,6 +55,7 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/calibration.md",
         "docs/comparing.md",
         "docs/searching.md",
+        "docs/tokenizers.md",
     ],
 )
 def test_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,12 +11,11 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-import numpy as np
-
 from textreg.errors import UsageError
 from textreg.losses import Loss
 from textreg.params import Plugin, check_decided
 from textreg.records import Floats, Graph, Groups, Int64s, MultiSolution, Problem, Solution, Tokens
+from textreg.records.numbering import tokens_of
 
 if TYPE_CHECKING:
     from textreg.penalties import Penalty
@@ -92,22 +91,13 @@ class Tokenizer(Plugin):
         """
         if spans:
             raise UsageError(f"tokenizer '{self.name}' does not give character offsets.")
-        vocabulary: dict[str, int] = {}
-        ids: list[int] = []
-        sentence_ptr, document_ptr = [0], [0]
-        for text in texts:
-            for sentence in self(text):
-                if isinstance(sentence, str):
-                    raise TypeError(f"{text!r:.40} gives {sentence!r:.40}, not a list, as sentence")
-                ids.extend(vocabulary.setdefault(token, len(vocabulary)) for token in sentence)
-                sentence_ptr.append(len(ids))
-            document_ptr.append(len(sentence_ptr) - 1)
-        return Tokens(
-            ids=np.array(ids, dtype=np.int32),
-            sentence_ptr=np.array(sentence_ptr, dtype=np.int64),
-            document_ptr=np.array(document_ptr, dtype=np.int64),
-            vocabulary=list(vocabulary),
-        )
+        return tokens_of(map(self._sentences, texts))
+
+    def _sentences(self, text: str) -> Iterator[list[str]]:
+        for sentence in self(text):
+            if isinstance(sentence, str):
+                raise TypeError(f"{text!r:.40} gives {sentence!r:.40}, not a list, as sentence")
+            yield sentence
 
 
 class GroupBuilder(Plugin):

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from textreg.errors import DataError, UsageError
+from textreg.errors import DataError
 from textreg.records import Tokens
+from textreg.records.documents import check_texts
 from textreg.records.ragged import row_of
 
 if TYPE_CHECKING:
@@ -22,38 +23,6 @@ without a word, or only at the end of the text."""
 
 ANALYZERS = ("char_wb", "char")
 """Whether character n-grams stay inside words or run across them; the names are scikit-learn's."""
-
-
-def check_texts(texts: Sequence[str]) -> Sequence[str]:
-    """Check that ``texts`` is a sequence of str.
-
-    Parameters
-    ----------
-    texts : iterable of str
-
-    Returns
-    -------
-    sequence of str
-        ``texts`` itself if it has a length, else a list of its items.
-
-    Raises
-    ------
-    UsageError
-        If it is a single text.
-    DataError
-        If an item is not a str.
-    """
-    if isinstance(texts, (str, bytes)):
-        raise UsageError("expected a list of texts, got a single text: put it in a list.")
-    if not hasattr(texts, "__len__"):
-        texts = list(texts)
-    for number, text in enumerate(texts, 1):
-        if not isinstance(text, str):
-            raise DataError(
-                f"document {number} is not a text but {text!r:.40} ({type(text).__name__}). Leave "
-                "such documents out, or replace them by an empty text."
-            )
-    return texts
 
 
 def scan_words(

@@ -18,6 +18,7 @@ from textreg.errors import UsageError
 from textreg.explain import Explanation, explain, find_selection
 from textreg.explain.show import headline, strongest, text_parts
 from textreg.model.storage import load_model
+from textreg.records.documents import check_texts
 from textreg.terminal import json_line, printable, visible
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def _texts(source: str, how: Reading) -> Iterator[str]:
         if how.text_col is not None:
             raise UsageError("a text has no columns: leave out --text-col, or name a file.")
         return iter([source])
-    return itertools.chain.from_iterable(batch.texts for batch in how.stream([source]))
+    return itertools.chain.from_iterable(check_texts(batch.texts) for batch in how.stream([source]))
 
 
 def _is_file(source: str) -> bool:

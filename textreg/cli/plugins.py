@@ -157,6 +157,7 @@ def check_plugin(name: str, files: tuple[str, ...], seconds: float, as_json: boo
     regularizer is wrong, nothing is solved with it.
     """
     from textreg.reading.corpus import read_corpus
+    from textreg.records.documents import check_texts
     from textreg.testing import CHECKS, what_is_found
 
     kind, short = registry.meant(name)
@@ -164,7 +165,7 @@ def check_plugin(name: str, files: tuple[str, ...], seconds: float, as_json: boo
     on_texts = kind in ("tokenizer", "groups", "graph")
     if files and not on_texts:
         raise UsageError(f"a {kind} is not tried on texts: leave out --text.")
-    texts = read_corpus(files, labeled=False).texts if files else None
+    texts = check_texts(read_corpus(files, labeled=False).texts) if files else None
     checks = CHECKS[kind](texts) if on_texts else CHECKS[kind]()
     width = max(len(check.name) for check in checks)
     results: list[Checked] = []

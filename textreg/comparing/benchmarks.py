@@ -12,7 +12,8 @@ import numpy as np
 
 from textreg.errors import DataError, UsageError
 from textreg.reading.corpus import read_corpus
-from textreg.records import Corpus
+from textreg.records import Corpus, Documents
+from textreg.records.documents import check_documents
 from textreg.tasks import Rare, read_target
 from textreg.tasks.rare import REMEDY
 from textreg.training.search.splitting import splits_of
@@ -21,7 +22,7 @@ from textreg.training.settings import TrainingSettings
 if TYPE_CHECKING:
     from textreg.records import Int64s
 
-Texts: TypeAlias = Corpus | tuple[Sequence[str], Sequence[str]]
+Texts: TypeAlias = Corpus | tuple[Documents, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -156,4 +157,4 @@ def check_benchmark(benchmark: Benchmark, trains: bool, how: Holding) -> Checked
 def _corpus(texts: Texts | None) -> Corpus | None:
     if texts is None or isinstance(texts, Corpus):
         return texts
-    return Corpus(texts=list(texts[0]), labels=list(texts[1]))
+    return Corpus(texts=check_documents(texts[0]), labels=list(texts[1]))

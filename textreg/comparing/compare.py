@@ -17,7 +17,7 @@ from textreg.measure.evaluation import Evaluation
 from textreg.measure.significance import Answers, Interval, bootstrap, sign_test
 from textreg.model.model import Model
 from textreg.tasks import read_target
-from textreg.training.prepare import make_features
+from textreg.training.prepare import for_documents, make_features
 from textreg.training.settings import TrainingSettings
 from textreg.training.train import train_corpus
 
@@ -160,6 +160,7 @@ def _train(
     with _named_errors(name):
         if benchmark.dev is not None:
             settings = settings.replace(dev=benchmark.dev)
+        settings = for_documents(settings, benchmark.train)
         how = settings.task, settings.loss, settings.multiclass
         train = read_target(benchmark.train, *how, settings.rare).corpus
         key = settings.vectorizer, settings.tokenizer, settings.refit, settings.rare

@@ -14,18 +14,22 @@ from textreg.errors import DataError, UsageError
 from textreg.params import Parametrized
 from textreg.plugins import registry
 from textreg.records.convert import as_array
-from textreg.training.settings import PREFIXES, as_named
+from textreg.records.documents import is_tokenized, tokenized
+from textreg.training.settings import PREFIXES, as_named, declared_settings
 from textreg.training.train import train
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Self
 
-    from textreg.records import Floats
+    from textreg.records import Documents, Floats
+    from textreg.records.documents import Document
 
 
 class TextEstimator(BaseEstimator):  # type: ignore[misc]
     """A scikit-learn estimator on texts, whose parameters are the settings of a training."""
+
+    tokenizer: Any
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name.
@@ -81,8 +85,8 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _checked(
-        self, X: Iterable[str], y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[list[str], NDArray[Any], Floats | None]:
+        self, X: Iterable[Document], y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Documents, NDArray[Any], Floats | None]:
         """Check the input of ``fit``: as many targets and weights as texts."""
         texts = self._texts(X)
         if y is None:
@@ -103,15 +107,18 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _train(
         self,
-        texts: list[str],
+        texts: Documents,
         labels: list[str],
         weights: Floats | None,
-        unlabeled: Iterable[str] | None,
+        unlabeled: Iterable[Document] | None,
         group_of: Iterable[Any] | None,
         time_of: Iterable[Any] | None,
         **changes: Any,
     ) -> None:
         """Train ``model_`` with the estimator's parameters and the ``changes`` to them."""
+        settings = {**self.get_params(deep=False), **changes}
+        if is_tokenized(texts) and self.tokenizer == declared_settings()["tokenizer"].default:
+            del settings["tokenizer"]  # nobody asked for it
         self.model_ = train(
             texts,
             labels,
@@ -119,14 +126,14 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
             unlabeled=None if unlabeled is None else self._texts(unlabeled),
             group_of=None if group_of is None else list(group_of),
             time_of=None if time_of is None else list(time_of),
-            **{**self.get_params(deep=False), **changes},
+            **settings,
         )
         assert self.model_.summary is not None  # it was trained
         self.n_iter_ = self.model_.summary.iterations
 
     @staticmethod
-    def _texts(X: Any) -> list[str]:
-        """``X`` as a list; DataError if it contains anything but texts."""
+    def _texts(X: Any) -> Documents:
+        """``X`` as a list; DataError if it contains anything but texts, or lists of tokens."""
         if isinstance(X, (str, bytes)):
             raise UsageError("X must be a sequence of texts, such as [text], not one text.")
         if getattr(X, "ndim", 1) != 1:
@@ -137,6 +144,8 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         if not isinstance(X, Iterable):
             raise UsageError(f"X must be a sequence of texts, such as [text], not {X!r:.40}.")
         texts = X.tolist() if isinstance(X, np.ndarray) else list(X)
+        if is_tokenized(texts):
+            return tokenized(texts, lambda row: f"X[{row}]")
         for row, text in enumerate(texts):
             if not isinstance(text, str):
                 raise DataError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Regularizer, Tokenizer
     from textreg.records import Floats
+    from textreg.records.documents import Document
 
 
 class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
@@ -38,7 +39,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         Group builder, for a regularizer that needs groups.
     graph : str or GraphBuilder, optional
         Graph builder, for a regularizer that needs a graph.
-    tokenizer : str or Tokenizer, default 'words'
+    tokenizer : str or Tokenizer or Callable[[str], Any], default 'words'
         Tokenizer, or several separated by commas.
     ngrams : int, default 2
         Maximum number of words in an n-gram.
@@ -136,7 +137,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         *,
         groups: str | GroupBuilder | None = None,
         graph: str | GraphBuilder | None = None,
-        tokenizer: str | Tokenizer = "words",
+        tokenizer: str | Tokenizer | Callable[[str], Any] = "words",
         ngrams: int = 2,
         min_df: float = 1,
         max_df: float = 1.0,
@@ -211,10 +212,10 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
     def fit(
         self,
-        X: Iterable[str],
+        X: Iterable[Document],
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-        unlabeled: Iterable[str] | None = None,
+        unlabeled: Iterable[Document] | None = None,
         group_of: Iterable[Any] | None = None,
         time_of: Iterable[Any] | None = None,
     ) -> Self:
@@ -223,7 +224,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : iterable of str
-            The texts.
+            The texts; or lists of tokens, or lists of sentences that are lists of tokens.
         y : array-like of shape (n,)
             The labels, of any type that scikit-learn accepts.
         sample_weight : array-like of shape (n,), optional
@@ -284,13 +285,13 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self._order = np.array([known.index(str(label)) for label in kept.tolist()])
         return self
 
-    def decision_function(self, X: Iterable[str]) -> Floats:
+    def decision_function(self, X: Iterable[Document]) -> Floats:
         """Scores of texts.
 
         Parameters
         ----------
         X : iterable of str
-            The n texts.
+            The n texts, or lists of tokens if it was trained on these.
 
         Returns
         -------
@@ -303,13 +304,13 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         assert isinstance(task, Classification)
         return task.arranged(self.model_.decision_function(self._texts(X)), self._order)
 
-    def predict(self, X: Iterable[str]) -> NDArray[Any]:
+    def predict(self, X: Iterable[Document]) -> NDArray[Any]:
         """Predict the labels of texts.
 
         Parameters
         ----------
         X : iterable of str
-            The n texts.
+            The n texts, or lists of tokens if it was trained on these.
 
         Returns
         -------
@@ -321,13 +322,13 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         class_of = np.argsort(self._order)  # index of the class of each label of the model
         return np.asarray(self.classes_[class_of[codes]])
 
-    def predict_proba(self, X: Iterable[str]) -> Floats:
+    def predict_proba(self, X: Iterable[Document]) -> Floats:
         """Predict the probabilities of the labels of texts.
 
         Parameters
         ----------
         X : iterable of str
-            The n texts.
+            The n texts, or lists of tokens if it was trained on these.
 
         Returns
         -------

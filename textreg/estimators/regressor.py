@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Regularizer, Tokenizer
     from textreg.records import Floats
+    from textreg.records.documents import Document
 
 
 class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
@@ -35,7 +36,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         Group builder, for a regularizer that needs groups.
     graph : str or GraphBuilder, optional
         Graph builder, for a regularizer that needs a graph.
-    tokenizer : str or Tokenizer, default 'words'
+    tokenizer : str or Tokenizer or Callable[[str], Any], default 'words'
         Tokenizer, or several separated by commas.
     ngrams : int, default 2
         Maximum number of words in an n-gram.
@@ -114,7 +115,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         *,
         groups: str | GroupBuilder | None = None,
         graph: str | GraphBuilder | None = None,
-        tokenizer: str | Tokenizer = "words",
+        tokenizer: str | Tokenizer | Callable[[str], Any] = "words",
         ngrams: int = 2,
         min_df: float = 1,
         max_df: float = 1.0,
@@ -175,10 +176,10 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
 
     def fit(
         self,
-        X: Iterable[str],
+        X: Iterable[Document],
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-        unlabeled: Iterable[str] | None = None,
+        unlabeled: Iterable[Document] | None = None,
         group_of: Iterable[Any] | None = None,
         time_of: Iterable[Any] | None = None,
     ) -> Self:
@@ -187,7 +188,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : iterable of str
-            The texts.
+            The texts; or lists of tokens, or lists of sentences that are lists of tokens.
         y : array-like of shape (n,)
             The numbers to predict.
         sample_weight : array-like of shape (n,), optional
@@ -235,13 +236,13 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         )
         return self
 
-    def predict(self, X: Iterable[str]) -> Floats:
+    def predict(self, X: Iterable[Document]) -> Floats:
         """Predict the numbers of texts.
 
         Parameters
         ----------
         X : iterable of str
-            The n texts.
+            The n texts, or lists of tokens if it was trained on these.
 
         Returns
         -------

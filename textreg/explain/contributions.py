@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +13,10 @@ from textreg.explain.occurrences import Occurrences, Part
 from textreg.explain.records import Explanation, SentenceScore, Word
 from textreg.explain.removal import scores_without
 from textreg.model.model import Model
-from textreg.records import Floats, Int64s
+from textreg.records import Documents, Floats, Int64s
+from textreg.records.documents import check_texts
 from textreg.records.ragged import row_of, sums
-from textreg.text import check_texts, count_rows
+from textreg.text import count_rows
 
 BATCH = 1000
 """Number of texts that are explained together; results do not depend on it."""
@@ -24,25 +26,29 @@ def gives_offsets(model: Model) -> bool:
     """Whether the model's tokenizers give character offsets, which explanations need."""
     try:
         for part in model.encoder.parts:
-            part.tokenizer.encode([""], spans=True)
+            # Of its own words, as some tokenizers state offsets only where they find something.
+            part.tokenizer.encode([" ".join(part.vocabulary[:3])], spans=True)
     except UsageError:
         return False
     return True
 
 
-def sentence_of(model: Model, texts: Sequence[str], document_ptr: Int64s, sentence: int) -> str:
+def sentence_of(model: Model, texts: Documents, document_ptr: Int64s, sentence: int) -> str:
     """The text of a sentence, if those of text d are ``document_ptr[d]:document_ptr[d + 1]``.
 
     The tokenizer, or the first of several, must give character offsets.
     """
     d = int(np.searchsorted(document_ptr, sentence, side="right")) - 1
-    spans = model.encoder.parts[0].words([texts[d]], spans=True).sentence_spans
+    (text,) = check_texts([texts[d]])
+    spans = model.encoder.parts[0].words([text], spans=True).sentence_spans
     assert spans is not None
     start, end = spans[sentence - int(document_ptr[d])].tolist()
-    return texts[d][start:end]
+    return text[start:end]
 
 
-def explain(model: Model, texts: Iterable[str], of: str | None = None) -> Iterator[Explanation]:
+def explain(
+    model: Model, texts: Iterable[str] | Documents, of: str | None = None
+) -> Iterator[Explanation]:
     """Explain the score of each text, in order and in constant memory.
 
     A feature adds its weight times its value in the document's row, whatever the term weighting,
@@ -74,13 +80,14 @@ def explain(model: Model, texts: Iterable[str], of: str | None = None) -> Iterat
     return _explain(model, iter(texts), of)
 
 
-def _explain(model: Model, texts: Iterator[str], of: str | None) -> Iterator[Explanation]:
+def _explain(model: Model, texts: Iterator[Any], of: str | None) -> Iterator[Explanation]:
     while batch := list(itertools.islice(texts, BATCH)):
-        yield from _explain_batch(model, check_texts(batch), of)
+        yield from _explain_batch(model, batch, of)
 
 
-def _explain_batch(model: Model, texts: Sequence[str], of: str | None) -> Iterator[Explanation]:
-    occurrences = Occurrences.of(model.encoder, texts)
+def _explain_batch(model: Model, documents: Documents, of: str | None) -> Iterator[Explanation]:
+    occurrences = Occurrences.of(model.encoder, documents)
+    texts = check_texts(documents)
     scores = model.decision_function(texts)
     task, y_pred = model.task, model.decide(scores)
     labels = [str(answer) for answer in task.answers(y_pred)]

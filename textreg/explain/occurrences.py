@@ -10,7 +10,7 @@ import numpy as np
 
 from textreg.features.encoder import Encoder
 from textreg.features.joined import AnyEncoder
-from textreg.records import Int32s, Int64s, Tokens
+from textreg.records import Documents, Int32s, Int64s, Tokens
 from textreg.records.ragged import row_of
 
 
@@ -60,7 +60,7 @@ class Occurrences:
     spans: Int32s
 
     @classmethod
-    def of(cls, encoder: AnyEncoder, texts: Sequence[str]) -> Occurrences:
+    def of(cls, encoder: AnyEncoder, texts: Documents) -> Occurrences:
         """Those of ``texts``; UsageError if a tokenizer gives no character offsets."""
         words = [part.words(texts, spans=True) for part in encoder.parts]
         features = [part.features(own) for part, own in zip(encoder.parts, words, strict=True)]

@@ -16,7 +16,7 @@ from textreg.records import Tokens
 from textreg.text import renumber
 
 if TYPE_CHECKING:
-    from textreg.records import Bools, Int32s, Int64s
+    from textreg.records import Bools, Documents, Int32s, Int64s
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Counted:
     def of(
         cls,
         tokenizer: Tokenizer,
-        texts: Sequence[str],
+        texts: Documents,
         ngrams: int,
         least: float,
         stop_words: tuple[str, ...],

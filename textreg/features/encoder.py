@@ -13,7 +13,7 @@ from textreg.features.ngrams import NGrams, insert_ngrams
 from textreg.features.weighting import WEIGHTINGS
 from textreg.kinds import Tokenizer
 from textreg.plugins import calls
-from textreg.records import Tokens
+from textreg.records import Documents, Tokens
 from textreg.text import CsrArrays, count_rows, renumber
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Encoder:
             return self.vocabulary
         return [self.vocabulary[column] for column in self.columns.tolist()]
 
-    def transform(self, texts: Sequence[str]) -> csr_array:
+    def transform(self, texts: Documents) -> csr_array:
         """The rows of texts.
 
         Unknown words are ignored, except that with the weightings ``unit`` and ``unit-idf`` they
@@ -105,7 +105,7 @@ class Encoder:
         """
         return self.rows(texts).matrix(len(self.names))
 
-    def rows(self, texts: Sequence[str]) -> CsrArrays:
+    def rows(self, texts: Documents) -> CsrArrays:
         """The arrays of :meth:`transform`, without an import of SciPy."""
         words = self.words(texts)
         rows = count_rows(self.features(words))
@@ -117,7 +117,7 @@ class Encoder:
         indptr = np.concatenate([[0], np.cumsum(selected, dtype=np.int64)])[rows.indptr]
         return CsrArrays(indptr, column[selected], rows.data[selected])
 
-    def tokens(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
+    def tokens(self, texts: Documents, *, spans: bool = False) -> Tokens:
         """Every occurrence of the columns' features in texts.
 
         Parameters
@@ -197,7 +197,7 @@ class Encoder:
         words = self.vocabulary if self.ngrams == 1 else self.tree[0].words
         return {word: number for number, word in enumerate(words)}
 
-    def words(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
+    def words(self, texts: Documents, *, spans: bool = False) -> Tokens:
         """All words of ``texts`` except stop words, known or not."""
         tokens = calls.encode(self.tokenizer, texts, spans=spans)
         if not self.stop_words:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from textreg.features.vectorize import Vectorizer
     from textreg.kinds import Tokenizer
-    from textreg.records import Int64s
+    from textreg.records import Documents, Int64s
 
 
 class JoinedEncoder:
@@ -63,11 +63,11 @@ class JoinedEncoder:
             *(f"{part.label}: {name}" for part in others for name in part.names),
         ]
 
-    def transform(self, texts: Sequence[str]) -> csr_array:
+    def transform(self, texts: Documents) -> csr_array:
         """The rows of texts: see :meth:`Encoder.transform`."""
         return self.rows(texts).matrix(int(self.starts[-1]))
 
-    def rows(self, texts: Sequence[str]) -> CsrArrays:
+    def rows(self, texts: Documents) -> CsrArrays:
         """The arrays of :meth:`transform`, without an import of SciPy."""
         return side_by_side([part.rows(texts) for part in self.parts], self.starts)
 

@@ -19,8 +19,9 @@ from textreg.kinds import Tokenizer
 from textreg.params import Parametrized, param
 from textreg.plugins import calls
 from textreg.plugins.joining import parts_of
-from textreg.records import Tokens
-from textreg.text import CsrArrays, check_texts, count_rows
+from textreg.records import Documents, Tokens
+from textreg.records.documents import check_documents
+from textreg.text import CsrArrays, count_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -59,7 +60,7 @@ class Vectorizer(Parametrized):
         help="term weighting",
     )
 
-    def fit(self, tokenizer: Tokenizer, texts: Sequence[str]) -> Features:
+    def fit(self, tokenizer: Tokenizer, texts: Documents) -> Features:
         """The features of training texts, in order of name (code points, word by word).
 
         Those of joined tokenizers are one after the other, in their order. The pruning is of all
@@ -71,6 +72,7 @@ class Vectorizer(Parametrized):
         tokenizer : Tokenizer
             One, or several joined.
         texts : sequence of str
+            Or of lists of tokens, if the tokenizer takes these.
 
         Returns
         -------
@@ -84,7 +86,7 @@ class Vectorizer(Parametrized):
             If the file of stop words cannot be read or there are no words to drop, or min_df or
             max_df is not a number of documents.
         """
-        texts = check_texts(texts)
+        texts = check_documents(texts)
         n = len(texts)
         least = _documents("min_df", self.min_df, n, fraction=self.min_df < 1)
         most = _documents("max_df", self.max_df, n, fraction=self.max_df <= 1)
@@ -112,7 +114,7 @@ class Vectorizer(Parametrized):
         """The largest number of tokens of a tokenizer in an n-gram."""
         return self.ngrams if tokenizer.forms_ngrams else 1
 
-    def _count(self, tokenizer: Tokenizer, texts: Sequence[str], least: float) -> Counted:
+    def _count(self, tokenizer: Tokenizer, texts: Documents, least: float) -> Counted:
         """The n-grams of one tokenizer; DataError if there is none."""
         stop_words = self._read_stop_words(tokenizer) if tokenizer.forms_ngrams else ()
         ngrams = self.ngrams_of(tokenizer)
@@ -155,7 +157,7 @@ class Vectorizer(Parametrized):
                 f"stop words cannot be read from {self.stop_words}: {cause}. Give a UTF-8 file "
                 "with one word on each line."
             ) from None
-        words = calls.encode(tokenizer, text.splitlines())
+        words = calls.encode_lines(tokenizer, text.splitlines())
         return tuple(sorted(words.vocabulary[id] for id in np.unique(words.ids)))
 
     def _keep(

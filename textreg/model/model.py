@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from textreg.features.joined import AnyEncoder
     from textreg.model.regularization_path import SolutionPath
     from textreg.model.summary import TrainingSummary
-    from textreg.records import Floats
+    from textreg.records import Documents, Floats
     from textreg.tasks.base import Targets
 
 
@@ -125,13 +125,14 @@ class Model:
         """Number of features with a weight for at least one label."""
         return int(self.weights.shape[1])
 
-    def decision_function(self, texts: Sequence[str]) -> Floats:
+    def decision_function(self, texts: Documents) -> Floats:
         """Scores of texts.
 
         Parameters
         ----------
         texts : sequence of str
-            One or more texts.
+            One or more texts; or lists of tokens, as :func:`textreg.train` takes them, if the model
+            was trained on these.
 
         Returns
         -------
@@ -144,6 +145,8 @@ class Model:
         ------
         UsageError
             For a single text instead of a list.
+        DataError
+            For texts where the model takes tokens, and the other way round.
 
         Notes
         -----
@@ -161,7 +164,7 @@ class Model:
         scores += self.intercepts[:, None]
         return self.task.as_scores(scores.T)
 
-    def predict(self, texts: Sequence[str]) -> list[Any]:
+    def predict(self, texts: Documents) -> list[Any]:
         """Predicted labels, lists of labels, or numbers for a regression.
 
         The label is that of the highest score less its threshold, the first one in a tie. Where a
@@ -169,7 +172,7 @@ class Model:
         """
         return self.choose(self.decision_function(texts))
 
-    def predict_proba(self, texts: Sequence[str]) -> Floats:
+    def predict_proba(self, texts: Documents) -> Floats:
         """(n, labels) probabilities: see :meth:`probabilities`."""
         return self.probabilities(self.decision_function(texts))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -13,14 +14,19 @@ from typing import Any
 from textreg.errors import ModelError, PluginError, PluginWarning, RecordError, UsageError
 from textreg.kinds import Tokenizer
 from textreg.plugins import registry
+from textreg.plugins.callables import CallableTokenizer, Pretokenized, is_function
 from textreg.plugins.entries import PART_NAME
 
+SOURCES = ("plugin", "callable", "tokens")
+"""What a tokenizer can be: see :class:`TokenizerOrigin`."""
+
+_ONE_LINE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]*")
 # They are printed as parts of commands, so they must mean nothing else to a shell or to pip.
 _PATTERNS = {
     "name": PART_NAME,
     "distribution": re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)?"),
     "version": re.compile(r"[A-Za-z0-9._+!-]*"),
-    "file": re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]*"),
+    "file": _ONE_LINE,
     "sha256": re.compile(r"([0-9a-f]{64})?"),
 }
 
@@ -43,6 +49,9 @@ class TokenizerOrigin:
         Whether runs of its tokens become n-grams.
     file, sha256 : str
         Path and SHA-256 digest of a plugin that is one file; empty for others.
+    source : {"plugin", "callable", "tokens"}
+        Whether it is a plugin, a callable that was given to ``train``, whose name is for messages
+        only, or none at all: the documents are lists of tokens.
 
     Raises
     ------
@@ -58,10 +67,17 @@ class TokenizerOrigin:
     forms_ngrams: bool
     file: str = ""
     sha256: str = ""
+    source: str = "plugin"
 
     def __post_init__(self) -> None:
+        if self.source not in SOURCES:
+            raise RecordError(f"no tokenizer is a {self.source!r}: it is one of {SOURCES}.")
+        if self.source != "plugin" and (self.params or self.distribution or self.sha256):
+            raise RecordError(f"a tokenizer that is no plugin has a name only: {self}.")
         for key, pattern in _PATTERNS.items():
             value = getattr(self, key)
+            if key == "name" and self.source == "callable":
+                pattern = _ONE_LINE
             if not pattern.fullmatch(value):
                 raise RecordError(f"no tokenizer can have the {key} {value!r}.")
         if bool(self.file) != bool(self.sha256):
@@ -75,6 +91,9 @@ class TokenizerOrigin:
         """
         if isinstance(tokenizer, UnloadedTokenizer):
             return tokenizer.origin
+        if isinstance(tokenizer, (CallableTokenizer, Pretokenized)):
+            source = "callable" if isinstance(tokenizer, CallableTokenizer) else "tokens"
+            return cls(tokenizer.name, {}, "", "", tokenizer.api, True, source=source)
         if not PART_NAME.fullmatch(tokenizer.name):
             raise UsageError(
                 f"a model with the tokenizer {tokenizer!r} cannot be saved, because no plugin can "
@@ -102,6 +121,12 @@ class TokenizerOrigin:
 
 def missing_tokenizer(origin: TokenizerOrigin) -> str:
     """A missing tokenizer in words, and how to get it; empty if it is there. Imports nothing."""
+    if origin.source == "callable":
+        return (
+            f"the tokenizer '{origin.name}', a callable that no model file can hold: give it again "
+            "in Python, textreg.load(path, tokenizer=...). For the command line make it a plugin "
+            "(textreg plugins new tokenizer), and train with that"
+        )
     if origin.sha256:
         if origin.sha256 not in (file.sha256 for file in registry.files()):
             return f"the tokenizer {origin}: {registry.how_to_add(origin)}"
@@ -110,12 +135,40 @@ def missing_tokenizer(origin: TokenizerOrigin) -> str:
     return ""
 
 
-def find_tokenizer(path: Path, origin: TokenizerOrigin) -> Tokenizer:
-    """The tokenizer that the model in a file was made with.
+def find_tokenizers(
+    path: Path, origins: Sequence[TokenizerOrigin], given: Any = True
+) -> list[Tokenizer]:
+    """The tokenizers that the model in a file was made with.
 
-    Raises ModelError if it is missing, and says how to get it. Warns with PluginWarning if its
-    distribution has another version, or if another tokenizer of that name takes its place.
+    given: True, or the callable that the model was trained with; of several, a list. Raises
+    UsageError for others than the model needs; ModelError if a tokenizer is missing, and says how
+    to get it. Warns with PluginWarning if its distribution has another version, or if another
+    tokenizer of that name takes its place.
     """
+    if given is True:
+        return [find_tokenizer(path, origin) for origin in origins]
+    needed = [f"'{origin.name}'" for origin in origins if origin.source == "callable"]
+    functions = iter(listed := list(given) if isinstance(given, (list, tuple)) else [given])
+    if not needed:
+        what = "takes lists of tokens" if origins[0].source == "tokens" else "has its own"
+        raise UsageError(f"{path} {what}, and needs no tokenizer: leave out tokenizer.")
+    if len(listed) != len(needed) or not all(map(is_function, listed)):
+        wanted = f"the callable {needed[0]}"
+        if len(needed) > 1:
+            wanted = f"a list of the callables {', '.join(needed)}"
+        raise UsageError(f"{path} needs as tokenizer {wanted}, not {given!r:.60}.")
+    return [
+        CallableTokenizer.of(next(functions))
+        if origin.source == "callable"
+        else find_tokenizer(path, origin)
+        for origin in origins
+    ]
+
+
+def find_tokenizer(path: Path, origin: TokenizerOrigin) -> Tokenizer:
+    """One of them that is no callable, or ModelError."""
+    if origin.source == "tokens":
+        return Pretokenized()
     if missing := missing_tokenizer(origin):
         raise ModelError(f"{path} needs {missing} (without it, textreg show {path} still works)")
     if origin.distribution:

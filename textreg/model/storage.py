@@ -46,7 +46,7 @@ and those of a regularization path, if the model keeps one. A file with other ar
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -71,7 +71,7 @@ from textreg.model.saved_encoder import (
     read_encoder,
     saved_parts,
 )
-from textreg.model.saved_tokenizer import find_tokenizer
+from textreg.model.saved_tokenizer import find_tokenizers
 from textreg.model.summary import TrainingSummary
 from textreg.records.ragged import row_of
 from textreg.tasks import task_of_header
@@ -143,7 +143,10 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
 
 
 def load_model(
-    path: str | os.PathLike[str], *, tokenizer: bool = True, sha256: str | None = None
+    path: str | os.PathLike[str],
+    *,
+    tokenizer: bool | Callable[[str], Any] | Sequence[Callable[[str], Any]] = True,
+    sha256: str | None = None,
 ) -> Model:
     """Read and check a model file.
 
@@ -154,9 +157,11 @@ def load_model(
     ----------
     path : path-like
         The file to read.
-    tokenizer : bool, default True
+    tokenizer : bool or callable, default True
         Whether to load the tokenizer. Without it, the model shows its labels, features and weights,
-        but raises ModelError when it is asked to predict.
+        but raises ModelError when it is asked to predict. A model that was trained with a callable
+        as its tokenizer needs that here: its file holds the name only. One with several callables
+        needs a list of them, in their order.
     sha256 : str, optional
         The digest that the file must have, in hexadecimal digits, as ``sha256sum`` and ``textreg
         show --digest`` print it. The checksum inside a file shows that it is not damaged; only a
@@ -169,10 +174,11 @@ def load_model(
     Raises
     ------
     UsageError
-        If there is no such file, or ``sha256`` is not a digest.
+        If there is no such file, ``sha256`` is not a digest, or a callable is given to a model that
+        was trained without one.
     ModelError
         If the file is not a model, is damaged, has another digest, was made by a newer textreg,
-        needs a tokenizer that is not installed, or does not fit into memory. With a ``sha256`` that
+        needs a tokenizer that is not there, or does not fit into memory. With a ``sha256`` that
         fits, weights may take memory out of proportion to the file.
     """
     path = Path(path)
@@ -195,9 +201,11 @@ def load_model(
             thresholds=header.thresholds,
             path=read_path(header.path, arrays, len(weights)),
         )
-    if tokenizer:
-        for part, saved in zip(model.encoder.parts, header.parts, strict=True):
-            part.tokenizer = find_tokenizer(path, saved.tokenizer)
+    if tokenizer is not False:
+        origins = [part.tokenizer for part in header.parts]
+        found = find_tokenizers(path, origins, tokenizer)
+        for part, own in zip(model.encoder.parts, found, strict=True):
+            part.tokenizer = own
     return model
 
 

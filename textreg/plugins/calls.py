@@ -21,11 +21,13 @@ import numpy as np
 from textreg.errors import BrokenPluginError
 from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Plugin, Regularizer, Tokenizer
 from textreg.plugins import registry
+from textreg.plugins.callables import Pretokenized
 from textreg.plugins.guard import Seal, blaming, sealed, shown
 from textreg.plugins.inventory import ours
 from textreg.plugins.joining import JoinedBuilder
 from textreg.plugins.overdue import OverdueError, in_time
 from textreg.records import (
+    Documents,
     Graph,
     Groups,
     MultiSolution,
@@ -35,7 +37,7 @@ from textreg.records import (
     SolverReport,
     Tokens,
 )
-from textreg.text import check_texts
+from textreg.records.documents import check_texts
 
 if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
@@ -49,9 +51,13 @@ _running: dict[int, tuple[Part, str]] = {}
 """The third-party part that is called in each thread, and for what."""
 
 
-def encode(tokenizer: Tokenizer, texts: Sequence[str], *, spans: bool = False) -> Tokens:
-    """``tokenizer.encode``: tokens of all texts, with character offsets if ``spans``."""
-    texts = check_texts(texts)
+def encode(tokenizer: Tokenizer, documents: Documents, *, spans: bool = False) -> Tokens:
+    """``tokenizer.encode``: tokens of all documents, with character offsets if ``spans``.
+
+    The documents must be texts, except for :class:`~textreg.plugins.callables.Pretokenized`.
+    """
+    texts: Sequence[Any]
+    texts = list(documents) if isinstance(tokenizer, Pretokenized) else check_texts(documents)
     with _blaming(tokenizer, "encode"):
         given = texts if ours(tokenizer) else list(texts)
         tokens = _in_time(tokenizer, "encode", partial(tokenizer.encode, spans=spans), given)
@@ -71,6 +77,13 @@ def encode(tokenizer: Tokenizer, texts: Sequence[str], *, spans: bool = False) -
         if spans:
             _check_spans(tokenizer, texts, tokens)
     return tokens
+
+
+def encode_lines(tokenizer: Tokenizer, lines: Sequence[str]) -> Tokens:
+    """Tokens of lines that a user wrote, such as stop words; of lists of tokens, a line is one."""
+    if isinstance(tokenizer, Pretokenized):
+        return encode(tokenizer, [[line.strip()] for line in lines])
+    return encode(tokenizer, lines)
 
 
 def build_groups(builder: GroupBuilder, tokens: Tokens) -> Groups:

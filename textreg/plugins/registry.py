@@ -86,7 +86,8 @@ class Registry(Spelling):
             One of :data:`~textreg.plugins.entries.KIND_NAMES`.
         part : str, class, instance or list
             A name as for :meth:`find`, a subclass of the kind, an instance of one, or for group
-            builders and tokenizers a list of these, which are joined.
+            builders and tokenizers a list of these, which are joined. A tokenizer may be any other
+            callable, too.
         **params
             Parameters by name; an instance is returned with these replaced.
 
@@ -98,6 +99,7 @@ class Registry(Spelling):
             For a wrong parameter, and for a ``part`` that is none of these.
         """
         from textreg.kinds import KINDS
+        from textreg.plugins.callables import CallableTokenizer, is_function
 
         _check_kind(kind)
         base = KINDS[kind]
@@ -109,9 +111,12 @@ class Registry(Spelling):
             return part
         made = isinstance(part, base) or (isinstance(part, type) and issubclass(part, base))
         if not (made or isinstance(part, str)):
+            if kind == "tokenizer" and is_function(part):
+                return self.create(kind, CallableTokenizer.of(part), **params)
+            more = ", or any callable" if kind == "tokenizer" else ""
             raise UsageError(
                 f"{title(kind)}: give a name ({', '.join(self.names(kind))}), a subclass of "
-                f"{base.__name__} or an instance of one, not {part!r}."
+                f"{base.__name__} or an instance of one{more}, not {part!r}."
             )
         cls = self.find(kind, part) if isinstance(part, str) else class_of(part)
         advice = "--debug shows its traceback."

@@ -6,6 +6,7 @@ Ragged data has one layout everywhere: a flat array and the offsets into it, so 
 
 from textreg._core.arrays import Bools, Floats, Int32s, Int64s
 from textreg.records.design import Design
+from textreg.records.documents import Documents
 from textreg.records.fit import Problem
 from textreg.records.report import SelectionReport, SelectionStep, SolverReport
 from textreg.records.skipped import SkippedReason, SkippedRow, SkippedRows, SkippedRowsBuilder
@@ -17,6 +18,7 @@ __all__ = [
     "Bools",
     "Corpus",
     "Design",
+    "Documents",
     "Floats",
     "Graph",
     "Groups",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg.errors import DataError, RecordError, first_few
 from textreg.records.convert import as_array, check_weights
+from textreg.records.documents import Documents, is_tokenized, tokenized
 from textreg.records.ragged import offsets, take_rows
 from textreg.records.skipped import SkippedRows
 
@@ -29,7 +30,8 @@ class Corpus:
     Parameters
     ----------
     texts : sequence of str, length n
-        One for each document.
+        One for each document. Or lists of tokens, or lists of sentences, which are lists of tokens:
+        these are kept as the latter.
     labels : sequence of str, or of lists of str, length n, optional
         Names of classes, or numbers as they were written. Where a document may have several labels,
         or none, a list, tuple or set for each; kept as tuples without repetitions.
@@ -53,8 +55,9 @@ class Corpus:
     Raises
     ------
     DataError
-        If the lengths differ, some documents have a list of labels and others one label, or a
-        weight is no such number or too large to be summed.
+        If the lengths differ, some documents have a list of labels and others one label, a weight
+        is no such number or too large to be summed, or some of the documents are tokens and others
+        are not.
 
     Examples
     --------
@@ -62,7 +65,7 @@ class Corpus:
     <Corpus: 2 documents; labels 'neg', 'pos'>
     """
 
-    texts: Sequence[str]
+    texts: Documents
     labels: Sequence[Any] | None = None
     sample_weight: Floats | None = None
     group_of: Sequence[str] | None = None
@@ -76,6 +79,8 @@ class Corpus:
     def __post_init__(self) -> None:
         if isinstance(self.texts, str) or not hasattr(self.texts, "__len__"):
             raise DataError("texts must be a list of texts, not one text: put it in a list.")
+        if is_tokenized(self.texts):
+            object.__setattr__(self, "texts", tokenized(self.texts))
         for name, kind in _CORPUS_ARRAYS.items():
             if (given := getattr(self, name)) is not None:
                 object.__setattr__(self, name, as_array(name, given, kind))
@@ -141,6 +146,11 @@ class Corpus:
         names = self.label_names()
         shown = first_few([repr(name) for name in names], 4)
         return f"<Corpus: {len(self):,} documents; labels {shown or 'none'}>"
+
+    @property
+    def tokenized(self) -> bool:
+        """Whether the documents are lists of tokens, and no texts."""
+        return is_tokenized(self.texts)
 
     def where(self, document: int) -> str:
         """``file:line`` of a document, for messages; ``document 3`` if it is not from a file."""

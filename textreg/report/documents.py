@@ -10,6 +10,7 @@ import numpy as np
 
 from textreg.explain import explain
 from textreg.explain.show import strongest
+from textreg.records.documents import check_texts
 from textreg.report.document_records import Document
 from textreg.report.lines import lines_of
 from textreg.report.predictions import Predictions
@@ -70,7 +71,7 @@ def _choose(predictions: Predictions, sure: Floats) -> dict[int, str]:
             "unsure": by_certainty[::-1],
             "right": by_certainty[right[by_certainty]],
         }
-    return take(orders, SHOWN, strata, predictions.corpus.texts)
+    return take(orders, SHOWN, strata, check_texts(predictions.corpus.texts))
 
 
 def take(

@@ -12,6 +12,7 @@ from textreg.errors import UsageError
 from textreg.explain import explain, gives_offsets
 from textreg.measure.evaluation import Evaluation
 from textreg.measure.significance import Answers, bootstrap, sign_test
+from textreg.records.documents import check_texts
 from textreg.report.build import predict_on
 from textreg.report.documents import certainty, document_of, take
 from textreg.report.pair_records import FeatureChange, Flip, PairReport, Side
@@ -176,7 +177,7 @@ def _flips(
         "neither": order[((one != y_true) & (two != y_true))[order]],
     }
     corpus = both[0].corpus
-    chosen = take(kinds, FLIPS, y_true, corpus.texts)
+    chosen = take(kinds, FLIPS, y_true, check_texts(corpus.texts))
     texts = [corpus.texts[row] for row in chosen]
     pairs = zip(*(explain(each.model, texts) for each in both), strict=True)
     return tuple(

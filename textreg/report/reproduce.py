@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from textreg.errors import ModelError, PluginError, UsageError
 from textreg.params import Parametrized
 from textreg.plugins import registry
+from textreg.plugins.callables import Unnamed
 from textreg.report.records import Fact
 from textreg.training.search.tuning import Tuning
 from textreg.training.settings import PREFIXES, TrainingSettings
@@ -102,10 +103,11 @@ def _summary(model: Model) -> TrainingSummary:
 def fit_command(model: Model) -> list[str] | None:
     """Words of a ``textreg train`` command that fits the same weights up to the tolerance.
 
-    It needs no search. None if the model does not hold its settings.
+    It needs no search. None if the model does not hold its settings, or if its tokenizer is none
+    that a command could name.
     """
     summary = model.summary
-    if summary is None:
+    if summary is None or isinstance(model.encoder.tokenizer, Unnamed):
         return None
     files = dict.fromkeys(part.file for part in summary.plugins if part.file)
     words = ["textreg", *(word for file in files for word in ("--plugin", file))]

@@ -13,7 +13,7 @@ import numpy as np
 
 from textreg.plugins import registry
 from textreg.records import Tokens
-from textreg.text import check_texts
+from textreg.records.documents import check_texts
 
 TEXTS = (
     "The lamp is bright. We love it!\n\nIt came on Monday.",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.errors import DataError, DataWarning
+from textreg.errors import DataError, DataWarning, UsageError
 from textreg.plugins import calls
+from textreg.plugins.callables import Pretokenized
 from textreg.records import Corpus, Problem, Tokens
 from textreg.tasks import Target, Task
 from textreg.training.search.splits import Split
@@ -115,13 +117,38 @@ class Prepared:
         return self.tokens if whole else self.tokens.select(rows)
 
 
+CUT_ALREADY = (
+    "the documents are lists of tokens, so there is nothing to tokenize: leave out tokenizer."
+)
+
+
+def for_documents(settings: TrainingSettings, corpus: Corpus) -> TrainingSettings:
+    """The settings, without the default tokenizer where documents are lists of tokens.
+
+    Raises UsageError for another tokenizer than the default, DataError where only some of the
+    documents are lists.
+    """
+    for name in ("dev", "unlabeled"):
+        more = getattr(settings, name)
+        if more is not None and len(more) and more.tokenized != corpus.tokenized:
+            raise DataError(
+                f"the {name} documents and those to train on must all be texts, or all be lists of "
+                "tokens."
+            )
+    if not corpus.tokenized or isinstance(settings.tokenizer, Pretokenized):
+        return settings
+    if settings.tokenizer != TrainingSettings.from_options().tokenizer:
+        raise UsageError(CUT_ALREADY)
+    return settings.replace(tokenizer=Pretokenized())
+
+
 def make_features(corpus: Corpus, settings: TrainingSettings) -> Features:
     """Features of all the documents that the settings ask for; DataError if none is left.
 
     Depends on vectorizer, tokenizer, ``dev``, ``refit`` and ``unlabeled`` alone, so trainings that
     have these in common can share them.
     """
-    texts = corpus.texts
+    texts: Sequence[Any] = corpus.texts
     if settings.dev is not None and settings.refit:
         texts = [*texts, *settings.dev.texts]
     if settings.unlabeled is not None:

@@ -14,6 +14,7 @@ from textreg.measure.calibration import METHODS
 from textreg.measure.thresholds import parse_rule
 from textreg.params import Param, Parametrized, param
 from textreg.plugins import registry
+from textreg.plugins.callables import Unnamed
 from textreg.plugins.joining import parts_of
 from textreg.records import Corpus
 from textreg.tasks import MULTICLASS, TASKS, Classification, Rare, check_options
@@ -278,8 +279,9 @@ class TrainingSettings(Parametrized):
                 raise UsageError(f"{self.reg.label()} makes no use of {kind}: leave out {kind}.")
 
     def plugins(self) -> list[dict[str, Any]]:
-        """Kind, name and origin of every part, for JSON."""
-        used: list[Plugin] = [*parts_of(self.tokenizer), self.reg, self.loss]
+        """Kind, name and origin of every part that is a plugin, for JSON."""
+        tokenizers = [part for part in parts_of(self.tokenizer) if not isinstance(part, Unnamed)]
+        used: list[Plugin] = [*tokenizers, self.reg, self.loss]
         if self.groups is not None:
             used += parts_of(self.groups)
         if self.graph is not None:

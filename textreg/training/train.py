@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from textreg.errors import ConvergenceWarning
+from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Regularizer
 from textreg.model.model import Model
 from textreg.model.summary import TrainingSummary
 from textreg.plugins.overdue import limited
 from textreg.records import Corpus
+from textreg.records.documents import check_documents
 from textreg.tasks import read_target
-from textreg.text import check_texts
 from textreg.training.fitting import fit_best
+from textreg.training.prepare import CUT_ALREADY, for_documents
 from textreg.training.regularization_path import fit_path, path_parameter
 from textreg.training.running import Progress, Work
 from textreg.training.search.cluster import connected
@@ -31,19 +32,19 @@ from textreg.training.summary import training_summary
 
 if TYPE_CHECKING:
     from textreg.features.vectorize import Features
-    from textreg.records import Floats
+    from textreg.records import Documents, Floats
 
 
 def train(  # noqa: PLR0913  # its options are its interface
-    texts: Sequence[str],
+    texts: Documents,
     labels: Sequence[Any],
     *,
     reg: str | type[Regularizer] | Regularizer = "sentence",
     sample_weight: Floats | Sequence[float] | None = None,
     group_of: Sequence[str] | None = None,
     time_of: Sequence[Any] | None = None,
-    dev: Corpus | tuple[Sequence[str], Sequence[Any]] | None = None,
-    unlabeled: Corpus | Sequence[str] | None = None,
+    dev: Corpus | tuple[Documents, Sequence[Any]] | None = None,
+    unlabeled: Corpus | Documents | None = None,
     **settings: Any,
 ) -> Model:
     """Train a model.
@@ -51,9 +52,10 @@ def train(  # noqa: PLR0913  # its options are its interface
     Parameters
     ----------
     texts : sequence of str
-        The documents.
+        The documents. Each may also be a list of tokens, or a list of sentences that are lists of
+        tokens; then no tokenizer is used, and the model predicts such documents only.
     labels : sequence of str, or of lists of str
-        One label for each text; or a list, tuple or set of any number of labels for each.
+        One label for each document; or a list, tuple or set of any number of labels for each.
     reg : str, Regularizer or class, default "sentence"
         The regularizer: its name, an instance, or a class.
     sample_weight : array-like of shape (n,), optional
@@ -67,7 +69,8 @@ def train(  # noqa: PLR0913  # its options are its interface
     unlabeled : Corpus or sequence of str, optional
         Further texts, for regularizers with a graph.
     **settings
-        See :meth:`TrainingSettings.from_options`.
+        See :meth:`TrainingSettings.from_options`. ``tokenizer`` may be any callable that takes a
+        text and returns a list of tokens, or of sentences of tokens: ``str.split``, say.
 
     Returns
     -------
@@ -78,7 +81,7 @@ def train(  # noqa: PLR0913  # its options are its interface
     DataError
         If no model can be learned from the texts or labels.
     UsageError
-        For wrong settings.
+        For wrong settings, such as a tokenizer for documents that are tokens already.
 
     Warns
     -----
@@ -91,18 +94,23 @@ def train(  # noqa: PLR0913  # its options are its interface
     >>> texts, labels = ["good", "bad", "very good", "so bad"], ["pos", "neg", "pos", "neg"]
     >>> train(texts, labels, reg="ridge", reg_l2=1.0).predict(["good"])
     ['pos']
+    >>> model = train([["good"], ["bad"], ["good"], ["bad"]], labels, reg="ridge", reg_l2=1.0)
+    >>> model.predict([["very", "good"]])
+    ['pos']
     """
     if dev is not None and not isinstance(dev, Corpus):
-        dev = Corpus(texts=list(check_texts(dev[0])), labels=list(dev[1]))
+        dev = Corpus(texts=check_documents(dev[0]), labels=list(dev[1]))
     if unlabeled is not None and not isinstance(unlabeled, Corpus):
-        unlabeled = Corpus(texts=list(check_texts(unlabeled)))
+        unlabeled = Corpus(texts=check_documents(unlabeled))
     corpus = Corpus(
-        texts=list(check_texts(texts)),
+        texts=check_documents(texts),
         labels=list(labels),
         sample_weight=sample_weight,  # type: ignore[arg-type]  # any array-like
         group_of=None if group_of is None else group_names(group_of),
         time_of=None if time_of is None else list(time_of),
     )
+    if corpus.tokenized and "tokenizer" in settings:
+        raise UsageError(CUT_ALREADY)
     options = TrainingSettings.from_options(reg=reg, dev=dev, unlabeled=unlabeled, **settings)
     return train_corpus(corpus, options)
 
@@ -148,6 +156,7 @@ def train_corpus(
     UsageError
         If settings contradict the documents.
     """
+    settings = for_documents(settings, corpus)
     started = time.monotonic() if started is None else started
     seconds = settings.tuning.seconds
     deadline = math.inf if seconds is None else started + seconds
