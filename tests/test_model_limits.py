@@ -95,6 +95,7 @@ def test_arrays_that_compress_too_well_are_stored_as_they_are(
     header, arrays = content(path)
     names = [f"w{number}" for number in range(20_000)]
     header["vectorizer"]["ngrams"] = 1
+    header["parts"][0]["names"] = len(names)
     coded = "".join(names).encode()
     arrays |= {
         "names": np.frombuffer(coded, dtype=np.uint8),
@@ -108,7 +109,7 @@ def test_arrays_that_compress_too_well_are_stored_as_they_are(
     path.write_bytes(container.pack(header, arrays))
     stored = load_file(path)
     assert stored["idf"].dtype == np.float64
-    assert stored["name_ptr"].dtype == np.uint8
+    assert stored["names"].dtype == np.uint8
     assert load_model(path).n_features == 10
 
 
@@ -156,6 +157,7 @@ def test_weights_out_of_proportion(path: Path) -> None:
         names = [f"w{number}" for number in range(labels)]
         header.update(labels=names, task="one-vs-rest", summary=None)
         header["vectorizer"].update(ngrams=1, weighting="count")
+        header["parts"][0]["names"] = labels
         arrays.pop("idf")
         arrays.update(
             names=np.frombuffer("".join(names).encode(), dtype=np.uint8),
@@ -172,7 +174,7 @@ def test_weights_out_of_proportion(path: Path) -> None:
 
 
 def test_no_memory_is_the_fault_of_nobody(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise MemoryError
 
     monkeypatch.setattr(container, "inflate", full)

@@ -1,8 +1,8 @@
 """The file that a model is stored in: named arrays and a JSON header in safetensors, checked.
 
 Arrays that compress are stored deflated (zlib, RFC 1950), as arrays of bytes with the same names;
-the header's ``deflated`` has the type and the number of entries of each. This saves four fifths of
-the space that names and frequencies of a hundred thousand features take.
+the header's ``deflated`` has the type, the number of entries and the order of each. This saves most
+of the space that names, frequencies and columns take.
 
 A file is read from its beginning to its end, and nothing of it is used before it is checked: the
 table of arrays against the size of the file before arrays are read, the checksum before any is
@@ -144,8 +144,12 @@ class Container:
     def _array(self, entry: Entry, data: NDArray[np.uint8]) -> NDArray[Any]:
         dtype = np.dtype(self._dtypes[entry.name])
         if entry.name in self._deflated:
-            data = inflate(entry.name, data, self.lengths[entry.name] * dtype.itemsize)
-        array: NDArray[Any] = data.view(dtype.newbyteorder("<")).astype(dtype, copy=False)
+            shuffled = field(self._deflated[entry.name], "shuffled", bool)
+            entries = self.lengths[entry.name]
+            array = inflate(entry.name, data, dtype, entries, shuffled=shuffled)
+        else:
+            array = data.view(dtype.newbyteorder("<"))
+        array = array.astype(dtype, copy=False)
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise FaultError(f"the array '{entry.name}' holds a number that is not finite")
         return array
