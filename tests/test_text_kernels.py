@@ -59,12 +59,18 @@ def test_encode(texts: list[str], lowercase: bool, shortest: int, rule: str, spa
 
 def expected(c: str) -> list[str]:
     """The words of the text that :func:`test_every_character` makes of a character."""
-    folded = c.casefold()
+    folded = text_rules.folded(c)
     if c in SPACELESS:
         return [c, c, "bcdefgh", "abcdefg", c, "ijkl", c]
     if c in IGNORED or not (c in MARKS or c == "_" or c.isalnum()):
         return ["bcdefgh", "abcdefg", "ijkl"]
     return [folded, f"{folded}bcdefgh", f"abcdefg{folded}", f"ijkl{folded}"]
+
+
+def test_folding_is_that_of_unicode() -> None:
+    for c in map(chr, range(0x110000)):
+        assert text_rules.folded(c) in (c.casefold(), unicodedata.normalize("NFC", c.casefold()))
+        assert len(c.casefold()) > 1 or text_rules.folded(c) == c.casefold()
 
 
 def test_every_character() -> None:

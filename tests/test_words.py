@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -95,8 +96,9 @@ def test_other_sentences(rule: str, marked: str) -> None:
 )
 def test_scripts(text: str, words: str) -> None:
     """Letters of scripts without spaces are words, marks belong to words, case is folded."""
-    assert Words(sentences="none")(text) == [words.split()]
-    tokens = Words(sentences="none").encode([text])
+    tokenizer = Words(sentences="none", normalize="none")
+    assert tokenizer(text) == [words.split()]
+    tokens = tokenizer.encode([text])
     assert [tokens.vocabulary[i] for i in tokens.ids] == words.split()
 
 
@@ -219,3 +221,54 @@ def test_one_group_for_every_sentence() -> None:
 def test_groups_may_cost_the_root_of_their_size() -> None:
     weights = Sentences(weight="sqrt").build(TOKENS).weights
     assert weights.tolist() == [2**0.5, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "words"),
+    [
+        ("e\u0301te\u0301 été カ\u3099 \u1112\u1161\u11ab", "nfc", "été été ガ 한"),
+        ("e\u0301te\u0301 été", "none", "e\u0301te\u0301 été"),
+        ("ＡＢＣ ｶﾞ ① ㍿ 株", "nfkc", "abc ガ 1 株 式 会 社 株"),
+        ("ＡＢＣ ｶﾞ", "nfc", "ａｂｃ ｶﾞ"),
+        ("Σ\u0301 ǰ ΰ", "nfc", "σ\u0301 ǰ ΰ"),
+    ],
+)
+def test_normal_forms(text: str, form: str, words: str) -> None:
+    assert Words(normalize=form)(text) == [words.split()]
+    tokens = Words(normalize=form).encode([text])
+    assert [tokens.vocabulary[i] for i in tokens.ids] == words.split()
+
+
+def test_spans_of_a_normal_form_are_those_of_the_text() -> None:
+    text = "Un e\u0301te\u0301, e\u0301\u0323. ＡＢ ㍿ 한\u1112\u1161\u11abе\u0301"
+    tokens = Words(normalize="nfkc").encode(["plain", text, "été"], spans=True)
+    assert tokens.spans is not None
+    assert tokens.sentence_spans is not None
+    parts = [text[start:end] for start, end in tokens.spans[1:-1]]
+    hangul = "한\u1112\u1161\u11abе\u0301"
+    assert parts == ["Un", "e\u0301te\u0301", "e\u0301\u0323", "ＡＢ", *"㍿㍿㍿㍿", hangul]
+    assert [text[start:end] for start, end in tokens.sentence_spans[1:-1]] == [
+        "Un e\u0301te\u0301, e\u0301\u0323.",
+        f"ＡＢ ㍿ {hangul}",
+    ]
+    assert tokens.spans[[0, -1]].tolist() == [[0, 5], [0, 3]]
+
+
+@settings(deadline=None)
+@given(
+    st.text(
+        st.sampled_from("aé\u0301\u0323ﬁ½①ガカ\u3099ｶﾞ한\u1112\u1161\u11abㅏ…। . İ")
+        | st.characters()
+    )
+)
+def test_any_text_has_a_normal_form_with_places(text: str) -> None:
+    for form in ("nfc", "nfkc"):
+        whole = Words(normalize=form).encode([text], spans=True)
+        made = unicodedata.normalize(form.upper(), text)
+        plain = Words(normalize="none").encode([made])
+        assert whole.vocabulary == plain.vocabulary
+        assert whole.ids.tolist() == plain.ids.tolist()
+        assert whole.spans is not None
+        for i, (start, end) in zip(whole.ids, whole.spans.tolist(), strict=True):
+            part = Words(normalize=form, sentences="none").encode([text[start:end]])
+            assert whole.vocabulary[i] in part.vocabulary

@@ -31,6 +31,7 @@ def scan_words(
     lowercase: bool = True,
     min_length: int = 1,
     sentences: str = "punct",
+    normalize: str = "nfc",
     spans: bool = False,
 ) -> Tokens:
     """Split texts into words and sentences, in one compiled pass.
@@ -49,9 +50,13 @@ def scan_words(
         Drop words with fewer characters, but not those of scripts without spaces.
     sentences : {"punct", "lines", "paragraphs", "none"}, default "punct"
         Where sentences end; see ``SENTENCES``. Sentences without a word are dropped.
+    normalize : {"nfc", "nfkc", "none"}, default "nfc"
+        The normal form (Unicode Standard Annex #15) of the words: ``é`` is one character, however
+        it was written; with ``"nfkc"``, forms of one character for other widths, circles or
+        fractions are the same too.
     spans : bool, default False
-        Whether to return character offsets. The span of a sentence runs from its first word to
-        its last, with the punctuation attached to that.
+        Whether to return character offsets, which are those of the texts as given. The span of a
+        sentence runs from its first word to its last, with the punctuation attached to that.
 
     Returns
     -------
@@ -72,13 +77,22 @@ def scan_words(
     (array([3, 1, 2, 0, 4, 3, 5], dtype=int32), array([0, 2, 5, 7]), array([0, 2, 3]))
     """
     from textreg._core.text import encode
+    from textreg._core.text_forms import move, normal, places
 
     texts = check_texts(texts)
     if spans:
         _check_lengths(texts)
+    given = [normal(text, normalize) for text in texts]
     ids, sentence_ptr, paragraph_ptr, document_ptr, names, word_spans, sentence_spans = encode(
-        texts, lowercase, min_length, sentences, spans
+        given, lowercase, min_length, sentences, spans
     )
+    if word_spans is not None and sentence_spans is not None:
+        for document, text in enumerate(texts):
+            if given[document] is not text:
+                to_text = places(text, normalize)
+                first, last = document_ptr[document : document + 2]
+                move(sentence_spans[first:last], *to_text)
+                move(word_spans[sentence_ptr[first] : sentence_ptr[last]], *to_text)
     return Tokens(
         ids=ids,
         sentence_ptr=sentence_ptr,
@@ -91,14 +105,19 @@ def scan_words(
 
 
 def split_words(
-    text: str, *, lowercase: bool = True, min_length: int = 1, sentences: str = "punct"
+    text: str,
+    *,
+    lowercase: bool = True,
+    min_length: int = 1,
+    sentences: str = "punct",
+    normalize: str = "nfc",
 ) -> list[list[str]]:
     """Split one text as :func:`scan_words` does, in plain Python.
 
     Parameters
     ----------
     text : str
-    lowercase, min_length, sentences
+    lowercase, min_length, sentences, normalize
         As for :func:`scan_words`.
 
     Returns
@@ -112,8 +131,9 @@ def split_words(
     [['it', 'broke'], ['i', 'am', 'sad']]
     """
     from textreg._core.reference.text import split
+    from textreg._core.text_forms import normal
 
-    return split(text, lowercase, min_length, sentences)
+    return split(normal(text, normalize), lowercase, min_length, sentences)
 
 
 def scan_chars(

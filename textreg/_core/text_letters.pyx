@@ -4,10 +4,10 @@ from libc.stdint cimport int32_t, uint32_t
 
 import numpy as np
 
+from textreg._core import text_rules as rules
 from textreg._core.text_ranges import IGNORED as IGNORED_RANGES
 from textreg._core.text_ranges import MARKS as MARK_RANGES
 from textreg._core.text_ranges import SPACELESS as SPACELESS_RANGES
-from textreg._core.text_rules import runs
 
 cdef extern from "Python.h" nogil:
     bint Py_UNICODE_ISALNUM(Py_UCS4)
@@ -33,7 +33,7 @@ cdef void fill_tables() except *:
     for ranges, kind in (
         (MARK_RANGES, MARK), (SPACELESS_RANGES, SPACELESS), (IGNORED_RANGES, IGNORED)
     ):
-        for first, last in runs(ranges):
+        for first, last in rules.runs(ranges):
             for c in range(first, min(last + 1, BMP)):
                 AS_GIVEN.of[c] = kind if kind == IGNORED else kind | c
     for c in range(BMP):
@@ -41,7 +41,7 @@ cdef void fill_tables() except *:
         if entry & POINT and (
             Py_UNICODE_ISLOWER(c) or Py_UNICODE_ISUPPER(c) or Py_UNICODE_ISTITLE(c)
         ):
-            folded = chr(c).casefold()
+            folded = rules.folded(chr(c))
             if len(folded) == 1:
                 entry = (entry & ~<uint32_t> POINT) | <uint32_t> ord(folded)
             else:
@@ -57,7 +57,7 @@ fill_tables()
 
 def _above(kinds):
     """Sorted first and last characters, and the kind, of the runs above the tables."""
-    found = [(*run, kind) for ranges, kind in kinds for run in runs(ranges) if run[0] >= BMP]
+    found = [(*run, kind) for ranges, kind in kinds for run in rules.runs(ranges) if run[0] >= BMP]
     return np.array(sorted(found), dtype=np.uint32)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from textreg._core.text_ranges import CLOSERS as PAIRED
 from textreg._core.text_ranges import TERMINALS
 
@@ -15,6 +17,12 @@ def runs(ranges: str) -> list[tuple[int, int]]:
 def characters(ranges: str) -> str:
     """The characters of one of the strings of ``text_ranges``."""
     return "".join(chr(c) for first, last in runs(ranges) for c in range(first, last + 1))
+
+
+def folded(letter: str) -> str:
+    """A character with its case folded, which is 1 to 3 characters; those in normal form NFC."""
+    made = letter.casefold()
+    return made if len(made) == 1 else unicodedata.normalize("NFC", made)
 
 
 STOP = "."

@@ -39,6 +39,9 @@ class Words(Tokenizer):
         help="drop words with fewer characters",
     )
     sentences: str = param(default="punct", choices=SENTENCES, help="where sentences end")
+    normalize: str = param(
+        default="nfc", choices=("nfc", "nfkc", "none"), help="Unicode's normal form of the words"
+    )
 
     def __call__(self, text: str) -> list[list[str]]:
         """The words of every sentence of ``text``."""
@@ -47,6 +50,7 @@ class Words(Tokenizer):
             lowercase=self.lowercase,
             min_length=self.min_length,
             sentences=self.sentences,
+            normalize=self.normalize,
         )
 
     def encode(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
@@ -56,6 +60,7 @@ class Words(Tokenizer):
             lowercase=self.lowercase,
             min_length=self.min_length,
             sentences=self.sentences,
+            normalize=self.normalize,
             spans=spans,
         )
 

@@ -21,6 +21,7 @@ from textreg._core.text_rules import (
     STOP,
     STRONG,
     TITLES,
+    folded,
     runs,
 )
 
@@ -98,7 +99,7 @@ def _split(
 
 def _spelling(word: str, lowercase: bool) -> str:
     word = SILENT.sub("", word)
-    return word.casefold() if lowercase else word
+    return "".join(map(folded, word)) if lowercase else word
 
 
 def ends_sentence(text: str, word: Span, after: int, words: int, sentences: str) -> bool:
@@ -131,7 +132,7 @@ def abbreviates(text: str, span: Span, following: str, words: int) -> bool:
     """Whether the full stop after ``span`` makes an abbreviation or an enumeration of its word."""
     start, end = span
     word = text[start:end]
-    small = "".join(c.casefold() if len(c.casefold()) == 1 else "ß" for c in word)
+    small = "".join(folded(c) if len(folded(c)) == 1 else "ß" for c in word)
     if small in TITLES or (small in NUMBERED and following.isdecimal()):
         return True
     if len(word) == 1 and word.isalpha():

@@ -1,0 +1,60 @@
+"""Normal forms of texts, and the way back to the characters that were given."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from textreg._core.text_ranges import IGNORED, MARKS
+from textreg._core.text_rules import runs
+
+if TYPE_CHECKING:
+    from textreg._core.arrays import Int32s
+
+FORMS: dict[str, Literal["NFC", "NFKC"] | None] = {"nfc": "NFC", "nfkc": "NFKC", "none": None}
+
+# What a form can join to the character before it: marks, and letters of Hangul and Kirat Rai.
+_JOINS = "\u1160-\u11ff\u3131-\u318e\ud7b0-\ud7ff\uff9e-\uffdc\U00016d60-\U00016d6f"
+_JOINS += "".join(f"{chr(first)}-{chr(last)}" for first, last in runs(MARKS + IGNORED))
+_JOINED = re.compile(f"[{_JOINS}]")
+_PARTS = re.compile(f"[^{_JOINS}]?[{_JOINS}]+|[^{_JOINS}]+(?![{_JOINS}])")
+
+
+def normal(text: str, form: str) -> str:
+    """``text`` in one of ``FORMS``; the very ``text`` if it is so already."""
+    standard = FORMS[form]
+    if standard is None or text.isascii():
+        return text
+    made = unicodedata.normalize(standard, text)  # looks first whether there is anything to do
+    return text if made == text else made
+
+
+def places(text: str, form: str) -> tuple[Int32s, Int32s]:
+    """Where in ``text`` the parts start and end that the characters of its normal form are from.
+
+    The parts are as short as the form allows: single characters and clusters.
+    """
+    sizes = [(len(part), len(normal(part, form))) for part in _parts(text, form)]
+    given, made = np.array(sizes, dtype=np.int32).reshape(-1, 2).T
+    ends = np.cumsum(given, dtype=np.int32)
+    return np.repeat(ends - given, made), np.repeat(ends, made)
+
+
+def move(spans: Int32s, starts: Int32s, ends: Int32s) -> None:
+    """Change spans of a normal form, (n, 2), to those of the text, by its :func:`places`."""
+    spans[:, 0] = starts[spans[:, 0]]
+    spans[:, 1] = ends[spans[:, 1] - 1]
+
+
+def _parts(text: str, form: str) -> Iterator[str]:
+    """Parts of a text whose normal forms, one after another, are that of the text."""
+    for match in _PARTS.finditer(text):
+        part = match[0]
+        if normal(part, form) == part or not _JOINED.search(part):
+            yield from part
+        else:
+            yield part
