@@ -17,6 +17,7 @@ from textreg.errors import DataError, DataWarning, UsageError
 from textreg.losses import Logistic, SquaredHinge
 from textreg.measure.joint_thresholds import common_threshold, joint_thresholds, thresholds_of
 from textreg.measure.multilabel import evaluate_sets, f1_scores, ranking_precision
+from textreg.measure.significance import Answers, SetAnswers, bootstrap
 from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Problem
@@ -519,3 +520,58 @@ def test_labels_of_few_documents(tmp_path: Path) -> None:
         pytest.raises(DataError, match=r"None of the 300 documents has a label.*--min-label"),
     ):
         read_target(corpus, rare=rare)
+
+
+# Comparing
+
+
+def test_paired_tests_of_sets() -> None:
+    random = np.random.default_rng(0)
+    y_true = random.random((300, 4)) < 0.3
+    first, second = (y_true ^ (random.random(y_true.shape) < noise) for noise in (0.1, 0.2))
+    answers = SetAnswers(y_true, first, second)
+    own = metrics.f1_score(y_true.T, first.T, average=None, zero_division=1.0)
+    other = metrics.f1_score(y_true.T, second.T, average=None, zero_division=1.0)
+    assert (answers.won, answers.lost) == ((own > other).sum(), (own < other).sum())
+    accuracy, macro, micro = bootstrap([answers])
+    both = f1_scores(y_true, first), f1_scores(y_true, second)
+    assert micro.low < both[0][0] - both[1][0] < micro.high
+    assert macro.low < both[0][1] - both[1][1] < macro.high
+    right = [(y_true == it).all(axis=1).mean() for it in (first, second)]
+    assert accuracy.low < right[0] - right[1] < accuracy.high
+    assert bootstrap([answers]) == (accuracy, macro, micro)
+    # With one label for each document, the sets are as the labels are.
+    single = [random.integers(0, 3, 200) for _ in range(3)]
+    sets = SetAnswers(*(np.eye(3, dtype=bool)[codes] for codes in single))
+    codes = Answers(*single)
+    assert (sets.won, sets.lost) == (codes.won, codes.lost)
+    of_codes = bootstrap([codes])[0]
+    assert bootstrap([sets])[0] == pytest.approx(of_codes, abs=0.02)
+
+
+def test_compare(cli: Cli, tmp_path: Path) -> None:
+    benchmark = textreg.Benchmark("animals", (TEXTS, SETS), (TEST, TEST_SETS))
+    weak = {"lasso": "lasso", "ridge": {"reg": "ridge", "reg_l2": 30.0}}
+    result = textreg.compare(weak, benchmark, baseline="ridge", ngrams=1)
+    assert result.metric == "micro-F1"
+    one, contrast = result.cell("animals", "lasso"), result.contrast("lasso")
+    assert one.micro_f1 == one.headline[0] > 0.9
+    assert one.accuracy < one.micro_f1
+    assert contrast.micro_f1 == one.micro_f1 - result.cell("animals", "ridge").micro_f1
+    assert contrast.won + contrast.lost > 0
+    assert "micro-F1" in result.to_markdown()
+    assert "micro_f1" in result.to_csv()
+    assert "points" in result.verdicts()[0]
+    assert result.to_dict()["measured"][0]["micro_f1"] == one.micro_f1
+    held = textreg.Benchmark("held", (TEXTS, SETS))
+    both = textreg.compare(["lasso", "ridge"], [benchmark, held], ngrams=1, seed=3)
+    assert both.mean("lasso").micro_f1 > 0.9
+    single = textreg.Benchmark("single", (["a b", "c d"] * 10, ["x", "y"] * 10))
+    with pytest.raises(UsageError, match="those of others several"):
+        textreg.compare(["lasso", "ridge"], [benchmark, single], ngrams=1)
+    train = jsonl(tmp_path / "train.jsonl", TEXTS, SETS)
+    test = table(tmp_path / "test.csv", TEST, TEST_SETS)
+    strengths = ("--reg", "lasso reg-l1=0.1", "--reg", "lasso reg-l1=1")
+    told = cli("compare", train, "--test", test, "--label-sep", ";", *strengths)
+    assert told.code == 0
+    assert "micro-F1" in told.out

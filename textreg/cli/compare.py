@@ -25,7 +25,7 @@ from textreg.model.model import Model
 from textreg.model.storage import load_model
 from textreg.plotting.drawing import check_picture
 from textreg.records import Corpus
-from textreg.tasks import Classification
+from textreg.tasks import Classification, Multilabel
 from textreg.terminal import json_line
 from textreg.training.settings import declared_settings
 
@@ -71,6 +71,9 @@ class CompareOutput(NamedTuple):
             click.echo(_document(comparison, form), nl=False)
 
 
+METRICS = tuple(dict.fromkeys((*Classification.metrics, *Multilabel.metrics)))
+
+
 class _CompareCommand(PartsCommand):
     defaults = {"tokenizer": "textreg:words"}
 
@@ -111,7 +114,7 @@ class _CompareCommand(PartsCommand):
     help="Candidate to compare the others with.  [default: elastic, or the first]",
 )
 @settings("tokenizer", "holdout", "cv")
-@setting("metric", replace(declared_settings()["metric"], choices=Classification.metrics))
+@setting("metric", replace(declared_settings()["metric"], choices=METRICS))
 @settings("loss", "multiclass", "min_label", "rare_label", "refit")
 @settings("select", "within", "max_nonzero", "budget")
 @settings("jobs", "seed", jobs=-1)
@@ -153,7 +156,9 @@ def command(
     and measured on --test, or on a held-out part. Without, models are measured on all of it.
 
     All candidates have the same splits and the same features. Differences are shown with 95 %
-    bootstrap intervals and the exact McNemar test; over several corpora with the sign test.
+    bootstrap intervals and the exact McNemar test; over several corpora with the sign test. Where
+    documents may have several labels, differences are those of micro-F1, and the test is on the
+    documents whose labels have a higher F1.
     """
     models = [path for path in files if is_container(Path(path))]
     corpora = [path for path in files if path not in models]

@@ -20,7 +20,7 @@ from textreg.training.search.splitting import splits_of
 from textreg.training.settings import TrainingSettings
 
 if TYPE_CHECKING:
-    from textreg.records import Int64s
+    from textreg.records import Bools, Int64s
 
 Texts: TypeAlias = Corpus | tuple[Documents, Sequence[str]]
 
@@ -97,14 +97,31 @@ class Checked:
     test: Corpus
     dev: Corpus | None
 
+    def targets(self, labels: Sequence[Any] | None = None) -> Any:
+        """Labels, by default the true ones, as :meth:`codes` or :meth:`indicators`."""
+        given = (self.test.labels or ()) if labels is None else labels
+        return self.indicators(given) if self.test.multilabel else self.codes(given)
+
     def codes(self, labels: Sequence[str]) -> Int64s:
         """Labels as numbers, to compare predictions with true labels."""
-        known = sorted(
-            {*(self.test.labels or ()), *(self.train.labels or () if self.train else ())}
-        )
+        known = self._known()
         code_of = {label: code for code, label in enumerate(known)}
         # A model may predict a label that no document here has; that is an error in any case.
         return np.array([code_of.get(label, len(known)) for label in labels], dtype=np.int64)
+
+    def indicators(self, labels: Sequence[Sequence[str]]) -> Bools:
+        """The same of lists of labels, as an indicator matrix."""
+        known = self._known()
+        code_of = {label: code for code, label in enumerate(known)}
+        y = np.zeros((len(labels), len(known) + 1), dtype=bool)
+        for row, some in enumerate(labels):
+            y[row, [code_of.get(label, len(known)) for label in some]] = True
+        return y
+
+    def _known(self) -> list[str]:
+        """All labels that documents have."""
+        of_train = [] if self.train is None else self.train.label_names()
+        return sorted({*self.test.label_names(), *of_train})
 
 
 class Holding(NamedTuple):
@@ -127,17 +144,12 @@ def check_benchmark(benchmark: Benchmark, trains: bool, how: Holding) -> Checked
         raise DataError(
             "there are no documents to train on: give some, or compare saved models only."
         )
-    if any(one is not None and one.multilabel for one in (train, test, dev)):
-        raise UsageError(
-            "documents with several labels cannot be compared yet: measure each model on them with "
-            "textreg evaluate."
-        )
     if train is not None and trains:
         train, target, _ = read_target(train, rare=how.rare)
         codes, labels = target.task.strata(target.y)
         if test is None:
             rare = np.flatnonzero(np.bincount(codes) < 3)
-            if len(rare):
+            if len(rare) and not target.task.multilabel:
                 raise DataError(
                     f"the label '{labels[rare[0]]}' has fewer than three documents, too few to "
                     f"hold some out for the test. {REMEDY.format(least=3)}; or give test "

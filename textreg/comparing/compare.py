@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from textreg.comparing.candidates import Candidate, make_ready, with_names
 from textreg.comparing.comparison import Comparison, Contrast, Measurement
 from textreg.errors import TextregError, UsageError, did_you_mean
 from textreg.measure.evaluation import Evaluation
-from textreg.measure.significance import Answers, Interval, bootstrap, sign_test
+from textreg.measure.multilabel import MultilabelEvaluation
+from textreg.measure.significance import Answers, Interval, SetAnswers, bootstrap, sign_test
 from textreg.model.model import Model
 from textreg.tasks import read_target
 from textreg.training.prepare import for_documents, make_features
@@ -23,7 +24,10 @@ from textreg.training.train import train_corpus
 
 if TYPE_CHECKING:
     from textreg.features.vectorize import Features
+    from textreg.measure.evaluation import RegressionEvaluation
     from textreg.training.running import Progress
+
+    AnyEvaluation: TypeAlias = Evaluation | RegressionEvaluation | MultilabelEvaluation
 
 TEST_SHARE = 0.2
 """Share of the documents held out for testing where a benchmark has no test documents."""
@@ -107,6 +111,11 @@ def compare(
     for given in benchmarks:
         with _named_errors(given.name):
             checked.append(check_benchmark(given, trains, holding))
+    if len({one.test.multilabel for one in checked}) > 1:
+        raise UsageError(
+            "documents of some corpora have one label, and those of others several: compare on "
+            "corpora of one kind."
+        )
     # Models come first: this is quick, and one that lacks a label stops before any training.
     first = {
         (benchmark.name, name): _measure(name, benchmark, one)
@@ -183,12 +192,11 @@ def _measure(
         scores = model.decision_function(benchmark.test.texts)
         task, test = model.task, benchmark.test
         result = task.evaluate(test, scores, model.thresholds, model.calibration)
-        assert isinstance(result, Evaluation)  # make_ready refuses regressions
         decided = model.decide(scores)
         # A label may count as another one, such as that of rare labels: right is what counts so.
         right = task.right(task.targets(test), decided)
-        answered = benchmark.codes([str(label) for label in task.answers(decided)])
-        answers = np.where(right, benchmark.codes(test.labels or ()), answered)
+        y_true, answered = benchmark.targets(), benchmark.targets(task.answers(decided))
+        answers = np.where(right if y_true.ndim == 1 else right[:, None], y_true, answered)
     summary = model.summary
     dev = None if summary is None else summary.dev
     if seconds is None and model.seconds:
@@ -197,18 +205,34 @@ def _measure(
         candidate=name,
         benchmark=benchmark.name,
         documents=result.documents,
-        accuracy=result.accuracy,
-        accuracy_interval=Interval(*result.accuracy_interval),
-        macro_f1=result.macro_f1,
+        **_measures(result),
         features=model.n_features,
         of=None if summary is None else summary.features,
         seconds=None if seconds is None else round(seconds, 3),
         gap=None if summary is None else summary.gap,
         converged=None if summary is None else summary.converged,
-        held_out=None if dev is None else dev.metrics.get("accuracy"),
+        held_out=None if dev is None else dev.metrics.get("accuracy", dev.metrics.get("micro-f1")),
         params={} if summary is None else summary.reg.params,
         answers=answers,
     )
+
+
+def _measures(result: AnyEvaluation) -> dict[str, Any]:
+    """What a measurement takes from an evaluation."""
+    if isinstance(result, MultilabelEvaluation):
+        return {
+            "accuracy": result.subset_accuracy,
+            "accuracy_interval": Interval(*result.subset_accuracy_interval),
+            "macro_f1": result.macro_f1,
+            "micro_f1": result.micro_f1,
+            "micro_f1_interval": Interval(*result.micro_f1_interval),
+        }
+    assert isinstance(result, Evaluation)  # make_ready refuses regressions
+    return {
+        "accuracy": result.accuracy,
+        "accuracy_interval": Interval(*result.accuracy_interval),
+        "macro_f1": result.macro_f1,
+    }
 
 
 def _contrasts(
@@ -226,8 +250,9 @@ def _contrasts(
         pairs = {}
         for benchmark in benchmarks:
             mine, other = cell[benchmark.name, name], cell[benchmark.name, baseline]
-            y_true = benchmark.codes(benchmark.test.labels or ())
-            pairs[benchmark.name] = mine, other, Answers(y_true, mine.answers, other.answers)
+            both: Any = (benchmark.targets(), mine.answers, other.answers)
+            answers = SetAnswers(*both) if benchmark.test.multilabel else Answers(*both)
+            pairs[benchmark.name] = mine, other, answers
         for place, pair in pairs.items():
             yield _contrast(place, [pair], seed)
         if len(benchmarks) > 1:
@@ -235,13 +260,15 @@ def _contrasts(
 
 
 def _contrast(
-    benchmark: str | None, pairs: Sequence[tuple[Measurement, Measurement, Answers]], seed: int
+    benchmark: str | None,
+    pairs: Sequence[tuple[Measurement, Measurement, Answers | SetAnswers]],
+    seed: int,
 ) -> Contrast:
-    accuracy, macro_f1 = bootstrap([answers for *_, answers in pairs], seed=seed)
+    accuracy, macro_f1, *micro_f1 = bootstrap([answers for *_, answers in pairs], seed=seed)
     won = sum(answers.won for *_, answers in pairs)
     lost = sum(answers.lost for *_, answers in pairs)
-    benchmarks_won = sum(mine.accuracy > other.accuracy for mine, other, _ in pairs)
-    benchmarks_lost = sum(mine.accuracy < other.accuracy for mine, other, _ in pairs)
+    benchmarks_won = sum(mine.headline[0] > other.headline[0] for mine, other, _ in pairs)
+    benchmarks_lost = sum(mine.headline[0] < other.headline[0] for mine, other, _ in pairs)
     several = len(pairs) > 1
     return Contrast(
         candidate=pairs[0][0].candidate,
@@ -257,7 +284,14 @@ def _contrast(
         benchmarks_won=benchmarks_won if several else 0,
         benchmarks_lost=benchmarks_lost if several else 0,
         benchmarks_p=sign_test(benchmarks_won, benchmarks_lost) if several else 1.0,
+        micro_f1=_mean_difference(pairs) if micro_f1 else None,
+        micro_f1_interval=micro_f1[0] if micro_f1 else None,
     )
+
+
+def _mean_difference(pairs: Sequence[tuple[Measurement, Measurement, Any]]) -> float:
+    """The mean difference of what verdicts go by."""
+    return float(np.mean([mine.headline[0] - other.headline[0] for mine, other, _ in pairs]))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from textreg.measure.significance import Interval
 if TYPE_CHECKING:
     import os
 
-    from textreg.records import Int64s
+    from textreg.records import Bools, Int64s
 
 MUCH_SMALLER = 0.5
 """A model with at most this share of the baseline's features is recommended if it is as good."""
@@ -30,7 +30,7 @@ class Measurement:
     documents : int
         Number of test documents.
     accuracy : float
-        Share of documents with the right label.
+        Share of documents with the right label; where they may have several, with exactly these.
     accuracy_interval : Interval
         95 % Wilson interval of the accuracy.
     macro_f1 : float
@@ -50,8 +50,12 @@ class Measurement:
         Accuracy on the documents that hyperparameters were chosen on; None where there are none.
     params : mapping
         Parameters of the regularizer, as chosen.
-    answers : ndarray of int, shape (documents,)
-        Code of each predicted label, for paired tests.
+    answers : ndarray of int, shape (documents,), or of bool, shape (documents, labels)
+        Code of each predicted label, or which are predicted, for paired tests.
+    micro_f1 : float or None
+        F1 of all pairs of a document and a label; None where documents have one label.
+    micro_f1_interval : Interval or None
+        Its 95 % interval, from resampled documents.
     """
 
     candidate: str
@@ -67,7 +71,16 @@ class Measurement:
     converged: bool | None
     held_out: float | None
     params: Mapping[str, Any]
-    answers: Int64s = field(repr=False)
+    answers: Int64s | Bools = field(repr=False)
+    micro_f1: float | None = None
+    micro_f1_interval: Interval | None = None
+
+    @property
+    def headline(self) -> tuple[float, Interval]:
+        """What verdicts and pictures go by, and its interval: accuracy, or micro-F1 if there is."""
+        if self.micro_f1 is None or self.micro_f1_interval is None:
+            return self.accuracy, self.accuracy_interval
+        return self.micro_f1, self.micro_f1_interval
 
     @property
     def share(self) -> float | None:
@@ -89,15 +102,20 @@ class Contrast(NamedTuple):
     accuracy_interval, macro_f1_interval : Interval
         Their 95 % bootstrap intervals.
     won, lost : int
-        Number of documents that only the candidate, or only the baseline, labels right.
+        Number of documents that only the candidate, or only the baseline, labels right; where they
+        may have several labels, whose labels have a higher F1.
     p : float
         Two-sided p-value of the exact McNemar test. Over all benchmarks the documents are pooled,
         which is the micro sign test of Yang & Liu (1999).
     benchmarks_won, benchmarks_lost : int
-        Number of benchmarks on which the candidate has the higher, or the lower, accuracy; 0 for a
-        single benchmark.
+        Number of benchmarks on which the candidate has the higher, or the lower, accuracy, or
+        micro-F1 if there is; 0 for a single benchmark.
     benchmarks_p : float
         Two-sided p-value of the sign test over benchmarks; 1 for a single benchmark.
+    micro_f1 : float or None
+        Difference where documents may have several labels.
+    micro_f1_interval : Interval or None
+        Its 95 % bootstrap interval.
     """
 
     candidate: str
@@ -113,6 +131,15 @@ class Contrast(NamedTuple):
     benchmarks_won: int = 0
     benchmarks_lost: int = 0
     benchmarks_p: float = 1.0
+    micro_f1: float | None = None
+    micro_f1_interval: Interval | None = None
+
+    @property
+    def headline(self) -> tuple[float, Interval]:
+        """As of :class:`Measurement`."""
+        if self.micro_f1 is None or self.micro_f1_interval is None:
+            return self.accuracy, self.accuracy_interval
+        return self.micro_f1, self.micro_f1_interval
 
 
 class Mean(NamedTuple):
@@ -123,6 +150,7 @@ class Mean(NamedTuple):
     features: float
     share: float | None
     seconds: float | None
+    micro_f1: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +209,18 @@ class Comparison:
             features=sum(cell.features for cell in cells) / count,
             share=sum(shares) / count if len(shares) == count else None,
             seconds=sum(seconds) / count if len(seconds) == count else None,
+            micro_f1=sum(cell.micro_f1 or 0.0 for cell in cells) / count if self.several else None,
         )
+
+    @property
+    def several(self) -> bool:
+        """Whether documents may have several labels."""
+        return self.measured[0].micro_f1 is not None
+
+    @property
+    def metric(self) -> str:
+        """The name of what verdicts and pictures go by."""
+        return "micro-F1" if self.several else "accuracy"
 
     def verdicts(self) -> list[str]:
         """The result in words: a line for each candidate other than the baseline."""
@@ -189,8 +228,9 @@ class Comparison:
 
     def _verdict(self, name: str) -> str:
         contrast, base = self.contrast(name), self.baseline
-        low, high = (100 * end for end in contrast.accuracy_interval)
-        points = 100 * contrast.accuracy
+        value, interval_of = contrast.headline
+        low, high = (100 * end for end in interval_of)
+        points = 100 * value
         over = f" in the mean of {len(self.benchmarks)} corpora" if len(self.benchmarks) > 1 else ""
         interval = f"(95 % CI {low:.1f} to {high:.1f})"
         if low > 0:
@@ -211,15 +251,15 @@ class Comparison:
         measured = []
         for one in self.measured:
             values = {key: value for key, value in vars(one).items() if key != "answers"}
-            measured.append({**values, "share": one.share})
+            measured.append({**_known(values), "share": one.share})
         return {
             "benchmarks": list(self.benchmarks),
             "candidates": list(self.candidates),
             "baseline": self.baseline,
             "seed": self.seed,
             "measured": measured,
-            "means": {name: self.mean(name)._asdict() for name in self.candidates},
-            "contrasts": [one._asdict() for one in self.contrasts],
+            "means": {name: _known(self.mean(name)._asdict()) for name in self.candidates},
+            "contrasts": [_known(one._asdict()) for one in self.contrasts],
             "verdicts": self.verdicts(),
         }
 
@@ -237,18 +277,18 @@ class Comparison:
         """A row for each benchmark and candidate, with its difference from the baseline."""
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
-        keys = [
-            item.name
-            for item in fields(Measurement)
-            if item.name not in ("accuracy_interval", "params", "answers")
-        ]
+        no_columns = {"accuracy_interval", "micro_f1_interval", "params", "answers"}
+        if not self.several:
+            no_columns.add("micro_f1")
+        keys = [item.name for item in fields(Measurement) if item.name not in no_columns]
         more = ("difference", "difference_low", "difference_high", "won", "lost", "p")
         writer.writerow([*keys, "accuracy_low", "accuracy_high", *more])
         for one in self.measured:
             row = [getattr(one, key) for key in keys] + list(one.accuracy_interval)
             if one.candidate != self.baseline:
                 other = self.contrast(one.candidate, one.benchmark)
-                row += [other.accuracy, *other.accuracy_interval, other.won, other.lost, other.p]
+                value, interval = other.headline
+                row += [value, *interval, other.won, other.lost, other.p]
             else:
                 row += [None] * len(more)
             writer.writerow(row)
@@ -262,19 +302,17 @@ class Comparison:
         return tables
 
     def _benchmark_table(self, benchmark: str) -> list[list[str]]:
-        rows = [["", "accuracy", "macro-F1", "features", "share", "seconds", "gap", *self._heads()]]
+        rows = [["", *self._figure_heads(), "gap", *self._heads()]]
         for name in self.candidates:
             one = self.cell(benchmark, name)
             gap = "none" if one.gap is None else f"{one.gap:.0e}"
-            figures = _figures(one.accuracy, one.macro_f1, one.features, one.share, one.seconds)
-            rows.append([name, *figures, gap, *self._beside(name, benchmark)])
+            rows.append([name, *_figures(one), gap, *self._beside(name, benchmark)])
         return rows
 
     def _mean_table(self) -> list[list[str]]:
-        heads = ["", "accuracy", "macro-F1", "features", "share", "seconds"]
-        rows = [[*heads, *self._heads(), "corpora won : lost"]]
+        rows = [["", *self._figure_heads(), *self._heads(), "corpora won : lost"]]
         for name in self.candidates:
-            row = [name, *_figures(*self.mean(name)), *self._beside(name, None), ""]
+            row = [name, *_figures(self.mean(name)), *self._beside(name, None), ""]
             if name != self.baseline:
                 other = self.contrast(name)
                 row[-1] = (
@@ -282,6 +320,10 @@ class Comparison:
                 )
             rows.append(row)
         return rows
+
+    def _figure_heads(self) -> list[str]:
+        micro = ["micro-F1"] if self.several else []
+        return ["accuracy", *micro, "macro-F1", "features", "share", "seconds"]
 
     def _heads(self) -> list[str]:
         return [f"points over {self.baseline}", "p"]
@@ -291,11 +333,12 @@ class Comparison:
         if name == self.baseline:
             return ["", ""]
         contrast = self.contrast(name, benchmark)
-        low, high = (100 * end for end in contrast.accuracy_interval)
-        return [f"{100 * contrast.accuracy:+.1f} ({low:.1f} to {high:.1f})", f"{contrast.p:.2g}"]
+        value, interval = contrast.headline
+        low, high = (100 * end for end in interval)
+        return [f"{100 * value:+.1f} ({low:.1f} to {high:.1f})", f"{contrast.p:.2g}"]
 
     def plot(self, path: str | os.PathLike[str]) -> None:
-        """Draw accuracy against the number of features.
+        """Draw accuracy, or micro-F1 if there is, against the number of features.
 
         Parameters
         ----------
@@ -312,23 +355,29 @@ class Comparison:
         accuracy_by_size(
             {
                 benchmark: [
-                    PlottedModel(name, one.features, one.accuracy, one.accuracy_interval)
+                    PlottedModel(name, one.features, *one.headline)
                     for name in self.candidates
                     for one in [self.cell(benchmark, name)]
                 ]
                 for benchmark in self.benchmarks
             },
             path,
+            metric=self.metric,
         )
 
 
-def _figures(
-    accuracy: float, macro_f1: float, features: float, share: float | None, seconds: float | None
-) -> list[str]:
+def _known(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values without those of several labels where documents have one."""
+    return {key: it for key, it in values.items() if it is not None or "micro_f1" not in key}
+
+
+def _figures(of: Measurement | Mean) -> list[str]:
+    share, seconds = of.share, of.seconds
     return [
-        f"{accuracy:.3f}",
-        f"{macro_f1:.3f}",
-        f"{features:,.0f}",
+        f"{of.accuracy:.3f}",
+        *([] if of.micro_f1 is None else [f"{of.micro_f1:.3f}"]),
+        f"{of.macro_f1:.3f}",
+        f"{of.features:,.0f}",
         "?" if share is None else f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %",
         "?" if seconds is None else f"{seconds:.2f}",
     ]

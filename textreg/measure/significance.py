@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from textreg.records import Floats, Int64s
+    from textreg.records import Bools, Floats, Int64s
 
 RESAMPLES = 10_000
 """Resamples of a bootstrap."""
@@ -43,11 +43,73 @@ class Answers(NamedTuple):
         """Documents that only the second has right."""
         return int(np.count_nonzero((self.first != self.y_true) & (self.second == self.y_true)))
 
+    def differences(self, random: np.random.Generator, resamples: int) -> Floats:
+        """(resamples, 2) differences in accuracy and macro-F1, first less second."""
+        cells, counts = np.unique(np.column_stack(self), axis=0, return_counts=True)
+        return _resampled(
+            counts,
+            resamples,
+            random,
+            lambda occurrences: (
+                _scores(cells[:, [0, 1]], occurrences) - _scores(cells[:, [0, 2]], occurrences)
+            ),
+        )
+
+
+class SetAnswers(NamedTuple):
+    """What two models answered where a document may have several labels; (n, labels) each."""
+
+    y_true: Bools
+    first: Bools
+    second: Bools
+
+    @property
+    def won(self) -> int:
+        """Documents whose labels have the higher F1 in the answer of the first."""
+        return int(np.count_nonzero(self._f1(self.first) > self._f1(self.second)))
+
+    @property
+    def lost(self) -> int:
+        """Documents whose labels have the higher F1 in the answer of the second."""
+        return int(np.count_nonzero(self._f1(self.first) < self._f1(self.second)))
+
+    def _f1(self, answer: Bools) -> Floats:
+        """(n,) F1 of each document's labels; 1 where there are none, and none is answered."""
+        hits = (self.y_true & answer).sum(axis=1)
+        counted = self.y_true.sum(axis=1) + answer.sum(axis=1)
+        f1 = np.divide(2.0 * hits, counted, out=np.ones(len(hits)), where=counted > 0)
+        return np.asarray(f1)
+
+    def differences(self, random: np.random.Generator, resamples: int) -> Floats:
+        """(resamples, 3) differences in subset accuracy, macro-F1 and micro-F1."""
+        from scipy.sparse import csr_array
+
+        cells, counts = np.unique(np.stack(self, axis=1), axis=0, return_counts=True)
+        y_true = cells[:, 0]
+        tables = []
+        for answer in (cells[:, 1], cells[:, 2]):
+            right = (y_true == answer).all(axis=1, keepdims=True)
+            seen = y_true.astype(np.int64) + answer
+            tables.append(csr_array(np.hstack([right, y_true & answer, seen]).astype(np.float64)))
+
+        def scores(table: csr_array, occurrences: Int64s) -> Floats:
+            right, hits, seen = np.split(occurrences @ table, [1, 1 + y_true.shape[1]], axis=1)
+            f1 = np.divide(2.0 * hits, seen, out=np.zeros(seen.shape), where=seen > 0)
+            macro = f1.sum(axis=1) / np.maximum(np.count_nonzero(seen, axis=1), 1)
+            micro = 2.0 * hits.sum(axis=1) / np.maximum(seen.sum(axis=1), 1.0)
+            return np.column_stack([right[:, 0] / counts.sum(), macro, micro])
+
+        first, second = tables
+        return _resampled(
+            counts, resamples, random, lambda it: scores(first, it) - scores(second, it)
+        )
+
 
 def sign_test(won: int, lost: int) -> float:
     """Two-sided exact binomial p-value of wins against losses; ties are left out.
 
-    For the documents of one corpus that only one of two models predicts correctly, this is the
+    For the documents of one corpus that only one of two models predicts correctly, or better where
+    they may have several labels, this is the
     exact test of McNemar (1947). For those of several corpora together it is the micro sign test of
     Yang & Liu (1999, section 4), which Yogatama & Smith (2014, table 2) and Skianis et al. (2018,
     table 2) report. For numbers of corpora it is the sign test over corpora. It is 1 if there are
@@ -59,39 +121,38 @@ def sign_test(won: int, lost: int) -> float:
 
 
 def bootstrap(
-    corpora: Sequence[Answers], *, seed: int = 0, resamples: int = RESAMPLES
-) -> tuple[Interval, Interval]:
+    corpora: Sequence[Answers | SetAnswers], *, seed: int = 0, resamples: int = RESAMPLES
+) -> tuple[Interval, ...]:
     """95 % percentile intervals of the differences in accuracy and in macro-F1, first less second.
+
+    Where documents may have several labels, accuracy is that of their sets, and the interval of the
+    difference in micro-F1 follows.
 
     The documents of every corpus are resampled with replacement, answers and true labels together.
     The difference is the mean of those of the corpora (Efron & Tibshirani 1993, chapters 8 and 13).
     Results depend on the seed and the order of the corpora only.
     """
     random = np.random.default_rng(seed)
-    differences = np.zeros((resamples, 2))
-    for answers in corpora:
-        differences += _differences(answers, random, resamples)
-    differences /= len(corpora)
+    differences = np.mean([one.differences(random, resamples) for one in corpora], axis=0)
     low, high = np.quantile(differences, (0.025, 0.975), axis=0).tolist()
-    return Interval(low[0], high[0]), Interval(low[1], high[1])
+    return tuple(map(Interval, low, high))
 
 
-def _differences(answers: Answers, random: np.random.Generator, resamples: int) -> Floats:
-    """(resamples, 2) differences in accuracy and macro-F1.
+def _resampled(
+    counts: Int64s,
+    resamples: int,
+    random: np.random.Generator,
+    measure: Callable[[Int64s], Floats],
+) -> Floats:
+    """What ``measure`` gives for (resamples, cells) occurrences of documents, block by block.
 
     Documents with the same true label and answers are exchangeable, so it suffices to draw how
-    often each such cell occurs, which is multinomial.
+    often each such cell occurs, which is multinomial. counts: the documents of each cell.
     """
-    cells, counts = np.unique(np.column_stack(answers), axis=0, return_counts=True)
     n = int(counts.sum())
-    differences = np.empty((resamples, 2))
-    block = max(1, _BLOCK // len(cells))
-    for start in range(0, resamples, block):
-        size = min(block, resamples - start)
-        occurrences = random.multinomial(n, counts / n, size=size)
-        first, second = (_scores(cells[:, [0, column]], occurrences) for column in (1, 2))
-        differences[start : start + size] = first - second
-    return differences
+    block = max(1, _BLOCK // len(counts))
+    sizes = [min(block, resamples - start) for start in range(0, resamples, block)]
+    return np.vstack([measure(random.multinomial(n, counts / n, size=size)) for size in sizes])
 
 
 def _scores(cells: Int64s, occurrences: NDArray[np.int64]) -> Floats:

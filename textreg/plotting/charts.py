@@ -60,8 +60,9 @@ def accuracy_by_size(
     path: str | os.PathLike[str],
     *,
     size: str = "features with a weight",
+    metric: str = "accuracy",
 ) -> None:
-    """Draw a panel for each benchmark: accuracy against the number of features, log scale.
+    """Draw a panel for each benchmark: a metric against the number of features, log scale.
 
     The same name has the same color and marker in all panels; bars are the intervals.
 
@@ -81,20 +82,25 @@ def accuracy_by_size(
         left, top = width * (number % columns), height * (number // columns)
         box = Box(left + LEFT, top + TITLE + 8, left + width - RIGHT, top + height - BOTTOM)
         shapes.append(Text(x=box.left, y=top + 19, text=title, style="strong"))
-        shapes += _panel(points, box, size, looks)
-    label = f"Accuracy against {size}: {', '.join(names)} on {', '.join(panels)}."
+        shapes += _panel(points, box, (size, metric), looks)
+    title = f"{metric[:1].upper()}{metric[1:]} against {size}"
+    label = f"{title}: {', '.join(names)} on {', '.join(panels)}."
     Drawing(shapes, label, width * columns, height * rows).save(path)
 
 
 def _panel(
-    points: Sequence[PlottedModel], box: Box, size: str, looks: Mapping[str, tuple[str, str]]
+    points: Sequence[PlottedModel],
+    box: Box,
+    axes: tuple[str, str],
+    looks: Mapping[str, tuple[str, str]],
 ) -> list[Shape]:
     heights = [end for point in points for end in (point.interval or (point.accuracy,))]
     heights += [point.accuracy for point in points]
     x_scale = counts([point.features for point in points], margin=0.15)
     chart = Chart(box, x_scale, padded(heights, 0.12))
     bars = any(point.interval is not None for point in points)
-    shapes = chart.axes(size, "accuracy (bars: 95 % intervals)" if bars else "accuracy")
+    size, metric = axes
+    shapes = chart.axes(size, f"{metric} (bars: 95 % intervals)" if bars else metric)
     markers: list[Shape] = []
     labels = []
     for point in points:
