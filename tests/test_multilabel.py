@@ -24,7 +24,7 @@ from textreg.records import Corpus, Problem
 from textreg.tasks import Multilabel, Rare, read_target, task_of_header
 from textreg.training.search.dealing import deal
 from textreg.training.search.splits import group_holdout, holdout, time_folds
-from textreg.training.search.trials import Problems
+from textreg.training.search.trials import Fold, Problems
 
 LABELS = ("bird", "cat", "dog", "emu")
 LASSO = {"reg": "lasso", "ngrams": 1}
@@ -575,3 +575,53 @@ def test_compare(cli: Cli, tmp_path: Path) -> None:
     told = cli("compare", train, "--test", test, "--label-sep", ";", *strengths)
     assert told.code == 0
     assert "micro-F1" in told.out
+
+
+# Explaining
+
+
+def test_explanations_are_of_the_strongest_label_or_any(model: Model, cli: Cli) -> None:
+    told = model.explain("we saw birds and dogs")
+    assert told.label == "bird, dog"
+    margins = {label: told.probabilities[label] for label in told.label.split(", ")}
+    assert told.of in margins
+    scores = dict(zip(LABELS, model.decision_function([told.text])[0], strict=True))
+    best = max(LABELS, key=lambda label: scores[label] - model.thresholds[label])
+    assert told.of == best
+    for label in LABELS:
+        one = model.explain(told.text, label)
+        assert one.score == pytest.approx(scores[label])
+        assert one.intercept + sum(word.value for word in one.words) == pytest.approx(one.score)
+        (sentence,) = one.sentences
+        empty = model.predict_proba([""])[0][LABELS.index(label)]
+        fall = np.log(told.probabilities[label]) - np.log(empty)
+        assert sentence.removal == pytest.approx(fall)
+    assert model.explain("nothing").label == "no label"
+
+
+def test_explain_on_the_command_line(model: Model, cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "a.textreg"
+    model.save(file)
+    train = table(tmp_path / "train.csv", TEXTS, SETS)
+    assert "score of emu" in cli("explain", file, "we saw emus", "--of", "emu").out
+    told = cli("explain", file, "--train", train, "--label-sep", ";", "--top", 2)
+    assert told.code == 0
+    assert "typical of emu" in told.out
+    assert "leave out --label-col" in cli("explain", file, train, "--label-sep", ";").err
+
+
+def test_held_out_documents_are_scored_as_new_ones_will_be() -> None:
+    from scipy.sparse import csr_array
+
+    fitted = csr_array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.6, 0.8, 0.0]])
+    held = csr_array([[0.0, 0.6, 0.0, 0.8], [0.0, 0.0, 0.0, 1.0], [0.8, 0.6, 0.0, 0.0]])
+    problem, task = Problem(X=fitted, y=[1.0, -1.0]), Multilabel(("a",))
+    y = np.array([[True], [False]])
+    folds = {
+        normed: Fold(problem, task, y, held, np.zeros((3, 1), dtype=bool), normed=normed)
+        for normed in ((), ((0, 4),), ((0, 2), (2, 4)))
+    }
+    new = {normed: fold.X_new().toarray().tolist() for normed, fold in folds.items()}
+    assert new[()] == [[0, 0.6, 0, 0], [0, 0, 0, 0], [0.8, 0.6, 0, 0]]
+    assert new[((0, 4),)] == [[0, 1, 0, 0], [0, 0, 0, 0], [0.8, 0.6, 0, 0]]
+    assert new[((0, 2), (2, 4))] == [[0, 1, 0, 0], [0, 0, 0, 0], [0.8, 0.6, 0, 0]]

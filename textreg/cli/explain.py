@@ -57,7 +57,11 @@ class Output(NamedTuple):
     ),
     shared.unlabeled_of_training,
 )
-@click.option("--of", metavar="LABEL", help="Label to explain.  [default: the predicted one]")
+@click.option(
+    "--of",
+    metavar="LABEL",
+    help="Label to explain.  [default: the predicted one, of several the strongest]",
+)
 @shared.gathered(
     Output,
     "out",
@@ -107,7 +111,7 @@ def command(
                 "--train explains the training, not a text: leave out the text, --of and --format."
             )
         more = how.unlabeled(training.unlabeled) if training.unlabeled else None
-        corpus = how.labeled(training.corpus)
+        corpus = how.of(loaded.task).labeled(training.corpus)
         selection = find_selection(loaded, corpus, out.top, unlabeled=more)
         if out.as_json:
             print_json({"model": model, **selection.to_dict()})
@@ -120,8 +124,8 @@ def command(
         raise UsageError(
             "--unlabeled needs --train: give the training corpus as well, or leave it out."
         )
-    if how.label_col is not None:
-        raise UsageError("texts to explain have no labels: leave out --label-col.")
+    if how.label_col is not None or how.label_sep is not None:
+        raise UsageError("texts to explain have no labels: leave out --label-col and --label-sep.")
     explanations = explain(loaded, _texts(source or "-", how), of)
     if out.as_json:
         print_json({"model": model, "explanations": [each.to_dict() for each in explanations]})

@@ -62,7 +62,8 @@ def explain(
     texts : iterable of str
         The documents.
     of : str, optional
-        The label whose score is explained; by default the predicted one of each text.
+        The label whose score is explained; by default the predicted one of each text. Of several
+        it is the one whose score is the most above its threshold.
 
     Yields
     ------
@@ -90,8 +91,13 @@ def _explain_batch(model: Model, documents: Documents, of: str | None) -> Iterat
     texts = check_texts(documents)
     scores = model.decision_function(texts)
     task, y_pred = model.task, model.decide(scores)
-    labels = [str(answer) for answer in task.answers(y_pred)]
-    sides = task.explained(y_pred) if of is None else np.full(len(texts), task.side(of))
+    answers = task.answers(y_pred)
+    labels = [task.text(one) if task.multilabel else str(one) for one in answers]
+    sides = (
+        task.explained_of(scores, model.thresholds)
+        if of is None
+        else np.full(len(texts), task.side(of))
+    )
     rows, signs = task.row_of(sides)
     table = task.as_table(scores)
 

@@ -55,7 +55,8 @@ class Explanation:
     text : str
         The document.
     label : str
-        The predicted label; of a regression, the predicted number as text.
+        The predicted label, or labels with commas between them; of a regression, the predicted
+        number as text.
     probabilities : dict of str to float
         By label; empty for models without probabilities.
     of : str

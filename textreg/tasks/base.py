@@ -383,6 +383,10 @@ class Task(ABC):
     def explained(self, y_pred: Targets) -> Int64s:
         """(n,) the side of each answer, whose score is explained."""
 
+    def explained_of(self, scores: Floats, thresholds: Mapping[str, float]) -> Int64s:
+        """The same from scores, and the thresholds in use."""
+        return self.explained(self.decide(scores, thresholds))
+
     @abstractmethod
     def side_name(self, side: int) -> str:
         """The label of a side that is explained; empty if scores are answers themselves."""

@@ -325,6 +325,11 @@ class Multilabel(Multiclass):
         """The first label of each answer; the first of all where there is none."""
         return np.asarray(y_pred.argmax(axis=1), dtype=np.int64)
 
+    def explained_of(self, scores: Floats, thresholds: Mapping[str, float]) -> Int64s:
+        """The label whose score is the most above its threshold, or the least below."""
+        margins = self.as_table(scores) - self._offsets(thresholds)
+        return np.asarray(margins.argmax(axis=1), dtype=np.int64)
+
     def documents_of(self, y: Targets, side: int) -> Bools:
         return y[:, side].astype(bool)
 

@@ -137,7 +137,8 @@ def held_out(
     scores = []
     for fold in folds:
         fitted, _ = fit_rows(regularizer, fold, None, quiet)
-        scores.append(fold.X_held @ fitted.w.T + fitted.b)
+        X = fold.X_new() if fold.task.threshold_rule else fold.X_held
+        scores.append(X @ fitted.w.T + fitted.b)
     return np.vstack(scores), np.concatenate([fold.y_held for fold in folds])
 
 

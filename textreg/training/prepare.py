@@ -101,6 +101,16 @@ class Prepared:
             y_held=self.y[split.held],
             weights_held=self._counts(split.held),
             row_factors=self.row_factors,
+            normed=self._normed(),
+        )
+
+    def _normed(self) -> tuple[tuple[int, int], ...]:
+        """The columns of every tokenizer whose rows are scaled to length 1."""
+        ends = np.cumsum([0, *(len(part.names) for part in self.encoder.parts)]).tolist()
+        return tuple(
+            (start, end)
+            for part, start, end in zip(self.encoder.parts, ends, ends[1:], strict=False)
+            if part.weighting.norm == "features"
         )
 
     def _counts(self, rows: NDArray[np.intp]) -> Floats | None:

@@ -18,6 +18,7 @@ import numpy as np
 from textreg.kinds import Regularizer
 from textreg.plugins import calls
 from textreg.records import Problem, Solution
+from textreg.records.ragged import row_of
 from textreg.tasks import Task
 from textreg.training.stopping import Stopper
 
@@ -100,12 +101,33 @@ class Fold(Problems):
     """One split, ready to be fitted and measured.
 
     X_held, y_held: the held-out documents and their targets. weights_held: how much each of them
-    counts when they are measured; None if all count the same.
+    counts when they are measured; None if all count the same. normed: the first and last columns,
+    and one beyond, of blocks of features whose rows are scaled to length 1.
     """
 
     X_held: csr_array
     y_held: Targets
     weights_held: Floats | None = None
+    normed: tuple[tuple[int, int], ...] = field(default=(), kw_only=True)
+
+    def X_new(self) -> csr_array:
+        """The held-out documents as a model meets new ones, which does not know all their features.
+
+        Those that no fitted document has are dropped, and rows are scaled to length 1 again. Else
+        their scores are nearer to the intercept than those of new documents will be.
+        """
+        known = np.zeros(self.X_held.shape[1], dtype=bool)
+        known[self.problem.X.indices] = True
+        X = self.X_held.copy()
+        X.data[~known[X.indices]] = 0.0
+        document = row_of(X.indptr)
+        for start, end in self.normed:
+            block = (X.indices >= start) & (X.indices < end)
+            squares = np.bincount(document[block], X.data[block] ** 2, X.shape[0])
+            lengths = np.sqrt(np.where(squares > 0.0, squares, 1.0))
+            X.data[block] /= lengths[document[block]]
+        X.eliminate_zeros()
+        return X
 
     @cached_property
     def digest(self) -> str:
