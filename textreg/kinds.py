@@ -305,6 +305,17 @@ class Regularizer(Plugin):
             value -= problem.loss.value(z, problem.y, problem.sample_weight)
         return value
 
+    def reduced(self) -> Regularizer | None:
+        """A simpler regularizer that minimizes the same, as strengths of this one are zero.
+
+        Returns
+        -------
+        Regularizer or None
+            Such as a ridge for an elastic net whose ``l1`` is 0. The default is None: there is
+            none.
+        """
+        return None
+
     def scale(self, problem: Problem, parameter: str) -> float:
         """Scale of the search grid of a parameter: grids are fractions of it.
 

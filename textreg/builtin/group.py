@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from textreg.builtin.separable import Elastic
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
@@ -68,6 +69,13 @@ class Group(Regularizer):
         super().__init__(**params)
         if self.undecided() == ["l2"]:
             self.__dict__["l2"] = 0.0
+
+    def reduced(self) -> Regularizer | None:
+        """The elastic net, or what that reduces to, where ``group`` is zero."""
+        if self.group != 0:
+            return None
+        elastic = Elastic(l1=self.l1, l2=self.l2)
+        return elastic.reduced() or elastic
 
     def scale(self, problem: Problem, parameter: str) -> float:
         """For ``group`` a strength that makes all weights zero without the help of l1 and l2.

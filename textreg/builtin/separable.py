@@ -128,6 +128,12 @@ class Elastic(SeparableRegularizer):
         """The parameters."""
         return {"l1": self.l1, "l2": self.l2}
 
+    def reduced(self) -> Regularizer | None:
+        """Ridge, lasso or none, where a strength is zero."""
+        if self.l1 == 0:
+            return NoRegularizer() if self.l2 == 0 else Ridge(l2=self.l2)
+        return Lasso(l1=self.l1) if self.l2 == 0 else None
+
 
 @hookimpl
 def textreg_regularizers() -> list[type[Regularizer]]:

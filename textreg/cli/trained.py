@@ -19,6 +19,7 @@ from textreg.model.summary import (
     DevMetrics,
     SearchPoint,
     SplitSummary,
+    TipSummary,
     TrainingSummary,
 )
 from textreg.tasks import Task
@@ -44,7 +45,20 @@ def print_summary(model: Model, saved: Path, report: str | None) -> None:
     click.echo(f"saved {saved} ({size(os.path.getsize(saved))})")
     if report is not None:
         click.echo(f"report: {report} ({size(os.path.getsize(report))})")
+    if summary.tip is not None:
+        click.echo(_tip_line(summary, summary.tip))
     click.echo(f"next: textreg evaluate {saved} TEST_FILE, or textreg show {saved}")
+
+
+def _tip_line(summary: TrainingSummary, tip: TipSummary) -> str:
+    assert summary.dev is not None
+    assert summary.metric is not None
+    value = summary.dev.metrics[summary.metric]
+    return (
+        f"tip: {summary.reg.name} does as well with {' and '.join(tip.without)} at 0 "
+        f"({summary.metric} {value:.3f}; else {tip.best:.3f} at best): --reg {tip.name} fits the "
+        "same, and more quickly"
+    )
 
 
 def _data_lines(

@@ -216,6 +216,25 @@ class RareSummary:
 
 
 @dataclass(frozen=True)
+class TipSummary:
+    """A simpler regularizer that would do as well, as the search has seen.
+
+    Attributes
+    ----------
+    name : str
+        The regularizer that minimizes the same as the chosen setting.
+    without : tuple of str
+        The searched strengths of the one that was asked for that are zero there.
+    best : float
+        The best value of the metric where they are not; that of the choice is no worse.
+    """
+
+    name: str
+    without: tuple[str, ...]
+    best: float
+
+
+@dataclass(frozen=True)
 class PathSummary:
     """The regularization path that the model keeps.
 
@@ -347,6 +366,8 @@ class TrainingSummary:
         Origin of the tokenizer, the regularizer, the loss, and the builders of groups and graphs.
     path : PathSummary or None
         The regularization path, where the model keeps one.
+    tip : TipSummary or None
+        A simpler regularizer, where the search has seen that it does as well.
     unsmoothed : UnsmoothedSummary or None
         Objective and gap with the loss that a smoothed one, such as the hinge, stands for.
     order : tuple of tuple of str
@@ -392,6 +413,7 @@ class TrainingSummary:
     thresholds: dict[str, ThresholdSummary]
     plugins: tuple[PartOrigin, ...]
     path: PathSummary | None = None
+    tip: TipSummary | None = None
     unsmoothed: UnsmoothedSummary | None = None
     order: tuple[tuple[str, ...], ...] = ()
     order_groups: tuple[tuple[GroupStep, ...], ...] = ()

@@ -21,10 +21,12 @@ from textreg.model.summary import (
     SearchPoint,
     SplitSummary,
     ThresholdSummary,
+    TipSummary,
     TrainingSummary,
     UnsmoothedSummary,
 )
 from textreg.records import SelectionReport, Unsmoothed
+from textreg.training.search.choice import choose, costs
 from textreg.training.search.splitting import split_by
 
 if TYPE_CHECKING:
@@ -90,6 +92,7 @@ def training_summary(
         },
         plugins=tuple(PartOrigin(**origin) for origin in settings.plugins()),
         path=None if path is None else PathSummary(path.parameter, len(path)),
+        tip=None if best is None else _tip(settings, best, result.measured, context.metric),
         unsmoothed=_unsmoothed(fitted.unsmoothed),
         order=_order(fit),
         order_groups=_order_of_groups(fit),
@@ -162,6 +165,33 @@ def _search_points(
         )
         for point in points
     )
+
+
+def _tip(
+    settings: TrainingSettings,
+    best: MeasuredSetting,
+    measured: Sequence[MeasuredSetting],
+    metric: str,
+) -> TipSummary | None:
+    """A simpler regularizer, if the search chose one of strength zero among others that are not."""
+    simpler = best.regularizer.reduced()
+    chosen, tried = best.regularizer.params(), [one.regularizer.params() for one in measured]
+    without = [
+        key
+        for key in _searched(settings)
+        if chosen[key] == 0 and any(params[key] != 0 for params in tried)
+    ]
+    if simpler is None or not without:
+        return None
+    full = [
+        one
+        for one, params in zip(measured, tried, strict=True)
+        if any(params[key] != 0 for key in without)
+    ]
+    best_full = full[choose(full, metric)]
+    if costs([best_full], metric) < costs([best], metric):
+        return None  # a rule for small models chose it
+    return TipSummary(simpler.label(), tuple(without), best_full.metrics[metric])
 
 
 def _selection_reports(fit: FinalFit) -> list[SelectionReport]:
