@@ -53,6 +53,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         File of words to drop before n-grams are formed.
     weighting : {'count', 'binary', 'log', 'unit', 'unit-idf', 'tfidf'}, default 'tfidf'
         Term weighting.
+    strip_html : bool, default False
+        Remove HTML from the texts first.
     holdout : float, optional
         Fraction of the training documents to hold out for choosing hyperparameters; 0.1 if not
         given.
@@ -144,6 +146,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         max_features: int | None = None,
         stop_words: str | None = None,
         weighting: str = "tfidf",
+        strip_html: bool = False,
         holdout: float | None = None,
         cv: int | None = None,
         metric: str | None = None,
@@ -182,6 +185,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self.max_features = max_features
         self.stop_words = stop_words
         self.weighting = weighting
+        self.strip_html = strip_html
         self.holdout = holdout
         self.cv = cv
         self.metric = metric

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg.errors import UsageError
+from textreg.features import markup
 from textreg.features.ngrams import NGrams, insert_ngrams
 from textreg.features.weighting import WEIGHTINGS
 from textreg.kinds import Tokenizer
-from textreg.plugins import calls
 from textreg.records import Documents, Tokens
 from textreg.text import CsrArrays, count_rows, renumber
 
@@ -199,7 +199,8 @@ class Encoder:
 
     def words(self, texts: Documents, *, spans: bool = False) -> Tokens:
         """All words of ``texts`` except stop words, known or not."""
-        tokens = calls.encode(self.tokenizer, texts, spans=spans)
+        strip = self.vectorizer.strip_html
+        tokens = markup.encode(self.tokenizer, texts, strip=strip, spans=spans)
         if not self.stop_words:
             return tokens
         dropped = set(self.stop_words)

@@ -13,6 +13,7 @@ from textreg.errors import DataError, UsageError
 from textreg.features.counting import Counted, most_frequent
 from textreg.features.encoder import Encoder
 from textreg.features.joined import AnyEncoder, JoinedEncoder, side_by_side
+from textreg.features.markup import stripped_texts
 from textreg.features.weighting import WEIGHTINGS
 from textreg.files import refuse_special
 from textreg.kinds import Tokenizer
@@ -59,6 +60,7 @@ class Vectorizer(Parametrized):
         choices=tuple(WEIGHTINGS),
         help="term weighting",
     )
+    strip_html: bool = param(default=False, help="remove HTML from the texts first")
 
     def fit(self, tokenizer: Tokenizer, texts: Documents) -> Features:
         """The features of training texts, in order of name (code points, word by word).
@@ -83,11 +85,13 @@ class Vectorizer(Parametrized):
         DataError
             If there are no texts or words, or if pruning leaves no feature.
         UsageError
-            If the file of stop words cannot be read or there are no words to drop, or min_df or
-            max_df is not a number of documents.
+            If the file of stop words cannot be read or there are no words to drop, min_df or max_df
+            is not a number of documents, or strip_html is asked for without texts.
         """
         texts = check_documents(texts)
         n = len(texts)
+        if self.strip_html:
+            texts = stripped_texts(texts)
         least = _documents("min_df", self.min_df, n, fraction=self.min_df < 1)
         most = _documents("max_df", self.max_df, n, fraction=self.max_df <= 1)
         parts: list[Tokenizer] = parts_of(tokenizer)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from textreg.errors import ConvergenceWarning, UsageError
+from textreg.features.markup import warn_of_html
 from textreg.kinds import Regularizer
 from textreg.model.model import Model
 from textreg.model.summary import TrainingSummary
@@ -171,6 +172,8 @@ def train_corpus(
     target.task.check_thresholds(settings.threshold or {})
     if settings.path:
         path_parameter(settings.reg)  # refused before long work
+    if not settings.vectorizer.strip_html:
+        warn_of_html(corpus)
     documents = SplitCorpus(corpus, target, splits_of(corpus, target, settings), rare)
     context = SearchContext(documents, settings, features, journal_of(corpus, settings))
     address = settings.tuning.address if documents.splits else None
