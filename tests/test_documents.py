@@ -42,6 +42,7 @@ def blocks(page: str, language: str) -> list[str]:
     [
         "README.md",
         "docs/tour.md",
+        "docs/features.md",
         "docs/networks.md",
         "docs/losses.md",
         "docs/baselines.md",

@@ -202,6 +202,19 @@ class SetOrder(Offsets):
         )
 
 
+class Padded(Trigrams):
+    """Its tokens hold blanks, and it does not say so: n-grams of them could not be told apart."""
+
+    def grams(self, word: str) -> list[str]:
+        return [gram.replace("<", " ").replace(">", " ") for gram in super().grams(word)]
+
+
+class SaysSo(Padded):
+    """Runs of three characters inside words, with blanks at their borders."""
+
+    forms_ngrams = False
+
+
 class EmptyLeftOut(Trigrams):
     def encode(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
         return super().encode([text for text in texts if text.strip()], spans=spans)
@@ -345,6 +358,7 @@ ORIGINALS = (
     Offsets,
     Offsets(lowercase=False, min_length=3),
     Trigrams,
+    SaysSo,
     Marked,
 )
 BUGS = (
@@ -373,6 +387,7 @@ BUGS = (
     Bug("tokens by hash", Hashed),
     Bug("buffer shared by threads", SharedBuffer),
     Bug("nothing found", NoTokens),
+    Bug("blanks in tokens", Padded),
     Bug(
         "long texts are cut",
         OnlyTheBeginning,

@@ -42,6 +42,13 @@ MODELS: dict[str, dict[str, Any]] = {
     "pursuit": {"reg": "gomp", "groups": "documents", "weighting": "unit", "reg_budget": 3},
     "network": {"reg": "network", "graph": "cooccurrence", "ngrams": 1, "weighting": "log"},
     "hinge": {"reg": "ridge", "loss": "hinge", "weighting": "binary", "labels": 2},
+    "joined": {
+        "reg": "ridge",
+        "tokenizer": "words,chars",
+        "tokenizer_max_n": 3,
+        "weighting": "unit-idf",
+        "labels": 2,
+    },
     "tokens": {
         "reg": "lasso",
         "tokenizer": "words",

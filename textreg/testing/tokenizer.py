@@ -85,8 +85,11 @@ def _called(tokenizer: Tokenizer, text: str) -> Sentences:
 
 
 def _call(tokenizer: Tokenizer, given: Trial) -> None:
-    """Any text gives a list of tokens for each sentence; tokens are texts that are not empty. There
-    are tokens in plain texts."""
+    """Any text gives a list of tokens for each sentence; tokens are texts that are not empty, and
+    without blanks unless the class says forms_ngrams = False. There are tokens in plain texts."""
+    require(
+        isinstance(tokenizer.forms_ngrams, bool), "True or False as forms_ngrams", "something else"
+    )
     for text in given.every:
         sentences = tokenizer(text)
         good = isinstance(sentences, list) and all(isinstance(one, list) for one in sentences)
@@ -94,6 +97,12 @@ def _call(tokenizer: Tokenizer, given: Trial) -> None:
         found = [token for one in sentences for token in one]
         wrong = [token for token in found if not isinstance(token, str) or not token]
         require(not wrong, f"texts that are not empty as tokens of {text!r:.80}", wrong)
+        several = [token for token in found if " " in token] if tokenizer.forms_ngrams else []
+        require(
+            not several,
+            f"tokens without blanks, which separate the words of n-grams, of {text!r:.80}",
+            f"{several[:3]}. Join with another character, or write forms_ngrams = False",
+        )
     require(
         any(_called(tokenizer, text) for text in given.plain),
         f"tokens in {given.where}",
