@@ -57,6 +57,7 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/comparing.md",
         "docs/searching.md",
         "docs/tokenizers.md",
+        "docs/multilabel.md",
     ],
 )
 def test_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,6 +108,14 @@ def write_files() -> None:
             writer = csv.DictWriter(file, ("text", "label"))
             writer.writeheader()
             writer.writerows(rows)
+    every = [
+        ("so happy", ["joy"]),
+        ("happy, what a surprise", ["joy", "surprise"]),
+        ("at noon", []),
+    ]
+    posts = "".join(f"{json.dumps({'text': t, 'labels': own})}\n" for t, own in every)
+    Path("posts.jsonl").write_text(posts * 20, encoding="utf-8")
+    Path("test-posts.jsonl").write_text(posts, encoding="utf-8")
     Path("rest.txt").write_text("".join(f"{row['text']}\n" for row in rows), encoding="utf-8")
     for name, words in WORDS.items():
         lines = "".join(f"{word}\n" for word in words.split())
@@ -129,6 +138,7 @@ def write_files() -> None:
         "calibration",
         "reporting",
         "gallery",
+        "multilabel",
     ],
 )
 def test_commands_of_pages(page: str, tmp_path: Path, monkeypatch, cli) -> None:  # type: ignore[no-untyped-def]

@@ -625,3 +625,14 @@ def test_held_out_documents_are_scored_as_new_ones_will_be() -> None:
     assert new[()] == [[0, 0.6, 0, 0], [0, 0, 0, 0], [0.8, 0.6, 0, 0]]
     assert new[((0, 4),)] == [[0, 1, 0, 0], [0, 0, 0, 0], [0.8, 0.6, 0, 0]]
     assert new[((0, 2), (2, 4))] == [[0, 1, 0, 0], [0, 0, 0, 0], [0.8, 0.6, 0, 0]]
+
+
+def test_evaluate_lists(model: Model) -> None:
+    proba = model.predict_proba(TEST)
+    result = textreg.evaluate(TEST_SETS, model.predict(TEST), LABELS, proba)
+    corpus, scores = Corpus(TEST, TEST_SETS), model.decision_function(TEST)
+    expected = model.task.evaluate(corpus, scores, model.thresholds, None).to_dict()
+    assert result.to_dict().pop("log_loss") == pytest.approx(expected.pop("log_loss"))
+    assert {**result.to_dict(), "log_loss": 0} == {**expected, "log_loss": 0}
+    other = textreg.evaluate([["a"], []], [{"a"}, {"b"}], ["a"])
+    assert (other.unknown, other.lrap, other.subset_accuracy) == (("b",), None, 0.5)

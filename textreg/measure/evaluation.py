@@ -12,6 +12,7 @@ import numpy as np
 
 from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, first_few
 from textreg.measure.metrics import measure_numbers, wilson
+from textreg.measure.multilabel import MultilabelEvaluation, evaluate_lists
 
 if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
@@ -122,13 +123,13 @@ def evaluate_numbers(
 
 
 def evaluate(
-    labels_true: Sequence[str | None],
-    labels_pred: Sequence[str],
+    labels_true: Sequence[Any],
+    labels_pred: Sequence[Any],
     labels: Sequence[str],
     proba: Floats | None = None,
     *,
     where: Callable[[int], str] | None = None,
-) -> Evaluation:
+) -> Evaluation | MultilabelEvaluation:
     """Compare predicted labels with the true ones.
 
     A document whose true label is not in ``labels`` counts as an error: such a label has a line of
@@ -137,19 +138,20 @@ def evaluate(
 
     Parameters
     ----------
-    labels_true, labels_pred : sequences of str
-        One label for each document.
+    labels_true, labels_pred : sequences of str, or of lists of str
+        One label for each document; or a list, tuple or set of any number for each.
     labels : sequence of str
         The labels of the model, in the order of ``proba``.
     proba : ndarray of shape (documents, labels), optional
-        Predicted probabilities, for the log-loss.
+        Predicted probabilities, for the log-loss and the LRAP.
     where : callable, optional
         Names a document by its index in messages, such as ``Corpus.where``; default "document 1"
         and so on.
 
     Returns
     -------
-    Evaluation
+    Evaluation or MultilabelEvaluation
+        The latter for lists of labels.
 
     Raises
     ------
@@ -178,6 +180,8 @@ def evaluate(
         )
     if not len(labels_true):
         raise DataError("There are no documents to evaluate: give a file with labeled rows.")
+    if not isinstance(labels_pred[0], str):
+        return evaluate_lists(labels_true, labels_pred, labels, proba)
     y, unknown = coded(labels_true, labels, where)
     warn_of_unknown(labels_true, labels, where)
     known = y < len(labels)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -102,8 +102,8 @@ class MultilabelEvaluation:
         Its 95 % interval (Wilson 1927).
     hamming_loss : float
         Fraction of the pairs of a document and a label that are wrong.
-    lrap : float
-        Label ranking average precision: see :func:`ranking_precision`.
+    lrap : float or None
+        Label ranking average precision: see :func:`ranking_precision`; None without scores.
     classes : tuple of LabelScore
         One for each label of the model, and after them those of the documents that it does not
         have.
@@ -123,7 +123,7 @@ class MultilabelEvaluation:
     subset_accuracy: float
     subset_accuracy_interval: tuple[float, float]
     hamming_loss: float
-    lrap: float
+    lrap: float | None
     classes: tuple[LabelScore, ...]
     log_loss: float | None = None
     unknown: tuple[str, ...] = ()
@@ -138,7 +138,7 @@ def evaluate_sets(
     y_true: Bools,
     y_pred: Bools,
     labels: Sequence[str],
-    scores: Floats,
+    scores: Floats | None = None,
     log_loss: float | None = None,
 ) -> MultilabelEvaluation:
     """Compare predicted sets of labels with the true ones.
@@ -149,7 +149,7 @@ def evaluate_sets(
         The labels of the documents.
     labels : sequence of str
         Their names.
-    scores : ndarray of shape (documents, labels)
+    scores : ndarray of shape (documents, labels), optional
         What the labels are ranked by.
     log_loss : float, optional
         See :class:`MultilabelEvaluation`.
@@ -162,10 +162,11 @@ def evaluate_sets(
         If the shapes disagree.
     """
     n = len(y_true)
-    if not y_true.shape == y_pred.shape == scores.shape == (n, len(labels)):
+    shapes = {it.shape for it in (y_true, y_pred, scores) if it is not None}
+    if shapes != {(n, len(labels))}:
         raise UsageError(
-            f"true labels of the shape {y_true.shape}, predictions of the shape {y_pred.shape} and "
-            f"scores of the shape {scores.shape}: all must be (documents, {len(labels)})."
+            f"true labels, predictions and scores have the shapes {', '.join(map(str, shapes))}: "
+            f"all must be (documents, {len(labels)})."
         )
     if not n:
         raise DataError("There are no documents to evaluate: give a file with labeled rows.")
@@ -184,13 +185,44 @@ def evaluate_sets(
         subset_accuracy=right / n,
         subset_accuracy_interval=wilson(right, n),
         hamming_loss=float((y_true != y_pred).mean()),
-        lrap=ranking_precision(y_true, scores),
+        lrap=None if scores is None else ranking_precision(y_true, scores),
         classes=tuple(
             _label_score(label, int(hits[at]), int(own[at]), int(predicted[at]), intervals[at])
             for at, label in enumerate(labels)
         ),
         log_loss=log_loss,
     )
+
+
+def evaluate_lists(
+    labels_true: Sequence[Any],
+    labels_pred: Sequence[Any],
+    labels: Sequence[str],
+    proba: Floats | None = None,
+) -> MultilabelEvaluation:
+    """The same of lists of labels: see :func:`textreg.measure.evaluation.evaluate`.
+
+    Labels that are not in ``labels`` count as errors, with a line of their own after the others.
+    """
+    own = {label for some in (*labels_true, *labels_pred) for label in some}
+    unknown = tuple(sorted(own - set(labels)))
+    every = (*labels, *unknown)
+    y_true, y_pred = (indicators(given, every) for given in (labels_true, labels_pred))
+    log_loss = scores = None
+    if proba is not None:
+        known = y_true[:, : len(labels)]
+        log_loss = float(-np.log(np.where(known, proba, 1.0 - proba)).mean())
+        scores = np.hstack([proba, np.full((len(proba), len(unknown)), -1.0)])
+    return replace(evaluate_sets(y_true, y_pred, every, scores, log_loss), unknown=unknown)
+
+
+def indicators(given: Sequence[Any], labels: Sequence[str]) -> Bools:
+    """(n, labels) which labels the lists hold; all of these are among ``labels``."""
+    code_of = {label: code for code, label in enumerate(labels)}
+    y = np.zeros((len(given), len(labels)), dtype=bool)
+    for row, some in enumerate(given):
+        y[row, [code_of[label] for label in some]] = True
+    return y
 
 
 def _label_score(
