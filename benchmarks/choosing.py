@@ -80,7 +80,7 @@ def supervised(texts: Texts, labels: Labels, held: Texts) -> Answer:
     """The default on columns scaled by how well each separates the labels."""
     corpus = Corpus(texts=list(texts), labels=list(labels))
     settings = TrainingSettings.from_options(holdout=0.1)
-    task, y = read_target(corpus)
+    task, y = read_target(corpus).target
     codes, names = task.strata(y)
     made = make_features(corpus, settings)
     seen = holdout(codes, names, 0.1, settings.seed).train

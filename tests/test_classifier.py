@@ -130,7 +130,7 @@ def test_class_weights_are_by_the_labels_of_y() -> None:
         (
             TextRegressor,
             {"task", "dev", "unlabeled", "multiclass", "class_weight", "calibrate"}
-            | {"threshold", "min_label", "rare_label", "at_least_one"},
+            | {"threshold", "min_label", "rare_label", "at_least_one", "unknown", "unknown_rule"},
             {"metric": "r2", "loss": "squared"},
         ),
     ],

@@ -68,6 +68,7 @@ SUMMARY = TrainingSummary(
     tol=1e-4,
     class_weight={"label 0": 2.0},
     rare=None,
+    unknown=None,
     interrupted=None,
     split=SplitSummary("holdout", parts=1, seed=0, by=None),
     metric="log-loss",

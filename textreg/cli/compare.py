@@ -115,8 +115,8 @@ class _CompareCommand(PartsCommand):
 )
 @settings("tokenizer", "holdout", "cv")
 @setting("metric", replace(declared_settings()["metric"], choices=METRICS))
-@settings("loss", "multiclass", "min_label", "rare_label", "refit")
-@settings("select", "within", "max_nonzero", "budget")
+@settings("loss", "multiclass", "min_label", "rare_label", "unknown", "unknown_rule")
+@settings("refit", "select", "within", "max_nonzero", "budget")
 @settings("jobs", "seed", jobs=-1)
 @shared.gathered(
     CompareOutput,

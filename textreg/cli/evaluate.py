@@ -14,6 +14,7 @@ from textreg.errors import UsageError, first_few
 from textreg.measure.evaluation import Evaluation, RegressionEvaluation
 from textreg.measure.multilabel import LabelScore, MultilabelEvaluation
 from textreg.measure.reliability import Reliability, ThresholdLine
+from textreg.measure.selective import Selective
 from textreg.model.storage import load_model
 from textreg.terminal import single_line
 
@@ -60,7 +61,7 @@ def command(
     y_true = task.targets(corpus)
     bins = task.reliability(scores, y_true, loaded.calibration)
     table = task.threshold_table(scores, y_true, loaded.thresholds)
-    if thresholds and not table:
+    if thresholds and not task.labels:
         raise UsageError(
             f"a {task.name} has no labels, and so no thresholds: leave out --thresholds."
         )
@@ -120,6 +121,8 @@ def _tell(result: Evaluation | RegressionEvaluation | MultilabelEvaluation) -> N
     if result.unknown:
         unknown = first_few([single_line(label) for label in result.unknown], MAX_CONFUSION)
         click.echo(f"unknown to the model, so counted as errors: {unknown}")
+    if isinstance(result, Evaluation) and result.selective is not None:
+        _tell_selective(result.selective)
     if isinstance(result, Evaluation) and len(result.classes) <= MAX_CONFUSION:
         names = [score.label for score in result.classes]
         click.echo("\ntrue labels in rows, predictions in columns")
@@ -137,3 +140,17 @@ def _tell_labels(scores: Sequence[LabelScore]) -> None:
         figures = (one.precision, precision, one.recall, recall, one.f1, f1, one.support)
         rows.append((one.label, *figures))
     print_table(rows, right=[False] + [True] * 7)
+
+
+def _tell_selective(selective: Selective) -> None:
+    click.echo("\ncoverage (share of documents answered) and risk (share of errors among them)")
+    heads = ("coverage", "threshold", "risk", "accuracy inside", "recall of unknown")
+    rows: list[Sequence[Any]] = [("", *heads)]
+    for name, line in [("now", selective.now), *(("", line) for line in selective.lines)]:
+        figures = ["none" if value is None else value for value in line[2:]]
+        rows.append((name, line.coverage, f"{line.threshold:+.3f}", *figures))
+    print_table(rows, right=[False] + [True] * len(heads))
+    click.echo(
+        f"{selective.documents:,} documents belong to a label, {selective.unknown:,} to none; mean "
+        f"risk over all thresholds (AURC): {selective.aurc:.4f}"
+    )

@@ -102,6 +102,15 @@ def _fit_lines(
             f"threshold of {single_line(label)}: {chosen.value:+.3f} ({chosen.rule}; there "
             f"precision {chosen.precision:.3f}, recall {chosen.recall:.3f})"
         )
+    if (unknown := summary.unknown) is not None:
+        recall = ""
+        if unknown.recall is not None:
+            recall = f" and {unknown.recall:.3f} of {unknown.documents:,} such documents found"
+        yield (
+            f"{single_line(str(task.unknown))}: where the highest score is below "
+            f"{unknown.value:+.3f} ({unknown.rule}; there coverage {unknown.coverage:.3f}, risk "
+            f"{unknown.risk:.3f}{recall})"
+        )
     bound = "no bound on the gap" if summary.gap is None else f"gap {summary.gap:.1e}"
     end = "converged" if summary.converged else "NOT converged"
     yield (

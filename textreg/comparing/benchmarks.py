@@ -145,7 +145,7 @@ def check_benchmark(benchmark: Benchmark, trains: bool, how: Holding) -> Checked
             "there are no documents to train on: give some, or compare saved models only."
         )
     if train is not None and trains:
-        train, target, _ = read_target(train, rare=how.rare)
+        train, target, *_ = read_target(train, rare=how.rare)
         codes, labels = target.task.strata(target.y)
         if test is None:
             rare = np.flatnonzero(np.bincount(codes) < 3)

@@ -17,7 +17,7 @@ from textreg.measure.evaluation import Evaluation
 from textreg.measure.multilabel import MultilabelEvaluation
 from textreg.measure.significance import Answers, Interval, SetAnswers, bootstrap, sign_test
 from textreg.model.model import Model
-from textreg.tasks import read_target
+from textreg.training.posing import pose
 from textreg.training.prepare import for_documents, make_features
 from textreg.training.settings import TrainingSettings
 from textreg.training.train import train_corpus
@@ -98,10 +98,11 @@ def compare(
         raise UsageError(
             "a comparison needs at least one benchmark, and different names for several."
         )
-    trains = any(isinstance(one, TrainingSettings) for one in ready.values())
-    rares = {one.rare for one in ready.values() if isinstance(one, TrainingSettings)}
+    trained = [one for one in ready.values() if isinstance(one, TrainingSettings)]
+    rares = {one.rare for one in trained}
     holding = Holding(test_share, seed)
-    if len(rares) == 1:  # once for all, before test documents are held out
+    # Once for all, before test documents are held out; that of the unknown is no rare label.
+    if len(rares) == 1 and all(one.unknown is None for one in trained):
         holding = Holding(test_share, seed, rares.pop())
         ready = {
             name: one if isinstance(one, Model) else one.replace(min_label=None)
@@ -110,7 +111,7 @@ def compare(
     checked = []
     for given in benchmarks:
         with _named_errors(given.name):
-            checked.append(check_benchmark(given, trains, holding))
+            checked.append(check_benchmark(given, bool(trained), holding))
     if len({one.test.multilabel for one in checked}) > 1:
         raise UsageError(
             "documents of some corpora have one label, and those of others several: compare on "
@@ -170,16 +171,21 @@ def _train(
         if benchmark.dev is not None:
             settings = settings.replace(dev=benchmark.dev)
         settings = for_documents(settings, benchmark.train)
-        how = settings.task, settings.loss, settings.multiclass
-        train = read_target(benchmark.train, *how, settings.rare).corpus
-        key = settings.vectorizer, settings.tokenizer, settings.refit, settings.rare
+        posed = pose(benchmark.train, settings)  # as in the training, which the features are for
+        key = (
+            settings.vectorizer,
+            settings.tokenizer,
+            settings.refit,
+            settings.rare,
+            settings.unknown,
+        )
         if key not in shared:
             start = time.perf_counter()
-            features = make_features(train, settings)
+            features = make_features(posed.corpus, posed.settings)
             shared[key] = features, time.perf_counter() - start
         features, seconds = shared[key]
         start = time.perf_counter()
-        model = train_corpus(train, settings, progress, features, partial=False)
+        model = train_corpus(benchmark.train, settings, progress, features, partial=False)
         seconds += time.perf_counter() - start
         return _measure(name, benchmark, model, seconds)
 

@@ -84,6 +84,12 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     at_least_one : bool, default False
         With several labels a document: predict one at least, if need be the one that comes nearest
         to its threshold.
+    unknown : str, optional
+        Label to predict for texts that belong to none of the others: where the highest score is
+        below a threshold chosen on held-out documents; never fitted itself.
+    unknown_rule : str, optional
+        Rule to choose that threshold by: coverage:C, risk:R, accuracy or f1; if not given, accuracy
+        with held-out documents of that label, else coverage:0.95.
     path : bool, default False
         Save the whole regularization path in the model.
     select : {'best', '1se', 'sparsest'}, default 'best'
@@ -159,6 +165,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         calibrate: str | None = None,
         threshold: Mapping[Any, str] | None = None,
         at_least_one: bool = False,
+        unknown: str | None = None,
+        unknown_rule: str | None = None,
         path: bool = False,
         select: str = "best",
         within: float | None = None,
@@ -198,6 +206,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self.calibrate = calibrate
         self.threshold = threshold
         self.at_least_one = at_least_one
+        self.unknown = unknown
+        self.unknown_rule = unknown_rule
         self.path = path
         self.select = select
         self.within = within
@@ -271,7 +281,9 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             raise DataError(f"y cannot be used: {error}") from error
         check_classes((classes if weights is None else np.unique(labels[weights > 0])).tolist())
         names = [str(label) for label in classes.tolist()]
-        rare = classes[:0] if self.rare_label is None else _as_class(self.rare_label, classes)
+        rare, unknown = (
+            _as_class(name, getattr(self, name), classes) for name in ("rare_label", "unknown")
+        )
         by_name: dict[str, Any] = {
             name: {str(key): it for key, it in value.items()}
             for name in ("class_weight", "threshold")
@@ -287,6 +299,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self.classes_ = kept
         # The model sorts its labels as strings: "10" comes before "9".
         self._order = np.array([known.index(str(label)) for label in kept.tolist()])
+        answers = np.concatenate([kept, unknown])  # of the codes of the model
+        self._answers = answers[[*np.argsort(self._order), *range(len(kept), len(answers))]]
         return self
 
     def decision_function(self, X: Iterable[Document]) -> Floats:
@@ -323,8 +337,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         codes = self.model_.decide(self.model_.decision_function(self._texts(X))).astype(np.int64)
-        class_of = np.argsort(self._order)  # index of the class of each label of the model
-        return np.asarray(self.classes_[class_of[codes]])
+        return np.asarray(self._answers[codes])
 
     def predict_proba(self, X: Iterable[Document]) -> Floats:
         """Predict the probabilities of the labels of texts.
@@ -348,8 +361,13 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         return self.model_.predict_proba(self._texts(X))[:, self._order]
 
 
-def _as_class(label: str, classes: NDArray[Any]) -> NDArray[Any]:
-    """A label that is not in y in the type of ``classes``; DataError if it cannot have that."""
+def _as_class(name: str, label: str | None, classes: NDArray[Any]) -> NDArray[Any]:
+    """The label that a parameter names in the type of ``classes``; none if it is None.
+
+    DataError if it cannot have that type.
+    """
+    if label is None:
+        return classes[:0]
     kind = classes.dtype.kind
     if kind in "US":
         return np.array([label])
@@ -359,6 +377,6 @@ def _as_class(label: str, classes: NDArray[Any]) -> NDArray[Any]:
         return np.array([label]).astype(classes.dtype)
     except ValueError:
         raise DataError(
-            f"rare_label is '{label}', but the labels in y are of the type {classes.dtype}: give a "
+            f"{name} is '{label}', but the labels in y are of the type {classes.dtype}: give a "
             "label of that type, or convert those in y to strings."
         ) from None

@@ -15,6 +15,7 @@ from textreg.measure.metrics import measure_numbers, wilson
 from textreg.measure.multilabel import MultilabelEvaluation, evaluate_lists
 
 if TYPE_CHECKING:
+    from textreg.measure.selective import Selective
     from textreg.records import Floats, Int64s
 
 
@@ -52,6 +53,8 @@ class Evaluation:
         model knows; None without probabilities.
     unknown : tuple of str
         The labels of documents that the model does not know, sorted.
+    selective : Selective or None
+        Coverage against risk, of models that do not answer every text.
     """
 
     documents: int
@@ -62,6 +65,7 @@ class Evaluation:
     confusion: Int64s
     log_loss: float | None = None
     unknown: tuple[str, ...] = ()
+    selective: Selective | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain numbers, texts, lists and dicts, ready for JSON."""
@@ -73,6 +77,7 @@ class Evaluation:
             "log_loss": self.log_loss,
             "classes": [score._asdict() for score in self.classes],
             "unknown": list(self.unknown),
+            "selective": None if self.selective is None else self.selective.to_dict(),
             "confusion": self.confusion.tolist(),
         }
 
@@ -143,7 +148,8 @@ def evaluate(
     labels : sequence of str
         The labels of the model, in the order of ``proba``.
     proba : ndarray of shape (documents, labels), optional
-        Predicted probabilities, for the log-loss and the LRAP.
+        Predicted probabilities, for the log-loss and the LRAP. Last labels may have none: that
+        leaves their documents out.
     where : callable, optional
         Names a document by its index in messages, such as ``Corpus.where``; default "document 1"
         and so on.
@@ -184,7 +190,7 @@ def evaluate(
         return evaluate_lists(labels_true, labels_pred, labels, proba)
     y, unknown = coded(labels_true, labels, where)
     warn_of_unknown(labels_true, labels, where)
-    known = y < len(labels)
+    known = y < (len(labels) if proba is None else proba.shape[1])
     every = (*labels, *unknown)
     codes = range(len(every))
     code_of = {label: code for code, label in enumerate(labels)}
@@ -202,8 +208,8 @@ def evaluate(
         ),
         confusion=metrics.confusion_matrix(y, predicted, labels=codes),
         log_loss=None
-        if proba is None
-        else float(metrics.log_loss(y[known], proba[known], labels=range(len(labels)))),
+        if proba is None or not known.any()
+        else float(metrics.log_loss(y[known], proba[known], labels=range(proba.shape[1]))),
         unknown=unknown,
     )
 

@@ -11,6 +11,7 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 ``loss``           name of the loss
 ``probabilistic``  whether scores stand for probabilities
 ``rare_label``     label that those of few training documents were joined into; or null
+``unknown``        answer for texts whose highest score is below its threshold; or null
 ``calibration``    of probabilities: :class:`textreg.measure.calibration.Calibration`; or null
 ``thresholds``     decision thresholds by label
 ``parts``          tokenizers in the order of their features, one at least, with stop words:
@@ -113,6 +114,7 @@ class Header:
     loss: str
     probabilistic: bool
     rare_label: str | None
+    unknown: str | None
     calibration: Calibration | None
     thresholds: dict[str, float]
     parts: tuple[SavedPart, ...]

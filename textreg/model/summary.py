@@ -235,6 +235,34 @@ class TipSummary:
 
 
 @dataclass(frozen=True)
+class UnknownSummary:
+    """The threshold below which a text gets the unknown label.
+
+    Attributes
+    ----------
+    rule : str
+        The rule it was chosen by, such as "coverage:0.95".
+    value : float
+        The threshold of the highest score.
+    documents : int
+        Documents held out that belong to none of the labels.
+    coverage : float
+        Share of the other documents held out that are answered.
+    risk : float
+        Share of errors among all documents held out that are answered.
+    recall : float or None
+        Share of the documents that belong to none of the labels and get the unknown label.
+    """
+
+    rule: str
+    value: float
+    documents: int
+    coverage: float
+    risk: float
+    recall: float | None
+
+
+@dataclass(frozen=True)
 class PathSummary:
     """The regularization path that the model keeps.
 
@@ -336,6 +364,8 @@ class TrainingSummary:
         Tolerance of the final fit.
     class_weight : str, dict of str to float, or None
         "balanced", or weights by label.
+    unknown : UnknownSummary or None
+        The threshold of the unknown label, where there is one.
     rare : RareSummary or None
         Labels that were left out or joined.
     interrupted : str or None
@@ -398,6 +428,7 @@ class TrainingSummary:
     iterations: int
     tol: float
     class_weight: str | dict[str, float] | None
+    unknown: UnknownSummary | None
     rare: RareSummary | None
     interrupted: str | None
     split: SplitSummary | None

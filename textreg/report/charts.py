@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from textreg.measure.reliability import Reliability
+from textreg.measure.selective import Selective
 from textreg.plotting.axes import (
     Box,
     Chart,
@@ -156,6 +157,25 @@ def stability(result: Stability) -> Markup:
     counted = ", ".join(f"{value:,} in {number}" for number, value in enumerate(result.histogram))
     return _svg(
         shapes, f"Features of the model by the number of fits that selected them: {counted}."
+    )
+
+
+def risk_coverage(selective: Selective) -> Markup:
+    """The share of errors among answered documents against the share of documents answered."""
+    coverages, risks = zip(*selective.curve, strict=True)
+    now = selective.now
+    most = max(*risks, now.risk, 0.01)
+    ticks = labeled([0, 0.25, 0.5, 0.75, 1])
+    chart = Chart(BOX, linear(0, 1, ticks=ticks), linear(0, most * 1.05))
+    shapes = chart.axes("coverage: share of documents answered", "risk: share of errors")
+    shapes.append(Outline(points=chart.points(coverages, risks), style="curve"))
+    tooltip = f"in use: coverage {now.coverage:.3f}, risk {now.risk:.3f}"
+    x, y = chart.x(now.coverage), chart.y(now.risk)
+    shapes.append(Circle(x=x, y=y, radius=5, style="dot", tooltip=tooltip))
+    return _svg(
+        shapes,
+        f"Risk against coverage; in use coverage {now.coverage:.3f} with risk {now.risk:.3f}, and "
+        f"risk {risks[-1]:.3f} if every document were answered.",
     )
 
 

@@ -109,6 +109,8 @@ def settings_facts(model: Model) -> tuple[Fact, ...]:
     for label, value in model.thresholds.items():
         chosen = None if summary is None else summary.thresholds.get(label)
         rule = "given" if chosen is None else chosen.rule
+        if label == model.task.unknown and summary is not None and summary.unknown is not None:
+            rule = summary.unknown.rule
         facts.append(Fact(f"threshold of {label}", f"{signed(value)} ({rule})"))
     if summary is not None:
         facts.append(Fact("tolerance of the gap", number(summary.tol)))

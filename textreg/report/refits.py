@@ -14,8 +14,9 @@ from textreg.explain.selection import places
 from textreg.plugins import registry
 from textreg.records import Corpus, MultiSolution, SkippedRowsBuilder
 from textreg.records.ragged import row_of, sums
-from textreg.tasks import Target, read_target
+from textreg.tasks import Target
 from textreg.training.fitting import fit_rows
+from textreg.training.posing import pose
 from textreg.training.prepare import Prepared, prepare
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search.choice import choose
@@ -135,6 +136,8 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
         cv=settings.cv or _parts(corpus),
         calibrate=None,
         threshold=None,
+        unknown=None,
+        unknown_rule=None,
         path=False,
         refit=True,
         tuning=Tuning(),
@@ -168,11 +171,10 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
 
 def _learned(corpus: Corpus, settings: TrainingSettings) -> tuple[Corpus, Target]:
     """The documents that a final fit has, and what it learns."""
-    how = settings.task, settings.loss, settings.multiclass
-    corpus, target, _ = read_target(corpus, *how, settings.rare)
-    dev, task = settings.dev, target.task
+    posed = pose(corpus, settings)
+    corpus, dev, task = posed.corpus, posed.settings.dev, posed.target.task
     if dev is None or not settings.refit:
-        return corpus, target
+        return corpus, posed.target
     y = task.targets(dev)
     if not task.known(y).all():
         known = np.flatnonzero(task.known(y))

@@ -56,6 +56,8 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
         class_weight=summary.class_weight,
         min_label=None if summary.rare is None else summary.rare.least,
         rare_label=None if summary.rare is None else summary.rare.label,
+        unknown=model.task.unknown,
+        unknown_rule=None if summary.unknown is None else summary.unknown.rule,
         seed=0 if split is None else split.seed,
         tol=summary.tol,
         **parts,
@@ -129,6 +131,8 @@ def fit_command(model: Model) -> list[str] | None:
             words += [f"--{key}", _value(value)]
     if summary.rare is not None:
         words += _flags("", {"min_label": summary.rare.least, "rare_label": summary.rare.label})
+    if summary.unknown is not None:
+        words += _flags("", {"unknown": model.task.unknown, "unknown_rule": summary.unknown.rule})
     weights = summary.class_weight
     if isinstance(weights, str):
         words += ["--class-weight", weights]

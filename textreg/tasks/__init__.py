@@ -16,6 +16,7 @@ from textreg.tasks.base import MULTICLASS, Options, Task
 from textreg.tasks.classification import Classification, check_classes, classification
 from textreg.tasks.multilabel import Multilabel
 from textreg.tasks.regression import Regression
+from textreg.tasks.unknown import parted, with_label
 
 if TYPE_CHECKING:
     from textreg.kinds import Loss
@@ -82,11 +83,14 @@ class Posed(NamedTuple):
         What is to be learned from them.
     rare : dict of str to int
         The labels that were left out or joined, and their numbers of documents.
+    aside : Corpus or None
+        The documents of the unknown label, which are not learned from.
     """
 
     corpus: Corpus
     target: Target
     rare: dict[str, int]
+    aside: Corpus | None
 
 
 def read_target(
@@ -95,6 +99,7 @@ def read_target(
     loss: str | Loss | None = None,
     multiclass: str = "ovr",
     rare: Rare = EVERY,
+    unknown: str | None = None,
 ) -> Posed:
     """The task that a training corpus poses, and its targets.
 
@@ -111,6 +116,8 @@ def read_target(
         One of :data:`MULTICLASS`.
     rare : Rare, optional
         What becomes of labels of few documents; by default they stay.
+    unknown : str, optional
+        The label of documents that belong to none of the others.
 
     Raises
     ------
@@ -120,11 +127,16 @@ def read_target(
     if name is None:
         name = Multilabel.name if corpus.multilabel else Classification.name
     family = TASKS[name]
+    aside = None
+    if unknown is not None:
+        corpus, aside = parted(corpus, with_label(corpus, unknown))
     corpus, counts = family.usable(corpus, rare.least, rare.label)
     task = family.of(corpus, find_loss(family.default_loss if loss is None else loss), multiclass)
     if rare.label in task.labels:
         task = replace(task, rare_label=rare.label)
-    return Posed(corpus, Target(task, task.targets(corpus)), counts)
+    if unknown is not None:
+        task = replace(task, unknown=unknown)
+    return Posed(corpus, Target(task, task.targets(corpus)), counts, aside)
 
 
 def check_options(name: str | None, options: Options) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from textreg.measure.evaluation import Evaluation, RegressionEvaluation
     from textreg.measure.multilabel import MultilabelEvaluation
     from textreg.measure.reliability import Reliability, ThresholdLine
+    from textreg.measure.selective import Unknown
     from textreg.measure.thresholds import Threshold
     from textreg.records import Bools, Corpus, Floats, Int64s
 
@@ -51,6 +52,19 @@ class Options(Protocol):
     def rare_label(self) -> str | None: ...
     @property
     def at_least_one(self) -> bool: ...
+    @property
+    def unknown(self) -> str | None: ...
+
+
+class Held(NamedTuple):
+    """Documents held out: scores (n, k) of fits that have not seen them, and targets (n,).
+
+    weights: (n,) how much each counts; None if all count the same.
+    """
+
+    scores: Floats
+    y: Targets
+    weights: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +87,9 @@ class Task(ABC):
     rare_label : str or None
         The label that all labels of few training documents were joined into; those of none count
         as this one, too.
+    unknown : str or None
+        The answer for texts that belong to none of the labels. It is not learned: a text gets it
+        where the highest score is below a threshold.
     name : str
         The user's option: ``textreg train --task NAME``.
     kind : str
@@ -83,6 +100,8 @@ class Task(ABC):
         Loss of a training that names none.
     discrete : bool
         Whether answers are right or wrong, and not only near or far.
+    rejects : bool
+        Whether there may be an :attr:`unknown` label.
     joint : bool
         Whether all weight vectors are fitted together, by ``Regularizer.solve_softmax``.
     multiclass : str or None
@@ -98,12 +117,14 @@ class Task(ABC):
     loss: str
     probabilistic: bool
     rare_label: str | None = None
+    unknown: str | None = None
 
     name: ClassVar[str]
     kind: ClassVar[str]
     metrics: ClassVar[tuple[str, ...]]
     default_loss: ClassVar[str]
     discrete: ClassVar[bool] = True
+    rejects: ClassVar[bool] = False
     joint: ClassVar[bool] = False
     multiclass: ClassVar[str | None] = None
     multilabel: ClassVar[bool] = False
@@ -126,6 +147,11 @@ class Task(ABC):
             raise UsageError(
                 f"every answer of a {cls.name} is one: leave out at_least_one, which is for "
                 "documents with several labels."
+            )
+        if options.unknown is not None and not cls.rejects:
+            raise UsageError(
+                f"an unknown label is for texts with one label each, not for {cls.name}: leave out "
+                "unknown."
             )
         if options.metric is not None and options.metric not in cls.metrics:
             raise UsageError(
@@ -189,6 +215,10 @@ class Task(ABC):
     @abstractmethod
     def known_targets(self, corpus: Corpus) -> Targets:
         """The same, with -1 for labels that are missing or not known."""
+
+    def outside(self, y: Targets) -> Bools:
+        """(n,) which targets are the :attr:`unknown` label, so belong to no label."""
+        return np.zeros(len(y), dtype=bool)
 
     @abstractmethod
     def rows(self, y: Targets) -> Floats:
@@ -337,7 +367,7 @@ class Task(ABC):
     def learns_from_held_out(self, options: Options) -> bool:
         """Whether a calibration or thresholds are learned from documents that no fit has seen."""
         asked = options.calibrate is not None or bool(options.threshold)
-        return asked or bool(self.threshold_rule)
+        return asked or options.unknown is not None or bool(self.threshold_rule)
 
     def check_thresholds(self, thresholds: Mapping[str, object]) -> None:
         """UsageError for thresholds that this task cannot have."""
@@ -349,6 +379,16 @@ class Task(ABC):
     ) -> dict[str, Threshold]:
         """The threshold of every label that has a rule, from documents that no fit has seen."""
         return {}
+
+    def choose_unknown(
+        self, rule: str | None, held: Held, aside: Held, thresholds: Mapping[str, float]
+    ) -> Unknown:
+        """The threshold of :attr:`unknown`, from documents that no fit has seen.
+
+        aside: documents that belong to none of the labels. thresholds: those of the labels. Errors
+        as for :func:`textreg.measure.selective.choose_unknown`.
+        """
+        raise NotImplementedError
 
     def threshold_table(
         self, scores: Floats, y: Targets, thresholds: Mapping[str, float]
@@ -384,8 +424,9 @@ class Task(ABC):
         """(n,) the side of each answer, whose score is explained."""
 
     def explained_of(self, scores: Floats, thresholds: Mapping[str, float]) -> Int64s:
-        """The same from scores, and the thresholds in use."""
-        return self.explained(self.decide(scores, thresholds))
+        """The same from scores and the thresholds in use; the best where :attr:`unknown` is."""
+        kept = {label: value for label, value in thresholds.items() if label != self.unknown}
+        return self.explained(self.decide(scores, kept))
 
     @abstractmethod
     def side_name(self, side: int) -> str:
@@ -404,5 +445,5 @@ class Task(ABC):
     @classmethod
     def from_header(cls, header: Mapping[str, Any]) -> Task:
         """The inverse; UsageError for labels or a loss that this task cannot have."""
-        fields = ("loss", "probabilistic", "rare_label")
+        fields = ("loss", "probabilistic", "rare_label", "unknown")
         return cls(tuple(header["labels"]), *(header[name] for name in fields))

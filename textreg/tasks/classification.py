@@ -16,8 +16,9 @@ from textreg.measure.evaluation import Evaluation, coded, evaluate, warn_of_unkn
 from textreg.measure.metrics import mean, measure_labels
 from textreg.measure.multilabel import MultilabelEvaluation
 from textreg.measure.reliability import Reliability, ThresholdLine, reliability, threshold_lines
+from textreg.measure.selective import RiskCurve, Unknown, choose_unknown
 from textreg.measure.thresholds import Threshold, ThresholdCurve, choose_threshold
-from textreg.tasks.base import Options, Task
+from textreg.tasks.base import Held, Options, Task
 from textreg.tasks.rare import documents_of_labels, rare_labels, warn_if_ids, warn_of_left_out
 
 if TYPE_CHECKING:
@@ -40,11 +41,14 @@ class Classification(Task):
     name = "classification"
     metrics: ClassVar[tuple[str, ...]] = ("accuracy", "macro-f1", "log-loss")
     default_loss = "logistic"
+    rejects = True
 
     def __post_init__(self) -> None:
         if len(self.labels) < 2 or len(set(self.labels)) != len(self.labels):
             raise UsageError(f"a model needs two or more distinct labels, not {list(self.labels)}.")
         check_rare_label(self.rare_label, self.labels)
+        if self.unknown in self.labels:
+            raise UsageError(f"the unknown label '{self.unknown}' is a label of the model as well.")
 
     @classmethod
     def check_options(cls, options: Options) -> None:
@@ -91,7 +95,7 @@ class Classification(Task):
     # -- targets --------------------------------------------------------------------------------
 
     def targets(self, corpus: Corpus) -> Targets:
-        return coded(self._counted(corpus), self.labels, corpus.where)[0]
+        return coded(self._counted(corpus), self.answerable, corpus.where)[0]
 
     def dev_targets(self, dev: Corpus) -> Targets:
         if not len(dev) or dev.labels is None:
@@ -100,18 +104,28 @@ class Classification(Task):
                 "(--dev)."
             )
         y = self.targets(dev)
-        warn_of_unknown(dev.labels, self.labels, dev.where, self.rare_label)
+        warn_of_unknown(dev.labels, self.answerable, dev.where, self.rare_label or self.unknown)
         return y
 
     def _counted(self, corpus: Corpus) -> Sequence[str | None]:
-        """The labels of documents as they count: those that are not known as the rare one."""
+        """The labels of documents as they count: those not known as the rare or unknown one."""
         labels: Sequence[str | None] = corpus.labels or [None] * len(corpus)
-        if self.rare_label is None:
+        count_as, known = self.rare_label or self.unknown, {*self.answerable, "", None}
+        if count_as is None:
             return labels
-        return [label if not label or label in self.labels else self.rare_label for label in labels]
+        return [label if label in known else count_as for label in labels]
+
+    @property
+    def answerable(self) -> tuple[str, ...]:
+        """The labels, and the unknown one if there is one."""
+        return self.labels if self.unknown is None else (*self.labels, self.unknown)
 
     def known(self, y: Targets) -> Bools:
         return np.asarray(y < len(self.labels))
+
+    def outside(self, y: Targets) -> Bools:
+        none = len(self.labels) if self.unknown is not None else -1
+        return np.asarray(y == none)
 
     def known_targets(self, corpus: Corpus) -> Targets:
         code_of = {label: code for code, label in enumerate(self.labels)}
@@ -153,7 +167,7 @@ class Classification(Task):
     # -- scores ---------------------------------------------------------------------------------
 
     def answers(self, y: Targets) -> list[Any]:
-        return [self.labels[code] for code in y.tolist()]
+        return [self.answerable[code] for code in y.tolist()]
 
     def text(self, answer: Any) -> str:
         return str(answer)
@@ -181,15 +195,21 @@ class Classification(Task):
         thresholds: Mapping[str, float],
         calibration: Calibration | None,
     ) -> Evaluation | MultilabelEvaluation:
-        if corpus.labels is not None and self.rare_label is not None:
-            warn_of_unknown(corpus.labels, self.labels, corpus.where, self.rare_label)
-        return evaluate(
+        count_as, names = self.rare_label or self.unknown, self.answerable
+        if corpus.labels is not None and count_as is not None:
+            warn_of_unknown(corpus.labels, names, corpus.where, count_as)
+        result = evaluate(
             self._counted(corpus),
-            [self.labels[code] for code in self.decide(scores, thresholds).tolist()],
-            self.labels,
+            [names[code] for code in self.decide(scores, thresholds).tolist()],
+            names,
             self.probabilities(scores, calibration) if self.probabilistic else None,
             where=corpus.where,
         )
+        if self.unknown not in thresholds:
+            return result
+        curve = self.risk_curve(Held(scores, self.targets(corpus)), thresholds)
+        label = str(self.unknown)
+        return replace(result, selective=curve.table(label, thresholds[label]))
 
     @abstractmethod
     def arranged(self, scores: Floats, order: Int64s) -> Floats:
@@ -234,9 +254,48 @@ class Classification(Task):
 
     # -- thresholds -----------------------------------------------------------------------------
 
+    def decide(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Targets:
+        """The best label; the unknown one if the confidence is below its threshold."""
+        thresholds = thresholds or {}
+        best = self._best(scores, thresholds)
+        if self.unknown not in thresholds:
+            return best
+        answered = self.confidence(scores, thresholds) >= thresholds[str(self.unknown)]
+        return np.where(answered, best, len(self.labels))
+
+    @abstractmethod
+    def _best(self, scores: Floats, thresholds: Mapping[str, float]) -> Int64s:
+        """(n,) the label that scores speak for most, given the thresholds of labels."""
+
+    @abstractmethod
+    def confidence(self, scores: Floats, thresholds: Mapping[str, float]) -> Floats:
+        """(n,) the highest score, less its label's threshold: low where every label says no."""
+
+    def risk_curve(self, held: Held, thresholds: Mapping[str, float]) -> RiskCurve:
+        """Coverage and risk of every threshold that the unknown label could have."""
+        scores, y = self.as_table(held.scores), held.y
+        return RiskCurve.of(
+            self.confidence(scores, thresholds),
+            ~self.outside(y),
+            self._best(scores, thresholds) == y,
+            held.weights,
+        )
+
+    def choose_unknown(
+        self, rule: str | None, held: Held, aside: Held, thresholds: Mapping[str, float]
+    ) -> Unknown:
+        pair = (held, aside)
+        weights = [np.ones(len(one.y)) if one.weights is None else one.weights for one in pair]
+        both = Held(
+            np.vstack([self.as_table(one.scores) for one in pair]),
+            np.concatenate([one.y for one in pair]),
+            np.concatenate(weights),
+        )
+        return choose_unknown(rule, self.risk_curve(both, thresholds), str(self.unknown))
+
     def check_thresholds(self, thresholds: Mapping[str, object]) -> None:
         for label in thresholds:
-            if label not in self.labels:
+            if label not in self.answerable:
                 raise UsageError(
                     f"threshold names the label '{label}', which is not there."
                     f"{did_you_mean(label, self.labels)} There are: {', '.join(self.labels)}."
@@ -259,6 +318,8 @@ class Classification(Task):
         self, scores: Floats, y: Targets, thresholds: Mapping[str, float]
     ) -> dict[str, tuple[ThresholdLine, ...]]:
         """See :func:`textreg.measure.reliability.threshold_lines`; others keep theirs."""
+        if not self.known(y).any():
+            return {}
         return {
             label: threshold_lines(
                 self._curve(label, scores, y, thresholds), self._in_use(label, thresholds)
@@ -323,9 +384,9 @@ class Binary(Classification):
     def rows(self, y: Targets) -> Floats:
         return np.where(y == 1, 1.0, -1.0)[None]
 
-    def decide(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Int64s:
+    def _best(self, scores: Floats, thresholds: Mapping[str, float]) -> Int64s:
         """The second label above its threshold, or up to minus that of the first."""
-        table, thresholds = self.as_table(scores)[:, 0], thresholds or {}
+        table = self.as_table(scores)[:, 0]
         first, second = self.labels
         if first in thresholds:
             return np.asarray(-table <= thresholds[first], dtype=np.int64)
@@ -334,6 +395,9 @@ class Binary(Classification):
     def certainty(self, scores: Floats, y_true: Targets, thresholds: Mapping[str, float]) -> Floats:
         first, second = self._offsets(thresholds)
         return np.asarray(np.abs(self.as_table(scores)[:, 0] - second + first))
+
+    def confidence(self, scores: Floats, thresholds: Mapping[str, float]) -> Floats:
+        return self.certainty(scores, np.zeros(0), thresholds)
 
     def arranged(self, scores: Floats, order: Int64s) -> Floats:
         # The sign says which of both labels a score is for.
@@ -358,9 +422,9 @@ class Binary(Classification):
         self, scores: Floats, y: Targets, calibration: Calibration | None = None
     ) -> Reliability | None:
         """Of the probability of the second label."""
-        if not self.probabilistic:
-            return None
         scores, y = self._only_known(scores, y)
+        if not self.probabilistic or not len(y):
+            return None
         of_second = self.probabilities(scores, calibration)[:, 1]
         return reliability(of_second, y == 1, self.labels[1])
 
@@ -371,7 +435,7 @@ class Binary(Classification):
 
     def check_thresholds(self, thresholds: Mapping[str, object]) -> None:
         super().check_thresholds(thresholds)
-        if len(thresholds) > 1:
+        if len(thresholds.keys() - {self.unknown}) > 1:
             raise UsageError(
                 "of two labels only one can have a threshold: it decides for the other too."
             )
@@ -399,9 +463,12 @@ class Multiclass(Classification):
     def as_scores(self, table: Floats) -> Floats:
         return np.ascontiguousarray(table)
 
-    def decide(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Targets:
+    def _best(self, scores: Floats, thresholds: Mapping[str, float]) -> Int64s:
         """The label of the highest score less its threshold, the first one of equal ones."""
-        return np.asarray((scores - self._offsets(thresholds or {})).argmax(axis=1))
+        return np.asarray((scores - self._offsets(thresholds)).argmax(axis=1))
+
+    def confidence(self, scores: Floats, thresholds: Mapping[str, float]) -> Floats:
+        return np.asarray((scores - self._offsets(thresholds)).max(axis=1))
 
     def certainty(self, scores: Floats, y_true: Targets, thresholds: Mapping[str, float]) -> Floats:
         ranked = np.sort(scores - self._offsets(thresholds), axis=1)
@@ -432,9 +499,9 @@ class Multiclass(Classification):
         self, scores: Floats, y: Targets, calibration: Calibration | None = None
     ) -> Reliability | None:
         """Of the probability of each document's most probable label."""
-        if not self.probabilistic:
-            return None
         scores, y = self._only_known(scores, y)
+        if not self.probabilistic or not len(y):
+            return None
         proba = self.probabilities(scores, calibration)
         best = proba.argmax(axis=1)
         return reliability(proba[np.arange(len(proba)), best], best == y)

@@ -48,6 +48,7 @@ class Multilabel(Multiclass):
     metrics: ClassVar[tuple[str, ...]] = ("micro-macro-f1", "micro-f1", "macro-f1", "log-loss")
     multilabel = True
     threshold_rule = "joint-f1"
+    rejects = False
 
     def __post_init__(self) -> None:
         if not self.labels or len(set(self.labels)) != len(self.labels):

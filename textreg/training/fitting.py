@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from textreg.errors import UsageError
 from textreg.kinds import Regularizer
 from textreg.measure.calibration import Calibration
+from textreg.measure.selective import Unknown
 from textreg.measure.thresholds import Threshold
 from textreg.plugins import calls
 from textreg.records import MultiSolution, Solution, Unsmoothed
+from textreg.tasks.base import Held
 from textreg.training.prepare import Prepared
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search.context import SearchContext
 from textreg.training.search.searching import SearchResult
-from textreg.training.search.selection import MeasuredSetting
+from textreg.training.search.selection import MeasuredSetting, held_weights
 from textreg.training.search.trials import Fold, Problems, Start, dense
-from textreg.training.settings import TrainingSettings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     from textreg.records import Floats
+
+
+class FromHeld(NamedTuple):
+    """What is learned from held-out documents; nothing unless it was asked for."""
+
+    calibration: Calibration | None = None
+    thresholds: Mapping[str, Threshold] = MappingProxyType({})
+    unknown: Unknown | None = None
 
 
 class FinalFit(NamedTuple):
@@ -44,8 +55,15 @@ class FinalFit(NamedTuple):
     problems: Problems
     fitted: MultiSolution
     stopped: str | None
-    calibration: Calibration | None
-    thresholds: dict[str, Threshold]
+    learned: FromHeld
+
+    @property
+    def cuts(self) -> dict[str, float]:
+        """The thresholds by label, that of the unknown one included."""
+        cuts = {label: chosen.value for label, chosen in self.learned.thresholds.items()}
+        if self.learned.unknown is not None:
+            cuts[str(self.data.task.unknown)] = self.learned.unknown.value
+        return cuts
 
     @property
     def nonzero(self) -> int:
@@ -80,7 +98,7 @@ def _fit_one(context: SearchContext, best: MeasuredSetting | None, work: Work) -
     settings = context.settings
     data, folds, _ = context.prepared_for(best)
     regularizer = best.regularizer if best else settings.reg
-    calibration, thresholds = _calibrate(regularizer, folds, settings, work)
+    learned = _learn_from_held(regularizer, data, folds, context, work)
     if folds and not settings.refit:
         rows = context.documents.splits[0].train
         problems: Problems = replace(folds[0], problem=folds[0].problem.replace(tol=settings.tol))
@@ -94,23 +112,36 @@ def _fit_one(context: SearchContext, best: MeasuredSetting | None, work: Work) -
     fitted, stopped = fit_rows(regularizer, problems, best.starts if best else None, work)
     if fitted.converged:
         stopped = None
-    return FinalFit(
-        best, regularizer, data, folds, rows, problems, fitted, stopped, calibration, thresholds
-    )
+    return FinalFit(best, regularizer, data, folds, rows, problems, fitted, stopped, learned)
 
 
-def _calibrate(
-    regularizer: Regularizer, folds: Sequence[Fold], settings: TrainingSettings, work: Work
-) -> tuple[Calibration | None, dict[str, Threshold]]:
-    """The calibration and the thresholds, from held-out documents."""
+def _learn_from_held(
+    regularizer: Regularizer,
+    data: Prepared,
+    folds: Sequence[Fold],
+    context: SearchContext,
+    work: Work,
+) -> FromHeld:
+    """What is learned from held-out documents."""
+    settings = context.settings
     if not folds or not folds[0].task.learns_from_held_out(settings):
-        return None, {}
-    task = folds[0].task
-    scores, y_true = held_out(regularizer, folds, work)
+        return FromHeld()
+    task, aside = folds[0].task, context.documents.aside
+    X = data.X[:0] if aside is None else data.encoder.transform(aside.texts)
+    held = held_out(regularizer, folds, work, X)
     calibration = None
     if settings.calibrate is not None:
-        calibration = task.calibrate(settings.calibrate, scores, y_true)
-    return calibration, task.choose_thresholds(settings.threshold or {}, scores, y_true)
+        calibration = task.calibrate(settings.calibrate, held.usual.scores, held.usual.y)
+    thresholds = task.choose_thresholds(settings.threshold or {}, held.usual.scores, held.usual.y)
+    unknown = None
+    if settings.unknown is not None:
+        n, k = len(held.aside), len(folds)
+        weights = np.zeros(0) if aside is None else np.tile(aside.weights, k) / k
+        outside = Held(held.aside, np.full(n, len(task.labels)), weights)
+        cuts = {label: one.value for label, one in thresholds.items()}
+        unknown = task.choose_unknown(settings.unknown_rule, held.new, outside, cuts)
+        unknown = unknown._replace(documents=X.shape[0])
+    return FromHeld(calibration, thresholds, unknown)
 
 
 def fit_rows(
@@ -129,17 +160,36 @@ def fit_rows(
     return fitted[0] if problems.task.joint else _join(fitted), run.stopped
 
 
+class HeldOut(NamedTuple):
+    """Scores of documents by fits that have not seen them.
+
+    usual: everything held out. new: the same as a model meets new documents: see
+    :meth:`Fold.X_new`. aside: (folds * documents, k) in the same way, others by the fit of every
+    fold.
+    """
+
+    usual: Held
+    new: Held
+    aside: Floats
+
+
 def held_out(
-    regularizer: Regularizer, folds: Sequence[Fold], work: Work = ALONE
-) -> tuple[Floats, NDArray[Any]]:
-    """Scores (n, k) of everything held out, by fits that have not seen it, and its targets."""
+    regularizer: Regularizer, folds: Sequence[Fold], work: Work, aside: csr_array
+) -> HeldOut:
+    """Everything held out, and documents that are ``aside``, by fits that have not seen them."""
     quiet = replace(work, progress=None)
-    scores = []
+    usual: list[Floats] = []
+    new: list[Floats] = []
+    others: list[Floats] = []
     for fold in folds:
         fitted, _ = fit_rows(regularizer, fold, None, quiet)
-        X = fold.X_new() if fold.task.threshold_rule else fold.X_held
-        scores.append(X @ fitted.w.T + fitted.b)
-    return np.vstack(scores), np.concatenate([fold.y_held for fold in folds])
+        tables = (fold.X_held, fold.X_new(), fold.X_new(aside))
+        for X, scores in zip(tables, (usual, new, others), strict=True):
+            scores.append(X @ fitted.w.T + fitted.b)
+    y, weights = np.concatenate([fold.y_held for fold in folds]), held_weights(folds)
+    as_new = Held(np.vstack(new), y, weights)
+    first = as_new if folds[0].task.threshold_rule else Held(np.vstack(usual), y, weights)
+    return HeldOut(first, as_new, np.vstack(others))
 
 
 def _fit(

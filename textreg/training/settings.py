@@ -11,6 +11,7 @@ from textreg.features.vectorize import Vectorizer
 from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Plugin, Regularizer, Tokenizer
 from textreg.losses import LOSSES
 from textreg.measure.calibration import METHODS
+from textreg.measure.selective import parse_unknown_rule
 from textreg.measure.thresholds import parse_rule
 from textreg.params import Param, Parametrized, param
 from textreg.plugins import registry
@@ -71,6 +72,12 @@ def check_rules(rules: Mapping[str, str]) -> Mapping[str, str] | None:
     for rule in rules.values():
         parse_rule(rule)
     return rules or None
+
+
+def check_unknown_rule(rule: str) -> str:
+    """The rule for the unknown label; UsageError for an unknown rule."""
+    parse_unknown_rule(rule)
+    return rule
 
 
 class TrainingSettings(Parametrized):
@@ -195,6 +202,19 @@ class TrainingSettings(Parametrized):
         help="with several labels a document: predict one at least, if need be the "
         "one that comes nearest to its threshold",
     )
+    unknown: str | None = param(
+        default=None,
+        metavar="LABEL",
+        help="label to predict for texts that belong to none of the others: where the highest "
+        "score is below a threshold chosen on held-out documents; never fitted itself",
+    )
+    unknown_rule: str | None = param(
+        default=None,
+        convert=check_unknown_rule,
+        metavar="RULE",
+        help="rule to choose that threshold by: coverage:C, risk:R, accuracy or f1; if not given, "
+        "accuracy with held-out documents of that label, else coverage:0.95",
+    )
     path: bool = param(default=False, help="save the whole regularization path in the model")
     tuning: Tuning = param(
         default=Tuning(), convert=as_given, help="how hyperparameters are searched"
@@ -225,6 +245,16 @@ class TrainingSettings(Parametrized):
                 "on: give one of them."
             )
         check_options(self.task, self)
+        if self.unknown_rule is not None and self.unknown is None:
+            raise UsageError(
+                "unknown_rule is for an unknown label: name that too (--unknown LABEL), or leave "
+                "unknown_rule out."
+            )
+        if self.unknown is not None and self.unknown == self.rare_label:
+            raise UsageError(
+                f"'{self.unknown}' cannot be both the label of rare labels, which is learned, and "
+                "the unknown one, which is not: give two names (--rare-label, --unknown)."
+            )
         if self.unlabeled is not None and self.reg.needs != "graph":
             raise UsageError(
                 f"{self.reg.label()} makes no use of unlabeled documents; regularizers with a "

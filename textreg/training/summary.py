@@ -23,6 +23,7 @@ from textreg.model.summary import (
     ThresholdSummary,
     TipSummary,
     TrainingSummary,
+    UnknownSummary,
     UnsmoothedSummary,
 )
 from textreg.records import SelectionReport, Unsmoothed
@@ -72,6 +73,7 @@ def training_summary(
         iterations=fitted.iterations,
         tol=settings.tol,
         class_weight=weight if isinstance(weight, (str, type(None))) else dict(weight),
+        unknown=fit.learned.unknown and UnknownSummary(*fit.learned.unknown),
         rare=RareSummary(*settings.rare, dict(context.documents.rare))
         if context.documents.rare
         else None,
@@ -85,10 +87,10 @@ def training_summary(
         dev=None if best is None else _dev_metrics(context, best),
         search=() if best is None else _search_points(settings, result.measured),
         refit=best is not None and settings.refit,
-        calibration=None if fit.calibration is None else fit.calibration.method,
+        calibration=None if fit.learned.calibration is None else fit.learned.calibration.method,
         thresholds={
             label: ThresholdSummary(rules.get(label, task.threshold_rule), *threshold)
-            for label, threshold in fit.thresholds.items()
+            for label, threshold in fit.learned.thresholds.items()
         },
         plugins=tuple(PartOrigin(**origin) for origin in settings.plugins()),
         path=None if path is None else PathSummary(path.parameter, len(path)),

@@ -18,8 +18,8 @@ from textreg.model.summary import TrainingSummary
 from textreg.plugins.overdue import limited
 from textreg.records import Corpus
 from textreg.records.documents import check_documents
-from textreg.tasks import read_target
 from textreg.training.fitting import fit_best
+from textreg.training.posing import pose
 from textreg.training.prepare import CUT_ALREADY, for_documents
 from textreg.training.regularization_path import fit_path, path_parameter
 from textreg.training.running import Progress, Work
@@ -164,17 +164,15 @@ def train_corpus(
     work = Work(settings.jobs, progress, deadline, partial=partial)
     clock = [time.perf_counter()]
     report = progress or _silent
-    corpus, target, rare = read_target(
-        corpus, settings.task, settings.loss, settings.multiclass, settings.rare
-    )
-    target.task.check_options(settings)
-    target = target._replace(task=target.task.with_options(settings))
+    training = pose(corpus, settings)
+    corpus, settings, target = training.corpus, training.settings, training.target
     target.task.check_thresholds(settings.threshold or {})
     if settings.path:
         path_parameter(settings.reg)  # refused before long work
     if not settings.vectorizer.strip_html:
         warn_of_html(corpus)
-    documents = SplitCorpus(corpus, target, splits_of(corpus, target, settings), rare)
+    splits = splits_of(corpus, target, settings)
+    documents = SplitCorpus(corpus, target, splits, training.rare, training.weighed(splits))
     context = SearchContext(documents, settings, features, journal_of(corpus, settings))
     address = settings.tuning.address if documents.splits else None
     with connected(address, settings.reg) as cluster, limited(work.deadline, seconds):
@@ -200,8 +198,8 @@ def train_corpus(
         encoder=fit.data.encoder,
         weights=fit.fitted.w,
         intercepts=fit.fitted.b,
-        calibration=fit.calibration,
-        thresholds={label: chosen.value for label, chosen in fit.thresholds.items()},
+        calibration=fit.learned.calibration,
+        thresholds=fit.cuts,
         path=path,
         summary=summary,
     )

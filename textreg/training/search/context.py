@@ -23,7 +23,9 @@ from textreg.training.search.spaces import changed, combinations
 from textreg.training.search.tuning import Tuning
 from textreg.training.settings import TrainingSettings
 
-MAY_DIFFER = ("metric", "refit", "calibrate", "threshold", "path", "tuning", "jobs")
+MAY_DIFFER = (
+    *("metric", "refit", "calibrate", "threshold", "unknown_rule", "path", "tuning", "jobs"),
+)
 """Settings that may change when a search is resumed: no trial depends on them."""
 
 BY_CONTENT = ("dev", "unlabeled")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from textreg.features.vectorize import Features
 from textreg.records import Corpus
 from textreg.tasks import Target
+from textreg.training.posing import Aside
 from textreg.training.prepare import Prepared, make_features, prepare
 from textreg.training.search.splits import Split
 from textreg.training.search.trials import Fold
@@ -27,13 +28,15 @@ FeatureValues = tuple[Any, ...]
 class SplitCorpus:
     """A corpus with its targets and its splits.
 
-    rare: the labels that were left out or joined, and their numbers of documents.
+    rare: the labels that were left out or joined, and their numbers of documents. aside: documents
+    of the unknown label, if there are some.
     """
 
     corpus: Corpus
     target: Target
     splits: Sequence[Split]
     rare: Mapping[str, int] = field(default_factory=dict)
+    aside: Aside | None = None
 
 
 class PreparedFolds(NamedTuple):

@@ -48,6 +48,7 @@ def splits_of(corpus: Corpus, target: Target, settings: TrainingSettings) -> lis
             return time_folds(codes, labels, moments(corpus.time_of, corpus.where), settings.cv)
         return folds(codes, labels, settings.cv, settings.seed)
     tuned = settings.calibrate is not None or settings.threshold or settings.path
+    tuned = tuned or settings.unknown is not None
     if settings.holdout is None and not settings.searches and not tuned:
         if corpus.group_of is not None or corpus.time_of is not None:
             raise UsageError(

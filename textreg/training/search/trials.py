@@ -110,15 +110,16 @@ class Fold(Problems):
     weights_held: Floats | None = None
     normed: tuple[tuple[int, int], ...] = field(default=(), kw_only=True)
 
-    def X_new(self) -> csr_array:
-        """The held-out documents as a model meets new ones, which does not know all their features.
+    def X_new(self, rows: csr_array | None = None) -> csr_array:
+        """Held-out documents as a model meets new ones, which does not know all their features.
 
         Those that no fitted document has are dropped, and rows are scaled to length 1 again. Else
-        their scores are nearer to the intercept than those of new documents will be.
+        their scores are nearer to the intercept than those of new documents will be. rows: other
+        documents that are not fitted; by default :attr:`X_held`.
         """
         known = np.zeros(self.X_held.shape[1], dtype=bool)
         known[self.problem.X.indices] = True
-        X = self.X_held.copy()
+        X = (self.X_held if rows is None else rows).copy()
         X.data[~known[X.indices]] = 0.0
         document = row_of(X.indptr)
         for start, end in self.normed:
