@@ -207,6 +207,7 @@ class Classification(Task):
         )
         if self.unknown not in thresholds:
             return result
+        assert isinstance(result, Evaluation)  # every document has one label
         curve = self.risk_curve(Held(scores, self.targets(corpus)), thresholds)
         label = str(self.unknown)
         return replace(result, selective=curve.table(label, thresholds[label]))
