@@ -510,7 +510,8 @@ def test_rows_that_cannot_be_used_are_left_out_on_request(cli: Cli, tmp_path: Pa
     stopped = cli("train", path, "-o", model)
     assert stopped.code == 1
     assert "rows.csv:22" in stopped.err
-    told = f"Warning: 1 of 21 rows cannot be read and are left out: 1 label is empty ({path}:22).\n"
+    what = f"1 label is empty, in column 'label' ({path}:22)"
+    told = f"Warning: 1 of 21 rows cannot be read and are left out: {what}.\n"
     result = cli("train", path, "-o", model, "--on-error", "skip")
     assert result.code == 0
     assert "20 documents" in result.out

@@ -240,7 +240,7 @@ def test_standard_input(stdin, pack: Callable[[bytes], bytes]) -> None:
 def test_guessed_columns(write, header: str, text: str, label: str) -> None:
     corpus = read_corpus(write("a.csv", f"{header}\n1,2,3\n"))
     assert corpus.columns["text"] == f"{text} (guessed)"
-    assert corpus.columns["label"] == f"{label} (guessed)"
+    assert corpus.columns["label"].startswith(f"{label} (guessed")
     names = header.split(",")
     assert list(corpus.texts) == [str(names.index(text) + 1)]
     assert corpus.labels == [str(names.index(label) + 1)]
@@ -546,3 +546,15 @@ def test_real_corpora_are_read_whole(data_dir: Path) -> None:
     assert len(set(corpus.labels or ())) == 20
     with gzip.open(data_dir / "data" / "20news" / "train.jsonl.gz", "rt", encoding="utf-8") as file:
         assert list(corpus.texts[:11314]) == [json.loads(line)["text"] for line in file]
+
+
+def test_other_columns_that_may_hold_labels_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.csv"
+    path.write_text("review,topic,sentiment\na,x,pos\nb,y,neg\n")
+    corpus = read_corpus([str(path)])
+    assert corpus.labels == ["pos", "neg"]
+    told = "sentiment (guessed; --label-col takes another, such as topic)"
+    assert corpus.columns["label"] == told
+    assert read_corpus([str(path)], label_col="topic").columns["label"] == "topic"
+    path.write_text("review,sentiment\na,pos\n")
+    assert read_corpus([str(path)]).columns["label"] == "sentiment (guessed)"

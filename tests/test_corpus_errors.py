@@ -46,8 +46,8 @@ def file(tmp_path: Path):
 
 # Row by row: (name, content, line, what is wrong, what mends it). All can be left out.
 ROWS = [
-    ("a.csv", "label,text\ngood,a\n,b\n", 3, "label is empty.", "Fix the row"),
-    ("a.csv", "label,text\n  ,b\n", 2, "label is empty.", "Fix the row"),
+    ("a.csv", "label,text\ngood,a\n,b\n", 3, "label is empty, in column 'label'.", "Fix the row"),
+    ("a.csv", "label,text\n  ,b\n", 2, "label is empty, in column 'label'.", "Fix the row"),
     (
         "a.csv",
         "label,text\ngood,a, b\n",
@@ -102,7 +102,13 @@ ROWS = [
     ("a.jsonl", '{"text": null, "label": "x"}', 1, "'text' is missing.", "Fix the row"),
     ("a.jsonl", '{"text": 7, "label": "x"}', 1, "'text' is 7, not a text.", "Fix the row"),
     ("a.jsonl", '{"text": "a", "label": null}', 1, "'label' is missing.", "Fix the row"),
-    ("a.jsonl", '{"text": "a", "label": "\\t"}', 1, "label is empty.", "Fix the row"),
+    (
+        "a.jsonl",
+        '{"text": "a", "label": "\\t"}',
+        1,
+        "label is empty, in column 'label'.",
+        "Fix the row",
+    ),
     ("a.jsonl", '{"text": "a", "label": NaN}', 1, "'label' is NaN, not a text.", "Fix the row"),
     (
         "a.jsonl",
@@ -228,7 +234,9 @@ def test_empty_standard_input(monkeypatch) -> None:
 def test_no_row_that_can_be_used(file) -> None:
     path = file("a.csv", "label,text\n,a\n,b\n")
     message = refusal(path, on_error="skip")
-    assert message.startswith(f"{path}:2: label is empty. None of the 2 rows can be used")
+    assert message.startswith(
+        f"{path}:2: label is empty, in column 'label'. None of the 2 rows can be used"
+    )
 
 
 @pytest.mark.parametrize(

@@ -332,6 +332,28 @@ def test_contributions_add_up_and_removals_are_exact(weighting: str) -> None:
     assert [TEXTS[0][word.start : word.end] for word in pieces] == ["G", "g"]
 
 
+@pytest.mark.parametrize("weighting", ["count", "unit", "tfidf"])
+@pytest.mark.parametrize("kept", [0, 1, 2], ids=["words", "pieces", "none"])
+def test_a_part_without_weights_contributes_nothing(weighting: str, kept: int) -> None:
+    trained = textreg.train(
+        TEXTS,
+        LABELS,
+        tokenizer=["words", "chars"],
+        weighting=weighting,
+        reg="ridge",
+        reg_l2=0.1,
+    )
+    start = len(trained.encoder.parts[0].names)
+    weights = trained.weights.copy()
+    weights[:, start:] *= kept == 1
+    weights[:, :start] *= kept == 0
+    model = textreg.Model(trained.task, trained.encoder, weights, trained.intercepts)
+    for explanation in explain(model, TEXTS, of="p"):
+        total = sum(word.value for word in explanation.words) + explanation.intercept
+        assert total == pytest.approx(explanation.score, abs=1e-12)
+        assert {word.feature.startswith("chars: ") for word in explanation.words} <= {kept == 1}
+
+
 # The command line
 
 

@@ -140,10 +140,11 @@ def _occurrence_values(model: Model, part: Part, rows: Int64s, signs: Floats) ->
     entries = row_of(counts.indptr) * size + counts.indices
     place = np.searchsorted(entries, document * size + features.ids)
     contributions = (values.data / counts.data)[place] * signs[document]
-    if len(encoder.names):
-        column = encoder.column_of[features.ids] if encoder.columns is not None else features.ids
-        weights = model.weights[rows[document], column + part.first]
-        contributions *= np.where(column >= 0, weights, 0.0)
+    if not len(encoder.names):
+        return np.zeros_like(contributions)
+    column = encoder.column_of[features.ids] if encoder.columns is not None else features.ids
+    weights = model.weights[rows[document], column + part.first]
+    contributions *= np.where(column >= 0, weights, 0.0)
     return contributions
 
 

@@ -88,6 +88,8 @@ class TableColumns:
         Name by role, once :meth:`find` has chosen.
     guessed : list of str
         The roles whose columns were chosen by a well-known name.
+    others : list of str
+        Further columns with well-known names of a label.
     """
 
     def __init__(
@@ -104,6 +106,7 @@ class TableColumns:
         self.multilabel = multilabel or label_sep is not None
         self.chosen: dict[str, str] = {}
         self.guessed: list[str] = []
+        self.others: list[str] = []
 
     @property
     def numbered(self) -> bool:
@@ -139,13 +142,21 @@ class TableColumns:
             chosen[role] = name
         self.chosen = chosen
         self.guessed = [role for role in chosen if self.wanted[role] is None]
+        usual = self._usual("label", names)
+        self.others = [name for name in usual if name not in chosen.values()]
 
     def described(self) -> dict[str, str]:
         """The name of every column chosen, with ``(guessed)`` after one that was guessed."""
         return {
-            role: f"{name} (guessed)" if role in self.guessed else name
+            role: f"{name} ({self._guess(role)})" if role in self.guessed else name
             for role, name in self.chosen.items()
         }
+
+    def _guess(self, role: str) -> str:
+        """``guessed``, and which columns may hold labels as well."""
+        if role != "label" or not self.others:
+            return "guessed"
+        return f"guessed; --label-col takes another, such as {self.others[0]}"
 
     def refuse(self, name: str, format: str) -> None:
         """Raise UsageError if a column was asked for; the file ``name`` has none."""
@@ -216,13 +227,18 @@ class TableColumns:
         if wanted is None:
             if not USUAL_NAMES[role]:
                 return None
-            # Names that are too long to be usual are spared: a file may have millions of columns.
-            plain = {_plain(name): name for name in reversed(names) if 0 < len(name) < 100}
-            return next((plain[name] for name in USUAL_NAMES[role] if name in plain), None)
+            return next(iter(self._usual(role, names)), None)
         if wanted in names:
             return wanted
         alike = [name for name in names if name.strip().lower() == wanted.strip().lower()]
         return alike[0] if len(alike) == 1 else None
+
+    @staticmethod
+    def _usual(role: str, names: Sequence[str]) -> list[str]:
+        """The names that are usual ones of a role, the best first."""
+        # Names that are too long to be usual are spared: a file may have millions of columns.
+        plain = {_plain(name): name for name in reversed(names) if 0 < len(name) < 100}
+        return [plain[name] for name in USUAL_NAMES[role] if name in plain]
 
     def _missing(self, role: str, names: Sequence[str], where: str) -> TextregError:
         listed = ", ".join(map(shortened, names[:20]))
@@ -251,7 +267,7 @@ def _label(name: str, value: Any) -> str:
         raise _not_text(name, value)
     label = value.strip()
     if not label:
-        raise UnusableRow("label is empty.")
+        raise UnusableRow(f"label is empty, in column '{name}'.")
     return label
 
 

@@ -61,8 +61,9 @@ def rare_labels(counts: Mapping[str, int], least: int, rare_label: str | None) -
 def warn_of_left_out(rare: Mapping[str, int], least: int, where: str) -> None:
     """DataWarning that names the labels that are left out."""
     listed = first_few([f"'{label}' ({count:,})" for label, count in rare.items()], NAMED)
+    what = "label" if len(rare) == 1 else "labels"
     warnings.warn(
-        f"left out {len(rare):,} labels with fewer than {least:,} documents, {where}: {listed}.",
+        f"left out {len(rare):,} {what} with fewer than {least:,} documents, {where}: {listed}.",
         DataWarning,
         stacklevel=2,
     )
