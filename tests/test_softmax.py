@@ -10,7 +10,7 @@ import pytest
 import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_array, random_array
+from scipy.sparse import csr_array, hstack, random_array
 from scipy.special import logsumexp, softmax
 from sklearn.linear_model import LogisticRegression
 
@@ -208,3 +208,25 @@ def test_without_a_ridge_links_have_no_softmax(reg: str) -> None:
             graph_min_df=1,
             multiclass="softmax",
         )
+
+
+@pytest.mark.parametrize(("reg", "params"), [CASES[0], CASES[2]], ids=["ridge", "elastic"])
+def test_weak_penalties_take_few_rounds(reg: str, params: dict[str, float]) -> None:
+    """One Newton step for all classes ends a round; taking turns alone takes hundreds of rounds."""
+    made, codes = problem(tol=1e-7)
+    found = fit(reg, made, codes, **{name: 1e-3 * value for name, value in params.items()})
+    assert found.converged
+    assert found.iterations <= 25
+    for start in [(found.w, found.b), (np.full_like(found.w, 30.0), np.ones(K))]:
+        part = registry.create("regularizer", reg, **{name: 1e-3 * v for name, v in params.items()})
+        again = part.solve_softmax(made, codes, start)
+        assert again.objective == pytest.approx(found.objective, rel=2e-7)
+
+
+def test_parallel_columns_share_their_weight_under_a_ridge() -> None:
+    made, codes = problem(tol=1e-8)
+    doubled = csr_array(hstack([made.X, 2.0 * made.X]))
+    twice = fit("ridge", Problem(doubled, made.y, tol=1e-8), codes, l2=0.5)
+    once = fit("ridge", made, codes, l2=0.1)  # 2 w_1 and w_2 = w_1 * 2: five times the square
+    np.testing.assert_allclose(twice.w[:, P:], 2.0 * twice.w[:, :P], atol=1e-9)
+    np.testing.assert_allclose(twice.w[:, :P] + 2.0 * twice.w[:, P:], once.w, atol=1e-4)

@@ -125,7 +125,7 @@ class GroupNorms:
         Strength of the squared weights.
     over_classes : bool, default False
         Whether weights are (classes, p), and ||w_g|| is the norm over the features of the group and
-        all classes, as in the multinomial sparse group lasso (vincent2014; docs/maths.md, S2). The
+        all classes, as in the multinomial sparse group lasso (vincent2014; docs/maths.md, S3). The
         norm of a group of one feature remains one, that of a row. Methods then take the norms of
         the rows, ||w_j|| over the classes, in the place of w (p,).
 

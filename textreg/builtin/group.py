@@ -127,7 +127,7 @@ class Group(Regularizer):
     ) -> MultiSolution:
         """Minimize the softmax loss of all classes + penalty; UsageError for another solver.
 
-        The norm of a group runs over its features and all classes (docs/maths.md, S2).
+        The norm of a group runs over its features and all classes (docs/maths.md, S3).
         """
         if self.solver != "majorize":
             raise UsageError(

@@ -13,7 +13,6 @@ from textreg.kinds import Regularizer
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Links, Quadratic
 from textreg.records import Floats, Graph, Int64s, MultiSolution, Problem, Solution
-from textreg.records.convert import as_finite
 from textreg.solvers.class_steps import QuadraticStep
 from textreg.solvers.parallel_columns import MergedColumns, merge_linked_columns
 from textreg.solvers.quadratic import quadratic
@@ -65,8 +64,7 @@ class Linked(Regularizer):
             )
         small = merged.merge_problem(problem)
         if start is not None:
-            w = as_finite("the weights of start", start[0], (None, problem.X.shape[1]))
-            start = merged.merge(w), start[1]
+            start = merged.merge_start(start)
         solution = multinomial(small, codes, QuadraticStep(small, penalty), start)
         return merged.expand_solution(solution)
 

@@ -42,8 +42,15 @@ class SeparableRegularizer(Penalized):
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
     ) -> MultiSolution:
         """Minimize the softmax loss of all classes + penalty."""
-        step = SeparableStep(problem, self.penalty(problem))
-        return multinomial(problem, codes, step, start)
+        penalty = self.penalty(problem)
+        if penalty.lam.any():
+            return multinomial(problem, codes, SeparableStep(problem, penalty), start)
+        merged = merge_parallel_columns(problem)
+        small = merged.merge_problem(problem)
+        if start is not None:
+            start = merged.merge_start(start)
+        step = SeparableStep(small, self.penalty(small))
+        return merged.expand_solution(multinomial(small, codes, step, start))
 
     def penalty(self, problem: Problem) -> Separable:
         """The penalty for the features of ``problem``; UsageError if a strength is not chosen."""

@@ -1,4 +1,4 @@
-"""Overlapping groups over words and classes: the norms of (S2), by reweighting class after class.
+"""Overlapping groups over words and classes: the norms of (S3), by reweighting class after class.
 
     min  sum_i c_i (log sum_k exp(z_ik) - z_i,y_i)
          + sum_g lambda_g ||W_g||_F + l1 sum |W_kj| + l2 sum W_kj^2
@@ -7,7 +7,7 @@ A norm has the quadratic of (M1) above it here too, and its curvature q_j is the
 classes. So the rounds of :mod:`.majorize` remain as they are, with the norms ||W_j|| of the rows in
 the place of |w_j|; only a step is one over all classes in turn.
 
-The certificate needs no dual variables of every class, either (docs/maths.md, S3): what l1 leaves
+The certificate needs no dual variables of every class, either (docs/maths.md, S4): what l1 leaves
 of X'alpha in feature j, a vector over the classes, is best removed along its own direction. So its
 length is all that counts, and the u of a group are numbers, as for one weight vector.
 """
@@ -19,10 +19,11 @@ import numpy as np
 from textreg._core.columns import column_damping
 from textreg.penalties import GroupNorms, Separable, soft
 from textreg.records import Floats, Int32s, Int64s, MultiSolution, Problem
-from textreg.solvers.class_steps import SeparableStep
+from textreg.solvers.class_steps import SeparableStep, take_turns
+from textreg.solvers.classes import Classes
 from textreg.solvers.majorize import UNIT, reweight
 from textreg.solvers.outcome import checks_overflow
-from textreg.solvers.softmax import Classes, finish_classes
+from textreg.solvers.softmax import finish_classes
 
 
 @checks_overflow
@@ -103,7 +104,7 @@ class ClassesFit:
 
         step, before = self._step, value()
         step.penalty, step.polish, step.effort = inner, polish, effort
-        self._classes.round(step)
+        take_turns(self._classes, step)
         self._sum_up()
         return max(before - value(), 0.0)
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
+from scipy.special import logsumexp
 
 from textreg.penalties import Quadratic, Separable
 from textreg.records import Floats, Problem
+from textreg.solvers.class_newton import newton_together
+from textreg.solvers.classes import Classes
 from textreg.solvers.engine import NOISE, Engine
 from textreg.solvers.quadratic import NewtonSteps
 
@@ -29,6 +32,12 @@ class ClassStep(Protocol):
     def value(self, w: Floats) -> float:
         """The penalty at w (p,)."""
 
+    def smooth(self) -> bool:
+        """Whether :meth:`together` needs no turns before it."""
+
+    def together(self, classes: Classes) -> bool:
+        """Improve all classes at once, if that is of use; whether it did."""
+
     def shared(self, ws: Floats) -> Floats:
         """The t (p,) that minimizes the penalty of ws - t, which has the same probabilities."""
 
@@ -37,6 +46,26 @@ class ClassStep(Protocol):
 
         ts: (classes, p). ws: (classes, p), the present weights, where the bound is tight.
         """
+
+
+def take_turns(classes: Classes, step: ClassStep) -> None:
+    """Improve every class once, then what all have in common, then all of them at once.
+
+    Smooth penalties need no turns, except far from the optimum, where Newton's method may fail.
+    """
+    if step.smooth() and step.together(classes):
+        return
+    engine, total = step.engine, logsumexp(classes.Z, axis=0)
+    for k, y in enumerate(classes.y):
+        rest = classes.rest(k, total)
+        engine.move_to(classes.W[k].copy(), float(classes.b[k]), classes.Z[k] - rest, y)
+        step.step()
+        classes.W[k], classes.b[k], classes.Z[k] = engine.w, engine.b, engine.z + rest
+        total = np.logaddexp(rest, classes.Z[k])
+    shared = step.shared(classes.W)
+    classes.W -= shared
+    classes.Z -= classes.design.product(shared)
+    step.together(classes)
 
 
 class SeparableStep:
@@ -62,6 +91,14 @@ class SeparableStep:
         passes = PASSES if penalty.lam.any() else 1  # conjugate gradients do the work without
         engine.step(active, penalty, passes=passes, polish=self.polish, effort=self.effort)
 
+    def smooth(self) -> bool:
+        """Whether there is no l1 penalty."""
+        return not self.penalty.lam.any()
+
+    def together(self, classes: Classes) -> bool:
+        """One Newton step over the weights that are not zero."""
+        return newton_together(classes, self.penalty)
+
     def value(self, w: Floats) -> float:
         """The penalty."""
         return self.penalty.value(w)
@@ -70,6 +107,8 @@ class SeparableStep:
         """Between the median and the mean of every feature's weights."""
         penalty, t = self.penalty, np.zeros(ws.shape[1])
         # Where most classes have a weight of zero, the median is zero.
+        if self.smooth():
+            return np.asarray(ws.mean(axis=0))
         features = np.flatnonzero(np.count_nonzero(ws, axis=0) > len(ws) // 2)
         t[features] = best_shift(ws[:, features], penalty.lam[features], penalty.q[features])
         return t
@@ -101,6 +140,14 @@ class QuadraticStep:
         self.engine.optimize_intercept()
         newton.product = self._penalty.product(self.engine.w)
         newton.step(SHARE)
+
+    def smooth(self) -> bool:
+        """No, as nothing is done together."""
+        return False
+
+    def together(self, classes: Classes) -> bool:
+        """Nothing more than taking turns."""
+        return False
 
     def value(self, w: Floats) -> float:
         """The penalty."""

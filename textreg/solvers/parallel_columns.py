@@ -17,6 +17,7 @@ import numpy as np
 
 from textreg.penalties import Links
 from textreg.records import Design, Floats, Int64s, MultiSolution, Problem, Solution
+from textreg.records.convert import as_finite
 from textreg.records.ragged import first_equal, hash_entries
 
 if TYPE_CHECKING:
@@ -85,6 +86,11 @@ class MergedColumns:
         if w.ndim == 1:
             return np.bincount(self.column, self.share * w, len(self.representatives))
         return np.array([self.merge(row) for row in w])
+
+    def merge_start(self, start: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+        """The same of a start of several classes; RecordError unless its weights are (any, p)."""
+        w = as_finite("the weights of start", start[0], (None, len(self.column)))
+        return self.merge(w), start[1]
 
     def expand(self, u: Floats) -> Floats:
         """The weights (..., p) of least penalty that give the scores of u (..., features)."""
