@@ -23,10 +23,12 @@ from textreg.explain import explain, find_selection
 from textreg.features.joined import JoinedEncoder
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Tokenizer
+from textreg.model.model import Model
 from textreg.model.storage import load_model
 from textreg.params import param
 from textreg.plugins import registry
 from textreg.records import Corpus, Graph, Groups, Tokens
+from textreg.tasks import classification
 
 TEXTS = [
     "Good film. Bad plot; good actors! Never bad.",
@@ -161,7 +163,14 @@ def test_rows_are_the_same_again(weighting: str, tmp_path: Path) -> None:
     few = part.restrict(some)
     assert np.array_equal(few.transform(TEXTS).toarray(), X[:, columns[some]])
     first = len(encoder.parts[0].names)
-    assert encoder.restrict(np.arange(first)).names == encoder.names[:first]
+    for some in (np.arange(first), np.arange(first, X.shape[1]), np.arange(0)):
+        few = encoder.restrict(some)
+        assert few.names == [encoder.names[j] for j in some]
+        assert np.array_equal(few.transform(TEXTS).toarray(), X[:, some])
+        weights = np.ones((1, len(some)))
+        model = Model(classification(["n", "p"]), few, weights, np.zeros(1))
+        model.save(tmp_path / "m")
+        assert load_model(tmp_path / "m").explain(TEXTS[0]).score == model.explain(TEXTS[0]).score
 
 
 def test_a_single_tokenizer_without_ngrams() -> None:
@@ -217,6 +226,21 @@ def test_joined_tokenizers_compare_copy_and_pickle() -> None:
     assert classifier.set_params(tokenizer__longest=4).get_params()["tokenizer"] == join(longest=4)
 
 
+def test_parameters_of_several() -> None:
+    """One for all that declare it alike, and one for each of them."""
+    both = join(lowercase=False)
+    assert [part.lowercase for part in both.parts] == [False, False]
+    assert both == join(words_lowercase=False, pieces_lowercase=False)
+    assert both == registry.create("tokenizer", [both.parts[0], both.parts[1]])
+    one = join(lowercase=False, words_lowercase=True)
+    assert [part.lowercase for part in one.parts] == [True, False]
+    assert one == join(pieces_lowercase=False)
+    assert one.replace(longest=4).parts[1] == Pieces(lowercase=False, longest=4)
+    assert pickle.loads(pickle.dumps(one)) == one
+    with pytest.raises(UsageError, match="lowercase must be true or false"):
+        join(lowercase="so")
+
+
 @pytest.mark.parametrize(
     ("names", "params", "error", "message"),
     [
@@ -225,7 +249,6 @@ def test_joined_tokenizers_compare_copy_and_pickle() -> None:
         ("words,", {}, UsageError, "'words,' has a comma with no name beside it.*words,chars"),
         ([], {}, UsageError, "tokenizer: the list is empty"),
         (["words", 3], {}, UsageError, "give a name"),
-        ("words,pieces", {"lowercase": False}, UsageError, "no parameter 'lowercase'.*words_low"),
         ("words", {"longest": 3}, UsageError, "no parameter 'longest'"),
         ("words,pieces", {"longest": 1}, UsageError, "longest must be at least 2"),
     ],
@@ -394,7 +417,7 @@ def test_commands(cli: Cli, corpus: Path, tmp_path: Path) -> None:
         (["--tokenizer", "words,piece"], "Did you mean 'pieces'"),
         (["--tokenizer", "words,"], "comma with no name"),
         (["--tokenizer-longest", "3"], "--tokenizer-longest"),
-        (["--tokenizer", "words,pieces", "--tokenizer-lowercase"], "--tokenizer-lowercase"),
+        (["--tokenizer", "words,pieces", "--tokenizer-max-n", "3"], "--tokenizer-max-n"),
     ],
 )
 def test_wrong_options(cli: Cli, corpus: Path, options: list[str], words: str) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from textreg.errors import UsageError
 from textreg.kinds import GroupBuilder, Plugin, Tokenizer
+from textreg.params import Param
 from textreg.records import Groups, Tokens
 from textreg.structure.grouping import LazyNames
 
@@ -22,18 +23,35 @@ class Joined(Plugin):
 
     A parameter of a part is called as there if no other has one of that name, and else has the
     part's name before it: ``lda_weight`` (``--groups-lda-weight``).
+
+    Attributes
+    ----------
+    shared : dict of str to tuple of str
+        Parameters of all parts that have them, with the names that they have for one part alone.
     """
 
     classes: ClassVar[tuple[type[Plugin], ...]] = ()
+    shared: ClassVar[dict[str, tuple[str, ...]]] = {}
     parts: list[Any]
 
     def __init__(self, /, **values: Any) -> None:
         super().__init__(**values)
-        own = self.params()
-        self.__dict__["parts"] = [
-            part(**{key: own[name] for key, name in names.items()})
+        own = self.__dict__
+        for key, names in self.shared.items():
+            alone = [own[key] if own[name] is None else own[name] for name in names]
+            same = all(value == alone[0] for value in alone)
+            # One way to say the same, so that equal parts are equal.
+            own[key] = alone[0] if same else self._declared[key].default
+            own |= {name: None if same else it for name, it in zip(names, alone, strict=True)}
+        own["parts"] = [
+            part(**{key: self._value(key, name) for key, name in names.items()})
             for part, names in zip(self.classes, _names_of(self.classes), strict=True)
         ]
+
+    def _value(self, key: str, name: str) -> Any:
+        """The value of a parameter of a part, which is called ``name`` here."""
+        one = self.__dict__[name]
+        return self.__dict__[key] if one is None and key in self.shared else one
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self.parts))})"
@@ -65,8 +83,9 @@ class JoinedBuilder(Joined, GroupBuilder):
 class JoinedTokenizer(Joined, Tokenizer):
     """The tokens of several tokenizers.
 
-    Features are made of those of each part for itself, side by side: see
-    :class:`textreg.features.joined.JoinedEncoder`.
+    A parameter that several have in the same way, as ``lowercase``, is one for all of them, unless
+    a part is given its own: ``chars_lowercase``. Features are made of the tokens of each part for
+    itself, side by side: see :class:`textreg.features.joined.JoinedEncoder`.
     """
 
     def __call__(self, text: str) -> list[list[str]]:
@@ -118,12 +137,35 @@ def join(kind: str, classes: tuple[type[Plugin], ...]) -> type[Joined]:
         if hasattr(base, trait):
             body[trait] = any(getattr(part, trait) for part in classes)
     made: type[Joined] = type(base.__name__, (base,), body)
-    made._declared = {
-        names[key]: replace(param, name=names[key], help=f"{part.label()}: {param.help}")
-        for part, names in zip(classes, _names_of(classes), strict=True)
-        for key, param in part.declared().items()
-    }
+    made.shared = _shared(classes) if kind == "tokenizer" else {}
+    made._declared = {}
+    for part, names in zip(classes, _names_of(classes), strict=True):
+        for key, param in part.declared().items():
+            own = replace(param, name=names[key], help=f"{part.label()}: {param.help}")
+            if key in made.shared:
+                made._declared.setdefault(key, param)
+                own = replace(own, default=None, optional=True, help=f"{own.help}, this one alone")
+            made._declared[names[key]] = own
     return made
+
+
+def _shared(classes: Sequence[type[Plugin]]) -> dict[str, tuple[str, ...]]:
+    """Parameters that several parts declare in the same way, with their names for each alone."""
+    found: dict[str, list[tuple[Param, str]]] = {}
+    for part, names in zip(classes, _names_of(classes), strict=True):
+        for key, param in part.declared().items():
+            found.setdefault(key, []).append((param, names[key]))
+    return {
+        key: tuple(name for _, name in ones)
+        for key, ones in found.items()
+        if len(ones) > 1
+        and not ones[0][0].optional
+        and all(_alike(it, ones[0][0]) for it, _ in ones)
+    }
+
+
+def _alike(one: Param, other: Param) -> bool:
+    return replace(one, help="") == replace(other, help="")
 
 
 def joined(kind: str, parts: Sequence[Plugin]) -> Any:
