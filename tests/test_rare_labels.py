@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from textreg.model.storage import load_model
 from textreg.records import Corpus
 from textreg.report import report
 from textreg.tasks import Rare, classification, read_target
-from textreg.tasks.rare import warn_if_ids
+from textreg.tasks.rare import warn_if_ids, warn_if_several
 
 COUNTS = {"ape": 12, "bee": 12, "cat": 3, "dog": 1, "elk": 1}
 LABELS = [name for name, count in COUNTS.items() for _ in range(count)]
@@ -191,3 +192,32 @@ def test_what_looks_like_an_id(pattern: str) -> None:
         warn_if_ids([*labels, "positive"], 31, "")
     warn_if_ids(labels * 2, 30, "")  # two documents each are a label
     warn_if_ids(labels[:10], 10, "")  # so few may be one of each
+
+
+@pytest.mark.parametrize("separator", [";", "; ", "|", ","])
+def test_labels_that_are_lists_are_told(separator: str, cli: Cli, zoo: Path) -> None:
+    pairs = [separator.join((animal, size)) for animal in "abcd" for size in "stu"] * 3
+    path = zoo.parent / "pairs.jsonl"
+    rows = [{"text": f"word {label[0]} {label[-1]}", "label": label} for label in pairs]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    result = cli("train", path, "--reg", "ridge", "--reg-l2", "1", "-o", zoo.parent / "m")
+    assert result.code == 0
+    assert f"36 of 36 documents have labels such as '{pairs[0]}', and 12 labels" in result.err
+    assert "have 7 parts: if a document has several labels, say what" in result.err
+    assert f"(--label-sep '{separator.strip()}'), or" in result.err
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["good", "bad"],
+        ["Paris, France", "Bonn, Germany"],
+        [f"{whole},{tenth}" for whole in range(9) for tenth in (0, 5)],
+        [*"abcdefghijk", "a;b"] * 2,
+        [";", "a", "b;"],
+        [],
+    ],
+    ids=str,
+)
+def test_labels_that_are_no_lists(labels: list[str]) -> None:
+    warn_if_several(Counter(labels))

@@ -19,7 +19,13 @@ from textreg.measure.reliability import Reliability, ThresholdLine, reliability,
 from textreg.measure.selective import RiskCurve, Unknown, choose_unknown
 from textreg.measure.thresholds import Threshold, ThresholdCurve, choose_threshold
 from textreg.tasks.base import Held, Options, Task
-from textreg.tasks.rare import documents_of_labels, rare_labels, warn_if_ids, warn_of_left_out
+from textreg.tasks.rare import (
+    documents_of_labels,
+    rare_labels,
+    warn_if_ids,
+    warn_if_several,
+    warn_of_left_out,
+)
 
 if TYPE_CHECKING:
     from textreg.kinds import Loss
@@ -76,8 +82,9 @@ class Classification(Task):
             return corpus, {}
         counts = documents_of_labels(corpus)
         if all(isinstance(label, str) for label in counts):
-            column = corpus.columns.get("label", "").removesuffix(" (guessed)")
+            column = corpus.columns.get("label", "").partition(" (guessed")[0]
             warn_if_ids(corpus.labels, len(counts), column)
+            warn_if_several(counts)
         rare = rare_labels(counts, least, rare_label)
         if not rare:
             return corpus, {}

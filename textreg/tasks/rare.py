@@ -1,4 +1,4 @@
-"""Labels of too few documents to learn from, and labels that are rather numbers of documents."""
+"""Labels of too few documents to learn from, and columns that hold something else than labels."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ REMEDY = (
 
 NAMED = 5
 """Labels that a message lists."""
+
+_SEPARATORS = (";", "|", ",")
+"""What may stand between the labels of a document."""
 
 _NUMBERED = re.compile(
     r"[-+]?\d[\d.,:_ -]*|[a-z]{0,12}[-_#:./ ]?\d+|(?=.*\d)[0-9a-f]{6,}(-?[0-9a-f]{2,})*", re.I
@@ -87,3 +90,29 @@ def warn_if_ids(labels: Sequence[str], distinct: int, column: str) -> None:
         DataWarning,
         stacklevel=2,
     )
+
+
+def warn_if_several(counts: Mapping[str, int]) -> None:
+    """DataWarning if labels are rather lists of labels, such as ``price; support``.
+
+    counts: documents by label. They are, where a tenth of the documents have a separator in their
+    label, and the parts are fewer than the labels.
+    """
+    for separator in _SEPARATORS:
+        split = {
+            label: [part for part in map(str.strip, label.split(separator)) if part]
+            for label in counts
+        }
+        joined = {label: counts[label] for label, parts in split.items() if len(parts) > 1}
+        parts = {part for own in split.values() for part in own}
+        several = 10 * sum(joined.values()) >= sum(counts.values()) > 0
+        if several and len(parts) < len(counts) and not any(map(_NUMBERED.fullmatch, parts)):
+            warnings.warn(
+                f"{sum(joined.values()):,} of {sum(counts.values()):,} documents have labels such "
+                f"as '{next(iter(joined))}', and {len(counts):,} labels have {len(parts):,} parts: "
+                "if a document has several labels, say what separates them (--label-sep "
+                f"'{separator}'), or give lists in Python.",
+                DataWarning,
+                stacklevel=2,
+            )
+            return
