@@ -38,7 +38,8 @@ def of_sklearn(text: str, **options: object) -> Counter[str]:
 @example("a bc \n\n d", 5, 1, True)
 @example("İI ΑΣ Σ\u2003x\u0085y", 1, 4, True)
 def test_counts_are_those_of_sklearn(text: str, least: int, more: int, lowercase: bool) -> None:
-    tokenizer = Chars(min_n=least, max_n=least + more, lowercase=lowercase, sentences="none")
+    tokenizer = Chars(min_n=least, max_n=least + more, lowercase=lowercase)
+    tokenizer = tokenizer.replace(sentences="none", normalize="none")
     options = {"ngram_range": (least, least + more), "lowercase": lowercase}
     assert counts(tokenizer, text) == of_sklearn(text, analyzer="char_wb", **options)
     across = tokenizer.replace(analyzer="char")
@@ -117,6 +118,16 @@ def test_spans_lead_to_the_text() -> None:
 def test_it_keeps_the_contract_and_comes_in_by_the_door() -> None:
     check_tokenizer(Chars(analyzer="char", min_n=1, max_n=3, lowercase=False))
     assert registry.create("tokenizer", "chars", max_n=3) == Chars(max_n=3)
+
+
+def test_normal_forms() -> None:
+    text = "Cafe\u0301 ab"
+    assert Chars()(text) == Chars()("Café ab") != Chars(normalize="none")(text)
+    assert Chars(normalize="nfkc")("ﬁx") == Chars()("fix")
+    tokens = Chars().encode([text], spans=True)
+    assert tokens.spans is not None
+    assert tokens.spans[tokens.ids == tokens.vocabulary.index("fé")].tolist() == [[2, 5]]
+    assert tokens.spans[tokens.ids == tokens.vocabulary.index("ab")].tolist() == [[6, 8]]
 
 
 def test_wrong_lengths_are_refused() -> None:

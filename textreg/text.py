@@ -77,7 +77,7 @@ def scan_words(
     (array([3, 1, 2, 0, 4, 3, 5], dtype=int32), array([0, 2, 5, 7]), array([0, 2, 3]))
     """
     from textreg._core.text import encode
-    from textreg._core.text_forms import move, normal, places
+    from textreg._core.text_forms import normal
 
     texts = check_texts(texts)
     if spans:
@@ -86,14 +86,7 @@ def scan_words(
     ids, sentence_ptr, paragraph_ptr, document_ptr, names, word_spans, sentence_spans = encode(
         given, lowercase, min_length, sentences, spans
     )
-    if word_spans is not None and sentence_spans is not None:
-        for document, text in enumerate(texts):
-            if given[document] is not text:
-                to_text = places(text, normalize)
-                first, last = document_ptr[document : document + 2]
-                move(sentence_spans[first:last], *to_text)
-                move(word_spans[sentence_ptr[first] : sentence_ptr[last]], *to_text)
-    return Tokens(
+    tokens = Tokens(
         ids=ids,
         sentence_ptr=sentence_ptr,
         document_ptr=document_ptr,
@@ -102,6 +95,8 @@ def scan_words(
         spans=word_spans,
         sentence_spans=sentence_spans,
     )
+    _move_spans(tokens, texts, given, normalize)
+    return tokens
 
 
 def split_words(
@@ -136,13 +131,14 @@ def split_words(
     return split(normal(text, normalize), lowercase, min_length, sentences)
 
 
-def scan_chars(
+def scan_chars(  # noqa: PLR0913  # its options are its interface
     texts: Sequence[str],
     *,
     ngram_range: tuple[int, int] = (2, 5),
     analyzer: str = "char_wb",
     lowercase: bool = True,
     sentences: str = "punct",
+    normalize: str = "nfc",
     spans: bool = False,
 ) -> Tokens:
     """Split texts into character n-grams and sentences, computed once for every distinct word.
@@ -164,6 +160,8 @@ def scan_chars(
     sentences : {"punct", "lines", "paragraphs", "none"}, default "punct"
         Where sentences end; see ``SENTENCES``. They are those of :func:`scan_words`, but a text
         without words has one. An end where there is no white space cuts the word there.
+    normalize : {"nfc", "nfkc", "none"}, default "nfc"
+        The normal form (Unicode Standard Annex #15) of the texts, before anything else.
     spans : bool, default False
         Whether to return character offsets. Blanks of an n-gram are not part of its span, unless it
         is nothing else.
@@ -186,12 +184,14 @@ def scan_chars(
     [' i', ' it', 'it', 'it ', 't ', ' i', ' is', 'is', 'is ', 's ']
     """
     from textreg._core import text_chars, text_runs
+    from textreg._core.text_forms import normal
 
     texts = check_texts(texts)
     if spans:
         _check_lengths(texts)
+    given = [normal(text, normalize) for text in texts]
     spelled, run_ptr, runs, cuts, paragraph_ptr, document_ptr, begins, ends, sentence_spans = (
-        text_runs.runs(texts, lowercase, analyzer == "char", sentences, spans)
+        text_runs.runs(given, lowercase, analyzer == "char", sentences, spans)
     )
     ids, names = text_chars.grams(spelled, run_ptr, *ngram_range)
     ptr = np.concatenate([[0], np.cumsum(text_chars.sizes(run_ptr, *ngram_range))])
@@ -201,7 +201,7 @@ def scan_chars(
         places = np.concatenate([[0], np.cumsum(lengths)])
         gram_spans = text_chars.gram_spans(begins, ends, places, *ngram_range)
     ids, ptr = text_chars.expand(ids, ptr, runs)
-    return Tokens(
+    tokens = Tokens(
         ids=ids,
         sentence_ptr=ptr[cuts],
         document_ptr=document_ptr,
@@ -210,6 +210,8 @@ def scan_chars(
         spans=gram_spans,
         sentence_spans=sentence_spans,
     )
+    _move_spans(tokens, texts, given, normalize)
+    return tokens
 
 
 def split_chars(
@@ -219,13 +221,14 @@ def split_chars(
     analyzer: str = "char_wb",
     lowercase: bool = True,
     sentences: str = "punct",
+    normalize: str = "nfc",
 ) -> list[list[str]]:
     """Split one text as :func:`scan_chars` does, in plain Python.
 
     Parameters
     ----------
     text : str
-    ngram_range, analyzer, lowercase, sentences
+    ngram_range, analyzer, lowercase, sentences, normalize
         As for :func:`scan_chars`.
 
     Returns
@@ -239,11 +242,27 @@ def split_chars(
     [[' i', 'it', 't ', ' i', 'is', 's ']]
     """
     from textreg._core.reference import text_chars, text_runs
+    from textreg._core.text_forms import normal
 
-    found = text_runs.split(text, lowercase, analyzer == "char", sentences)
+    found = text_runs.split(normal(text, normalize), lowercase, analyzer == "char", sentences)
     return [
         [gram for run in runs for gram in text_chars.split(run, *ngram_range)] for runs in found
     ]
+
+
+def _move_spans(tokens: Tokens, texts: Sequence[str], normal: Sequence[str], form: str) -> None:
+    """Change the spans in the normal forms of texts to those in the texts, in place."""
+    from textreg._core.text_forms import move, places
+
+    if tokens.spans is None or tokens.sentence_spans is None:
+        return
+    for document, text in enumerate(texts):
+        if normal[document] is not text:
+            to_text = places(text, form)
+            first, last = tokens.document_ptr[document : document + 2]
+            start, end = tokens.sentence_ptr[first], tokens.sentence_ptr[last]
+            move(tokens.sentence_spans[first:last], *to_text)
+            move(tokens.spans[start:end], *to_text)
 
 
 def _check_lengths(texts: Sequence[str]) -> None:

@@ -20,8 +20,8 @@ class Chars(Tokenizer):
     both sides: `` a``, ``ab`` and ``b `` of ``ab``. With ``analyzer="char"`` they run across words,
     with one blank for white space. Both are as in scikit-learn, and so is the rule that a run with
     fewer than ``min_n`` characters is one token. N-grams do not cross the ends of sentences, which
-    are those of tokenizer ``words``; with ``sentences="none"`` the counts equal those of
-    scikit-learn for every text.
+    are those of tokenizer ``words``; with ``sentences="none"`` and ``normalize="none"`` the counts
+    equal those of scikit-learn for every text.
     """
 
     name = "chars"
@@ -33,6 +33,9 @@ class Chars(Tokenizer):
     )
     lowercase: bool = param(default=True, help="convert to lower case")
     sentences: str = param(default="punct", choices=SENTENCES, help="where sentences end")
+    normalize: str = param(
+        default="nfc", choices=("nfc", "nfkc", "none"), help="Unicode's normal form of the texts"
+    )
 
     def __post_init__(self) -> None:
         if self.min_n > self.max_n:
@@ -49,6 +52,7 @@ class Chars(Tokenizer):
             analyzer=self.analyzer,
             lowercase=self.lowercase,
             sentences=self.sentences,
+            normalize=self.normalize,
         )
 
     def encode(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
@@ -59,6 +63,7 @@ class Chars(Tokenizer):
             analyzer=self.analyzer,
             lowercase=self.lowercase,
             sentences=self.sentences,
+            normalize=self.normalize,
             spans=spans,
         )
 
