@@ -503,7 +503,7 @@ def test_commands_refuse(cli: Cli, tmp_path: Path) -> None:
 
 def test_labels_of_few_documents(tmp_path: Path) -> None:
     sets = [[*some, "odd"] if at in (3, 9) else some for at, some in enumerate(SETS)]
-    with pytest.warns(DataWarning, match=r"left out 1 labels .* 'odd' \(2\)"):
+    with pytest.warns(DataWarning, match=r"left out 1 label .* 'odd' \(2\)"):
         model = textreg.train(TEXTS, sets, min_label=3, **LASSO)
     assert model.labels == LABELS
     assert model.summary is not None
@@ -636,3 +636,24 @@ def test_evaluate_lists(model: Model) -> None:
     assert {**result.to_dict(), "log_loss": 0} == {**expected, "log_loss": 0}
     other = textreg.evaluate([["a"], []], [{"a"}, {"b"}], ["a"])
     assert (other.unknown, other.lrap, other.subset_accuracy) == (("b",), None, 0.5)
+
+
+# Reports
+
+
+def test_report(cli: Cli, tmp_path: Path) -> None:
+    sets = [[*some, "seen"] for some in SETS]  # a label of all documents
+    train = table(tmp_path / "train.csv", TEXTS[:150], sets[:150])
+    test = table(tmp_path / "test.csv", TEST, TEST_SETS)
+    file, page = tmp_path / "a.textreg", tmp_path / "a.html"
+    options = ("--label-sep", ";", "--reg", "lasso", "--ngrams", 1, "--at-least-one", "-o", file)
+    assert cli("train", train, *options).code == 0
+    told = cli("report", file, test, "--train", train, "--label-sep", ";", "-o", page)
+    assert told.code == 0, told.err
+    text = page.read_text()
+    for shown in ("micro-F1", "subset accuracy", "Thresholds of", "Documents that lack", "elastic"):
+        assert shown in text
+    assert "Confusion matrix" not in text
+    assert "--at-least-one" in text
+    pair = cli("compare", file, file, test, "--label-sep", ";", "--report", page)
+    assert pair.code == 2

@@ -27,6 +27,9 @@ SMOOTHING = 4.0
 PASSES = 3
 """Most passes over the labels."""
 
+TRIED = 1000
+"""Most thresholds that are tried for all labels together."""
+
 SUBSAMPLES, SHARE = 10, 2 / 3
 """Subsamples whose thresholds are averaged, and their share of the documents."""
 
@@ -85,7 +88,9 @@ def joint_thresholds(scores: Floats, has_label: Bools) -> Floats:
 def thresholds_of(scores: Floats, has_label: Bools) -> Floats:
     """The same from all of the documents at once, without subsamples."""
     frequency = has_label.sum(axis=0)
-    thresholds = np.full(len(frequency), common_threshold(scores, has_label))
+    thresholds = np.zeros(len(frequency))
+    if not frequency.all():
+        thresholds[:] = common_threshold(scores, has_label)
     order = [k for k in np.argsort(-frequency, kind="stable").tolist() if frequency[k]]
     for k, value in _ascend({k: _Cuts.of(scores[:, k], has_label[:, k]) for k in order}).items():
         thresholds[k] = value
@@ -93,11 +98,19 @@ def thresholds_of(scores: Floats, has_label: Bools) -> Floats:
 
 
 def common_threshold(scores: Floats, has_label: Bools) -> float:
-    """The one threshold for all labels that maximizes the micro-F1; 0 if no document has any."""
+    """The one threshold for all labels that maximizes the micro-F1; 0 if no document has any.
+
+    It lies below the score of a label that a document has; of many, :data:`TRIED` are tried.
+    """
     if not has_label.any():
         return 0.0
-    cuts = _Cuts.of(scores.ravel(), has_label.ravel())
-    return float(cuts.thresholds[np.argmax(2 * cuts.hits / (cuts.predicted + cuts.positives))])
+    positive = np.sort(scores[has_label])
+    least = np.unique(np.linspace(0, len(positive) - 1, min(len(positive), TRIED)).astype(int))
+    tried = positive[least]
+    hits = len(positive) - np.searchsorted(positive, tried)
+    predicted = sum(len(it) - np.searchsorted(np.sort(it), tried) for it in scores.T)
+    best = tried[np.argmax(2 * hits / (predicted + len(positive)))]
+    return float(np.nextafter(best, -np.inf))
 
 
 def _ascend(labels: dict[int, _Cuts]) -> dict[int, float]:

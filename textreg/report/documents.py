@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -107,6 +107,11 @@ def _by_turns(rows: Sequence[int], strata: Int64s) -> Iterator[int]:
         yield from (queue[turn] for queue in queues.values() if turn < len(queue))
 
 
+def _told(label: Any) -> str:
+    """The label of a document, or its labels."""
+    return ", ".join(label) or "no label" if isinstance(label, tuple) else label
+
+
 def document_of(
     predictions: Predictions, row: int, kind: str, sure: float, explanation: Explanation
 ) -> Document:
@@ -118,9 +123,11 @@ def document_of(
         number=row + 1,
         where=os.path.basename(corpus.where(row)) if corpus.source_of is not None else "",
         kind=kind,
-        y_true="" if corpus.labels is None else corpus.labels[row],
+        y_true="" if corpus.labels is None else _told(corpus.labels[row]),
         predicted=task.text(answer),
-        probability=explanation.probabilities.get(explanation.label),
+        probability=explanation.probabilities.get(
+            explanation.of if task.multilabel else explanation.label
+        ),
         certainty=sure,
         of=explanation.of,
         intercept=explanation.intercept,

@@ -110,6 +110,8 @@ def _informative(model: Model, refits: Refits) -> tuple[UnusedFeature, ...]:
     for c in range(len(task.sides)):
         mine = task.documents_of(y_true, c)
         size = int(np.count_nonzero(mine))
+        if not 0 < size < len(y_true):  # of several labels one may be everywhere
+            continue
         count = np.bincount(X[mine].indices, minlength=X.shape[1])
         share, others = count / size, (totals - count) / (len(y_true) - size)
         better = share - others > best

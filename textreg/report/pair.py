@@ -67,6 +67,11 @@ def report_pair(
     for task in (first.task, second.task):
         if not task.discrete:
             raise UsageError(f"a {task.name} has no labels to compare: name two classifications.")
+        if task.multilabel:
+            raise UsageError(
+                "the page on two models is for one label a document: compare these with textreg "
+                "compare, without --report."
+            )
     both = predict_on(first, corpus), predict_on(second, corpus)
     labels = tuple(sorted({*first.labels, *second.labels, *(corpus.labels or ())}))
     place = {label: code for code, label in enumerate(labels)}

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg.errors import UsageError
 from textreg.measure.evaluation import Evaluation, RegressionEvaluation
 from textreg.measure.metrics import measure_numbers, wilson
+from textreg.measure.multilabel import LabelScore as SetLabelScore
 from textreg.measure.multilabel import MultilabelEvaluation
 from textreg.measure.significance import Answers, Interval, bootstrap
 from textreg.records import Corpus
@@ -81,10 +81,7 @@ def scores_of(predictions: Predictions) -> Scores:
         predictions.corpus, predictions.scores, model.thresholds, model.calibration
     )
     if isinstance(result, MultilabelEvaluation):
-        raise UsageError(
-            "there is no report yet on a model of several labels for each document: leave out "
-            "--report, or measure it with textreg evaluate."
-        )
+        return _set_scores(result, predictions)
     return (
         _number_scores(result, predictions)
         if isinstance(result, RegressionEvaluation)
@@ -116,6 +113,42 @@ def _label_scores(result: Evaluation, predictions: Predictions) -> Scores:
             (names[code], table[names[code]]) for code in shown.tolist() if names[code] in table
         ),
     )
+
+
+def _set_scores(result: MultilabelEvaluation, predictions: Predictions) -> Scores:
+    """Scores where documents may have several labels; pairs are of one missed and one too many."""
+    model, y_true = predictions.model, predictions.y_true.astype(bool)
+    names = [one.label for one in result.classes]
+    order = np.argsort([-one.support for one in result.classes], kind="stable")
+    shown = np.sort(order[:LABELS]).tolist()
+    table = model.task.threshold_table(predictions.scores, y_true, model.thresholds)
+    y_pred = predictions.y_pred.astype(bool)
+    missed, added = (it.astype(np.int64) for it in (y_true & ~y_pred, y_pred & ~y_true))
+    log_loss = [] if result.log_loss is None else [Estimate("log-loss", result.log_loss)]
+    return Scores(
+        how=predictions.how,
+        documents=result.documents,
+        figures=(
+            Estimate("micro-F1", result.micro_f1, *result.micro_f1_interval),
+            Estimate("macro-F1", result.macro_f1, *result.macro_f1_interval),
+            Estimate("subset accuracy", result.subset_accuracy, *result.subset_accuracy_interval),
+            *log_loss,
+        ),
+        result=result,
+        labels=tuple(_set_label_score(result.classes[code]) for code in shown),
+        left_out=len(names) - len(shown),
+        confused=_confused(missed.T @ added, model.labels),
+        reliability=model.task.reliability(predictions.scores, y_true, model.calibration),
+        thresholds=tuple(
+            (names[code], table[names[code]]) for code in shown if names[code] in table
+        ),
+    )
+
+
+def _set_label_score(one: SetLabelScore) -> LabelScore:
+    precision = Estimate("precision", one.precision, *one.precision_interval)
+    recall = Estimate("recall", one.recall, *one.recall_interval)
+    return LabelScore(one.label, precision, recall, one.f1, one.support)
 
 
 def _figures(

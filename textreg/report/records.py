@@ -8,6 +8,7 @@ from typing import NamedTuple
 from textreg.explain import Selection
 from textreg.explain.selection_records import Profile
 from textreg.measure.evaluation import Evaluation, RegressionEvaluation
+from textreg.measure.multilabel import MultilabelEvaluation
 from textreg.measure.reliability import Reliability, ThresholdLine
 from textreg.records import Int64s
 from textreg.report.document_records import Document, SelectedDocument
@@ -60,14 +61,15 @@ class Scores:
         Their number.
     figures : tuple of Estimate
         The most important scores.
-    result : Evaluation or RegressionEvaluation
+    result : Evaluation, MultilabelEvaluation or RegressionEvaluation
         All scores, of labels or of numbers.
     labels : tuple of LabelScore
         Scores of the labels with the most documents; ``left_out`` more are not listed.
     matrix : ndarray of int, shape (matrix_labels, matrix_labels), or None
-        Confusion matrix: true labels in rows, predictions in columns.
+        Confusion matrix: true labels in rows, predictions in columns; None where documents may have
+        several labels, and in a regression.
     confused : tuple of ConfusedPair
-        The most frequent errors.
+        The most frequent errors; of several labels, one that is missed and one too many.
     reliability : Reliability or None
         Predicted probabilities and observed shares.
     thresholds : tuple of (label, lines)
@@ -79,7 +81,7 @@ class Scores:
     how: str
     documents: int
     figures: tuple[Estimate, ...]
-    result: Evaluation | RegressionEvaluation
+    result: Evaluation | MultilabelEvaluation | RegressionEvaluation
     labels: tuple[LabelScore, ...] = ()
     left_out: int = 0
     matrix: Int64s | None = None

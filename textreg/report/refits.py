@@ -180,7 +180,7 @@ def _learned(corpus: Corpus, settings: TrainingSettings) -> tuple[Corpus, Target
         known = np.flatnonzero(task.known(y))
         dev, y = dev.select(known), y[known]
     if task.rare_label is not None:
-        dev = replace(dev, labels=[str(label) for label in task.answers(y)])
+        dev = replace(dev, labels=task.answers(y))
     corpus = _together(corpus, dev)
     return corpus, Target(task, task.targets(corpus))
 

@@ -58,6 +58,7 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
         rare_label=None if summary.rare is None else summary.rare.label,
         unknown=model.task.unknown,
         unknown_rule=None if summary.unknown is None else summary.unknown.rule,
+        at_least_one=model.task.to_header().get("at_least_one", False),
         seed=0 if split is None else split.seed,
         tol=summary.tol,
         **parts,
@@ -125,7 +126,11 @@ def fit_command(model: Model) -> list[str] | None:
     if summary.loss != model.task.default_loss:
         words += ["--loss", summary.loss]
     words += _flags("loss", changed(summary, "loss", summary.loss, summary.loss_params))
-    for key in ("task", "multiclass", "tol"):
+    if not model.task.discrete:  # else the labels tell it
+        words += ["--task", summary.task]
+    if model.task.to_header().get("at_least_one", False):
+        words += ["--at-least-one"]
+    for key in ("multiclass", "tol"):
         value = getattr(summary, key)
         if value is not None and value != usual[key].default:
             words += [f"--{key}", _value(value)]
@@ -133,12 +138,17 @@ def fit_command(model: Model) -> list[str] | None:
         words += _flags("", {"min_label": summary.rare.least, "rare_label": summary.rare.label})
     if summary.unknown is not None:
         words += _flags("", {"unknown": model.task.unknown, "unknown_rule": summary.unknown.rule})
-    weights = summary.class_weight
+    return words + _weight_words(summary.class_weight)
+
+
+def _weight_words(weights: str | Mapping[str, float] | None) -> list[str]:
+    """The weights of labels as options."""
+    if weights is None:
+        return []
     if isinstance(weights, str):
-        words += ["--class-weight", weights]
-    for label, factor in weights.items() if isinstance(weights, dict) else ():
-        words += ["--class-weight", f"{label}={factor!r}"]
-    return words
+        return ["--class-weight", weights]
+    pairs = [f"{label}={factor!r}" for label, factor in weights.items()]
+    return [word for pair in pairs for word in ("--class-weight", pair)]
 
 
 def changed(

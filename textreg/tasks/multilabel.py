@@ -229,16 +229,21 @@ class Multilabel(Multiclass):
         self, scores: Floats, y: Targets, weights: Floats | None = None
     ) -> dict[str, float]:
         """F1 with thresholds chosen on the other half of the documents, and the log-loss."""
-        table, decided = self.as_table(scores), np.zeros(y.shape, dtype=bool)
-        for choosing, rows in halves(len(y)):
-            found = thresholds_of(table[choosing], y[choosing].astype(bool))
-            thresholds = dict(zip(self.labels, found.tolist(), strict=True))
-            decided[rows] = self.decide(table[rows], thresholds)
+        table, decided = self.as_table(scores), self.decide_by_halves(scores, y)
         micro, macro = f1_scores(y.astype(bool), decided, weights)
         values = {"micro-macro-f1": (micro + macro) / 2, "micro-f1": micro, "macro-f1": macro}
         if self.probabilistic:
             values["log-loss"] = mean(_log_losses(table, y), weights)
         return values
+
+    def decide_by_halves(self, scores: Floats, y: Targets) -> Bools:
+        """The labels of documents by thresholds that the other half of them chooses."""
+        table, decided = self.as_table(scores), np.zeros(y.shape, dtype=bool)
+        for choosing, rows in halves(len(y)):
+            found = thresholds_of(table[choosing], y[choosing].astype(bool))
+            thresholds = dict(zip(self.labels, found.tolist(), strict=True))
+            decided[rows] = self.decide(table[rows], thresholds)
+        return decided
 
     def evaluate(
         self,
