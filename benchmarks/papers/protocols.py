@@ -61,7 +61,7 @@ def papers() -> dict[str, Options]:
         "omp": ({"reg": "omp"}, pursuit),
         "gomp": ({"reg": "gomp", "groups": "clusters"}, pursuit),
     }
-    same = {"weighting": "count", "ngrams": 1, "refit": False, "search": "grid"}
+    same = {"weighting": "count", "ngrams": 1, "refit": False, "prune": 0.0, "search": "grid"}
     return {
         name: {**options, **same, "search_space": space}
         for name, (options, space) in searched.items()

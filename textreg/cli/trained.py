@@ -117,6 +117,12 @@ def _fit_lines(
         f"model: {summary.nonzero:,} features ({percent(summary.nonzero, summary.features)}) from "
         f"{summary.documents:,} documents, {bound}, {end} ({seconds['fit']:.1f} s)"
     )
+    if pruned := summary.pruned:
+        bound = "" if pruned.gap is None else f", gap {pruned.gap:.1e} of these"
+        yield (
+            f"pruned: {pruned.after:,} of {pruned.before:,} weights kept, with "
+            f"{1 - pruned.share:.1%} of the variance of the scores{bound}"
+        )
     if unsmoothed := summary.unsmoothed:
         bound = "no bound" if unsmoothed.gap is None else f"gap {unsmoothed.gap:.1e} at most"
         yield f"{summary.loss} before smoothing: objective {unsmoothed.objective:.6g}, {bound}"

@@ -47,6 +47,27 @@ class UnsmoothedSummary:
 
 
 @dataclass(frozen=True)
+class PruneSummary:
+    """The smallest weights, left out after the final fit.
+
+    Attributes
+    ----------
+    share : float
+        The most of the variance of the scores that they may hold.
+    before, after : int
+        Number of weights before and after.
+    gap : float or None
+        Bound on how far, relatively, the objective lies above its minimum without them; None
+        without a bound.
+    """
+
+    share: float
+    before: int
+    after: int
+    gap: float | None
+
+
+@dataclass(frozen=True)
 class GroupsSummary:
     """The groups of features that a regularizer used.
 
@@ -355,7 +376,8 @@ class TrainingSummary:
     objective : float
         Objective of the final fit, a sum over its weight vectors.
     gap : float or None
-        Relative duality gap of the final fit; None for procedures without a bound.
+        Relative duality gap of the final fit, before weights were pruned; None for procedures
+        without a bound.
     converged : bool
         Whether the final fit reached its tolerance.
     iterations : int
@@ -398,6 +420,8 @@ class TrainingSummary:
         The regularization path, where the model keeps one.
     tip : TipSummary or None
         A simpler regularizer, where the search has seen that it does as well.
+    pruned : PruneSummary or None
+        The weights that were left out after the final fit; None where all are kept.
     unsmoothed : UnsmoothedSummary or None
         Objective and gap with the loss that a smoothed one, such as the hinge, stands for.
     order : tuple of tuple of str
@@ -445,6 +469,7 @@ class TrainingSummary:
     plugins: tuple[PartOrigin, ...]
     path: PathSummary | None = None
     tip: TipSummary | None = None
+    pruned: PruneSummary | None = None
     unsmoothed: UnsmoothedSummary | None = None
     order: tuple[tuple[str, ...], ...] = ()
     order_groups: tuple[tuple[GroupStep, ...], ...] = ()

@@ -142,6 +142,14 @@ def solve(part: Regularizer, problem: Problem) -> Solution:
     return _checked(part, "solve", Solution, found, (problem.X.shape[1],))
 
 
+def objective(part: Regularizer, problem: Problem, w: Floats, b: float) -> float:
+    """``part.objective``: what its solution minimizes, at any weights."""
+    with _handing(part, "objective", problem=problem, w=w) as (given, weights):
+        value = _in_time(part, "objective", part.objective, given, weights, b)
+    _require_number(part, "objective", value)
+    return float(value)
+
+
 def solve_softmax(
     part: Regularizer, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
 ) -> MultiSolution:

@@ -18,6 +18,7 @@ from textreg.plugins import calls
 from textreg.records import MultiSolution, Solution, Unsmoothed
 from textreg.tasks.base import Held
 from textreg.training.prepare import Prepared
+from textreg.training.pruning import Pruned, prune
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search.context import SearchContext
 from textreg.training.search.searching import SearchResult
@@ -43,7 +44,8 @@ class FinalFit(NamedTuple):
     """The final fit, and what was learned from held-out documents.
 
     best: the setting, None if nothing was searched. folds: its splits, empty unless they are still
-    needed. rows: the documents that were fitted, in ``problems``. stopped: why the fit ended before
+    needed. rows: the documents that were fitted, in ``problems``. pruned: what was left out after
+    the fit. stopped: why the fit ended before
     its tolerance, if it did.
     """
 
@@ -54,6 +56,7 @@ class FinalFit(NamedTuple):
     rows: NDArray[np.intp]
     problems: Problems
     fitted: MultiSolution
+    pruned: Pruned | None
     stopped: str | None
     learned: FromHeld
 
@@ -112,7 +115,10 @@ def _fit_one(context: SearchContext, best: MeasuredSetting | None, work: Work) -
     fitted, stopped = fit_rows(regularizer, problems, best.starts if best else None, work)
     if fitted.converged:
         stopped = None
-    return FinalFit(best, regularizer, data, folds, rows, problems, fitted, stopped, learned)
+    fitted, pruned = prune(fitted, regularizer, problems, settings.prune)
+    return FinalFit(
+        best, regularizer, data, folds, rows, problems, fitted, pruned, stopped, learned
+    )
 
 
 def _learn_from_held(

@@ -58,6 +58,13 @@ def check_tol(tol: float) -> float:
     return tol
 
 
+def check_prune(share: float) -> float:
+    """The share that may be pruned, if it is 0 or more and below 1; UsageError otherwise."""
+    if not 0 <= share < 1:
+        raise UsageError(f"prune must be a share from 0 to less than 1, not {share:g}.")
+    return share
+
+
 def check_class_weight(weight: str | Mapping[str, float]) -> str | Mapping[str, float]:
     """The weights of the labels; UsageError for a string other than "balanced"."""
     if isinstance(weight, str) and weight != "balanced":
@@ -214,6 +221,13 @@ class TrainingSettings(Parametrized):
         metavar="RULE",
         help="rule to choose that threshold by: coverage:C, risk:R, accuracy or f1; if not given, "
         "accuracy with held-out documents of that label, else coverage:0.95",
+    )
+    prune: float = param(
+        default=0.005,
+        convert=check_prune,
+        metavar="SHARE",
+        help="after the fit leave out the smallest weights of a model with more than 20,000 of "
+        "them, as many as hold no more than this share of the variance of the scores; 0 for none",
     )
     path: bool = param(default=False, help="save the whole regularization path in the model")
     tuning: Tuning = param(

@@ -16,6 +16,7 @@ from textreg.model.summary import (
     GroupStep,
     PartOrigin,
     PathSummary,
+    PruneSummary,
     RareSummary,
     RegularizerSummary,
     SearchPoint,
@@ -95,10 +96,18 @@ def training_summary(
         plugins=tuple(PartOrigin(**origin) for origin in settings.plugins()),
         path=None if path is None else PathSummary(path.parameter, len(path)),
         tip=None if best is None else _tip(settings, best, result.measured, context.metric),
+        pruned=_pruned(fit),
         unsmoothed=_unsmoothed(fitted.unsmoothed),
         order=_order(fit),
         order_groups=_order_of_groups(fit),
     )
+
+
+def _pruned(fit: FinalFit) -> PruneSummary | None:
+    if (pruned := fit.pruned) is None:
+        return None
+    gap = None if np.isnan(pruned.gap) else pruned.gap
+    return PruneSummary(fit.data.settings.prune, pruned.before, pruned.after, gap)
 
 
 def _unsmoothed(fit: Unsmoothed | None) -> UnsmoothedSummary | None:

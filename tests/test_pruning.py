@@ -1,0 +1,110 @@
+"""Weights that hardly count are left out after the fit, and what is said of it is true."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Cli
+
+import textreg
+from textreg.demo.corpus import write_demo
+from textreg.errors import UsageError
+from textreg.model.model import Model
+from textreg.model.summary import PruneSummary
+from textreg.reading.corpus import read_corpus
+from textreg.training import pruning
+
+
+@pytest.fixture
+def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[str]]:
+    monkeypatch.setattr(pruning, "LEAST", 50)
+    write_demo(tmp_path / "demo")
+    read = read_corpus(tmp_path / "demo" / "train.jsonl")
+    assert read.labels is not None
+    return list(read.texts), list(read.labels)
+
+
+def trained(corpus: tuple[list[str], list[str]], **options: Any) -> Model:
+    return textreg.train(*corpus, reg="ridge", reg_l2=0.1, **options)
+
+
+def of(model: Model) -> PruneSummary | None:
+    assert model.summary is not None
+    return model.summary.pruned
+
+
+def test_the_smallest_weights_go(corpus: tuple[list[str], list[str]]) -> None:
+    whole, pruned = trained(corpus, prune=0), trained(corpus, prune=0.05)
+    assert of(whole) is None
+    said = of(pruned)
+    assert said is not None
+    assert (said.share, said.before) == (0.05, np.count_nonzero(whole.weights))
+    assert said.after == np.count_nonzero(pruned.weights)
+    assert 50 <= said.after < 0.9 * said.before
+
+    texts = corpus[0]
+    scale = dict(zip(whole.encoder.names, _squares(whole, texts), strict=True))
+    kept = dict(zip(pruned.encoder.names, pruned.weights[0], strict=True))
+    lost, least, total = 0.0, np.inf, 0.0
+    for name, weight in zip(whole.encoder.names, whole.weights[0], strict=True):
+        variance = weight * weight * scale[name]
+        total += variance
+        if kept.get(name):
+            assert abs(kept[name] - weight) <= 2.0**-pruning.BITS * abs(weight)
+            least = min(least, variance)
+        else:
+            lost += variance
+    assert lost <= 0.05 * total < lost + least
+    same = np.array(pruned.predict(texts)) == np.array(whole.predict(texts))
+    assert np.mean(same) > 0.98
+
+
+def _squares(model: Model, texts: list[str]) -> Any:
+    X = model.encoder.transform(texts)
+    return X.multiply(X).mean(axis=0)
+
+
+def test_the_gap_is_that_of_the_weights_that_are_left(corpus: tuple[list[str], list[str]]) -> None:
+    def objective(model: Model) -> float:
+        z = model.decision_function(corpus[0])
+        y = np.where(np.array(corpus[1]) == model.labels[1], 1.0, -1.0)
+        return float(np.logaddexp(0.0, -y * z).sum() + 0.1 * (model.weights**2).sum())
+
+    whole, pruned = trained(corpus, prune=0, tol=1e-8), trained(corpus, prune=0.05, tol=1e-8)
+    said = of(pruned)
+    assert said is not None
+    assert said.gap is not None
+    assert said.gap > 1e-4
+    assert pruned.summary is not None
+    assert pruned.summary.gap is not None
+    assert pruned.summary.gap < 1e-8
+    found = (objective(pruned) - objective(whole)) / objective(pruned)
+    assert found == pytest.approx(said.gap, rel=1e-3)
+
+
+def test_small_models_are_left_alone(corpus: tuple[list[str], list[str]]) -> None:
+    model = textreg.train(*corpus, reg="lasso", reg_l1=5.0, prune=0.5)
+    assert of(model) is None
+    assert np.count_nonzero(model.weights) <= 50
+
+
+def test_the_least_that_is_kept(corpus: tuple[list[str], list[str]]) -> None:
+    assert np.count_nonzero(trained(corpus, prune=0.99).weights) == 50
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.0, 2, float("nan")])
+def test_other_shares_are_refused(corpus: tuple[list[str], list[str]], share: float) -> None:
+    with pytest.raises(UsageError, match="prune must be a share from 0 to less than 1"):
+        trained(corpus, prune=share)
+
+
+def test_the_command_says_so(
+    corpus: tuple[list[str], list[str]], tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = cli("train", "demo/train.jsonl", "--reg", "ridge", "--reg-l2", 0.1, "--prune", 0.05)
+    assert done.code == 0, done.err
+    assert "weights kept, with 95.0% of the variance of the scores, gap " in done.out

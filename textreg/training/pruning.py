@@ -1,0 +1,92 @@
+"""After the fit: weights that hardly count are left out, so that a dense model is a small file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from textreg.kinds import Regularizer
+from textreg.plugins import calls
+from textreg.records import MultiSolution
+from textreg.solvers.certificate import relative_gap
+from textreg.training.search.trials import Problems
+
+if TYPE_CHECKING:
+    from textreg.records import Floats
+
+LEAST = 20_000
+"""Weights that a model keeps in any case; one with no more of them is not pruned."""
+
+BITS = 12
+"""Significant bits of the weights of a pruned model: 3 bytes each instead of 8."""
+
+
+class Pruned(NamedTuple):
+    """What :func:`prune` did.
+
+    before, after: how many weights there were, and are. gap: how far the objective lies above its
+    minimum now, as a share of it, at most; NaN without a bound.
+    """
+
+    before: int
+    after: int
+    gap: float
+
+
+def prune(
+    fitted: MultiSolution, regularizer: Regularizer, problems: Problems, share: float
+) -> tuple[MultiSolution, Pruned | None]:
+    """Leave out the smallest weights, and shorten the others.
+
+    A weight w_j adds a variance of about w_j^2 mean_i(x_ij^2) to the scores. Those that add least
+    are left out, as many as together add no more than a share of the sum over all weights.
+
+    Parameters
+    ----------
+    fitted : MultiSolution
+        The fit; its objective and gap stay what they were.
+    regularizer : Regularizer
+        What was fitted.
+    problems : Problems
+        The documents that were fitted.
+    share : float
+        Share of the sum that may be left out; 0 changes nothing.
+
+    Returns
+    -------
+    tuple of MultiSolution and Pruned
+        None instead of the latter if nothing was changed.
+    """
+    rows, columns = np.nonzero(fitted.w)
+    if share == 0.0 or len(rows) <= LEAST:
+        return fitted, None
+    weights, X = fitted.w[rows, columns], problems.problem.X
+    squares = np.bincount(X.indices, weights=X.data * X.data, minlength=X.shape[1]) / X.shape[0]
+    variance = weights * weights * squares[columns]
+    order = np.argsort(variance, kind="stable")
+    out = int(np.searchsorted(np.cumsum(variance[order]), share * variance.sum(), side="right"))
+    kept = order[min(out, len(order) - LEAST) :]
+    w = np.zeros_like(fitted.w)
+    w[rows[kept], columns[kept]] = _shortened(weights[kept])
+    pruned = replace(fitted, w=w)
+    return pruned, Pruned(len(rows), len(kept), _gap(pruned, regularizer, problems))
+
+
+def _gap(pruned: MultiSolution, regularizer: Regularizer, problems: Problems) -> float:
+    """The gap at the weights that are left, by the bound of the fit."""
+    if np.isnan(pruned.gap) or problems.task.joint:
+        return float("nan")
+    objective = sum(
+        calls.objective(regularizer, problems.of(row), w, float(b))
+        for row, w, b in zip(problems.rows, pruned.w, pruned.b, strict=True)
+    )
+    return relative_gap(objective, pruned.objective * (1.0 - pruned.gap))
+
+
+def _shortened(values: Floats) -> Floats:
+    """The nearest numbers with BITS significant bits."""
+    fractions, exponents = np.frexp(values)
+    shortened: Floats = np.ldexp(np.round(np.ldexp(fractions, BITS)), exponents - BITS)
+    return shortened
