@@ -6,6 +6,7 @@ import json
 import uuid
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,6 +57,17 @@ def test_the_refusal_names_both_options(cli: Cli, zoo: Path) -> None:
     with pytest.warns(DataWarning, match="'cat'"):
         model = textreg.train(texts, labels, reg="ridge", group_of=of, min_label=4)
     assert model.labels == ("ape", "bee")
+
+
+@pytest.mark.parametrize("options", [["--min-label", 2], ["--rare-label", "other"]])
+def test_what_was_selected_is_of_the_documents_of_training(
+    options: list[Any], cli: Cli, zoo: Path
+) -> None:
+    assert cli("train", zoo, "--reg", "sentence", *options, "-o", "m.textreg").code == 0
+    result = cli("explain", "m.textreg", "--train", zoo)
+    assert "this is not the corpus of the training" not in result.out
+    documents = 27 if "--min-label" in options else 29
+    assert result.out.startswith(f"corpus: {documents} documents")
 
 
 def test_left_out(cli: Cli, zoo: Path) -> None:

@@ -72,6 +72,7 @@ def find_selection(
             "the model does not say how it was trained, so its selection cannot be found: train it "
             "again with textreg train."
         )
+    corpus = _as_trained(corpus, summary)
     if features is None:
         texts = [*corpus.texts, *(unlabeled.texts if unlabeled is not None else ())]
         features = model.encoder.vectorizer.fit(model.encoder.tokenizer, texts)
@@ -108,6 +109,15 @@ def find_selection(
         path=path_profiles(model, top),
         notes=_notes(model, summary, unlabeled is not None),
     )
+
+
+def _as_trained(corpus: Corpus, summary: TrainingSummary) -> Corpus:
+    """The corpus without the documents of rare labels that training left out."""
+    rare = summary.rare
+    if rare is None or rare.label is not None or corpus.labels is None or corpus.multilabel:
+        return corpus
+    rows = [row for row, label in enumerate(corpus.labels) if label not in rare.labels]
+    return corpus.select(np.array(rows, dtype=np.intp))
 
 
 def _spread(model: Model, vocabulary: Sequence[str]) -> tuple[Floats, int]:
