@@ -258,7 +258,9 @@ def test_what_are_no_texts(X: Any, message: str) -> None:
     [
         ([0] * len(TEXTS), r"only 1 class\(es\), \[0\]"),
         (np.linspace(0, 1, len(TEXTS)), "continuous"),
-        (np.zeros((len(TEXTS), 2)), "1d array"),
+        (np.zeros((len(TEXTS), 2)), "None of the 24 documents has a label"),
+        (np.full((len(TEXTS), 2), 3), "1d array"),
+        (np.arange(2 * len(TEXTS)).reshape(-1, 2), "1d array"),
         (np.array(["a", 1] * (len(TEXTS) // 2), dtype=object), "common order"),
         (None, "requires y"),
     ],

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
+from sklearn.datasets import make_multilabel_classification
 from sklearn.exceptions import NotFittedError, SkipTestWarning
 
 from textreg import Elastic, Lasso, Ridge, Sentence
@@ -110,6 +112,19 @@ def test_checks_of_scikit_learn(kind: type[Told]) -> None:
     assert names["xfail"] == set(EXPECTED_FAILURES)
     assert names["skipped"] <= MAY_BE_SKIPPED
     assert len(names["passed"]) >= 50
+
+
+def test_predictions_of_several_labels_follow_their_thresholds() -> None:
+    # as check_classifier_multioutput, whose thresholds are all 0
+    X, y = make_multilabel_classification(random_state=42, n_samples=42, n_classes=3)
+    estimator = Labels(reg=Ridge(l2=0.01)).fit(X, y)
+    predicted, scores = estimator.predict(X), estimator.decision_function(X)
+    assert predicted.shape == scores.shape == (42, 3)
+    assert predicted.dtype.kind == "i"
+    thresholds = [estimator.model_.thresholds.get(str(label), 0.0) for label in range(3)]
+    assert np.array_equal(predicted, (scores > thresholds).astype(int))
+    proba = estimator.predict_proba(X)
+    assert np.array_equal(rankdata(proba, axis=0), rankdata(scores, axis=0))
 
 
 class WithoutCv:

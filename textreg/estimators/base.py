@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -108,7 +108,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
     def _train(
         self,
         texts: Documents,
-        labels: list[str],
+        labels: Sequence[str] | Sequence[Sequence[str]],
         weights: Floats | None,
         unlabeled: Iterable[Document] | None,
         group_of: Iterable[Any] | None,

@@ -10,8 +10,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from textreg.errors import DataError
+from textreg.errors import DataError, UsageError
 from textreg.estimators.base import TextEstimator
+from textreg.estimators.labelsets import NEVER, LabelSets, label_sets
 from textreg.tasks import Classification, check_classes
 
 if TYPE_CHECKING:
@@ -239,8 +240,9 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         ----------
         X : iterable of str
             The texts; or lists of tokens, or lists of sentences that are lists of tokens.
-        y : array-like of shape (n,)
-            The labels, of any type that scikit-learn accepts.
+        y : array-like of shape (n,), or of shape (n, n_classes), or n lists or sets
+            The labels, of any type that scikit-learn accepts. For texts with several labels, or
+            none, an indicator matrix, or a list or set of labels for each text.
         sample_weight : array-like of shape (n,), optional
             Weights of the documents, 0 or more.
         unlabeled : iterable of str, optional
@@ -267,6 +269,14 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         ConvergenceWarning
             If the final fit does not reach ``tol``.
         """
+        by_name: dict[str, Any] = {
+            name: {str(key): it for key, it in value.items()}
+            for name in ("class_weight", "threshold")
+            if isinstance(value := getattr(self, name), Mapping)
+        }
+        several = label_sets(y)
+        if several is not None:
+            return self._fit_sets(X, several, sample_weight, unlabeled, group_of, time_of, by_name)
         texts, labels, weights = self._checked(X, y, sample_weight)
         try:
             with np.errstate(invalid="ignore"):  # a float beyond the integers is no class, it finds
@@ -284,24 +294,94 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         rare, unknown = (
             _as_class(name, getattr(self, name), classes) for name in ("rare_label", "unknown")
         )
-        by_name: dict[str, Any] = {
-            name: {str(key): it for key, it in value.items()}
-            for name in ("class_weight", "threshold")
-            if isinstance(value := getattr(self, name), Mapping)
-        }
         self._train(
             texts, [names[c] for c in codes], weights, unlabeled, group_of, time_of, **by_name
         )
+        kept = self._keep(classes, rare)
+        answers = np.concatenate([kept, unknown])  # of the codes of the model
+        self._answers = answers[[*np.argsort(self._order), *range(len(kept), len(answers))]]
+        return self
+
+    def _keep(self, classes: NDArray[Any], rare: NDArray[Any]) -> NDArray[Any]:
+        """The classes that the model has, which are kept as ``classes_`` with their places."""
         known = self.model_.labels  # not all that y has, if labels of few texts are left out
+        names = [str(label) for label in classes.tolist()]
         kept = classes[np.isin(names, known)]
         if self.rare_label in known and self.rare_label not in names:
             kept = np.unique(np.concatenate([kept, rare]))
         self.classes_ = kept
         # The model sorts its labels as strings: "10" comes before "9".
         self._order = np.array([known.index(str(label)) for label in kept.tolist()])
-        answers = np.concatenate([kept, unknown])  # of the codes of the model
-        self._answers = answers[[*np.argsort(self._order), *range(len(kept), len(answers))]]
+        return kept
+
+    def _fit_sets(  # noqa: PLR0913  # the columns of the texts
+        self,
+        X: Iterable[Document],
+        several: LabelSets,
+        sample_weight: ArrayLike | None,
+        unlabeled: Iterable[Document] | None,
+        group_of: Iterable[Any] | None,
+        time_of: Iterable[Any] | None,
+        by_name: dict[str, Any],
+    ) -> Self:
+        """Train a model of several labels for each text."""
+        if several.indicator and self.rare_label is not None:
+            raise UsageError(
+                "an indicator matrix has no column for rare_label: give a list of labels for each "
+                "text, or leave rare_label out."
+            )
+        rare = several.classes[:0]
+        if self.rare_label is not None:
+            rare = _as_class("rare_label", self.rare_label, several.classes)
+        # The rows of a table stand for their sets, to be checked as any y is.
+        texts, rows, weights = self._checked(X, np.arange(len(several.sets)), sample_weight)
+        sets = [several.sets[row] for row in rows.tolist()]
+        self._train(texts, sets, weights, unlabeled, group_of, time_of, **by_name)
+        self._keep(several.classes, rare)
+        if several.indicator:
+            self.classes_ = several.classes
+        self._indicator = several.indicator
         return self
+
+    @property
+    def _several(self) -> bool:
+        """Whether texts have several labels."""
+        return bool(self.model_.task.multilabel)
+
+    def _in_columns(self, table: NDArray[Any], absent: float) -> NDArray[Any]:
+        """(n, n_classes) columns of the model's labels as those of ``classes_``."""
+        if not self._several or not self._indicator:
+            return np.asarray(table[:, self._order])
+        columns = np.full((len(table), len(self.classes_)), absent, dtype=table.dtype)
+        columns[:, [int(label) for label in self.model_.labels]] = table
+        return columns
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """The accuracy: the share of texts whose labels are all right, and no other.
+
+        Parameters
+        ----------
+        X : iterable of str
+            The n texts, or lists of tokens if it was trained on these.
+        y : array-like of shape (n,), or of shape (n, n_classes), or n lists or sets
+            The true labels.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the documents.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        if not self._several or self._indicator:
+            return float(super().score(X, y, sample_weight))
+        true = [{str(label) for label in labels} for labels in y]
+        predicted = [{str(label) for label in labels} for labels in self.predict(X)]
+        if len(true) != len(predicted):
+            raise DataError(f"{len(predicted):,} texts but {len(true):,} labels: give as many.")
+        right = [one == other for one, other in zip(true, predicted, strict=True)]
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return float(np.average(np.asarray(right, dtype=np.float64), weights=weights))
 
     def decision_function(self, X: Iterable[Document]) -> Floats:
         """Scores of texts.
@@ -315,12 +395,16 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         -------
         ndarray of shape (n,) or (n, n_classes)
             With two classes one score, which is positive for ``classes_[1]``; otherwise one for
-            each class.
+            each class. With several labels for each text one for each class; that of a column of an
+            indicator matrix that is 0 for all texts of the training is -1000.
         """
         check_is_fitted(self)
         task = self.model_.task
         assert isinstance(task, Classification)
-        return task.arranged(self.model_.decision_function(self._texts(X)), self._order)
+        scores = self.model_.decision_function(self._texts(X))
+        if self._several:
+            return self._in_columns(task.as_table(scores), NEVER)
+        return task.arranged(scores, self._order)
 
     def predict(self, X: Iterable[Document]) -> NDArray[Any]:
         """Predict the labels of texts.
@@ -332,10 +416,19 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        ndarray of shape (n,)
-            Labels, in the type of the ``y`` of ``fit``.
+        ndarray of shape (n,) or (n, n_classes)
+            Labels, in the type of the ``y`` of ``fit``: an indicator matrix where that was one, and
+            an array of tuples of labels where it had lists or sets.
         """
         check_is_fitted(self)
+        if self._several:
+            decided = self.model_.decide(self.model_.decision_function(self._texts(X)))
+            columns = self._in_columns(decided.astype(np.int64), 0)
+            if self._indicator:
+                return columns
+            answers = np.empty(len(columns), dtype=object)
+            answers[:] = [tuple(self.classes_[row == 1].tolist()) for row in columns]
+            return answers
         codes = self.model_.decide(self.model_.decision_function(self._texts(X))).astype(np.int64)
         return np.asarray(self._answers[codes])
 
@@ -350,7 +443,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n, n_classes)
-            Probabilities, in the order of ``classes_``.
+            Probabilities, in the order of ``classes_``. They sum to one, unless texts have several
+            labels: then each is that of one label by itself.
 
         Raises
         ------
@@ -358,7 +452,12 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             If the loss gives no probabilities.
         """
         check_is_fitted(self)
-        return self.model_.predict_proba(self._texts(X))[:, self._order]
+        return self._in_columns(self.model_.predict_proba(self._texts(X)), 0.0)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
 
 
 def _as_class(name: str, label: str | None, classes: NDArray[Any]) -> NDArray[Any]:
