@@ -100,7 +100,8 @@ def cannot_inflate(name: str) -> FaultError:
 def _shuffled(array: NDArray[Any]) -> bytes:
     if array.dtype.kind == "i":
         array = np.diff(array, prepend=array.dtype.type(0))
-    planes: NDArray[np.uint8] = little(array).view(np.uint8).reshape(-1, array.itemsize).T
+    flat = np.ascontiguousarray(little(array)).ravel()
+    planes: NDArray[np.uint8] = flat.view(np.uint8).reshape(-1, array.itemsize).T
     return planes.tobytes()
 
 
