@@ -22,6 +22,7 @@ from textreg.model.saved_tokenizer import TokenizerOrigin
 from textreg.plugins.callables import Pretokenized, name_of
 from textreg.records.documents import NotTokensError, cut, names_of
 from textreg.report import report
+from textreg.report.reproduce import fit_command
 
 TEXTS = ["Good kettle. I like it.", "bad kettle. It broke.", "very good cup", "so bad a cup"] * 6
 LABELS = ["pos", "neg"] * 12
@@ -493,6 +494,15 @@ def test_a_search_of_lists_is_resumed(tmp_path: Path) -> None:
         for documents in (LISTS, [tuple(document) for document in LISTS])
     ]
     assert runs[0].summary == runs[1].summary
+
+
+def test_no_command_repeats_a_training_with_a_callable() -> None:
+    tokenizers: list[Any] = [str.split, ["words", str.split], None]
+    for tokenizer in tokenizers:
+        options = RIDGE if tokenizer is None else {**RIDGE, "tokenizer": tokenizer}
+        model = textreg.train(LISTS if tokenizer is None else TEXTS, LABELS, **options)
+        assert fit_command(model) is None
+    assert fit_command(textreg.train(TEXTS, LABELS, **RIDGE)) is not None
 
 
 # Estimators

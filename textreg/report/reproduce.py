@@ -110,7 +110,7 @@ def fit_command(model: Model) -> list[str] | None:
     that a command could name.
     """
     summary = model.summary
-    if summary is None or isinstance(model.encoder.tokenizer, Unnamed):
+    if summary is None or any(isinstance(one.tokenizer, Unnamed) for one in model.encoder.parts):
         return None
     files = dict.fromkeys(part.file for part in summary.plugins if part.file)
     words = ["textreg", *(word for file in files for word in ("--plugin", file))]
