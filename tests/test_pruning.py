@@ -85,6 +85,13 @@ def test_the_gap_is_that_of_the_weights_that_are_left(corpus: tuple[list[str], l
     assert found == pytest.approx(said.gap, rel=1e-3)
 
 
+def test_weights_that_are_not_allowed_have_no_gap(corpus: tuple[list[str], list[str]]) -> None:
+    model = textreg.train(corpus[0][:80], corpus[1][:80], reg="pcr", reg_l2=0.1, prune=0.05)
+    said = of(model)
+    assert said is not None
+    assert said.gap is None
+
+
 def test_small_models_are_left_alone(corpus: tuple[list[str], list[str]]) -> None:
     model = textreg.train(*corpus, reg="lasso", reg_l1=5.0, prune=0.5)
     assert of(model) is None

@@ -27,7 +27,8 @@ class Pruned(NamedTuple):
     """What :func:`prune` did.
 
     before, after: how many weights there were, and are. gap: how far the objective lies above its
-    minimum now, as a share of it, at most; NaN without a bound.
+    minimum now, as a share of it, at most; NaN without a bound, or if such weights are none that the
+    regularizer allows.
     """
 
     before: int
@@ -82,6 +83,8 @@ def _gap(pruned: MultiSolution, regularizer: Regularizer, problems: Problems) ->
         calls.objective(regularizer, problems.of(row), w, float(b))
         for row, w, b in zip(problems.rows, pruned.w, pruned.b, strict=True)
     )
+    if np.isinf(objective):
+        return float("nan")
     return relative_gap(objective, pruned.objective * (1.0 - pruned.gap))
 
 
