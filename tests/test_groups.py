@@ -26,14 +26,14 @@ from textreg.plugins import registry
 from textreg.records import Groups, Problem, Tokens
 from textreg.structure.groupfile import group_lines, read_groups
 from textreg.structure.grouping import WordGroupBuilder, features_of
-from textreg.text import cooccurrences, only_words, scan_words, split_words
+from textreg.text import WordRules, cooccurrences, only_words, scan_words, split_words
 
 TEXTS = ["One two. Three!\n\nTwo three four five.", "", "Six one\n\n\n \nsix."]
 
 
 def words(texts: list[str], **params: Any) -> Tokens:
     """Tokens of single words."""
-    return scan_words(texts, **params)
+    return scan_words(texts, WordRules(**params))
 
 
 def pairs(texts: list[str], **params: Any) -> Tokens:
@@ -164,7 +164,7 @@ def test_a_stride_beyond_the_size_is_refused() -> None:
 def test_paragraphs_are_those_of_the_rule_for_sentences(texts: list[str], rule: str) -> None:
     tokens = words(texts, sentences=rule)
     assert tokens.paragraph_ptr is not None
-    by_document = [split_words(text, sentences="paragraphs") for text in texts]
+    by_document = [split_words(text, WordRules(sentences="paragraphs")) for text in texts]
     assert np.diff(tokens.sentence_ptr[tokens.paragraph_ptr]).tolist() == [
         len(paragraph) for paragraphs in by_document for paragraph in paragraphs
     ]

@@ -21,7 +21,7 @@ from textreg._core.reference import text_grams as plain_grams
 TELLING = st.sampled_from(
     [
         *"aAbBiIzZ190 .!?…:;,<>()'\"»-_\n\r\t\0éÉßİıΣσςﬁµ",
-        *"的。”“」ｶﾞी้ำ\u0301\xad\u200d！Ж𐐀😀٣\u0307\u2028\u00a0\ud800\u212a",
+        *"的。”“」ｶﾞी้ำ\u0301\xad\u200d！Ж𐐀😀🏽🇩🇪❤\ufe0f©٣\u0307\u2028\u00a0\ud800\u212a",
         *("\r\n", "\n\n", " . ", ".<br", "From: ", "e.g.", "Mr", "No", "no", "p", "abcdefgh"),
     ]
 )
@@ -51,9 +51,17 @@ def frozen(values: Any, dtype: type) -> Any:
 
 
 @settings(max_examples=500, deadline=None)
-@given(TEXTS, st.booleans(), st.integers(1, 3), RULES, st.booleans())
-def test_encode(texts: list[str], lowercase: bool, shortest: int, rule: str, spans: bool) -> None:
-    arguments = (texts, lowercase, shortest, rule, spans)
+@given(TEXTS, st.booleans(), st.integers(1, 3), RULES, *[st.booleans()] * 3)
+def test_encode(
+    texts: list[str],
+    lowercase: bool,
+    shortest: int,
+    rule: str,
+    punctuation: bool,
+    emoji: bool,
+    spans: bool,
+) -> None:
+    arguments = (texts, lowercase, shortest, rule, punctuation, emoji, spans)
     assert equal(text.encode(*arguments), plain.encode(*arguments))
 
 
@@ -67,6 +75,14 @@ def expected(c: str) -> list[str]:
     return [folded, f"{folded}bcdefgh", f"abcdefg{folded}", f"ijkl{folded}"]
 
 
+@given(TEXT | st.text(st.characters(max_codepoint=0x100)))
+def test_is_latin(one: str) -> None:
+    assert text.is_latin(one) == plain.is_latin(one)
+    assert not text.is_latin(one) or unicodedata.is_normalized("NFC", one)
+    with pytest.raises(TypeError):
+        text.is_latin(one.encode("utf-16", errors="surrogatepass"))
+
+
 def test_folding_is_that_of_unicode() -> None:
     for c in map(chr, range(0x110000)):
         assert text_rules.folded(c) in (c.casefold(), unicodedata.normalize("NFC", c.casefold()))
@@ -76,7 +92,9 @@ def test_folding_is_that_of_unicode() -> None:
 def test_every_character() -> None:
     """Alone, at both ends of eight characters, which are read at once, and at the end."""
     texts = [f"{c} {c}bcdefgh abcdefg{c} ijkl{c}" for c in map(chr, range(0x110000))]
-    ids, sentence_ptr, _, document_ptr, names, _, _ = text.encode(texts, True, 1, "none", False)
+    ids, sentence_ptr, _, document_ptr, names, _, _ = text.encode(
+        texts, True, 1, "none", False, False, False
+    )
     names, starts = np.array(names, dtype=object), sentence_ptr[document_ptr].tolist()
     for c, one in enumerate(texts):
         words = names[ids[starts[c] : starts[c + 1]]].tolist()
@@ -86,9 +104,11 @@ def test_every_character() -> None:
 def test_no_letter_digit_or_mark_is_dropped() -> None:
     """Of any script, but for the marks that are not seen, which belong to the word before them."""
     every = [chr(c) for c in range(0x110000) if unicodedata.category(chr(c))[0] in "LNM"]
-    alone = text.encode(every, False, 1, "none", False)[4]
+    alone = text.encode(every, False, 1, "none", False, False, False)[4]
     assert set(every) - set(alone) <= IGNORED
-    _, sentence_ptr, *_, spans, _ = text.encode([f"a{c}" for c in every], False, 1, "none", True)
+    _, sentence_ptr, *_, spans, _ = text.encode(
+        [f"a{c}" for c in every], False, 1, "none", False, False, True
+    )
     assert spans is not None
     assert (spans[sentence_ptr[1:] - 1, 1] == 2).all()
 
@@ -96,8 +116,8 @@ def test_no_letter_digit_or_mark_is_dropped() -> None:
 @settings(deadline=None)
 @given(st.lists(TEXT | st.text(st.characters(categories=["L", "N", "M"]))))
 def test_every_letter_digit_and_mark_has_a_place(texts: list[str]) -> None:
-    *_, document_ptr, _, spans, _ = text.encode(texts, True, 1, "punct", True)
-    sentence_ptr = text.encode(texts, True, 1, "punct", True)[1]
+    *_, document_ptr, _, spans, _ = text.encode(texts, True, 1, "punct", False, False, True)
+    sentence_ptr = text.encode(texts, True, 1, "punct", False, False, True)[1]
     assert spans is not None
     for d, one in enumerate(texts):
         low, high = sentence_ptr[document_ptr[d]], sentence_ptr[document_ptr[d + 1]]
@@ -111,21 +131,26 @@ def test_every_letter_digit_and_mark_has_a_place(texts: list[str]) -> None:
 def test_many_and_long_words(wide: str) -> None:
     words = [f"{'w' * (n % 40)}{wide}{n:x}" for n in range(20_000)]
     words += ["x" * 100_000, "x" * 100_001, "x" * 99_999 + wide]
-    ids, *_, names, _, _ = text.encode([" ".join(words), " ".join(words)], True, 1, "none", False)
+    ids, *_, names, _, _ = text.encode(
+        [" ".join(words), " ".join(words)], True, 1, "none", False, False, False
+    )
     assert [names[i] for i in ids] == 2 * words
     assert names == sorted(set(words))
 
 
 def test_encode_takes_any_sequence_of_str() -> None:
     texts = np.array(["one two", "two"])  # its elements are of a class derived from str
-    assert text.encode(texts, True, 1, "none", False)[4] == ["one", "two"]
-    assert equal(text.encode([], True, 1, "punct", True), plain.encode([], True, 1, "punct", True))
+    assert text.encode(texts, True, 1, "none", False, False, False)[4] == ["one", "two"]
+    assert equal(
+        text.encode([], True, 1, "punct", False, False, True),
+        plain.encode([], True, 1, "punct", False, False, True),
+    )
 
 
 @pytest.mark.parametrize("wrong", [None, 3.5, b"bytes", ["a"]])
 def test_encode_refuses_what_is_no_str(wrong: Any) -> None:
     with pytest.raises(TypeError):
-        text.encode(["fine", wrong], True, 1, "punct", False)
+        text.encode(["fine", wrong], True, 1, "punct", False, False, False)
 
 
 def test_abbreviations_fit_the_scanner() -> None:

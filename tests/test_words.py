@@ -19,6 +19,7 @@ from textreg.errors import DataError, UsageError
 from textreg.kinds import Tokenizer
 from textreg.plugins import registry
 from textreg.records import Tokens
+from textreg.testing.offsets import check_order
 
 
 def cut(marked: str) -> tuple[str, list[list[str]]]:
@@ -272,3 +273,60 @@ def test_any_text_has_a_normal_form_with_places(text: str) -> None:
         for i, (start, end) in zip(whole.ids, whole.spans.tolist(), strict=True):
             part = Words(normalize=form, sentences="none").encode([text[start:end]])
             assert whole.vocabulary[i] in part.vocabulary
+
+
+MARKED = [
+    ("Really?! No... (yes) :-)", "really ?!|no ... ( yes ) :-)"),
+    ('He said "So." He left.', 'he said " so ."|he left .'),
+    ("a - b\n\n* c", "a - b|* c"),
+    ("yes . no !", "yes .|no !"),
+    ("$5 + 3 = €8 §1", "$ 5 + 3 = € 8 § 1"),
+    ("好。“是！”", "好 。|“ 是 ！”"),
+    ("!!!", "!!!"),
+    ("So 👍🏽👩‍🔬❤️🇩🇪🇫🇷 good", "so 👍🏽 👩‍🔬 ❤ 🇩🇪 🇫🇷 good"),
+    ("🏴\U000e0067\U000e0062\U000e007f 1️⃣ ©", "🏴\U000e0067\U000e0062\U000e007f 1\u20e3 ©"),
+    ("👍!👍", "👍 ! 👍"),
+]
+
+
+@pytest.mark.parametrize(("text", "marked"), MARKED)
+def test_punctuation_and_emoji_on_request(text: str, marked: str) -> None:
+    sentences = [sentence.split() for sentence in marked.split("|")]
+    words = Words(punctuation=True, emoji=True)
+    assert words(text) == sentences
+    tokens = words.encode([text], spans=True)
+    assert [tokens.vocabulary[i] for i in tokens.ids] == [it for one in sentences for it in one]
+    assert tokens.spans is not None
+    for i, (start, end) in zip(tokens.ids, tokens.spans, strict=True):
+        part = text[start:end].casefold().replace("\ufe0f", "")
+        assert tokens.vocabulary[i] == part
+
+
+def test_either_may_be_left_out() -> None:
+    text = "Yes!!! 👍"
+    assert Words()(text) == [["yes"]]
+    assert Words(punctuation=True)(text) == [["yes", "!!!"]]
+    assert Words(emoji=True)(text) == [["yes", "👍"]]
+    assert Words(emoji=True, min_length=4)(text) == [["👍"]]
+    tokens = Words(emoji=True).encode([text, "👍 a"], spans=True)
+    assert tokens.spans is not None
+    assert tokens.sentence_spans is not None
+    assert tokens.spans.tolist() == [[0, 3], [7, 8], [0, 1], [2, 3]]
+    assert tokens.sentence_spans.tolist() == [[0, 8], [0, 3]]
+
+
+@settings(deadline=None)
+@given(st.lists(st.text('aB .!\n1é的。“”😀🏽\u200d<"') | st.text()), st.booleans(), st.booleans())
+def test_words_do_not_depend_on_marks(texts: list[str], punctuation: bool, emoji: bool) -> None:
+    """With marks there are the same words in the same sentences, but for sentences of marks."""
+    every = Words(punctuation=punctuation, emoji=emoji).encode(texts, spans=True)
+    plain = Words().encode(texts, spans=True)
+    assert every.spans is not None
+    assert plain.spans is not None
+    check_order(texts, every)
+    known = set(plain.vocabulary)
+    kept = np.array([every.vocabulary[i] in known for i in every.ids], dtype=bool)
+    assert every.spans[kept].tolist() == plain.spans.tolist()
+    sentence = np.repeat(np.arange(every.n_sentences), np.diff(every.sentence_ptr))[kept]
+    apart = np.repeat(np.arange(plain.n_sentences), np.diff(plain.sentence_ptr))
+    assert (np.diff(sentence) > 0).tolist() == (np.diff(apart) > 0).tolist()

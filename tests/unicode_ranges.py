@@ -25,6 +25,8 @@ WHAT = {
     "SPACELESS": "Letters of scripts without spaces: Line_Break ID, CJ, NS, SA, AK, AP or AS.",
     "TERMINALS": "End a sentence: Sentence_Terminal.",
     "CLOSERS": "Close a bracket or a quotation: General_Category Pe and Pf.",
+    "FLAGS": "Two are a flag: Regional_Indicator.",
+    "EMOJI": "Begin an emoji: Extended_Pictographic, but for marks of text, and Emoji_Modifier.",
 }
 VERSION = "18.0"
 
@@ -61,6 +63,8 @@ def classes() -> dict[str, list[int]]:
         "SPACELESS": points(rf"[[{spaceless}--[\p{{Hangul}}\p{{Latin}}]]--{goes_on}]"),
         "TERMINALS": points(r"\p{STerm}"),
         "CLOSERS": points(r"[\p{Pe}\p{Pf}]"),
+        "FLAGS": points(r"\p{RI}"),
+        "EMOJI": points(r"[[\p{ExtPict}\p{EMod}]--[\xA9\xAE\u203C\u2049\u2122\u2139\u3030\u303D]]"),
     }
 
 

@@ -25,14 +25,42 @@ ANALYZERS = ("char_wb", "char")
 """Whether character n-grams stay inside words or run across them; the names are scikit-learn's."""
 
 
+class WordRules(NamedTuple):
+    """What a word is, for :func:`scan_words`; the parameters of tokenizer ``words``.
+
+    Attributes
+    ----------
+    lowercase : bool, default True
+        Fold case by :meth:`str.casefold`, as the Unicode Standard (section 3.13) does to compare
+        without it: ``STRASSE`` and ``Straße`` are one word, and so are ``ΟΔΟΣ`` and ``οδος``.
+    min_length : int, default 1
+        Drop words with fewer characters, but not those of scripts without spaces.
+    sentences : {"punct", "lines", "paragraphs", "none"}, default "punct"
+        Where sentences end; see ``SENTENCES``. Sentences without a token are dropped.
+    normalize : {"nfc", "nfkc", "none"}, default "nfc"
+        The normal form (Unicode Standard Annex #15) of the words: ``é`` is one character, however
+        it was written; with ``"nfkc"``, forms of one character for other widths, circles or
+        fractions are the same too.
+    punctuation : bool, default False
+        Whether runs of punctuation marks and symbols, such as ``?!`` or ``:-)``, are tokens too.
+    emoji : bool, default False
+        Whether emoji are tokens too: a sequence with joiners, colors of skin or the letters of a
+        flag is one (Unicode Technical Standard #51).
+    """
+
+    lowercase: bool = True
+    min_length: int = 1
+    sentences: str = "punct"
+    normalize: str = "nfc"
+    punctuation: bool = False
+    emoji: bool = False
+
+
+ALL_WORDS = WordRules()
+
+
 def scan_words(
-    texts: Sequence[str],
-    *,
-    lowercase: bool = True,
-    min_length: int = 1,
-    sentences: str = "punct",
-    normalize: str = "nfc",
-    spans: bool = False,
+    texts: Sequence[str], rules: WordRules = ALL_WORDS, *, spans: bool = False
 ) -> Tokens:
     """Split texts into words and sentences, in one compiled pass.
 
@@ -43,17 +71,7 @@ def scan_words(
     Parameters
     ----------
     texts : sequence of str
-    lowercase : bool, default True
-        Fold case by :meth:`str.casefold`, as the Unicode Standard (section 3.13) does to compare
-        without it: ``STRASSE`` and ``Straße`` are one word, and so are ``ΟΔΟΣ`` and ``οδος``.
-    min_length : int, default 1
-        Drop words with fewer characters, but not those of scripts without spaces.
-    sentences : {"punct", "lines", "paragraphs", "none"}, default "punct"
-        Where sentences end; see ``SENTENCES``. Sentences without a word are dropped.
-    normalize : {"nfc", "nfkc", "none"}, default "nfc"
-        The normal form (Unicode Standard Annex #15) of the words: ``é`` is one character, however
-        it was written; with ``"nfkc"``, forms of one character for other widths, circles or
-        fractions are the same too.
+    rules : WordRules, optional
     spans : bool, default False
         Whether to return character offsets, which are those of the texts as given. The span of a
         sentence runs from its first word to its last, with the punctuation attached to that.
@@ -82,9 +100,10 @@ def scan_words(
     texts = check_texts(texts)
     if spans:
         _check_lengths(texts)
-    given = [normal(text, normalize) for text in texts]
+    lowercase, min_length, sentences, form, punctuation, emoji = rules
+    given = [normal(text, form) for text in texts]
     ids, sentence_ptr, paragraph_ptr, document_ptr, names, word_spans, sentence_spans = encode(
-        given, lowercase, min_length, sentences, spans
+        given, lowercase, min_length, sentences, punctuation, emoji, spans
     )
     tokens = Tokens(
         ids=ids,
@@ -95,25 +114,17 @@ def scan_words(
         spans=word_spans,
         sentence_spans=sentence_spans,
     )
-    _move_spans(tokens, texts, given, normalize)
+    _move_spans(tokens, texts, given, form)
     return tokens
 
 
-def split_words(
-    text: str,
-    *,
-    lowercase: bool = True,
-    min_length: int = 1,
-    sentences: str = "punct",
-    normalize: str = "nfc",
-) -> list[list[str]]:
+def split_words(text: str, rules: WordRules = ALL_WORDS) -> list[list[str]]:
     """Split one text as :func:`scan_words` does, in plain Python.
 
     Parameters
     ----------
     text : str
-    lowercase, min_length, sentences, normalize
-        As for :func:`scan_words`.
+    rules : WordRules, optional
 
     Returns
     -------
@@ -128,7 +139,8 @@ def split_words(
     from textreg._core.reference.text import split
     from textreg._core.text_forms import normal
 
-    return split(normal(text, normalize), lowercase, min_length, sentences)
+    lowercase, min_length, sentences, form, punctuation, emoji = rules
+    return split(normal(text, form), lowercase, min_length, sentences, punctuation, emoji)
 
 
 def scan_chars(  # noqa: PLR0913  # its options are its interface

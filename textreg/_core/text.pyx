@@ -10,12 +10,12 @@ from libc.stdlib cimport free, malloc
 from textreg._core.text_letters cimport (
     EXPANDED, MARK, POINT, SPACELESS, Char, Letters, begins_word, expansion, letter, letters_for,
 )
+from textreg._core.text_marks cimport EMOJI, LOOKS, PUNCTUATION, read_mark
 from textreg._core.text_sentences cimport (
     LINES, NONE, PARAGRAPHS, PUNCT, Gap, attached, ends_sentence, read_gap,
 )
-from textreg._core.text_table cimport (
-    Slot, Table, add_word, close_table, open_table, place, words_by_name, write_block,
-)
+from textreg._core.text_spelling cimport Spelling, add, add_all, end_block, end_word
+from textreg._core.text_table cimport Table, close_table, open_table, words_by_name
 
 import numpy as np
 
@@ -40,12 +40,11 @@ cdef struct View:  # the characters of a Python string
     Py_ssize_t length
     int width
 
-cdef struct Spelling:  # of the word being read
-    uint64_t block  # what is not in the table yet
-    uint64_t first
-    uint32_t rest
-    int filled  # bytes of the block
-    int64_t n  # blocks in the table
+cdef struct Rules:
+    const Letters* letters
+    Py_ssize_t min_length
+    int sentences
+    int marks  # what else is a token, PUNCTUATION and EMOJI added up
 
 cdef struct Output:
     int32_t* ids
@@ -56,21 +55,37 @@ cdef struct Output:
     int64_t n_ids
     int64_t n_sentences
     int64_t n_paragraphs
+    Py_ssize_t begin  # of the sentence; below 0 if it has none yet
+    Py_ssize_t end  # of its last mark
 
 
-def encode(texts, bint lowercase, Py_ssize_t min_length, str sentences, bint spans):
+def is_latin(text):
+    """Whether all characters are below 256, which a string knows; TypeError if it is no str."""
+    if not PyUnicode_Check(text):
+        raise TypeError(f"text is not a str but {type(text).__name__}")
+    PyUnicode_READY(text)
+    return PyUnicode_KIND(text) == 1
+
+
+def encode(
+    texts, bint lowercase, Py_ssize_t min_length, str sentences, bint punctuation, bint emoji,
+    bint spans,
+):
     """The words of all texts as ids, which number the words in order of name.
 
     Returns ``ids`` int32; ``sentence_ptr``, ``paragraph_ptr`` and ``document_ptr`` int64, the last
     two as offsets of sentences; ``names``, a list of str; and, if ``spans``, the character offsets
     of every word and of every sentence, int32 (n, 2), else None twice. Sentences and paragraphs
-    without a word are dropped. Raises TypeError for a text that is not a str.
+    without a token are dropped. Raises TypeError for a text that is not a str.
     """
     cdef Table table
     cdef Output out
+    cdef Rules rules = Rules(
+        letters_for(lowercase), min_length, RULES[sentences],
+        (PUNCTUATION if punctuation else 0) + (EMOJI if emoji else 0),
+    )
     cdef Py_ssize_t d, n = len(texts), most = 1
-    cdef int rule = RULES[sentences]
-    cdef bint fine
+    cdef bint fine, halved
     cdef int64_t i
     cdef int64_t[::1] sentence_view, paragraph_view, document_view
     cdef int32_t[::1] ids_view, rank_view
@@ -88,7 +103,8 @@ def encode(texts, bint lowercase, Py_ssize_t min_length, str sentences, bint spa
             PyUnicode_READY(text)
             views[d] = View(PyUnicode_DATA(text), len(text), PyUnicode_KIND(text))
             # Words and gaps alternate, but in wide text every character may be a word.
-            most += (views[d].length + 1) // 2 if views[d].width == 1 else views[d].length
+            halved = views[d].width == 1 and not rules.marks
+            most += (views[d].length + 1) // 2 if halved else views[d].length
         # Allocate for the largest possible result: pages that are never written take no memory.
         ids = np.empty(most, dtype=np.int32)
         sentence_ptr = np.zeros(most, dtype=np.int64)
@@ -111,9 +127,7 @@ def encode(texts, bint lowercase, Py_ssize_t min_length, str sentences, bint spa
             out.spans = &spans_view[0, 0]
             out.sentence_spans = &sentence_spans_view[0, 0]
         with nogil:
-            fine = scan_all(
-                views, n, letters_for(lowercase), min_length, rule, &table, &out, document_view
-            )
+            fine = scan_all(views, n, &rules, &table, &out, document_view)
         if not fine:
             raise MemoryError
         names, rank = words_by_name(&table)
@@ -136,27 +150,22 @@ def encode(texts, bint lowercase, Py_ssize_t min_length, str sentences, bint spa
 
 
 cdef bint scan_all(
-    const View* views, Py_ssize_t n, const Letters* letters, Py_ssize_t min_length, int rule,
-    Table* table, Output* out, int64_t[::1] document_ptr,
+    const View* views, Py_ssize_t n, const Rules* rules, Table* table, Output* out,
+    int64_t[::1] document_ptr,
 ) noexcept nogil:
-    """Append the words and sentences of n texts; False if there is no memory."""
-    cdef Py_ssize_t d
+    """Append the tokens and sentences of n texts; False if there is no memory."""
+    cdef Py_ssize_t d, length
     cdef const void* text
     cdef bint fine
     for d in range(n):
         text = views[d].text
+        length = views[d].length
         if views[d].width == 1:
-            fine = scan(
-                <const uint8_t*> text, views[d].length, letters, min_length, rule, table, out
-            )
+            fine = scan(<const uint8_t*> text, length, rules, table, out)
         elif views[d].width == 2:
-            fine = scan(
-                <const uint16_t*> text, views[d].length, letters, min_length, rule, table, out
-            )
+            fine = scan(<const uint16_t*> text, length, rules, table, out)
         else:
-            fine = scan(
-                <const uint32_t*> text, views[d].length, letters, min_length, rule, table, out
-            )
+            fine = scan(<const uint32_t*> text, length, rules, table, out)
         if not fine:
             return False
         document_ptr[d + 1] = out.n_sentences
@@ -164,21 +173,22 @@ cdef bint scan_all(
 
 
 cdef bint scan(
-    const Char* text, Py_ssize_t length, const Letters* letters, Py_ssize_t min_length, int rule,
-    Table* table, Output* out,
+    const Char* text, Py_ssize_t length, const Rules* rules, Table* table, Output* out
 ) noexcept nogil:
-    """Append the words and sentences of one text, which a NUL follows, as in Python's strings."""
+    """Append the tokens and sentences of one text, which a NUL follows, as in Python's strings."""
     cdef Gap gap
     cdef Spelling word
+    cdef const Letters* letters = rules.letters
     cdef uint64_t chunk, stops
     cdef uint64_t fold = ONES * 0x20 if letters.folded else 0
     cdef uint32_t entry
     cdef bint complete, alone, fine = True
-    cdef int32_t id
     cdef int64_t words = 0  # of this sentence
     cdef Py_ssize_t i = 0, start = 0, end = 0  # of a word
-    cdef Py_ssize_t begin = 0  # of a sentence
+    cdef Py_ssize_t cut
 
+    out.begin = -1
+    out.end = 0
     while True:
         if text[i] == c" " and begins_word(letter(letters, text[i + 1])):  # the most common gap
             i += 1
@@ -186,12 +196,21 @@ cdef bint scan(
             i = read_gap(text, i, length, letters, &gap)
             if i == length:
                 break
-            if words and ends_sentence(text, start, end, i, length, &gap, rule, words):
-                end_sentence(begin, gap.tail or attached(text, end, length), out)
+            cut = end
+            if words and ends_sentence(
+                text, start, end, i, length, &gap, rules.sentences, words
+            ):
+                if rules.marks:
+                    cut = cut_gap(text, end, i, &gap)
+                    if not add_marks(text, end, cut, rules.marks, table, out):
+                        return False
+                end_sentence(gap.tail or attached(text, end, length), out)
                 words = 0
                 if gap.lines >= 2:  # between two ends is a line without a word
                     end_paragraph(out)
-        begin = i if words == 0 else begin
+            if rules.marks and not add_marks(text, cut, i, rules.marks, table, out):
+                return False
+        out.begin = i if out.begin < 0 else out.begin
         words += 1
 
         start = i
@@ -238,62 +257,59 @@ cdef bint scan(
                 return False
             i += 1
         end = i
-        if end - start < min_length and not alone:
-            continue
-        if word.n == 0:
-            word.first = word.block
-            word.n = 1
-        elif word.filled and not end_block(table, &word, word.block):
+        if (end - start >= rules.min_length or alone) and not add_token(
+            table, &word, start, end, out
+        ):
             return False
-        id = intern(table, word.first, word.rest, word.n)
-        if id < 0:
-            return False
-        out.ids[out.n_ids] = id
-        if out.spans != NULL:
-            out.spans[2 * out.n_ids] = <int32_t> start
-            out.spans[2 * out.n_ids + 1] = <int32_t> end
-        out.n_ids += 1
-    end_sentence(begin, gap.tail or attached(text, end, length), out)
+    if rules.marks and not add_marks(text, end, length, rules.marks, table, out):
+        return False
+    end_sentence(gap.tail or attached(text, end, length), out)
     end_paragraph(out)
     return True
 
 
-cdef inline bint end_block(Table* table, Spelling* word, uint64_t block) noexcept nogil:
-    """Append a full block, or the last one; False if there is no memory."""
-    if not write_block(table, word.n, block):
-        return False
-    if word.n:
-        word.rest = mixed(word.rest, block)
-    else:
-        word.first = block
-    word.n += 1
-    return True
+cdef inline bint add_token(
+    Table* table, Spelling* word, Py_ssize_t start, Py_ssize_t end, Output* out
+) noexcept nogil:
+    """Append a token; False if there is no memory."""
+    cdef int32_t id = end_word(table, word)
+    out.ids[out.n_ids] = id
+    if out.spans != NULL:
+        out.spans[2 * out.n_ids] = <int32_t> start
+        out.spans[2 * out.n_ids + 1] = <int32_t> end
+    out.n_ids += 1
+    return id >= 0
 
 
-cdef inline bint add(Table* table, Spelling* word, uint32_t c) noexcept nogil:
-    """Append the UTF-8 bytes of a character; False if there is no memory."""
-    cdef int bytes = 1
-    if c >= 0x80:
-        c = utf8(c, &bytes)
-    while bytes:
-        bytes -= 1
-        word.block |= <uint64_t> (c >> 8 * bytes & 0xFF) << 8 * word.filled
-        word.filled += 1
-        if word.filled == 8:
-            if not end_block(table, word, word.block):
+cdef Py_ssize_t cut_gap(
+    const Char* text, Py_ssize_t start, Py_ssize_t end, const Gap* gap
+) noexcept nogil:
+    """Where the sentence that ends in the gap start:end does: after its mark, or with the line."""
+    cdef Py_ssize_t i, cut = gap.tail or gap.cut
+    for i in range(start, cut or end):
+        if text[i] == c"\n" or text[i] == c"\r":
+            return i
+    return cut or attached(text, start, end)
+
+
+cdef bint add_marks(
+    const Char* text, Py_ssize_t i, Py_ssize_t end, int wanted, Table* table, Output* out
+) noexcept nogil:
+    """Append the punctuation and emoji of a gap, or of a part of it; False without memory."""
+    cdef Spelling word
+    cdef Py_ssize_t k, start = i
+    while True:
+        i = read_mark(text, i, end, wanted, &start)
+        if i == 0:
+            return True
+        out.begin = start if out.begin < 0 else out.begin
+        out.end = i
+        word = Spelling(0, 0, 0, 0, 0)
+        for k in range(start, i):
+            if text[k] != LOOKS and not add(table, &word, text[k]):
                 return False
-            word.block = 0
-            word.filled = 0
-    return True
-
-
-cdef bint add_all(Table* table, Spelling* word, const uint32_t* characters) noexcept nogil:
-    """Append the characters before a 0."""
-    while characters[0]:
-        if not add(table, word, characters[0]):
+        if not add_token(table, &word, start, i, out):
             return False
-        characters += 1
-    return True
 
 
 cdef inline uint64_t load(const uint8_t* text) noexcept nogil:
@@ -320,59 +336,16 @@ cdef inline uint64_t not_in_word(uint64_t* chunk, uint64_t fold) noexcept nogil:
     return ~(alpha | digit | underscore) & TOP
 
 
-cdef inline uint32_t utf8(uint32_t c, int* bytes) noexcept nogil:
-    """The UTF-8 bytes of a character from 0x80 up, the first one highest, and their number."""
-    if c < 0x800:
-        bytes[0] = 2
-        return 0xC080 | c >> 6 << 8 | c & 0x3F
-    if c < 0x10000:
-        bytes[0] = 3
-        return 0xE08080 | c >> 12 << 16 | (c >> 6 & 0x3F) << 8 | c & 0x3F
-    bytes[0] = 4
-    return (
-        <uint32_t> 0xF0808080
-        | c >> 18 << 24 | (c >> 12 & 0x3F) << 16 | (c >> 6 & 0x3F) << 8 | c & 0x3F
-    )
-
-
-cdef inline uint32_t mixed(uint32_t rest, uint64_t block) noexcept nogil:
-    """The hash with one more block; never 0."""
-    return <uint32_t> (((block ^ rest) * <uint64_t> 0xD6E8FEB86659FD93) >> 32) | 1
-
-
-cdef inline int32_t intern(Table* table, uint64_t first, uint32_t rest, int64_t n) noexcept nogil:
-    """The id of the word of n blocks being read, new or known; -1 if there is no memory."""
-    cdef uint64_t mask = (<uint64_t> 1 << table.bits) - 1
-    cdef uint64_t where = place(first, rest, table.bits)
-    cdef Slot* slot = &table.slots[where]
-    while slot.id >= 0:
-        if slot.first == first and slot.rest == rest and (n == 1 or same(table, slot.id, n)):
-            return slot.id
-        where = (where + 1) & mask
-        slot = &table.slots[where]
-    return add_word(table, slot, first, rest, n)
-
-
-cdef bint same(const Table* table, int32_t id, int64_t n) noexcept nogil:
-    """Whether word id is the one of n blocks being read."""
-    cdef int64_t k, start = table.starts[id]
-    if table.starts[id + 1] - start != n:
-        return False
-    for k in range(n):
-        if table.blocks[start + k] != table.blocks[table.used + k]:
-            return False
-    return True
-
-
-cdef void end_sentence(Py_ssize_t begin, Py_ssize_t end, Output* out) noexcept nogil:
-    """Close the sentence from begin to end, unless it has no word."""
-    if out.n_ids == out.sentence_ptr[out.n_sentences]:
-        return
-    if out.sentence_spans != NULL:
-        out.sentence_spans[2 * out.n_sentences] = <int32_t> begin
-        out.sentence_spans[2 * out.n_sentences + 1] = <int32_t> end
-    out.n_sentences += 1
-    out.sentence_ptr[out.n_sentences] = out.n_ids
+cdef void end_sentence(Py_ssize_t end, Output* out) noexcept nogil:
+    """Close the sentence, whose words end at end, if it has a token."""
+    if out.n_ids > out.sentence_ptr[out.n_sentences]:
+        if out.sentence_spans != NULL:
+            out.sentence_spans[2 * out.n_sentences] = <int32_t> out.begin
+            out.sentence_spans[2 * out.n_sentences + 1] = <int32_t> max(end, out.end)
+        out.n_sentences += 1
+        out.sentence_ptr[out.n_sentences] = out.n_ids
+    out.begin = -1
+    out.end = 0
 
 
 cdef void end_paragraph(Output* out) noexcept nogil:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from textreg._core.text import is_latin
 from textreg._core.text_ranges import IGNORED, MARKS
 from textreg._core.text_rules import runs
 
@@ -27,7 +28,8 @@ _PARTS = re.compile(f"[^{_JOINS}]?[{_JOINS}]+|[^{_JOINS}]+(?![{_JOINS}])")
 def normal(text: str, form: str) -> str:
     """``text`` in one of ``FORMS``; the very ``text`` if it is so already."""
     standard = FORMS[form]
-    if standard is None or text.isascii():
+    # NFC leaves Latin-1 as it is, and a string knows whether it is that.
+    if standard is None or (is_latin(text) if form == "nfc" else text.isascii()):
         return text
     made = unicodedata.normalize(standard, text)  # looks first whether there is anything to do
     return text if made == text else made

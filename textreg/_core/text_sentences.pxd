@@ -7,6 +7,11 @@ from textreg._core.text_letters cimport Char, Letters
 cdef enum Rule:
     NONE, LINES, PARAGRAPHS, PUNCT
 
+# What a character between words can mean.
+cdef enum:
+    OTHER, SPACE, LINE_FEED, RETURN, STOP, ELLIPSIS, STRONG, FULL, CLOSER, OPENER, COLON, TAG
+    PICTURE, FLAG
+
 cdef struct Gap:
     int lines  # ends of lines
     bint lead_in  # a colon at the end of a line
@@ -14,8 +19,11 @@ cdef struct Gap:
     bint alone  # an end mark between white space
     bint ended  # an end mark before white space
     bint single_stop  # the first of these is one full stop right after the word
+    Py_ssize_t cut  # where the first mark that ends a sentence otherwise, and its closers, end
     Py_ssize_t tail  # where the first mark that ends a sentence everywhere, and its closers, end
 
+cdef uint8_t meaning(uint32_t c) noexcept nogil
+cdef bint is_space(uint8_t now) noexcept nogil
 cdef Py_ssize_t read_gap(
     const Char* text, Py_ssize_t i, Py_ssize_t length, const Letters* letters, Gap* gap
 ) noexcept nogil

@@ -11,6 +11,7 @@ from textreg._core.text_letters cimport Char, Letters, begins_word, letter, lett
 import numpy as np
 
 from textreg._core import text_rules as rules
+from textreg._core.text_ranges import EMOJI, FLAGS
 
 cdef extern from "Python.h" nogil:
     bint Py_UNICODE_ISALPHA(Py_UCS4)
@@ -19,25 +20,24 @@ cdef extern from "Python.h" nogil:
     bint Py_UNICODE_ISSPACE(Py_UCS4)
     bint Py_UNICODE_ISUPPER(Py_UCS4)
 
-# What a character between words can mean.
 cdef enum:
-    OTHER, SPACE, LINE_FEED, RETURN, STOP, ELLIPSIS, STRONG, FULL, CLOSER, OPENER, COLON, TAG
     PLANES = 0x20000  # no character above these means anything
 
-cdef uint8_t MARKS[PLANES]
+cdef uint8_t MEANINGS[PLANES]
 
 
 cdef void fill_table() except *:
     cdef uint32_t c
     for c in range(PLANES):
-        MARKS[c] = SPACE if Py_UNICODE_ISSPACE(c) else OTHER
+        MEANINGS[c] = SPACE if Py_UNICODE_ISSPACE(c) else OTHER
     for mark, characters in (
         (STOP, rules.STOP), (ELLIPSIS, rules.ELLIPSIS), (STRONG, rules.STRONG), (FULL, rules.FULL),
         (CLOSER, rules.CLOSERS), (OPENER, rules.OPENERS), (COLON, rules.COLONS), (TAG, "<"),
-        (LINE_FEED, "\n"), (RETURN, "\r"),
+        (LINE_FEED, "\n"), (RETURN, "\r"), (PICTURE, rules.characters(EMOJI)),
+        (FLAG, rules.characters(FLAGS)),
     ):
         for character in characters:
-            MARKS[<uint32_t> ord(character)] = mark
+            MEANINGS[<uint32_t> ord(character)] = mark
 
 
 fill_table()
@@ -54,12 +54,12 @@ cdef int HEADER_LENGTH = rules.HEADER_LENGTH
 cdef int NUMBER_LENGTH = rules.NUMBER_LENGTH
 
 
-cdef inline uint8_t mark(uint32_t c) noexcept nogil:
-    return MARKS[c] if c < PLANES else <uint8_t> OTHER
+cdef uint8_t meaning(uint32_t c) noexcept nogil:
+    return MEANINGS[c] if c < PLANES else <uint8_t> OTHER
 
 
-cdef inline bint is_space(uint8_t mark) noexcept nogil:
-    return mark == SPACE or mark == LINE_FEED or mark == RETURN
+cdef bint is_space(uint8_t now) noexcept nogil:
+    return now == SPACE or now == LINE_FEED or now == RETURN
 
 
 cdef Py_ssize_t read_gap(
@@ -72,12 +72,14 @@ cdef Py_ssize_t read_gap(
     cdef bint colon = False  # a colon, and only white space since
     cdef bint tail = False  # an end mark that needs no white space, and only end marks since
     memset(gap, 0, sizeof(Gap))
-    gap.single_stop = mark(text[i]) == STOP
+    gap.single_stop = meaning(text[i]) == STOP
     while i < length and not begins_word(letter(letters, text[i])):
-        now = mark(text[i])
+        now = meaning(text[i])
         tail = now == FULL or (tail and (now == CLOSER or STOP <= now <= STRONG))
         if tail and (gap.tail == 0 or gap.tail == i):
             gap.tail = i + 1
+        if armed and gap.cut == 0 and (is_space(now) or now == TAG):
+            gap.cut = i
         if is_space(now):
             if now != SPACE:
                 gap.lines += now == RETURN or before != RETURN  # CR LF is one
@@ -180,7 +182,7 @@ cdef bint abbreviates(
 cdef Py_ssize_t attached(const Char* text, Py_ssize_t end, Py_ssize_t length) noexcept nogil:
     """Where the punctuation right after the word that ends at end ends in its turn."""
     while end < length and not (
-        is_space(mark(text[end])) or text[end] == c"<"
+        is_space(meaning(text[end])) or text[end] == c"<"
         or begins_word(letter(letters_for(False), text[end]))
     ):
         end += 1

@@ -8,7 +8,7 @@ from textreg.hookspecs import hookimpl
 from textreg.kinds import Tokenizer
 from textreg.params import param
 from textreg.records import Tokens
-from textreg.text import SENTENCES, scan_words, split_words
+from textreg.text import SENTENCES, WordRules, scan_words, split_words
 
 
 class Words(Tokenizer):
@@ -43,26 +43,23 @@ class Words(Tokenizer):
         default="nfc", choices=("nfc", "nfkc", "none"), help="Unicode's normal form of the words"
     )
 
+    punctuation: bool = param(
+        default=False,
+        help="runs of punctuation marks and symbols are tokens too, such as ?! or :-)",
+    )
+    emoji: bool = param(default=False, help="emoji are tokens too, a sequence of several is one")
+
     def __call__(self, text: str) -> list[list[str]]:
         """The words of every sentence of ``text``."""
-        return split_words(
-            text,
-            lowercase=self.lowercase,
-            min_length=self.min_length,
-            sentences=self.sentences,
-            normalize=self.normalize,
-        )
+        return split_words(text, self._rules)
 
     def encode(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
         """The tokens of all ``texts``, by :func:`textreg.text.scan_words`."""
-        return scan_words(
-            texts,
-            lowercase=self.lowercase,
-            min_length=self.min_length,
-            sentences=self.sentences,
-            normalize=self.normalize,
-            spans=spans,
-        )
+        return scan_words(texts, self._rules, spans=spans)
+
+    @property
+    def _rules(self) -> WordRules:
+        return WordRules(**{name: getattr(self, name) for name in WordRules._fields})
 
 
 @hookimpl

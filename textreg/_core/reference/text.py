@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textreg._core.text_ranges import IGNORED, MARKS, SPACELESS
+from textreg._core.text_ranges import EMOJI, FLAGS, IGNORED, MARKS, SPACELESS
 from textreg._core.text_rules import (
     CLOSERS,
     COLONS,
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 
-_marks, _ignored, _spaceless = (
+_marks, _ignored, _spaceless, _flags, _emoji = (
     "".join(f"\\U{first:08X}-\\U{last:08X}" for first, last in runs(ranges))
-    for ranges in (MARKS, IGNORED, SPACELESS)
+    for ranges in (MARKS, IGNORED, SPACELESS, FLAGS, EMOJI + FLAGS)
 )
 _letter = rf"(?:[{_marks}]|(?![{_ignored}{_spaceless}])\w)"
 _more = f"[{_marks}{_ignored}]"
@@ -52,49 +52,109 @@ ALONE = re.compile(rf"\s[{re.escape(STOP)}{_strong}][{_strong}{_close}]*\s")
 BEFORE_SPACE = re.compile(rf"[{_end}][{_end}{_close}]*\s")
 SINGLE_STOP = re.compile(rf"{re.escape(STOP)}[{_close}]*\s")
 TAIL = re.compile(rf"[{_full}][{_full}{_end}{re.escape(CLOSERS)}]*")
+CUT = re.compile(rf"[{_end}][{_end}{_close}]*(?=[\s<])")
+PICTURE = re.compile(
+    rf"(?:[{_flags}]{{2}}|[{_emoji}])"
+    rf"(?:[\ufe0f\U0001F3FB-\U0001F3FF\U000E0020-\U000E007F]|\u200d[{_emoji}])*"
+)
 ATTACHED = re.compile(rf"(?:(?!{WORD.pattern})[^\s<])*")
 
 
-def split(text: str, lowercase: bool, min_length: int, sentences: str) -> list[list[str]]:
-    """The words of ``text``, one list a sentence; sentences without a word are left out."""
-    pieces, _, _ = _split(text, lowercase, min_length, sentences)
+class Rules(NamedTuple):
+    """What :func:`encode` is asked for."""
+
+    lowercase: bool
+    min_length: int
+    sentences: str
+    punctuation: bool
+    emoji: bool
+
+
+def split(text: str, *rules: Any) -> list[list[str]]:
+    """The tokens of every sentence of ``text`` by :class:`Rules`, but for empty sentences."""
+    pieces, _, _ = _split(text, Rules(*rules))
     return [[word for word, _ in piece] for piece in pieces]
 
 
-def _split(
-    text: str, lowercase: bool, min_length: int, sentences: str
-) -> tuple[list[list[tuple[str, Span]]], list[Span], list[int]]:
-    """As :func:`split`, with the span of every word and every sentence.
+def _split(text: str, rules: Rules) -> tuple[list[list[tuple[str, Span]]], list[Span], list[int]]:
+    """As :func:`split`, with the span of every token and every sentence.
 
     The last list has the number of sentences up to the end of every paragraph.
     """
     found = list(WORD.finditer(text))
-    words = [match.span() for match in found]
     pieces: list[list[tuple[str, Span]]] = []
     spans: list[Span] = []
     paragraphs = [0]
-    begin = 0
-    for w, (_, end) in enumerate(words, 1):
-        last = w == len(words)
-        after = len(text) if last else words[w][0]
-        if not last and (
-            end == after or not ends_sentence(text, words[w - 1], after, w - begin, sentences)
-        ):
-            continue
-        piece = [
-            (_spelling(match[0], lowercase), match.span())
-            for match in found[begin:w]
-            if match[1] or len(match[0]) >= min_length
-        ]
-        if piece:
-            tail = TAIL.search(text, end, after) or ATTACHED.match(text, end)
-            pieces.append(piece)
-            spans.append((words[begin][0], tail.end() if tail else end))
-        closes = last or len(LINE_END.findall(text[end:after])) >= 2
-        if closes and len(pieces) > paragraphs[-1]:
-            paragraphs.append(len(pieces))
-        begin = w
+    piece: list[tuple[str, Span]] = []
+    begin, end, words = -1, 0, 0
+    for w in range(len(found) + 1):
+        last = w == len(found)
+        after = len(text) if last else found[w].start()
+        word = found[w - 1].span() if w else (0, 0)
+        ended = words > 0 and after > end and not last
+        ended = ended and ends_sentence(text, word, after, words, rules.sentences)
+        cut = after
+        if ended:
+            cut = _cut(text, end, after)
+        marks = _marks_of(text, end, cut, rules)
+        if last or ended:
+            if marks and begin < 0:
+                begin = marks[0][1][0]
+            piece += marks
+            if piece:
+                tail = TAIL.search(text, end, after) or ATTACHED.match(text, end)
+                stops = [span[1] for _, span in marks] + [tail.end() if tail else end]
+                pieces.append(piece)
+                spans.append((begin, max(stops)))
+            if (last or len(LINE_END.findall(text[end:after])) >= 2) and (
+                len(pieces) > paragraphs[-1]
+            ):
+                paragraphs.append(len(pieces))
+            piece, begin, words = [], -1, 0
+            marks = _marks_of(text, cut, after, rules)
+        if last:
+            break
+        piece += marks
+        start, end = found[w].span()
+        if begin < 0:
+            begin = marks[0][1][0] if marks else start
+        words += 1
+        if found[w][1] or end - start >= rules.min_length:
+            piece.append((_spelling(found[w][0], rules.lowercase), (start, end)))
     return pieces, spans, paragraphs[1:]
+
+
+def _cut(text: str, start: int, end: int) -> int:
+    """Where the sentence that ends in the gap start:end does: after its mark, or with the line."""
+    mark = TAIL.search(text, start, end) or CUT.search(text, start, end)
+    line = LINE_END.search(text, start, mark.end() if mark else end)
+    if line:
+        return line.start()
+    mark = mark or ATTACHED.match(text, start)
+    return mark.end() if mark else start
+
+
+def _marks_of(text: str, at: int, end: int, rules: Rules) -> list[tuple[str, Span]]:
+    """The runs of punctuation and the emoji of a gap, or of a part of it."""
+    found = []
+    while at < end:
+        start = at
+        picture = PICTURE.match(text, at, end)
+        if picture:
+            at = picture.end()
+            wanted = rules.emoji
+        else:
+            while at < end and _is_punctuation(text[at]):
+                at += 1
+            wanted = rules.punctuation and at > start
+            at = max(at, start + 1)
+        if wanted:
+            found.append((text[start:at].replace("\ufe0f", ""), (start, at)))
+    return found
+
+
+def _is_punctuation(c: str) -> bool:
+    return c.isprintable() and not (c.isspace() or SILENT.match(c) or PICTURE.match(c))
 
 
 def _spelling(word: str, lowercase: bool) -> str:
@@ -142,17 +202,31 @@ def abbreviates(text: str, span: Span, following: str, words: int) -> bool:
     return words == 1 and len(word) <= NUMBER_LENGTH and word.isdecimal()
 
 
+def is_latin(text: str) -> bool:
+    """Twin of :func:`textreg._core.text.is_latin`."""
+    if not isinstance(text, str):
+        raise TypeError(f"text is not a str but {type(text).__name__}")
+    return max(text, default="") < "\u0100"
+
+
 def encode(
-    texts: Sequence[str], lowercase: bool, min_length: int, sentences: str, spans: bool
+    texts: Sequence[str],
+    lowercase: bool,
+    min_length: int,
+    sentences: str,
+    punctuation: bool,
+    emoji: bool,
+    spans: bool,
 ) -> tuple[Any, ...]:
     """Twin of :func:`textreg._core.text.encode`."""
+    rules = Rules(lowercase, min_length, sentences, punctuation, emoji)
     numbers: dict[str, int] = {}
     ids: list[int] = []
     word_spans: list[Span] = []
     sentence_spans: list[Span] = []
     sentence_ptr, paragraph_ptr, document_ptr = [0], [0], [0]
     for text in texts:
-        pieces, piece_spans, ends = _split(text, lowercase, min_length, sentences)
+        pieces, piece_spans, ends = _split(text, rules)
         paragraph_ptr.extend(document_ptr[-1] + end for end in ends)
         for piece in pieces:
             ids.extend(numbers.setdefault(word, len(numbers)) for word, _ in piece)
