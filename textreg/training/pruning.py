@@ -27,8 +27,8 @@ class Pruned(NamedTuple):
     """What :func:`prune` did.
 
     before, after: how many weights there were, and are. gap: how far the objective lies above its
-    minimum now, as a share of it, at most; NaN without a bound, or if such weights are none that the
-    regularizer allows.
+    minimum now, as a share of it, at most; NaN without a bound, or if the regularizer does not
+    allow such weights.
     """
 
     before: int
