@@ -270,6 +270,7 @@ def test_the_policy_names_the_hashes_of_style_and_script(whole: Report) -> None:
         assert f"{tag}-src &#39;sha256-{digest}&#39;" in policy[1]
 
 
+@pytest.mark.filterwarnings("ignore:.* of the documents hold HTML")
 def test_text_is_shown_and_never_markup() -> None:
     texts = [f"{HOSTILE} bad{k % 3}" if k % 2 else f"fine {k} {HOSTILE}" for k in range(12)]
     labels = ["<b>one</b>", "two\u202e"] * 6
