@@ -24,6 +24,8 @@ FLAGS = (
 TESTS = (
     "tests/test_kernels.py",
     "tests/test_text_kernels.py",
+    "tests/test_chars_kernels.py",
+    "tests/test_chars.py",
     "tests/test_words.py",
     "tests/test_vectorize.py",
     "tests/test_parallel_columns.py",
