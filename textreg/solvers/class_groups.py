@@ -25,6 +25,9 @@ from textreg.solvers.majorize import UNIT, reweight
 from textreg.solvers.outcome import checks_overflow
 from textreg.solvers.softmax import finish_classes
 
+FIRST_CHECK = 5
+"""Rounds before the first check of the gap: fewer than for one weight vector, as each does more."""
+
 
 @checks_overflow
 def multinomial_groups(
@@ -65,7 +68,7 @@ def multinomial_groups(
     """
     classes = Classes(problem, codes, penalty.value_over_classes, start)
     fit = ClassesFit(classes, penalty, SeparableStep(problem, penalty.majorizer(penalty.strengths)))
-    found = reweight(problem, penalty, fit, warm=start is not None)
+    found = reweight(problem, penalty, fit, warm=start is not None, first_check=FIRST_CHECK)
     solution = MultiSolution(
         w=found.w,
         b=found.b - found.b.mean(),

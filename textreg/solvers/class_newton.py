@@ -23,7 +23,7 @@ from textreg.records import Floats, Int32s
 from textreg.solvers.classes import Classes
 from textreg.solvers.conjugate import Direction, conjugate_gradients
 
-ROUNDS, ACCURACY = 30, 0.1
+ROUNDS, ACCURACY = 20, 0.1
 """Most iterations of conjugate gradients, and the share of the residual at which they stop."""
 
 SHORTEST = 0.1

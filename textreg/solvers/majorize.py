@@ -167,10 +167,18 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     return finish(problem, solution, UNIT, stopped=found.ended)
 
 
-def reweight(problem: Problem, penalty: GroupNorms, fit: GroupFit, *, warm: bool) -> Reweighted:
+def reweight(
+    problem: Problem,
+    penalty: GroupNorms,
+    fit: GroupFit,
+    *,
+    warm: bool,
+    first_check: int = FIRST_CHECK,
+) -> Reweighted:
     """The rounds of reweighting, from where ``fit`` stands.
 
     problem: for its options. warm: whether the weights of ``fit`` are a start that was given.
+    first_check: rounds before the first check of the gap.
     """
     s = np.full(len(penalty.strengths), S_START)
     if warm:
@@ -178,7 +186,7 @@ def reweight(problem: Problem, penalty: GroupNorms, fit: GroupFit, *, warm: bool
     best_w, best_b, best = fit.w.copy(), fit.intercept(), np.inf
     bound, u = -np.inf, np.zeros(len(penalty.indices))
     history: list[Step] = []
-    gap, least, next_check = math.inf, math.inf, FIRST_CHECK
+    gap, least, next_check = math.inf, math.inf, first_check
     acceleration = AndersonAcceleration()
     iteration, effort, next_effort, idle, ended, stuck = 0, 1, 1, 0, False, False
 
