@@ -291,7 +291,7 @@ def expand(const int32_t[::1] ids, const int64_t[::1] ptr, const int32_t[::1] ru
     with nogil:
         for r in range(runs.shape[0]):
             out_ptr_view[r + 1] = out_ptr_view[r] + ptr[runs[r] + 1] - ptr[runs[r]]
-    out = np.empty(out_ptr[-1], dtype=np.int32)
+    out = np.empty(out_ptr_view[runs.shape[0]], dtype=np.int32)
     if len(out):
         out_view = out
         with nogil:
