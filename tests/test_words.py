@@ -282,6 +282,7 @@ MARKED = [
     ("yes . no !", "yes .|no !"),
     ("$5 + 3 = €8 §1", "$ 5 + 3 = € 8 § 1"),
     ("好。“是！”", "好 。|“ 是 ！”"),
+    ("a\n。b", "a 。|b"),
     ("!!!", "!!!"),
     ("So 👍🏽👩‍🔬❤️🇩🇪🇫🇷 good", "so 👍🏽 👩‍🔬 ❤ 🇩🇪 🇫🇷 good"),
     ("🏴\U000e0067\U000e0062\U000e007f 1️⃣ ©", "🏴\U000e0067\U000e0062\U000e007f 1\u20e3 ©"),
@@ -315,7 +316,7 @@ def test_either_may_be_left_out() -> None:
     assert tokens.sentence_spans.tolist() == [[0, 8], [0, 3]]
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=300)
 @given(st.lists(st.text('aB .!\n1é的。“”😀🏽\u200d<"') | st.text()), st.booleans(), st.booleans())
 def test_words_do_not_depend_on_marks(texts: list[str], punctuation: bool, emoji: bool) -> None:
     """With marks there are the same words in the same sentences, but for sentences of marks."""

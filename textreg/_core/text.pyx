@@ -284,12 +284,14 @@ cdef inline bint add_token(
 cdef Py_ssize_t cut_gap(
     const Char* text, Py_ssize_t start, Py_ssize_t end, const Gap* gap
 ) noexcept nogil:
-    """Where the sentence that ends in the gap start:end does: after its mark, or with the line."""
-    cdef Py_ssize_t i, cut = gap.tail or gap.cut
-    for i in range(start, cut or end):
+    """Where the sentence that ends in the gap start:end does: after its mark or with the line."""
+    cdef Py_ssize_t i
+    if gap.tail or gap.cut:
+        return gap.tail or gap.cut
+    for i in range(start, end):
         if text[i] == c"\n" or text[i] == c"\r":
             return i
-    return cut or attached(text, start, end)
+    return attached(text, start, end)
 
 
 cdef bint add_marks(

@@ -125,12 +125,14 @@ def _split(text: str, rules: Rules) -> tuple[list[list[tuple[str, Span]]], list[
 
 
 def _cut(text: str, start: int, end: int) -> int:
-    """Where the sentence that ends in the gap start:end does: after its mark, or with the line."""
+    """Where the sentence that ends in the gap start:end does: after its mark or with the line."""
     mark = TAIL.search(text, start, end) or CUT.search(text, start, end)
-    line = LINE_END.search(text, start, mark.end() if mark else end)
+    if mark:
+        return mark.end()
+    line = LINE_END.search(text, start, end)
     if line:
         return line.start()
-    mark = mark or ATTACHED.match(text, start)
+    mark = ATTACHED.match(text, start)
     return mark.end() if mark else start
 
 
