@@ -300,6 +300,7 @@ def test_no_setting_is_forgotten_in_a_journal(tmp_path: Path) -> None:
         "at_least_one": (lasso, {"at_least_one": True}),
         "unknown": (lasso, {"unknown": "oos"}),
         "unknown_rule": ({**lasso, "unknown": "oos"}, {"unknown_rule": "f1"}),
+        "prune": (lasso, {"prune": 0.1}),
         "path": (lasso, {"path": True}),
         "tuning": (lasso, {"search": "grid"}),
         "jobs": (lasso, {"jobs": 2}),

@@ -233,6 +233,7 @@ def test_buttons_are_large_enough_for_a_thumb(browser: Chrome, page: Path) -> No
             assert one.size["height"] >= 24, one.get_attribute("outerHTML")  # WCAG 2.2, 2.5.8
 
 
+@pytest.mark.filterwarnings("ignore:.* of the documents hold HTML")
 def test_no_script_of_a_corpus_runs(browser: Chrome, tmp_path: Path) -> None:
     attack = (
         HOSTILE + "<svg onload=\"document.title='taken'\"></svg><iframe src='javascript:alert(1)'>"

@@ -91,13 +91,14 @@ class Tokenizer(Plugin):
         """
         if spans:
             raise UsageError(f"tokenizer '{self.name}' does not give character offsets.")
-        return tokens_of(map(self._sentences, texts))
+        return tokens_of(texts, self._sentences)
 
-    def _sentences(self, text: str) -> Iterator[list[str]]:
-        for sentence in self(text):
+    def _sentences(self, text: str) -> list[list[str]]:
+        sentences = list(self(text))
+        for sentence in sentences:
             if isinstance(sentence, str):
                 raise TypeError(f"{text!r:.40} gives {sentence!r:.40}, not a list, as sentence")
-            yield sentence
+        return sentences
 
 
 class GroupBuilder(Plugin):

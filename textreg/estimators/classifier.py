@@ -91,6 +91,9 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     unknown_rule : str, optional
         Rule to choose that threshold by: coverage:C, risk:R, accuracy or f1; if not given, accuracy
         with held-out documents of that label, else coverage:0.95.
+    prune : float, default 0.005
+        After the fit leave out the smallest weights of a model with more than 20,000 of them, as
+        many as hold no more than this share of the variance of the scores; 0 for none.
     path : bool, default False
         Save the whole regularization path in the model.
     select : {'best', '1se', 'sparsest'}, default 'best'
@@ -168,6 +171,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         at_least_one: bool = False,
         unknown: str | None = None,
         unknown_rule: str | None = None,
+        prune: float = 0.005,
         path: bool = False,
         select: str = "best",
         within: float | None = None,
@@ -209,6 +213,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self.at_least_one = at_least_one
         self.unknown = unknown
         self.unknown_rule = unknown_rule
+        self.prune = prune
         self.path = path
         self.select = select
         self.within = within

@@ -64,6 +64,9 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         Loss: hinge, logistic, squared, squared-hinge, or one of a plugin; squared for a regression.
     refit : bool, default True
         Fit the final model on all documents, held-out ones included.
+    prune : float, default 0.005
+        After the fit leave out the smallest weights of a model with more than 20,000 of them, as
+        many as hold no more than this share of the variance of the scores; 0 for none.
     path : bool, default False
         Save the whole regularization path in the model.
     select : {'best', '1se', 'sparsest'}, default 'best'
@@ -130,6 +133,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         metric: str = "r2",
         loss: str | Loss = "squared",
         refit: bool = True,
+        prune: float = 0.005,
         path: bool = False,
         select: str = "best",
         within: float | None = None,
@@ -162,6 +166,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         self.metric = metric
         self.loss = loss
         self.refit = refit
+        self.prune = prune
         self.path = path
         self.select = select
         self.within = within

@@ -70,7 +70,7 @@ class CallableTokenizer(Unnamed):
         UsageError if one does not, and for a result that is no tokens.
         """
         documents = [self._cut(text, f"document {n}") for n, text in enumerate(texts, 1)]
-        tokens = tokens_of(map(names_of, documents))
+        tokens = tokens_of(documents, names_of)
         if not spans:
             return tokens
         sentences = [sentence for document in documents for sentence in document]
@@ -141,7 +141,7 @@ class Pretokenized(Unnamed):
                     "model takes lists of tokens, as it was trained on such lists. Give them in "
                     "Python, model.predict([['a', 'document']]); commands read texts only."
                 )
-        return tokens_of(tokenized(texts))
+        return tokens_of(tokenized(texts), iter)
 
 
 def is_function(part: Any) -> bool:

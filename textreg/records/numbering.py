@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 import numpy as np
 
 from textreg.records.text import Tokens
 
+T = TypeVar("T")
 
-def tokens_of(documents: Iterable[Iterable[Iterable[str]]]) -> Tokens:
-    """Names of tokens as numbers, in order of their first occurrence."""
+
+def tokens_of(
+    documents: Iterable[T], sentences_of: Callable[[T], Iterable[Iterable[str]]]
+) -> Tokens:
+    """Names of tokens as numbers, in order of their first occurrence.
+
+    sentences_of: gives the sentences of tokens of a document.
+    """
     vocabulary: dict[str, int] = {}
     ids: list[int] = []
     sentence_ptr, document_ptr = [0], [0]
     for document in documents:
-        for sentence in document:
+        for sentence in sentences_of(document):
             ids.extend(vocabulary.setdefault(token, len(vocabulary)) for token in sentence)
             sentence_ptr.append(len(ids))
         document_ptr.append(len(sentence_ptr) - 1)

@@ -24,7 +24,8 @@ from textreg.training.search.tuning import Tuning
 from textreg.training.settings import TrainingSettings
 
 MAY_DIFFER = (
-    *("metric", "refit", "calibrate", "threshold", "unknown_rule", "path", "tuning", "jobs"),
+    *("metric", "refit", "calibrate", "threshold", "unknown_rule", "prune", "path"),
+    *("tuning", "jobs"),
 )
 """Settings that may change when a search is resumed: no trial depends on them."""
 
