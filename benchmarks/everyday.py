@@ -76,8 +76,9 @@ def read(path: Path) -> Rows:
 
 def parts(folder: Path, on: str) -> tuple[Rows, Rows, Rows]:
     """Documents to train on, to choose by (none if the corpus has none), and to measure on."""
-    name = folder.name if folder.name.startswith("train") else "train"
-    folder = folder.parent if name != "train" or folder.name == "train" else folder
+    name = "train"
+    if folder.name.startswith(name):  # one of several training files
+        folder, name = folder.parent, folder.name
     train, dev = read(folder / f"{name}.jsonl.gz"), folder / "dev.jsonl.gz"
     chosen = read(dev) if dev.is_file() else []
     if on == "test":

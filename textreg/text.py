@@ -95,13 +95,9 @@ def scan_words(
     (array([3, 1, 2, 0, 4, 3, 5], dtype=int32), array([0, 2, 5, 7]), array([0, 2, 3]))
     """
     from textreg._core.text import encode
-    from textreg._core.text_forms import normal
 
-    texts = check_texts(texts)
-    if spans:
-        _check_lengths(texts)
     lowercase, min_length, sentences, form, punctuation, emoji = rules
-    given = [normal(text, form) for text in texts]
+    texts, given = _in_form(texts, form, spans=spans)
     ids, sentence_ptr, paragraph_ptr, document_ptr, names, word_spans, sentence_spans = encode(
         given, lowercase, min_length, sentences, punctuation, emoji, spans
     )
@@ -196,12 +192,8 @@ def scan_chars(  # noqa: PLR0913  # its options are its interface
     [' i', ' it', 'it', 'it ', 't ', ' i', ' is', 'is', 'is ', 's ']
     """
     from textreg._core import text_chars, text_runs
-    from textreg._core.text_forms import normal
 
-    texts = check_texts(texts)
-    if spans:
-        _check_lengths(texts)
-    given = [normal(text, normalize) for text in texts]
+    texts, given = _in_form(texts, normalize, spans=spans)
     spelled, run_ptr, runs, cuts, paragraph_ptr, document_ptr, begins, ends, sentence_spans = (
         text_runs.runs(given, lowercase, analyzer == "char", sentences, spans)
     )
@@ -277,10 +269,14 @@ def _move_spans(tokens: Tokens, texts: Sequence[str], normal: Sequence[str], for
             move(tokens.spans[start:end], *to_text)
 
 
-def _check_lengths(texts: Sequence[str]) -> None:
-    """DataError if offsets in a text do not fit their type."""
-    if any(len(text) >= 2**31 for text in texts):
+def _in_form(texts: Sequence[str], form: str, *, spans: bool) -> tuple[Sequence[str], list[str]]:
+    """The texts, checked, and their normal forms; DataError if spans do not fit their type."""
+    from textreg._core.text_forms import normal
+
+    texts = check_texts(texts)
+    if spans and any(len(text) >= 2**31 for text in texts):
         raise DataError("character offsets end at 2,147,483,647; cut the longer texts.")
+    return texts, [normal(text, form) for text in texts]
 
 
 def renumber(tokens: Tokens, new: Int32s, vocabulary: Sequence[str]) -> Tokens:

@@ -78,9 +78,7 @@ class Measurement:
     @property
     def headline(self) -> tuple[float, Interval]:
         """What verdicts and pictures go by, and its interval: accuracy, or micro-F1 if there is."""
-        if self.micro_f1 is None or self.micro_f1_interval is None:
-            return self.accuracy, self.accuracy_interval
-        return self.micro_f1, self.micro_f1_interval
+        return _headline(self)
 
     @property
     def share(self) -> float | None:
@@ -137,9 +135,13 @@ class Contrast(NamedTuple):
     @property
     def headline(self) -> tuple[float, Interval]:
         """As of :class:`Measurement`."""
-        if self.micro_f1 is None or self.micro_f1_interval is None:
-            return self.accuracy, self.accuracy_interval
-        return self.micro_f1, self.micro_f1_interval
+        return _headline(self)
+
+
+def _headline(one: Measurement | Contrast) -> tuple[float, Interval]:
+    if one.micro_f1 is None or one.micro_f1_interval is None:
+        return one.accuracy, one.accuracy_interval
+    return one.micro_f1, one.micro_f1_interval
 
 
 class Mean(NamedTuple):

@@ -45,8 +45,7 @@ class FinalFit(NamedTuple):
 
     best: the setting, None if nothing was searched. folds: its splits, empty unless they are still
     needed. rows: the documents that were fitted, in ``problems``. pruned: what was left out after
-    the fit. stopped: why the fit ended before
-    its tolerance, if it did.
+    the fit. stopped: why the fit ended before its tolerance, if it did.
     """
 
     best: MeasuredSetting | None
