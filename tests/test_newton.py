@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
@@ -146,6 +146,7 @@ def test_elastic_without_a_ridge_is_the_lasso(seed: int) -> None:
 @pytest.mark.parametrize("reg", PENALIZED, ids=name)
 @settings(max_examples=20, deadline=None)
 @given(seed=SEED)
+@example(seed=69)  # the first step on the intercept overshoots to -216, where the loss is flat
 def test_every_start_ends_at_the_same_optimum(reg: Regularizer, seed: int) -> None:
     given_problem = problem(seed)
     start = (np.random.default_rng(seed).normal(size=25), 3.0)

@@ -12,6 +12,7 @@ line search ensures that the objective falls.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -32,8 +33,8 @@ HOPELESS = 100.0
 IDLE = 5
 """Steps in a row without progress, after which the tolerance is beyond floating point."""
 
-INTERCEPT_STEPS, INTERCEPT_SLOPE = 8, 1e-9
-"""Most Newton steps on the intercept alone, and the relative sum of r that ends them."""
+INTERCEPT_STEPS, INTERCEPT_SLOPE = 30, 1e-9
+"""Most steps on the intercept alone, and the relative sum of r that ends them."""
 
 CG_TOLERANCE = 0.1
 """Share of the residual at which conjugate gradients stop, divided by the effort."""
@@ -97,14 +98,21 @@ class Engine:
         """Move the intercept alone to its optimum, where the derivatives r sum to zero."""
         if not self.fit_intercept:
             return
+        low, high = -math.inf, math.inf  # where the slope is known to be negative and positive
         for _ in range(INTERCEPT_STEPS):
             slope, curvature = float(self.r.sum()), float(self.h.sum())
-            if abs(slope) <= INTERCEPT_SLOPE * float(np.abs(self.r).sum()) or curvature <= 0.0:
+            if abs(slope) <= INTERCEPT_SLOPE * float(np.abs(self.r).sum()):
                 return
             value, b, z = self.value, self.b, self.z
-            self.b, self.z = b - slope / curvature, z - slope / curvature
+            low, high = (b, high) if slope < 0.0 else (low, b)
+            change = -slope / curvature if curvature > 0.0 else math.copysign(math.inf, -slope)
+            if not low < b + change < high:  # too far, where the loss is flat
+                change = (low + high) / 2.0 - b
+            if not math.isfinite(change):
+                return
+            self.b, self.z = b + change, z + change
             self._refresh()
-            if not self.value <= value * (1.0 + NOISE):  # too far, where the loss is flat
+            if not self.value <= value * (1.0 + NOISE):
                 self.b, self.z = b, z
                 self._refresh()
                 return
