@@ -136,7 +136,8 @@ def _out_of_fold(model: Model, refits: Refits) -> Predictions:
     if len(refits.rows) < len(corpus):
         corpus = corpus.select(refits.rows)
     for part in encoder.parts:
-        _ = part.tree  # made once, for all models below
+        if part.ngrams > 1:
+            _ = part.tree  # made once, for all models below
     models = [
         Model(
             model.task,
