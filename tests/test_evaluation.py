@@ -101,7 +101,7 @@ def test_unknown_labels_are_errors_with_a_line_each() -> None:
             UNKNOWN.labels, predicted, names, np.full((3, 3), 1 / 3), where=UNKNOWN.where
         )
     message = str(caught[0].message)
-    assert message.startswith("test.csv:3: 2 of 3 documents have labels that the model does not")
+    assert message.startswith("test.csv:3: labels that the model does not know, in 2 of 3 docum")
     assert "'psitive' (1), 'other' (1). Did you mean 'positive'? They count as errors" in message
     assert result.unknown == ("other", "psitive")
     assert [one.label for one in result.classes] == [*names, "other", "psitive"]

@@ -235,7 +235,7 @@ def test_commands(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     )
     result = cli(*made, "--cv", 3)
     assert result.code == 0, result.err
-    assert "oos: where the highest score is below " in result.out
+    assert "unknown: oos where the highest score is below " in result.out
     assert "(accuracy; there coverage " in result.out
     assert " of 5 such documents found)" in result.out
     result = cli("evaluate", "m.textreg", "test.tsv")

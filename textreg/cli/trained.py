@@ -107,7 +107,7 @@ def _fit_lines(
         if unknown.recall is not None:
             recall = f" and {unknown.recall:.3f} of {unknown.documents:,} such documents found"
         yield (
-            f"{single_line(str(task.unknown))}: where the highest score is below "
+            f"unknown: {single_line(str(task.unknown))} where the highest score is below "
             f"{unknown.value:+.3f} ({unknown.rule}; there coverage {unknown.coverage:.3f}, risk "
             f"{unknown.risk:.3f}{recall})"
         )

@@ -51,6 +51,8 @@ def explain(
 ) -> Iterator[Explanation]:
     """Explain the score of each text, in order and in constant memory.
 
+    Of several labels those of all that are predicted, each by itself, the clearest first.
+
     A feature adds its weight times its value in the document's row, whatever the term weighting,
     so the sum is exact. With ``tfidf``, ``unit`` and ``unit-idf`` that value includes the scaling
     of the row. A document without known words has the intercept as its score.
@@ -62,8 +64,8 @@ def explain(
     texts : iterable of str
         The documents.
     of : str, optional
-        The label whose score is explained; by default the predicted one of each text. Of several
-        it is the one whose score is the most above its threshold.
+        The label whose score is explained; by default every predicted one of each text, or the one
+        that comes nearest to its threshold where there is none.
 
     Yields
     ------
@@ -88,16 +90,17 @@ def _explain(model: Model, texts: Iterator[Any], of: str | None) -> Iterator[Exp
 
 def _explain_batch(model: Model, documents: Documents, of: str | None) -> Iterator[Explanation]:
     occurrences = Occurrences.of(model.encoder, documents)
-    texts = check_texts(documents)
+    task, texts = model.task, check_texts(documents)
     scores = model.decision_function(texts)
-    task, y_pred = model.task, model.decide(scores)
-    answers = task.answers(y_pred)
+    if of is None:
+        explained, sides = task.explained_of(scores, model.thresholds)
+    else:
+        explained, sides = np.arange(len(texts)), np.full(len(texts), task.side(of))
+    if len(explained) > len(texts):  # some have several labels
+        texts, scores = [texts[at] for at in explained.tolist()], scores[explained]
+        occurrences = Occurrences.of(model.encoder, texts)
+    answers = task.answers(model.decide(scores))
     labels = [task.text(one) if task.multilabel else str(one) for one in answers]
-    sides = (
-        task.explained_of(scores, model.thresholds)
-        if of is None
-        else np.full(len(texts), task.side(of))
-    )
     rows, signs = task.row_of(sides)
     table = task.as_table(scores)
 

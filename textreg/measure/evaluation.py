@@ -267,8 +267,9 @@ def warn_of_unknown(
     counts = Counter(str(labels_true[row]) for row in rows).most_common()
     listed = first_few([f"'{label}' ({count:,})" for label, count in counts], 5)
     warnings.warn(
-        f"{(where or _numbered)(rows[0])}: {len(rows):,} of {len(labels_true):,} documents have "
-        f"labels that the model does not know: {listed}.{did_you_mean(counts[0][0], labels)} They "
+        f"{(where or _numbered)(rows[0])}: labels that the model does not know, in "
+        f"{len(rows):,} of {len(labels_true):,} documents: {listed}."
+        f"{did_you_mean(counts[0][0], labels)} They "
         + (
             "count as errors, and are left out of log-loss, calibration and thresholds."
             if count_as is None

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.explain import explain
 from textreg.explain.show import strongest
 from textreg.records.documents import check_texts
 from textreg.report.document_records import Document
@@ -39,10 +38,10 @@ def documents_of(predictions: Predictions) -> tuple[Document, ...]:
     documents = {}
     for number, model in enumerate(predictions.models):
         mine = [row for row in chosen if predictions.model_of[row] == number]
-        texts = [predictions.corpus.texts[row] for row in mine]
-        for row, explanation in zip(mine, explain(model, texts), strict=True):
+        for row in mine:
+            (text,) = check_texts([predictions.corpus.texts[row]])
             documents[row] = document_of(
-                predictions, row, chosen[row], float(sure[row]), explanation
+                predictions, row, chosen[row], float(sure[row]), model.explain(text)
             )
     return tuple(documents[row] for row in chosen)
 

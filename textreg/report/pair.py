@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg.errors import UsageError
-from textreg.explain import explain, gives_offsets
+from textreg.explain import gives_offsets
 from textreg.measure.evaluation import Evaluation
 from textreg.measure.significance import Answers, bootstrap, sign_test
 from textreg.records.documents import check_texts
@@ -183,8 +183,8 @@ def _flips(
     }
     corpus = both[0].corpus
     chosen = take(kinds, FLIPS, y_true, check_texts(corpus.texts))
-    texts = [corpus.texts[row] for row in chosen]
-    pairs = zip(*(explain(each.model, texts) for each in both), strict=True)
+    texts = check_texts([corpus.texts[row] for row in chosen])
+    pairs = [[each.model.explain(text) for each in both] for text in texts]
     return tuple(
         Flip(
             kind,

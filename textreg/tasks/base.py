@@ -95,7 +95,7 @@ class Task(ABC):
     kind : str
         The word for this class in model files.
     metrics : tuple of str
-        What the winner of a search may be chosen by; the first is the default.
+        What the winner of a search may be chosen by.
     default_loss : str
         Loss of a training that names none.
     discrete : bool
@@ -319,6 +319,20 @@ class Task(ABC):
         weights: (n,) how much each document counts; all the same where they are left out.
         """
 
+    def losses(
+        self, metric: str, scores: Floats, y: Targets, weights: Floats | None = None
+    ) -> Floats | None:
+        """What the metric is a mean of, one value for each document that it counts.
+
+        None of a metric that is no such mean.
+        """
+        return None
+
+    @property
+    def default_metric(self) -> str:
+        """The metric that the winner of a search is chosen by where none is named."""
+        return self.metrics[0]
+
     @abstractmethod
     def evaluate(
         self,
@@ -423,10 +437,16 @@ class Task(ABC):
     def explained(self, y_pred: Targets) -> Int64s:
         """(n,) the side of each answer, whose score is explained."""
 
-    def explained_of(self, scores: Floats, thresholds: Mapping[str, float]) -> Int64s:
-        """The same from scores and the thresholds in use; the best where :attr:`unknown` is."""
+    def explained_of(
+        self, scores: Floats, thresholds: Mapping[str, float]
+    ) -> tuple[Int64s, Int64s]:
+        """What is explained of scores, given the thresholds in use: documents, and their sides.
+
+        Every document is there at least once, in order; the best side where :attr:`unknown` is.
+        """
         kept = {label: value for label, value in thresholds.items() if label != self.unknown}
-        return self.explained(self.decide(scores, kept))
+        sides = self.explained(self.decide(scores, kept))
+        return np.arange(len(sides)), sides
 
     @abstractmethod
     def side_name(self, side: int) -> str:

@@ -186,7 +186,8 @@ class Multilabel(Multiclass):
         """Labels of a corpus that the model does not know, with a DataWarning that names them."""
         unknown = sorted(set(corpus.label_names()) - set(self.labels))
         if unknown:
-            documents = sum(not set(labels) <= {*self.labels} for labels in corpus.labels or ())
+            known = {*self.labels}
+            rows = [at for at, some in enumerate(corpus.labels or ()) if not known >= set(some)]
             fate = (
                 "They count as errors, and are left out of log-loss, calibration and thresholds."
                 if self.rare_label is None
@@ -194,8 +195,9 @@ class Multilabel(Multiclass):
             )
             shown = first_few([f"'{label}'" for label in unknown], 5)
             warnings.warn(
-                f"{documents:,} of {len(corpus):,} documents have labels that the model does not "
-                f"know: {shown}.{did_you_mean(unknown[0], self.labels)} {fate}",
+                f"{corpus.where(rows[0])}: labels that the model does not know, in "
+                f"{len(rows):,} of {len(corpus):,} documents: {shown}."
+                f"{did_you_mean(unknown[0], self.labels)} {fate}",
                 DataWarning,
                 stacklevel=4,
             )
@@ -235,6 +237,15 @@ class Multilabel(Multiclass):
         if self.probabilistic:
             values["log-loss"] = mean(_log_losses(table, y), weights)
         return values
+
+    def losses(
+        self, metric: str, scores: Floats, y: Targets, weights: Floats | None = None
+    ) -> Floats | None:
+        return _log_losses(self.as_table(scores), y) if metric == "log-loss" else None
+
+    @property
+    def default_metric(self) -> str:
+        return self.metrics[0]
 
     def decide_by_halves(self, scores: Floats, y: Targets) -> Bools:
         """The labels of documents by thresholds that the other half of them chooses."""
@@ -331,10 +342,16 @@ class Multilabel(Multiclass):
         """The first label of each answer; the first of all where there is none."""
         return np.asarray(y_pred.argmax(axis=1), dtype=np.int64)
 
-    def explained_of(self, scores: Floats, thresholds: Mapping[str, float]) -> Int64s:
-        """The label whose score is the most above its threshold, or the least below."""
+    def explained_of(
+        self, scores: Floats, thresholds: Mapping[str, float]
+    ) -> tuple[Int64s, Int64s]:
+        """Every predicted label, the one most above its threshold first; else the least below."""
         margins = self.as_table(scores) - self._offsets(thresholds)
-        return np.asarray(margins.argmax(axis=1), dtype=np.int64)
+        best = np.argsort(-margins, axis=1, kind="stable")
+        wanted = np.take_along_axis(np.asarray(self.decide(scores, thresholds)), best, axis=1)
+        wanted[:, 0] = True
+        rows, places = np.nonzero(wanted)
+        return rows, best[rows, places]
 
     def documents_of(self, y: Targets, side: int) -> Bools:
         return y[:, side].astype(bool)
