@@ -53,4 +53,6 @@ def _type(given: inspect.Parameter, declared: Param) -> str:
     types = str(given.annotation).removesuffix(" | None").replace(" | ", " or ")
     words = types if choices is None else f"{{{', '.join(map(repr, choices))}}}"
     default = f"{given.default:g}" if isinstance(given.default, float) else repr(given.default)
-    return words + (", optional" if given.default is None else f", default {default}")
+    end = ", optional" if given.default is None else f", default {default}"
+    fits = len(f"{INDENT}{given.name} : {words}{end}") <= WIDTH
+    return (words if fits else types) + end

@@ -19,9 +19,9 @@ def write(folder: Path) -> list[Path]:
         train, test = (read_corpus([f"{scratch}/{name}.jsonl"]) for name in ("train", "test"))
     labels = train.labels or ()
     # Counts of single words, and the simplest of the good models, as in the papers.
-    options = {"ngrams": 1, "weighting": "count"}
+    options = {"tokenizer": "words", "ngrams": 1, "weighting": "count"}
     sentence = textreg.train(
-        train.texts, labels, reg="sentence", select="1se", path=True, **options
+        train.texts, labels, reg="sentence", reg_group=0.05, select="1se", path=True, **options
     )
     lasso = textreg.train(train.texts, labels, reg="lasso", **options)
     pages = {

@@ -192,7 +192,7 @@ def test_sentences_of_a_callable_give_groups() -> None:
         return [sentence.split() for sentence in text.lower().split(".")]
 
     own = textreg.train(TEXTS, LABELS, reg="sentence", tokenizer=sentences)
-    words = textreg.train(TEXTS, LABELS, reg="sentence")
+    words = textreg.train(TEXTS, LABELS, reg="sentence", tokenizer="words")
     assert own.summary is not None
     assert words.summary is not None
     assert own.summary.groups == words.summary.groups
@@ -522,7 +522,7 @@ def test_estimators_take_lists() -> None:
     fitted = TextClassifier(reg=textreg.Ridge(l2=1.0)).fit(LISTS, LABELS)
     assert fitted.predict(LISTS).tolist() == LABELS
     assert fitted.predict_proba(LISTS[:3]).shape == (3, 2)
-    assert fitted.tokenizer == "words"
+    assert fitted.tokenizer == "auto"
     assert cross_val_score(clone(fitted), LISTS, LABELS, cv=2).min() == 1.0
     objects = np.empty(2, dtype=object)
     objects[:] = [["good", "cup"], ["bad"]]

@@ -117,6 +117,9 @@ def test_standard_errors() -> None:
     assert standard_error(measure, [scores], [y_true], "log-loss") == pytest.approx(
         losses.std() / 20, rel=0.15
     )
+    task = classification("ab")
+    of_losses = standard_error(measure, [scores], [y_true], "log-loss", losses=task.losses)
+    assert of_losses == pytest.approx(losses.std() / 20)
     assert standard_error(measure, [scores], [y_true], "macro-f1") == pytest.approx(one, rel=0.2)
     parts = [slice(0, 100), slice(100, 250), slice(250, 400)]
     shares = [((scores[p, 0] > 0) == y_true[p]).mean() for p in parts]
@@ -124,6 +127,30 @@ def test_standard_errors() -> None:
         measure, [scores[p] for p in parts], [y_true[p] for p in parts], "accuracy"
     )
     assert folds == pytest.approx(np.std(shares, ddof=1) / np.sqrt(3))
+
+
+def test_the_calibrated_log_loss_does_not_depend_on_the_size_of_scores() -> None:
+    random = np.random.default_rng(1)
+    y_true = random.integers(3, size=200)
+    scores = np.eye(3)[y_true] + random.normal(scale=0.7, size=(200, 3))
+    for kind in ("ovr", "softmax"):
+        task = classification("abc", multiclass=kind)
+        found = [task.measure(factor * scores, y_true) for factor in (0.1, 1.0, 10.0)]
+        calibrated = [one["calibrated-log-loss"] for one in found]
+        assert calibrated[0] == pytest.approx(calibrated[1], abs=1e-6)
+        assert calibrated[2] == pytest.approx(calibrated[1], abs=1e-6)
+        for one in found:
+            assert one["calibrated-log-loss"] <= one["log-loss"] + 1e-9
+        calibration = task.calibrate("temperature", scores, y_true)
+        probabilities = task.probabilities(scores, calibration)
+        loss = -np.log(probabilities[np.arange(200), y_true]).mean()
+        assert calibrated[1] == pytest.approx(loss)
+        # A document that counts twice is as good as two.
+        twice = np.repeat(np.arange(200), 1 + (y_true == 0))
+        weighed = task.measure(scores, y_true, 1.0 + (y_true == 0))["calibrated-log-loss"]
+        assert weighed == pytest.approx(
+            task.measure(scores[twice], y_true[twice])["calibrated-log-loss"], abs=1e-9
+        )
 
 
 def test_the_smaller_model_is_taken_and_told() -> None:
@@ -278,7 +305,7 @@ def test_the_command_line_chooses(cli: Cli, tmp_path: Path) -> None:
     assert "chosen: weighting " in out
     assert "within one standard error, " in out
     out = cli(*train, "--select", "sparsest", "--within", "0.2", "--cv", "3").out
-    assert "select sparsest: accuracy " in out
+    assert "select sparsest: calibrated-log-loss " in out
     result = cli(*train, "--max-nonzero", "1", "--reg-l1", "0.1")
     assert (result.code, result.out) == (2, "")
     assert "nothing to choose" in result.err

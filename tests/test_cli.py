@@ -53,12 +53,13 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def model(cli: Cli, corpus: Path) -> Path:
-    assert cli("train", corpus, "--reg", "lasso", "--reg-l1", "0.2", "--quiet") == (0, "", "")
+    options = ("--reg", "lasso", "--reg-l1", "0.2", "--tokenizer", "words", "--quiet")
+    assert cli("train", corpus, *options) == (0, "", "")
     return corpus.parent / "reviews.textreg"
 
 
 def test_train_for_people(cli: Cli, corpus: Path) -> None:
-    result = cli("train", corpus)
+    result = cli("train", corpus, "--reg-group", "0.01")
     assert result.code == 0
     assert result.err == ""
     first, *_, saved, following = result.out.splitlines()
@@ -75,7 +76,7 @@ def test_train_for_people(cli: Cli, corpus: Path) -> None:
 
 def test_train_json(cli: Cli, corpus: Path) -> None:
     dev = write(corpus.parent / "dev.jsonl", 10)
-    result = cli("train", corpus, "--dev", dev, "--ngrams", "1", "--json", "-o", "m.textreg")
+    result = cli("train", corpus, "--dev", dev, "--ngrams", "1", "--tokenizer", "words", "--json")
     assert (result.code, result.err) == (0, "")
     document = json.loads(result.out)
     assert document["reg"]["name"] == "sentence"
@@ -87,8 +88,8 @@ def test_train_json(cli: Cli, corpus: Path) -> None:
     assert 0 <= document["gap"] <= 1e-4
     assert document["converged"] is True
     assert list(document["seconds"]) == ["read", "features", "search", "fit"]
-    assert document["model"] == "m.textreg"
-    assert document["bytes"] == Path("m.textreg").stat().st_size
+    assert document["model"] == "reviews.textreg"
+    assert document["bytes"] == Path("reviews.textreg").stat().st_size
 
 
 def test_train_takes_every_kind_of_option(cli: Cli, corpus: Path) -> None:
@@ -576,6 +577,7 @@ def test_encoding(cli: Cli, tmp_path: Path) -> None:
 
 def test_show_says_what_tfidf_keeps(cli: Cli, corpus: Path) -> None:
     options = ("--reg", "lasso", "--reg-l1", "0.5", "--quiet", "--ngrams", "1")
+    options += ("--tokenizer", "words")
     assert cli("train", corpus, *options, "--weighting", "tfidf").code == 0
     shown = json.loads(cli("show", "reviews.textreg", "--json").out)
     kept = shown["known_words"]["without_weight"]

@@ -17,7 +17,8 @@ TEXT = "Good film. Bad plot; good actors!"
 def model(tmp_path: Path) -> Path:
     texts = ["Good film. Good actors.", "Bad film. Bad plot.", "Good plot!", "Bad actors!"]
     path = tmp_path / "m.model"
-    textreg.train(texts, ["p", "n", "p", "n"], reg="ridge", reg_l2=0.1).save(path)
+    options = {"reg": "ridge", "reg_l2": 0.1, "tokenizer": "words"}
+    textreg.train(texts, ["p", "n", "p", "n"], **options).save(path)
     return path
 
 

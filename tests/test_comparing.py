@@ -68,7 +68,7 @@ def test_features_are_made_once_where_they_agree(
     candidates = ["lasso reg_l1=1", "ridge reg_l2=1", "ridge reg-l2=1 weighting=count", "none"]
     names = compare(candidates, Benchmark.read(str(demo)), ngrams=1).candidates
     assert names == tuple(candidates)
-    assert calls == ["tfidf", "count"]
+    assert calls == ["unit-idf", "count"]
 
 
 def test_models_are_measured_on_all_of_a_corpus(demo: Path, found: Comparison) -> None:

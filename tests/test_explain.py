@@ -37,7 +37,13 @@ LABELS = {2: ["p", "n", "n", "p", "p", "n"], 3: ["a", "b", "c", "a", "b", "c"]}
 
 def trained(weighting: str, n_labels: int) -> Model:
     return textreg.train(
-        TEXTS, LABELS[n_labels], reg="ridge", reg_l2=0.1, weighting=weighting, min_df=1
+        TEXTS,
+        LABELS[n_labels],
+        reg="ridge",
+        reg_l2=0.1,
+        tokenizer="words",
+        weighting=weighting,
+        min_df=1,
     )
 
 

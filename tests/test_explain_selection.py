@@ -159,6 +159,7 @@ def test_neighbors_pull_by_their_share_and_weight() -> None:
         reg="network",
         reg_alpha=0.1,
         reg_beta=0.1,
+        tokenizer="words",
         graph="cooccurrence",
         graph_min_df=1,
         graph_neighbors=3,
@@ -217,7 +218,7 @@ def test_stagewise_notes_what_the_file_does_not_hold() -> None:
 
 
 def test_another_corpus_is_reported_or_refused() -> None:
-    model = textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.1, ngrams=1)
+    model = textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.1, tokenizer="words", ngrams=1)
     selection = find_selection(model, Corpus(texts=TEXTS[:2], labels=LABELS[:2]))
     assert (selection.documents, selection.trained_on) == (2, 6)
     assert selection.missing == len(set(model.encoder.names) - {*_words(model, TEXTS[:2])}) == 6

@@ -74,7 +74,8 @@ def test_the_papers_own_examples(
         f"--reg-{name}={value}"
         for name, value in zip(("group", "l1", "l2"), strengths, strict=True)
     )
-    command = ["train", train, "--reg", "sentence", "--ngrams", "1", "--weighting", "count"]
+    command = ["train", train, "--reg", "sentence", "--tokenizer", "words", "--ngrams", "1"]
+    command += ["--weighting", "count"]
     code, _, err = cli(*command, *given, "-o", model)
     assert (code, err) == (0, "")
     page = tmp_path / f"{task}.html"

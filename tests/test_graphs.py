@@ -259,7 +259,7 @@ def test_unlabeled_words_get_weights() -> None:
     unlabeled = ["good great", "good great", "bad awful", "bad awful"]
     options: dict[str, Any] = {
         "reg": "network", "reg_alpha": 1.0, "reg_beta": 0.01, "graph_min_df": 1, "ngrams": 1,
-        "graph_threshold": 0.3,
+        "graph_threshold": 0.3, "tokenizer": "words",
     }  # fmt: skip
     model = train(texts, labels, unlabeled=unlabeled, **options)
     assert model.predict(["great", "awful"]) == ["plus", "minus"]
@@ -267,7 +267,7 @@ def test_unlabeled_words_get_weights() -> None:
     assert model.summary.graph.links >= 4
     network = Network(alpha=1.0, beta=0.01)
     graph = Cooccurrence(min_df=1, threshold=0.3)
-    classifier = TextClassifier(reg=network, graph=graph, ngrams=1)
+    classifier = TextClassifier(reg=network, graph=graph, tokenizer="words", ngrams=1)
     classifier.fit(texts, labels, unlabeled=unlabeled)
     np.testing.assert_allclose(classifier.model_.weights, model.weights)
     plain = train(texts, labels, **options)
@@ -313,6 +313,7 @@ def test_from_the_command_line(cli: Cli, tmp_path: Path, monkeypatch: pytest.Mon
     Path("rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
     Path("more.txt").write_text("great lovely\ngreat lovely\nawful dreadful\nawful dreadful\n")
     options = ("--reg", "network", "--unlabeled", "more.txt", "--graph-min-df", 2, "--ngrams", 1)
+    options += ("--tokenizer", "words")
     result = cli("train", "rows.jsonl", *options, "-o", "m.textreg")
     assert result.code == 0, result.err
     assert "more.txt: 4 documents" in result.out

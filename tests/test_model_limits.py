@@ -31,7 +31,7 @@ LABELS = ["good", "bad", "good", "bad", "none", "none"] * 5
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "model.textreg"
-    textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.01).save(path)
+    textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=0.01, tokenizer="words").save(path)
     return path
 
 

@@ -14,6 +14,7 @@ from sklearn import metrics
 
 import textreg
 from textreg.errors import DataError, DataWarning, UsageError
+from textreg.explain import explain
 from textreg.losses import Logistic, SquaredHinge
 from textreg.measure.joint_thresholds import common_threshold, joint_thresholds, thresholds_of
 from textreg.measure.multilabel import evaluate_sets, f1_scores, ranking_precision
@@ -176,11 +177,11 @@ def test_options_that_make_no_sense() -> None:
         ({"multiclass": "softmax", "task": "multilabel"}, "softmax gives a document one label"),
         ({"task": "multilabel", "metric": "accuracy"}, "metric must be one of micro-macro-f1"),
         ({"task": "classification", "at_least_one": True}, "leave out at_least_one"),
-        ({"metric": "r2"}, "metric must be one of accuracy"),
+        ({"metric": "r2"}, "metric must be one of calibrated-log-loss"),
     ):
         with pytest.raises(UsageError, match=what):
             textreg.train(TEXTS, SETS, **{**LASSO, **options})
-    with pytest.raises(UsageError, match="metric must be one of accuracy"):
+    with pytest.raises(UsageError, match="metric must be one of calibrated-log-loss"):
         textreg.train(["x y", "z"] * 9, ["a", "b"] * 9, metric="micro-f1")
     with pytest.raises(UsageError, match=r"threshold names the label 'cats'.* Did you mean 'cat'"):
         textreg.train(TEXTS, SETS, threshold={"cats": "f1"}, **LASSO)
@@ -332,7 +333,13 @@ def test_a_single_label_of_all_documents_trains() -> None:
 
 
 def test_class_weights_are_of_the_documents_with_the_label() -> None:
-    options = {"reg": "ridge", "reg_l2": 1.0, "ngrams": 1}
+    options = {
+        "reg": "ridge",
+        "reg_l2": 1.0,
+        "ngrams": 1,
+        "weighting": "tfidf",
+        "tokenizer": "words",
+    }
     plain, weighted, balanced = (
         textreg.train(TEXTS, SETS, class_weight=weight, **options)
         for weight in (None, {"emu": 5.0}, "balanced")
@@ -378,7 +385,7 @@ def test_paths_searches_and_groups() -> None:
 
 def test_labels_that_only_dev_has_warn() -> None:
     dev = Corpus(TEST, [[*some, "elk"] for some in TEST_SETS])
-    with pytest.warns(DataWarning, match=r"200 of 200 documents have labels .* know: 'elk'"):
+    with pytest.warns(DataWarning, match=r"know, in 200 of 200 documents: 'elk'"):
         model = textreg.train(TEXTS, SETS, dev=dev, **LASSO)
     assert model.labels == LABELS
     scores = model.decision_function(TEST)
@@ -588,6 +595,10 @@ def test_explanations_are_of_the_strongest_label_or_any(model: Model, cli: Cli) 
     scores = dict(zip(LABELS, model.decision_function([told.text])[0], strict=True))
     best = max(LABELS, key=lambda label: scores[label] - model.thresholds[label])
     assert told.of == best
+    both = list(explain(model, ["we saw birds and dogs", "nothing", "emus"]))
+    assert [one.text for one in both[:2]] == [told.text] * 2
+    assert {one.of for one in both[:2]} == {"bird", "dog"}
+    assert [one.text for one in both[2:]] == ["nothing", *["emus"] * (len(both) - 3)]
     for label in LABELS:
         one = model.explain(told.text, label)
         assert one.score == pytest.approx(scores[label])

@@ -81,7 +81,7 @@ def test_nobody_asked_for_them(site: Site) -> None:
     results = site.session(
         [
             site.train(""),
-            site.train("--reg sentence --tokenizer words --loss logistic", "named.textreg"),
+            site.train("--reg sentence --tokenizer auto --loss logistic", "named.textreg"),
             site.train("--task regression --loss squared --dev corpus.jsonl", "x.textreg"),
             ["train", "--help"],
             ["groups", "corpus.jsonl"],

@@ -87,7 +87,9 @@ def numbered() -> type[Numbered]:
 
 
 def test_the_best_is_found_without_measuring_all(numbered: type[Numbered]) -> None:
-    summary = textreg.train(TEXTS, LABELS, reg=numbered, metric="log-loss").summary
+    summary = textreg.train(
+        TEXTS, LABELS, reg=numbered, tokenizer="words", metric="log-loss"
+    ).summary
     assert summary.reg.params == {"mode": "b", "size": 4}
     wide = set(itertools.product("abcd", (0, 3, 6, 8)))
     # Beside (b, 3) and the runner-up (a, 3), and then beside (b, 4).
@@ -98,13 +100,15 @@ def test_the_best_is_found_without_measuring_all(numbered: type[Numbered]) -> No
 
 
 def test_all_are_measured_where_that_is_wanted(numbered: type[Numbered]) -> None:
-    summary = textreg.train(TEXTS, LABELS, reg=numbered, metric="log-loss", search="grid").summary
+    options = {"tokenizer": "words", "metric": "log-loss", "search": "grid"}
+    summary = textreg.train(TEXTS, LABELS, reg=numbered, **options).summary
     assert summary.reg.params == {"mode": "b", "size": 4}
     assert len(summary.search) == 36
 
 
 def test_all_are_measured_where_they_are_few(numbered: type[Numbered]) -> None:
-    assert len(textreg.train(TEXTS, LABELS, reg=numbered, reg_mode="b").summary.search) == 9
+    options = {"tokenizer": "words", "reg_mode": "b"}
+    assert len(textreg.train(TEXTS, LABELS, reg=numbered, **options).summary.search) == 9
 
 
 def test_a_large_space_of_small_grids_is_narrowed(numbered: type[Numbered]) -> None:
@@ -128,7 +132,9 @@ def test_runs_of_their_own_are_not_cut(numbered: type[Numbered]) -> None:
             assert [part.size for part in given] == list(range(9))
             yield from super().path(problem, given)
 
-    summary = textreg.train(TEXTS, LABELS, reg=Running, metric="log-loss").summary
+    summary = textreg.train(
+        TEXTS, LABELS, reg=Running, tokenizer="words", metric="log-loss"
+    ).summary
     assert len(summary.search) == 36  # modes have no order
 
 

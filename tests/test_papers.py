@@ -63,7 +63,16 @@ def test_cells_are_what_training_gives(papers: Any, corpora: Path, measured: Any
     assert found["documents"] == [640, 160, 200]
     for protocol, options in (
         ("defaults", {}),
-        ("papers", {"ngrams": 1, "weighting": "count", "refit": False}),
+        (
+            "papers",
+            {
+                "tokenizer": "words",
+                "ngrams": 1,
+                "weighting": "count",
+                "metric": "accuracy",
+                "refit": False,
+            },
+        ),
     ):
         cell = found[protocol]["lasso"]
         if protocol == "papers":

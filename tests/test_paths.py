@@ -42,6 +42,7 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> tuple[Corpus, Corpus]:
 
 def fit(corpora: tuple[Corpus, Corpus], reg: Any, **settings: Any) -> Model:
     learn, dev = corpora
+    settings = {"tokenizer": "words", **settings}
     return train(learn.texts, learn.labels or (), reg=reg, dev=dev, **settings)
 
 
@@ -255,7 +256,9 @@ def test_commands(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "values of l1" in run.out
     shown = cli("show", "m.textreg", "--path")
     head, *rows = shown.out.splitlines()
-    assert head.split() == ["l1", "features", "accuracy", "log-loss", "macro-f1", "gap"]
+    assert head.split() == [
+        *("l1", "features", "accuracy", "calibrated-log-loss", "log-loss", "macro-f1", "gap")
+    ]
     path = path_of(load("m.textreg"))
     assert len(rows) == len(path)
     assert [row.split()[0] == "chosen" for row in rows].index(True) == path.chosen
@@ -264,7 +267,9 @@ def test_commands(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert cli("show", "m.textreg", "--plot", "p.svg").code == 0
     picture = Path("p.svg").read_text()
     point = path.points[path.chosen]
-    assert f"chosen: {point.nonzero:,} features, {point.metrics['accuracy']:.3f}" in picture
+    assert (
+        f"chosen: {point.nonzero:,} features, {point.metrics['calibrated-log-loss']:.3f}" in picture
+    )
 
 
 def test_wrong_commands(cli: Cli, saved: Path) -> None:

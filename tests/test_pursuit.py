@@ -613,7 +613,7 @@ def test_wrong_settings_of_a_run(options: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize("reg", [Omp(l2=0.1, budget=3), Gomp(l2=0.1, budget=3)])
 def test_a_model_has_the_order_of_selection(reg: Omp) -> None:
     texts = ["good good film", "good plot", "fine good", "bad film", "dull bad plot", "bad bad"]
-    model = train(texts, ["pos"] * 3 + ["neg"] * 3, reg=reg, min_df=1)
+    model = train(texts, ["pos"] * 3 + ["neg"] * 3, reg=reg, tokenizer="words", min_df=1)
     (order,) = model.summary.order
     assert set(order[:2]) == {"good", "bad"}
     assert len(order) >= 3

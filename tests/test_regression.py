@@ -47,9 +47,8 @@ def write(path: Path, texts: list[str], labels: list[str]) -> str:
 def test_the_words_and_their_stars_are_found(reg: str, tmp_path: Path) -> None:
     texts, labels = reviews(300)
     options = {"reg_budget": 4} if reg == "omp" else {"metric": "mse"}
-    model = textreg.train(
-        texts, labels, reg=reg, task="regression", weighting="count", ngrams=1, **options
-    )
+    options |= {"tokenizer": "words", "weighting": "count", "ngrams": 1}
+    model = textreg.train(texts, labels, reg=reg, task="regression", **options)
     more, y_true = reviews(100, seed=1)
     fit = evaluate_numbers([float(y) for y in y_true], model.decision_function(more))
     assert fit.r2 > 0.97
@@ -151,7 +150,8 @@ def test_a_loss_that_is_not_there() -> None:
 def test_other_losses_classify(loss: str, reg: str, tmp_path: Path) -> None:
     texts, stars = reviews(200)
     labels = ["high" if float(y) > 7 else "low" if float(y) < 3 else "middle" for y in stars]
-    model = textreg.train(texts, labels, reg=reg, loss=loss, weighting="count", ngrams=1)
+    options = {"tokenizer": "words", "weighting": "count", "ngrams": 1}
+    model = textreg.train(texts, labels, reg=reg, loss=loss, **options)
     right = np.mean([a == b for a, b in zip(model.predict(texts), labels, strict=True)])
     assert right > 0.6  # the middle is hard to tell by a straight line
     assert "log-loss" not in model.summary.dev.metrics

@@ -129,8 +129,8 @@ def test_search_and_path(whole: Report, model: Model) -> None:
     best = whole.search.tried[whole.search.chosen]
     assert (
         best.value
-        == model.summary.dev.metrics["accuracy"]
-        == max(row.metrics["accuracy"] for row in rows)
+        == model.summary.dev.metrics["calibrated-log-loss"]
+        == min(row.metrics["calibrated-log-loss"] for row in rows)
     )
     assert whole.path is not None
     assert model.path is not None
@@ -190,7 +190,9 @@ def test_what_was_dropped() -> None:
         "Awful. We ate.",
     ]
     labels = ["p", "p", "n", "n"]
-    model = textreg.train(texts * 5, labels * 5, reg="elastic", reg_l1=2.0, reg_l2=1.0, ngrams=1)
+    model = textreg.train(
+        texts * 5, labels * 5, reg="elastic", reg_l1=2.5, reg_l2=1.0, tokenizer="words", ngrams=1
+    )
     assert set(model.encoder.names) == {"superb", "awful"}
     unknown = Corpus(texts=["Superb.", "Nothing known here.", "Awful."], labels=["p", "p", "n"])
     found = report(model, unknown, train=Corpus(texts=texts * 5, labels=labels * 5))
@@ -490,7 +492,8 @@ def test_the_command_to_reproduce_does(cli: Cli, demo: Path, tmp_path: Path) -> 
     assert one.keys() & two.keys()
     most = max(map(abs, one.values()))
     for name in one.keys() | two.keys():
-        assert one.get(name, 0.0) == pytest.approx(two.get(name, 0.0), abs=1e-3 * most)
+        # By strong convexity a gap of 1e-7 leaves weights this far apart under so small an l2.
+        assert one.get(name, 0.0) == pytest.approx(two.get(name, 0.0), abs=1e-2 * most)
 
 
 @pytest.mark.parametrize("option", ["--weight-col", "--group-col", "--time-col"])

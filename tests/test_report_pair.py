@@ -24,7 +24,7 @@ def models() -> tuple[Model, Model]:
     """The first knows colors, the second warmth and whatever goes with it."""
     colors = [text.split(".")[0] for text in TEXTS]
     warmth = [text.split(".")[1] for text in TEXTS]
-    options = {"reg": "elastic", "reg_l1": 0.5, "reg_l2": 0.5, "ngrams": 1}
+    options = {"reg": "elastic", "reg_l1": 0.5, "reg_l2": 0.5, "ngrams": 1, "tokenizer": "words"}
     return (
         textreg.train([f"{text} sun" for text in colors], LABELS, **options),
         textreg.train([f"{text} stone" for text in warmth], LABELS, **options),
@@ -62,6 +62,7 @@ def test_features_that_turned(models: tuple[Model, Model]) -> None:
         reg="elastic",
         reg_l1=0.5,
         reg_l2=0.5,
+        tokenizer="words",
         ngrams=1,
     )
     found = report_pair(models[0], turned, TEST)

@@ -253,7 +253,12 @@ def test_300_features_take_tens_of_kilobytes(tmp_path: Path) -> None:
 def many_names() -> Model:
     words = sorted(f"{a}{b}" for a in "abcdefghij" for b in range(1000))
     names = sorted([*words, *(f"{one} {two}" for one, two in pairwise(words))])
-    encoder = Encoder(Cut(), Vectorizer(), names, np.linspace(1, 9, 20).repeat(1000)[: len(names)])
+    encoder = Encoder(
+        Cut(),
+        Vectorizer(weighting="tfidf"),
+        names,
+        np.linspace(1, 9, 20).repeat(1000)[: len(names)],
+    )
     chosen = np.arange(0, len(names), 500)
     return Model(
         classification(("x", "y")), encoder.restrict(chosen), np.ones((1, len(chosen))), np.ones(1)

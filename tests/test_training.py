@@ -21,7 +21,7 @@ from textreg.training.settings import TrainingSettings
 from textreg.training.train import train as train_with_defaults
 from textreg.training.train import train_corpus
 
-train = partial(train_with_defaults, ngrams=1, weighting="log")
+train = partial(train_with_defaults, tokenizer="words", ngrams=1, weighting="log")
 
 WORDS = {
     "pos": ["good", "superb", "fine", "moving"],
@@ -74,7 +74,7 @@ def test_train_learns(reg: str) -> None:
     assert summary.converged
     assert summary.gap <= 1e-4
     assert set(model.seconds) == {"features", "search", "fit"}
-    assert set(summary.dev.metrics) == {"accuracy", "macro-f1", "log-loss"}
+    assert set(summary.dev.metrics) == {"calibrated-log-loss", "accuracy", "macro-f1", "log-loss"}
     assert summary.dev.metrics in [point.metrics for point in summary.search]
 
 

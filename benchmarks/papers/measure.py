@@ -27,7 +27,8 @@ PEERS = "peers"
 ATOMS = {"reg": "omp", "reg_l2": 0.1, "path": True}
 """The pursuit whose accuracy is recorded feature by feature."""
 
-COUNTS = {"weighting": "count", "ngrams": 1, "refit": False, "prune": 0.0}
+WORDS = {"tokenizer": "words", "weighting": "count", "ngrams": 1, "prune": 0.0}
+COUNTS = {**WORDS, "metric": "accuracy", "refit": False}
 
 Tell = Callable[[str], None]
 
@@ -170,7 +171,7 @@ def _fits(task: Documents, cells: Mapping[str, Any]) -> dict[str, float]:
     results = {}
     target = read_target(task.train).target
     for name in SECONDS.get(task.name, ()):
-        settings = TrainingSettings.from_options(reg=name, weighting="count", ngrams=1, prune=0.0)
+        settings = TrainingSettings.from_options(reg=name, **WORDS)
         data = prepare(task.train, target, settings)
         problem = data.problem(np.arange(len(task.train)), settings.tol)
         part = settings.reg.replace(**cells[name]["params"])

@@ -61,7 +61,8 @@ def papers() -> dict[str, Options]:
         "omp": ({"reg": "omp"}, pursuit),
         "gomp": ({"reg": "gomp", "groups": "clusters"}, pursuit),
     }
-    same = {"weighting": "count", "ngrams": 1, "refit": False, "prune": 0.0, "search": "grid"}
+    words = {"tokenizer": "words", "weighting": "count", "ngrams": 1}
+    same = {**words, "metric": "accuracy", "refit": False, "prune": 0.0, "search": "grid"}
     return {
         name: {**options, **same, "search_space": space}
         for name, (options, space) in searched.items()

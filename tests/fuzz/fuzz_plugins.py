@@ -139,7 +139,7 @@ def write(folder: Path, misdeed: Misdeed) -> None:
 def train(kind: str, as_json: bool = False) -> list[str]:
     """The arguments of a training with the part called odd."""
     words = ["--plugin", "odd.py", "train", "corpus.jsonl", "-o", "model.textreg"]
-    words += ["--ngrams", "1", "--jobs", "2", *OPTIONS[kind].split()]
+    words += ["--tokenizer", "words", "--ngrams", "1", "--jobs", "2", *OPTIONS[kind].split()]
     return [*words, "--json"] if as_json else words
 
 

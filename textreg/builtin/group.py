@@ -47,17 +47,17 @@ class Group(Regularizer):
     name = "group"
     needs = "groups"
     softmax = True
+    l2: float = param(
+        default=AUTO, min=0, search=LogGrid(2e-4, 5e-3, 3), help="l2 penalty strength"
+    )
     group: float = param(
         default=AUTO,
         min=0,
-        search=LogGrid(1e-4, 3e-2, 4),
+        search=LogGrid(1e-4, 3e-2, 4, zero=True),
         help="group penalty strength",
     )
     l1: float = param(
-        default=AUTO, min=0, search=LogGrid(3e-3, 3e-2, 3), help="l1 penalty strength"
-    )
-    l2: float = param(
-        default=AUTO, min=0, search=LogGrid(1e-3, 1e-3, 1), help="l2 penalty strength"
+        default=AUTO, min=0, search=LogGrid(3e-3, 3e-2, 2, zero=True), help="l1 penalty strength"
     )
     solver: str = param(
         default="majorize",

@@ -25,7 +25,7 @@ class Sentence(Group):
     group: float = param(
         default=AUTO,
         min=0,
-        search=LogGrid(1e-5, 1e-3, 4),
+        search=LogGrid(1e-4, 1e-4, 1, zero=True),
         help="group penalty strength",
     )
 

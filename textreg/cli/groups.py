@@ -21,6 +21,7 @@ from textreg.plugins import calls
 from textreg.records import Groups, Tokens
 from textreg.structure.groupfile import group_lines
 from textreg.terminal import visible
+from textreg.training.prepare import for_documents
 from textreg.training.settings import TrainingSettings
 
 
@@ -73,8 +74,9 @@ def command(
     given = {key: value for key, value in options.items() if value is not None}
     training = TrainingSettings.from_options(reg="textreg:group", **given)
     corpus = how.unlabeled(files, tell=not as_json)
+    training = for_documents(training, corpus)
     clock = [time.perf_counter()]
-    tokens = training.vectorizer.fit(training.tokenizer, corpus.texts).tokens
+    tokens = training.vectorizer.fit(training.any_tokenizer, corpus.texts).tokens
     clock.append(time.perf_counter())
     assert training.groups is not None
     groups = calls.build_groups(training.groups, tokens)

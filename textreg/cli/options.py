@@ -32,7 +32,7 @@ class PartsCommand(click.Command):
     shows them in a section of their own.
     """
 
-    defaults = {"reg": "textreg:sentence", "tokenizer": "textreg:words"}
+    defaults = {"reg": "textreg:sentence", "tokenizer": "auto"}
     """Default parts. A command without "reg" here has no options of a regularizer."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

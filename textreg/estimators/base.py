@@ -15,6 +15,7 @@ from textreg.params import Parametrized
 from textreg.plugins import registry
 from textreg.records.convert import as_array
 from textreg.records.documents import is_tokenized, tokenized
+from textreg.training.auto import tokenizer_of
 from textreg.training.settings import PREFIXES, as_named, declared_settings
 from textreg.training.train import train
 
@@ -79,8 +80,11 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
                 plain[key] = value
         super().set_params(**plain)
         for prefix, values in nested.items():
-            part = as_named(prefix, getattr(self, prefix))
-            part = registry.create(PREFIXES[prefix], part, **values)
+            own = getattr(self, prefix)
+            if prefix == "tokenizer":
+                part: Any = tokenizer_of(own, values)
+            else:
+                part = registry.create(PREFIXES[prefix], as_named(prefix, own), **values)
             setattr(self, prefix, part)
         return self
 

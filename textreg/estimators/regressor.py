@@ -36,8 +36,9 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         Group builder, for a regularizer that needs groups.
     graph : str or GraphBuilder, optional
         Graph builder, for a regularizer that needs a graph.
-    tokenizer : str or Tokenizer or Callable[[str], Any], default 'words'
-        Tokenizer, or several separated by commas.
+    tokenizer : str or Tokenizer or Callable[[str], Any], default 'auto'
+        Tokenizer, or several separated by commas; auto is words,chars, and words where the training
+        texts have more than 10 million characters.
     ngrams : int, default 2
         Maximum number of words in an n-gram.
     min_df : float, default 1
@@ -48,7 +49,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         Use only the most frequent features, this many.
     stop_words : str, optional
         File of words to drop before n-grams are formed.
-    weighting : {'count', 'binary', 'log', 'unit', 'unit-idf', 'tfidf'}, default 'tfidf'
+    weighting : {'count', 'binary', 'log', 'unit', 'unit-idf', 'tfidf'}, default 'unit-idf'
         Term weighting.
     strip_html : bool, default False
         Remove HTML from the texts first.
@@ -58,7 +59,8 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     cv : int, optional
         Choose hyperparameters by K-fold cross-validation instead.
     metric : {'r2', 'mse'}, default 'r2'
-        Metric that hyperparameters are chosen by; by default accuracy, with several labels
+        Metric that hyperparameters are chosen by; by default calibrated-log-loss (the log-loss
+        after temperature scaling), accuracy for losses without probabilities, with several labels
         micro-macro-f1 (the mean of both), in a regression r2.
     loss : str or Loss, default 'squared'
         Loss: hinge, logistic, squared, squared-hinge, or one of a plugin; squared for a regression.
@@ -120,13 +122,13 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         *,
         groups: str | GroupBuilder | None = None,
         graph: str | GraphBuilder | None = None,
-        tokenizer: str | Tokenizer | Callable[[str], Any] = "words",
+        tokenizer: str | Tokenizer | Callable[[str], Any] = "auto",
         ngrams: int = 2,
         min_df: float = 1,
         max_df: float = 1.0,
         max_features: int | None = None,
         stop_words: str | None = None,
-        weighting: str = "tfidf",
+        weighting: str = "unit-idf",
         strip_html: bool = False,
         holdout: float | None = None,
         cv: int | None = None,

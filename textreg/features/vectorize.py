@@ -56,7 +56,7 @@ class Vectorizer(Parametrized):
         default=None, help="file of words to drop before n-grams are formed"
     )
     weighting: str = param(
-        default="tfidf",
+        default="unit-idf",
         choices=tuple(WEIGHTINGS),
         help="term weighting",
     )

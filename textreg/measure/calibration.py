@@ -119,13 +119,7 @@ def calibrate(
     """
     check_method(method)
     if method == "temperature":
-        from scipy.optimize import minimize_scalar
-
-        # Over its logarithm: halving and doubling are as far, and it stays above 0.
-        result = minimize_scalar(
-            lambda x: log_loss(math.exp(x)), bounds=(-7.0, 7.0), method="bounded"
-        )
-        return Calibration(method, math.exp(result.x))
+        return Calibration(method, temperature(log_loss))
     from sklearn.isotonic import IsotonicRegression
 
     # The bounds are those of Laplace's rule of succession.
@@ -135,6 +129,15 @@ def calibrate(
         fitted = IsotonicRegression(y_min=least, y_max=1 - least).fit(x, y)
         curves.append((tuple(fitted.X_thresholds_.tolist()), tuple(fitted.y_thresholds_.tolist())))
     return Calibration(method, curves=tuple(curves))
+
+
+def temperature(log_loss: Callable[[float], float]) -> float:
+    """The temperature, from 1/1100 to 1100, at which a log-loss is smallest."""
+    from scipy.optimize import minimize_scalar
+
+    # Over its logarithm: halving and doubling are as far, and it stays above 0.
+    result = minimize_scalar(lambda x: log_loss(math.exp(x)), bounds=(-7.0, 7.0), method="bounded")
+    return math.exp(result.x)
 
 
 def log_odds(scores: Floats) -> Floats:

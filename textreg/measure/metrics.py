@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
 
-SMALLER = {"log-loss", "mse"}
+SMALLER = {"log-loss", "calibrated-log-loss", "mse"}
 """Metrics that are better when smaller."""
 
 
@@ -63,18 +63,19 @@ RESAMPLES = 200
 """Bootstrap samples for the standard error of a metric that is no mean over documents."""
 
 
-def standard_error(
+def standard_error(  # the arrays of the folds, and what is asked of them
     measure: Callable[[Floats, Int64s | Floats, Floats | None], Mapping[str, float]],
     scores: Sequence[Floats],
     y_true: Sequence[Int64s | Floats],
     metric: str,
     weights: Sequence[Floats | None] | None = None,
+    losses: Callable[[str, Floats, Int64s | Floats], Floats | None] | None = None,
 ) -> float:
     """Standard error of a metric: over the folds, or over the documents if there is one fold.
 
     Over k folds it is the standard deviation of their metrics over root k. Over documents it is the
-    binomial one of an accuracy; for any other metric that of resampled documents (Efron 1979),
-    from a fixed seed.
+    binomial one of an accuracy, that of a mean of losses that count the same, and for any other
+    metric that of resampled documents (Efron 1979), from a fixed seed.
 
     Parameters
     ----------
@@ -84,17 +85,23 @@ def standard_error(
         One array for each fold; documents without weights count once each.
     metric : str
         Key of what ``measure`` gives.
+    losses : callable, optional
+        Gives the losses of documents that a metric is the mean of, or None, such as
+        ``Task.losses``.
     """
     weights = [None] * len(scores) if weights is None else weights
     if len(scores) > 1:
         folds = zip(scores, y_true, weights, strict=True)
-        values = [measure(s, t, c)[metric] for s, t, c in folds]
-        return float(np.std(values, ddof=1) / math.sqrt(len(values)))
+        of_folds = [measure(s, t, c)[metric] for s, t, c in folds]
+        return float(np.std(of_folds, ddof=1) / math.sqrt(len(of_folds)))
     (s,), (t,), (c,) = scores, y_true, weights
     if metric == "accuracy":
         share = min(measure(s, t, c)[metric], 1.0)
         count = len(t) if c is None else c.sum() ** 2 / (c @ c)  # as many of equal weight
         return math.sqrt(share * (1 - share) / count)
+    values = losses(metric, s, t) if losses is not None and c is None else None
+    if values is not None and len(values):
+        return float(np.std(values) / math.sqrt(len(values)))
     random = np.random.default_rng(0)
     drawn = None if c is None else c / c.sum()
     samples = (_sample(random, len(t), drawn) for _ in range(RESAMPLES))

@@ -42,17 +42,22 @@ class LogGrid:
     low, high : float
         The ends of the grid, as fractions of the scale.
     points : int, default 5
-        Number of candidates.
+        Number of candidates between the ends, these included.
+    zero : bool, default False
+        Whether 0, no penalty, follows as a further candidate.
 
     Examples
     --------
     >>> LogGrid(0.01, 1.0, points=3).values(scale=0.5)
     [0.5, 0.05, 0.005]
+    >>> LogGrid(0.01, 1.0, points=3, zero=True).values(scale=0.5)
+    [0.5, 0.05, 0.005, 0.0]
     """
 
     low: float
     high: float
     points: int = 5
+    zero: bool = False
 
     def __post_init__(self) -> None:
         if not 0.0 < self.low <= self.high < math.inf:
@@ -67,7 +72,7 @@ class LogGrid:
         """The candidates for data of this ``scale``, from the strongest to the weakest penalty."""
         grid = scale * np.geomspace(self.high, self.low, self.points)
         # Four digits, so that typing in a reported value repeats exactly what was tried.
-        return [float(f"{value:.4g}") for value in grid]
+        return [*(float(f"{value:.4g}") for value in grid), *([0.0] if self.zero else [])]
 
 
 @dataclass(frozen=True)

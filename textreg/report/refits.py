@@ -194,7 +194,7 @@ def _baseline_jobs(
     ]
     reg = registry.create("regularizer", f"textreg:{BASELINE}")
     points = search(reg, simple if settings.cv else simple[:1], work)
-    best = points[choose(points, settings.metric or folds[0].task.metrics[0])]
+    best = points[choose(points, settings.metric or folds[0].task.default_metric)]
     starts = [best.starts, *[None] * (len(simple) - 1)]  # those of the first split
     return [
         (best.regularizer, fold, start, run) for fold, start in zip(simple, starts, strict=True)

@@ -50,7 +50,7 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
         vectorizer=model.encoder.vectorizer,
         unlabeled=unlabeled,
         cv=split.parts if split is not None and split.kind == "cv" else None,
-        metric=summary.metric or model.task.metrics[0],
+        metric=summary.metric or model.task.default_metric,
         task=model.task.name,
         multiclass=summary.multiclass or "ovr",
         class_weight=summary.class_weight,
@@ -119,8 +119,7 @@ def fit_command(model: Model) -> list[str] | None:
         words += [f"--{prefix}", part.name]
         words += _flags(prefix, changed(summary, PREFIXES[prefix], part.name, part.params))
     tokenizer, vectorizer = model.encoder.tokenizer, model.encoder.vectorizer
-    if tokenizer.name != "words":
-        words += ["--tokenizer", tokenizer.name]
+    words += ["--tokenizer", tokenizer.name]
     words += _flags("tokenizer", changed_of(tokenizer)) + _flags("", changed_of(vectorizer))
     usual = TrainingSettings.declared()
     if summary.loss != model.task.default_loss:

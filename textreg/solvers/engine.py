@@ -36,6 +36,10 @@ IDLE = 5
 INTERCEPT_STEPS, INTERCEPT_SLOPE = 30, 1e-9
 """Most steps on the intercept alone, and the relative sum of r that ends them."""
 
+FLAT = 1e3
+"""A longer Newton step on the intercept shows that the loss is flat there: between two points that
+enclose the optimum the next one is halfway."""
+
 CG_TOLERANCE = 0.1
 """Share of the residual at which conjugate gradients stop, divided by the effort."""
 
@@ -101,18 +105,16 @@ class Engine:
         low, high = -math.inf, math.inf  # where the slope is known to be negative and positive
         for _ in range(INTERCEPT_STEPS):
             slope, curvature = float(self.r.sum()), float(self.h.sum())
-            if abs(slope) <= INTERCEPT_SLOPE * float(np.abs(self.r).sum()):
+            if abs(slope) <= INTERCEPT_SLOPE * float(np.abs(self.r).sum()) or curvature <= 0.0:
                 return
             value, b, z = self.value, self.b, self.z
             low, high = (b, high) if slope < 0.0 else (low, b)
-            change = -slope / curvature if curvature > 0.0 else math.copysign(math.inf, -slope)
-            if not low < b + change < high:  # too far, where the loss is flat
+            change = -slope / curvature
+            if abs(change) > max(FLAT, high - low):
                 change = (low + high) / 2.0 - b
-            if not math.isfinite(change):
-                return
             self.b, self.z = b + change, z + change
             self._refresh()
-            if not self.value <= value * (1.0 + NOISE):
+            if not self.value <= value * (1.0 + NOISE):  # too far, where the loss is flat
                 self.b, self.z = b, z
                 self._refresh()
                 return

@@ -11,7 +11,7 @@ import numpy as np
 
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.losses import find_loss
-from textreg.measure.calibration import Calibration, calibrate, log_odds
+from textreg.measure.calibration import Calibration, calibrate, log_odds, temperature
 from textreg.measure.evaluation import Evaluation, coded, evaluate, warn_of_unknown
 from textreg.measure.metrics import mean, measure_labels
 from textreg.measure.multilabel import MultilabelEvaluation
@@ -45,7 +45,10 @@ class Classification(Task):
     probabilistic: bool = True
 
     name = "classification"
-    metrics: ClassVar[tuple[str, ...]] = ("accuracy", "macro-f1", "log-loss")
+    metrics: ClassVar[tuple[str, ...]] = (
+        *("calibrated-log-loss", "accuracy"),
+        *("macro-f1", "log-loss"),
+    )
     default_loss = "logistic"
     rejects = True
 
@@ -59,7 +62,7 @@ class Classification(Task):
     @classmethod
     def check_options(cls, options: Options) -> None:
         super().check_options(options)
-        if options.metric == "log-loss" and not options.loss.log_odds:
+        if options.metric in ("log-loss", "calibrated-log-loss") and not options.loss.log_odds:
             raise UsageError(
                 f"the loss '{options.loss.label()}' gives no probabilities, so there is no "
                 "log-loss to choose by: take another metric, or the logistic loss."
@@ -182,18 +185,32 @@ class Classification(Task):
     def measure(
         self, scores: Floats, y: Targets, weights: Floats | None = None
     ) -> dict[str, float]:
-        scores, codes = self.as_table(scores), y.astype(np.int64)
-        decided = np.asarray(self.decide(scores), np.int64)
+        table, codes = self.as_table(scores), y.astype(np.int64)
+        decided = np.asarray(self.decide(table), np.int64)
         values = measure_labels(codes, decided, len(self.labels), weights)
-        if self.probabilistic:
-            known = self.known(codes)
-            if not known.all():
-                scores, codes = scores[known], codes[known]
-                weights = None if weights is None else weights[known]
-            # A resample may have no document that counts.
-            counts = len(codes) > 0 and (weights is None or bool(weights.any()))
-            values["log-loss"] = mean(self._log_losses(scores, codes), weights) if counts else 0.0
+        for metric in ("log-loss", "calibrated-log-loss") if self.probabilistic else ():
+            losses = self.losses(metric, scores, y, weights)
+            assert losses is not None
+            counted = None if weights is None else weights[self.known(codes)]
+            # It may be that no document counts.
+            some = len(losses) > 0 and (counted is None or bool(counted.any()))
+            values[metric] = mean(losses, counted) if some else 0.0
         return values
+
+    def losses(
+        self, metric: str, scores: Floats, y: Targets, weights: Floats | None = None
+    ) -> Floats | None:
+        if metric not in ("log-loss", "calibrated-log-loss"):
+            return None
+        codes, table = y.astype(np.int64), self.as_table(scores)
+        known = self.known(codes)
+        table, codes = table[known], codes[known]
+        weights = None if weights is None else weights[known]
+        if metric == "calibrated-log-loss" and len(codes) and (weights is None or weights.any()):
+            table = table / temperature(
+                lambda it: mean(self._log_losses(table / it, codes), weights)
+            )
+        return self._log_losses(table, codes)
 
     def evaluate(
         self,
@@ -219,6 +236,10 @@ class Classification(Task):
         label = str(self.unknown)
         return replace(result, selective=curve.table(label, thresholds[label]))
 
+    @property
+    def default_metric(self) -> str:
+        return self.metrics[0] if self.probabilistic else "accuracy"
+
     @abstractmethod
     def arranged(self, scores: Floats, order: Int64s) -> Floats:
         """Scores of the same labels in another order: ``labels[i] for i in order``."""
@@ -233,7 +254,7 @@ class Classification(Task):
             method,
             self._log_odds(table),
             self.rows(y) > 0,
-            lambda temperature: self.measure(table / temperature, y)["log-loss"],
+            lambda it: mean(self._log_losses(table / it, y.astype(np.int64))),
         )
 
     def _only_known(self, scores: Floats, y: Targets) -> tuple[Floats, Targets]:

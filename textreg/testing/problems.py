@@ -131,14 +131,15 @@ def large(n: int = 20_000, p: int = 100_000) -> Problem:
 
 
 def prepared(part: Regularizer, problem: Problem | None = None) -> Regularizer:
-    """``part`` with its open parameters taken from the middle of its own grid.
+    """``part`` with its open parameters taken from the middle of its own grid, zeros left out.
 
     problem: what the grid is made for, by default the small one.
     """
     grid = part.candidates(small() if problem is None else problem)
     if not grid:
         raise UsageError(f"{part.label()} has an empty grid of candidates.")
-    return grid[len(grid) // 2]
+    kept = [one for one in grid if all(getattr(one, key) != 0 for key in part.undecided())] or grid
+    return kept[len(kept) // 2]
 
 
 @contextmanager

@@ -56,7 +56,7 @@ def _solution(part: Regularizer) -> None:
 
 @checks.add("use")
 def _use(part: Regularizer) -> None:
-    """With parameters from the middle of its own grid, the fit is better than no feature."""
+    """With parameters from the middle of its grid, not zero, the fit is better than no feature."""
     _beats_nothing(part, small())
 
 

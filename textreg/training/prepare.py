@@ -13,7 +13,9 @@ from textreg.errors import DataError, DataWarning, UsageError
 from textreg.plugins import calls
 from textreg.plugins.callables import Pretokenized
 from textreg.records import Corpus, Problem, Tokens
+from textreg.records.documents import check_texts
 from textreg.tasks import Target, Task
+from textreg.training.auto import AUTO_TOKENIZER, tokenizer_of
 from textreg.training.search.splits import Split
 from textreg.training.search.trials import Fold, Problems
 from textreg.training.settings import TrainingSettings
@@ -133,9 +135,9 @@ CUT_ALREADY = (
 
 
 def for_documents(settings: TrainingSettings, corpus: Corpus) -> TrainingSettings:
-    """The settings, without the default tokenizer where documents are lists of tokens.
+    """The settings with a tokenizer decided, or none where documents are lists of tokens.
 
-    Raises UsageError for another tokenizer than the default, DataError where only some of the
+    Raises UsageError where a tokenizer is named for these, DataError where only some of the
     documents are lists.
     """
     for name in ("dev", "unlabeled"):
@@ -145,9 +147,9 @@ def for_documents(settings: TrainingSettings, corpus: Corpus) -> TrainingSetting
                 f"the {name} documents and those to train on must all be texts, or all be lists of "
                 "tokens."
             )
-    if not corpus.tokenized or isinstance(settings.tokenizer, Pretokenized):
-        return settings
-    if settings.tokenizer != TrainingSettings.from_options().tokenizer:
+    if not corpus.tokenized:
+        return settings.for_texts(check_texts(corpus.texts))
+    if settings.tokenizer not in (tokenizer_of(AUTO_TOKENIZER), Pretokenized()):
         raise UsageError(CUT_ALREADY)
     return settings.replace(tokenizer=Pretokenized())
 
@@ -163,7 +165,7 @@ def make_features(corpus: Corpus, settings: TrainingSettings) -> Features:
         texts = [*texts, *settings.dev.texts]
     if settings.unlabeled is not None:
         texts = [*texts, *settings.unlabeled.texts]
-    return settings.vectorizer.fit(settings.tokenizer, texts)
+    return settings.vectorizer.fit(settings.any_tokenizer, texts)
 
 
 def prepare(

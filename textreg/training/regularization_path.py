@@ -60,8 +60,9 @@ def path_settings(regularizer: Regularizer, problem: Problem) -> list[Regularize
         grid = np.unique(np.geomspace(1, max(tried), POINTS).round()).astype(int).tolist()
         values = sorted({*grid, own})
     else:
-        highest, lowest = max(calls.scale(regularizer, problem, name), *tried), min(tried)
-        strengths = LogGrid(lowest / highest, 1.0, POINTS).values(highest) if lowest else []
+        above = [value for value in tried if value > 0.0]  # a path to zero has no end
+        highest = max(calls.scale(regularizer, problem, name), *tried)
+        strengths = LogGrid(min(above) / highest, 1.0, POINTS).values(highest) if above else []
         values = sorted({*strengths, own}, reverse=True)
     return [regularizer.replace(**{name: value}) for value in values]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from textreg.plugins.callables import Unnamed
 from textreg.plugins.joining import parts_of
 from textreg.records import Corpus
 from textreg.tasks import MULTICLASS, TASKS, Classification, Rare, check_options
+from textreg.training.auto import AUTO_TOKENIZER, BESIDE, AutoTokenizer, tokenizer_of
 from textreg.training.running import check_jobs
 from textreg.training.search.spaces import Dimension, dimensions
 from textreg.training.search.splits import check_fraction
@@ -113,11 +114,12 @@ class TrainingSettings(Parametrized):
         metavar="NAME",
         help="graph builder, for a regularizer that needs a graph",
     )
-    tokenizer: Tokenizer = param(
-        default="words",
-        convert=part_of("tokenizer"),
+    tokenizer: Tokenizer | AutoTokenizer = param(
+        default=AUTO_TOKENIZER,
+        convert=tokenizer_of,
         metavar="NAME",
-        help="tokenizer, or several separated by commas",
+        help="tokenizer, or several separated by commas; auto is words,chars, and words where the "
+        "training texts have more than 10 million characters",
     )
     vectorizer: Vectorizer = param(
         default=Vectorizer(), convert=as_given, help="how texts become features"
@@ -151,8 +153,9 @@ class TrainingSettings(Parametrized):
     metric: str | None = param(
         default=None,
         choices=list(dict.fromkeys(it for task in TASKS.values() for it in task.metrics)),
-        help="metric that hyperparameters are chosen by; by default accuracy, with several labels "
-        "micro-macro-f1 (the mean of both), in a regression r2",
+        help="metric that hyperparameters are chosen by; by default calibrated-log-loss (the "
+        "log-loss after temperature scaling), accuracy for losses without probabilities, with "
+        "several labels micro-macro-f1 (the mean of both), in a regression r2",
     )
     task: str | None = param(
         default=None,
@@ -289,7 +292,19 @@ class TrainingSettings(Parametrized):
     def parts(self) -> dict[str, Parametrized | None]:
         """The parts and the vectorizer, whose parameters can be searched, by their keywords."""
         names = (*PREFIXES, "vectorizer")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in names} | {"tokenizer": self.any_tokenizer}
+
+    @property
+    def any_tokenizer(self) -> Tokenizer:
+        """The tokenizer; with all parts where it depends on the documents."""
+        tokenizer = self.tokenizer
+        return tokenizer.beside if isinstance(tokenizer, AutoTokenizer) else tokenizer
+
+    def for_texts(self, texts: Sequence[str]) -> TrainingSettings:
+        """The settings with a tokenizer that is decided for documents to train on."""
+        if not isinstance(self.tokenizer, AutoTokenizer):
+            return self
+        return self.replace(tokenizer=self.tokenizer.decide(texts))
 
     def dimensions(self) -> list[Dimension]:
         """Dimensions of ``search_space``; UsageError for a parameter that cannot be searched."""
@@ -324,7 +339,9 @@ class TrainingSettings(Parametrized):
 
     def plugins(self) -> list[dict[str, Any]]:
         """Kind, name and origin of every part that is a plugin, for JSON."""
-        tokenizers = [part for part in parts_of(self.tokenizer) if not isinstance(part, Unnamed)]
+        tokenizers = [
+            part for part in parts_of(self.any_tokenizer) if not isinstance(part, Unnamed)
+        ]
         used: list[Plugin] = [*tokenizers, self.reg, self.loss]
         if self.groups is not None:
             used += parts_of(self.groups)
@@ -389,8 +406,11 @@ class TrainingSettings(Parametrized):
 def as_named(key: str, part: Any) -> Any:
     """A part under a keyword; for the name of a default, that of textreg.
 
-    So a default, which Python cannot tell from the same name given, is never ambiguous.
+    So a default, which Python cannot tell from the same name given, is never ambiguous. An
+    automatic tokenizer has the parameters of all its parts.
     """
+    if key == "tokenizer" and part == AUTO_TOKENIZER:
+        return BESIDE
     usual = {TrainingSettings.declared()[key].default}
     if key == "loss":
         usual = {task.default_loss for task in TASKS.values()}
@@ -412,11 +432,12 @@ def default_builder(reg: Regularizer | type[Regularizer]) -> str | None:
 
 def _create_parts(
     values: Mapping[str, Any], params: Mapping[str, Mapping[str, Any]], default_loss: str
-) -> dict[str, Plugin]:
+) -> dict[str, Any]:
     """The parts that ``values`` name, or the defaults, with their ``params``."""
-    declared, parts = TrainingSettings.declared(), {}
-    usual = {key: declared[key].default for key in ("reg", "tokenizer")}
-    for key, default in {**usual, "loss": default_loss}.items():
+    declared, parts = TrainingSettings.declared(), dict[str, Any]()
+    tokenizer = values.get("tokenizer", AUTO_TOKENIZER)
+    parts["tokenizer"] = tokenizer_of(tokenizer, params["tokenizer"])
+    for key, default in {"reg": declared["reg"].default, "loss": default_loss}.items():
         part = as_named(key, values.get(key, f"textreg:{default}"))
         parts[key] = registry.create(PREFIXES[key], part, **params[key])
     reg = parts["reg"]

@@ -82,7 +82,7 @@ class SearchContext:
     @property
     def metric(self) -> str:
         """What settings are compared by: the metric that was asked for, else that of the task."""
-        return self.settings.metric or self.documents.target.task.metrics[0]
+        return self.settings.metric or self.documents.target.task.default_metric
 
     @property
     def first(self) -> FeatureValues:

@@ -82,7 +82,9 @@ class _Space:
                 raise UsageError(f"{self._reg.label()}: {name} has no default; give it a value.")
             self._grids[name] = grid
             if isinstance(grid, LogGrid):
-                distribution: Any = FloatDistribution(grid.low, grid.high, log=True)
+                # A fraction below the lowest stands for zero.
+                low = grid.low / 2.0 if grid.zero else grid.low
+                distribution: Any = FloatDistribution(low, grid.high, log=True)
             else:
                 distribution = CategoricalDistribution(list(range(len(grid.values(1.0)))))
             self.distributions[f"reg_{name}"] = distribution
@@ -94,7 +96,9 @@ class _Space:
         params = {one.name: one.values[drawn[one.key]] for one in self._context.hyperparameters}
         for name, grid in self._grids.items():
             value = drawn[f"reg_{name}"]
-            if isinstance(grid, LogGrid):
+            if isinstance(grid, LogGrid) and grid.zero and value < grid.low:
+                params[name] = 0.0
+            elif isinstance(grid, LogGrid):
                 (params[name],) = LogGrid(value, value, 1).values(self._scale(values, name))
             else:
                 params[name] = grid.values(1.0)[value]

@@ -198,7 +198,9 @@ def _measured(
     counts = [fold.weights_held for fold in folds]
     error = None
     if measuring.error_of is not None:
-        error = standard_error(task.measure, scores, y_true, measuring.error_of, counts)
+        error = standard_error(
+            task.measure, scores, y_true, measuring.error_of, counts, task.losses
+        )
     return MeasuredSetting(
         regularizer=regularizer,
         metrics=task.measure(np.vstack(scores), np.concatenate(y_true), held_weights(folds)),
