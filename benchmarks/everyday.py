@@ -1,7 +1,7 @@
 """The default command beside a ten-line scikit-learn pipeline, on everyday text.
 
     python -m benchmarks.everyday --data DIR [--corpora trec banking77 ...] [--on test|held]
-                                  [--options "--no-refit"]
+                                  [--options=--no-refit]
 
 The pipeline is LinearSVC(C=1) on sublinear tf-idf of words and pairs, and of characters 2 to 5
 inside words, fitted on the training file alone. textreg is `textreg train TRAIN --dev DEV` with its
