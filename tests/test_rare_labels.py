@@ -233,3 +233,9 @@ def test_labels_that_are_lists_are_told(separator: str, cli: Cli, zoo: Path) -> 
 )
 def test_labels_that_are_no_lists(labels: list[str]) -> None:
     warn_if_several(Counter(labels))
+
+
+def test_what_is_joined_may_be_too_few_as_well() -> None:
+    texts, labels = ["good", "bad", "odd"] * 9, ["p", "n", "p"] * 9
+    with pytest.raises(DataError, match=r"make 1 in all, too few for 'other'.*--min-label 3 or"):
+        textreg.train([*texts, "x"], [*labels, "lone"], reg="ridge", rare_label="other")

@@ -47,7 +47,7 @@ def rare_labels(counts: Mapping[str, int], least: int, rare_label: str | None) -
     """The labels of fewer than ``least`` documents, the most frequent first, and these numbers.
 
     Others than ``rare_label``, which such labels are joined into. Raises DataError if there are no
-    two labels left.
+    two labels left, or if the joined one has fewer documents as well.
     """
     rare = {label: n for label, n in counts.items() if n < least and label != rare_label}
     left = len(counts) - len(rare) + (bool(rare) and rare_label not in (None, *counts))
@@ -57,6 +57,13 @@ def rare_labels(counts: Mapping[str, int], least: int, rare_label: str | None) -
             f"{len(rare):,} of {len(counts):,} labels have fewer than {least:,} documents, and "
             f"there must be two others: the most frequent, '{label}', has {most:,}. Ask for fewer "
             "(--min-label), or check the choice of the label column (--label-col)."
+        )
+    joined = sum(rare.values()) + counts.get(rare_label or "", 0)
+    if rare and rare_label is not None and joined < least:
+        raise DataError(
+            f"the labels of fewer than {least:,} documents make {joined:,} in all, too few for "
+            f"'{rare_label}', which they are joined into. Join more of them (--min-label "
+            f"{least + 1} or more), or leave them out (--min-label {least} without --rare-label)."
         )
     return dict(sorted(rare.items(), key=lambda item: (-item[1], item[0])))
 
