@@ -63,7 +63,7 @@ RESAMPLES = 200
 """Bootstrap samples for the standard error of a metric that is no mean over documents."""
 
 
-def standard_error(  # the arrays of the folds, and what is asked of them
+def standard_error(
     measure: Callable[[Floats, Int64s | Floats, Floats | None], Mapping[str, float]],
     scores: Sequence[Floats],
     y_true: Sequence[Int64s | Floats],

@@ -45,10 +45,7 @@ class Classification(Task):
     probabilistic: bool = True
 
     name = "classification"
-    metrics: ClassVar[tuple[str, ...]] = (
-        *("calibrated-log-loss", "accuracy"),
-        *("macro-f1", "log-loss"),
-    )
+    metrics: ClassVar[tuple[str, ...]] = ("calibrated-log-loss", "accuracy", "macro-f1", "log-loss")
     default_loss = "logistic"
     rejects = True
 

@@ -1,0 +1,80 @@
+"""The tokenizer where none is named: words with characters beside them, or words alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import Cli
+from sklearn.base import clone
+
+import textreg
+from textreg import TextClassifier
+from textreg.errors import UsageError
+from textreg.training import auto
+from textreg.training.auto import AutoTokenizer, tokenizer_of
+from textreg.training.settings import TrainingSettings
+
+TEXTS = ["a good cup", "a bad cup", "good tea", "bad tea"] * 5
+LABELS = ["p", "n", "p", "n"] * 5
+RIDGE = {"reg": "ridge", "reg_l2": 0.1}
+
+
+def tokenizer(**options: object) -> str:
+    return textreg.train(TEXTS, LABELS, **{**RIDGE, **options}).encoder.tokenizer.name  # type: ignore[arg-type]
+
+
+def test_characters_stand_beside_words_unless_there_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    characters = sum(map(len, TEXTS))
+    monkeypatch.setattr(auto, "MOST_CHARACTERS", characters)
+    assert tokenizer() == tokenizer(tokenizer="auto") == "words,chars"
+    monkeypatch.setattr(auto, "MOST_CHARACTERS", characters - 1)
+    assert tokenizer() == tokenizer(tokenizer_min_length=2) == "words"
+    assert tokenizer(tokenizer="words,chars") == "words,chars"
+    assert tokenizer(tokenizer="chars") == "chars"
+
+
+def test_a_parameter_of_characters_asks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "MOST_CHARACTERS", 1)
+    assert tokenizer(tokenizer_max_n=3) == "words,chars"
+    assert tokenizer(tokenizer_chars_lowercase=False) == "words,chars"
+    with pytest.raises(UsageError, match="no parameter 'size'"):
+        tokenizer(tokenizer_size=3)
+
+
+def test_both_have_the_parameters() -> None:
+    both = tokenizer_of("auto", {"lowercase": False})
+    assert isinstance(both, AutoTokenizer)
+    assert both.words.params()["lowercase"] is False
+    assert [part.params()["lowercase"] for part in both.beside.parts] == [False, False]
+    assert both.replace() == both
+    assert TrainingSettings.from_options().tokenizer == tokenizer_of("auto")
+
+
+def test_of_an_estimator(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "MOST_CHARACTERS", 1)
+    estimator = TextClassifier(reg=textreg.Ridge(l2=0.1)).set_params(tokenizer__min_length=2)
+    again = clone(estimator).set_params(tokenizer__lowercase=False)
+    encoder = again.fit(TEXTS, LABELS).model_.encoder
+    assert encoder.tokenizer.params()["min_length"] == 2
+    assert encoder.tokenizer.params()["lowercase"] is False
+    assert again.set_params(tokenizer__max_n=3).fit(TEXTS, LABELS).model_.encoder.names[-1]
+    assert again.model_.encoder.tokenizer.name == "words,chars"
+
+
+def test_on_the_command_line(cli: Cli, tmp_path: Path) -> None:
+    rows = [f"{label}\t{text}" for label, text in zip(LABELS, TEXTS, strict=True)]
+    (tmp_path / "c.tsv").write_text("\n".join(["label\ttext", *rows]), encoding="utf-8")
+    train = ("train", tmp_path / "c.tsv", "--reg", "ridge", "--reg-l2", "0.1", "--quiet")
+    model = tmp_path / "m.textreg"
+    assert cli(*train, "-o", model, "--tokenizer-max-n", "3").code == 0
+    assert json.loads(cli("show", model, "--json").out)["features"] > 10
+    groups = cli("groups", tmp_path / "c.tsv", "--groups", "sentences", "--json")
+    assert groups.code == 0, groups.err
+    assert "--tokenizer-max-n" in cli("train", "--help").out
+    wrong = cli(*train, "--tokenizer", "auto,words")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "auto" in wrong.err
