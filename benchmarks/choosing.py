@@ -33,7 +33,7 @@ TASKS = ("science", "sports", "religion", "computer", "movie", "amazon-books", "
 CORPORA = {
     **{task: f"tasks/{task}" for task in TASKS},
     "trec": "trec",
-    "germeval2018": "languages/germeval2018",
+    "germeval": "languages/germeval2018",
     "subj": "subj",
     "sms": "sms",
 }

@@ -44,7 +44,7 @@ CORPORA = {
     "masakhane-yor": "languages/masakhane-yor",
     "masakhane-ibo": "languages/masakhane-ibo",
     "masakhane-som": "languages/masakhane-som",
-    "germeval2018": "languages/germeval2018",
+    "germeval": "languages/germeval2018",
     "chnsenticorp": "languages/chnsenticorp",
     "banking77, 10 a label": "intents/banking77/train-10shot",
     "clinc150, 10 a label": "intents/clinc150/train-10shot",

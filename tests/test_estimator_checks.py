@@ -148,7 +148,8 @@ class WeightedStars(WithoutCv, Stars):
     "reg", [Elastic(l1=0.01, l2=0.01), Omp(budget=3, l2=0.1), Stagewise(steps=30)], ids=repr
 )
 def test_a_weight_is_as_many_documents(kind: type[Told], reg: Any) -> None:
-    estimator = kind(reg=reg, weighting="count", tol=1e-12, max_iter=100_000)
+    options = {"tokenizer": "words", "weighting": "count", "tol": 1e-12, "max_iter": 100_000}
+    estimator = kind(reg=reg, **options)
     getattr(estimator_checks, EQUIVALENCE)(kind.__name__, estimator)
 
 

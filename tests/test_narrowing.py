@@ -113,9 +113,8 @@ def test_all_are_measured_where_they_are_few(numbered: type[Numbered]) -> None:
 
 def test_a_large_space_of_small_grids_is_narrowed(numbered: type[Numbered]) -> None:
     space = {"weighting": ["log", "tfidf", "count", "binary"]}
-    summary = textreg.train(
-        TEXTS, LABELS, reg=numbered, reg_mode="b", metric="log-loss", search_space=space
-    ).summary
+    options = {"reg_mode": "b", "tokenizer": "words", "metric": "log-loss"}
+    summary = textreg.train(TEXTS, LABELS, reg=numbered, search_space=space, **options).summary
     assert {one.settings["weighting"] for one in summary.search} == set(space["weighting"])
     assert summary.reg.params["size"] == 4
     assert 16 < len(summary.search) < 36
