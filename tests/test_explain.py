@@ -260,7 +260,6 @@ def test_a_mac_hardware_message(data_dir: Path) -> None:
 @pytest.mark.parametrize("weighting", ["log", "tfidf"])
 def test_20news_adds_up(data_dir: Path, weighting: str) -> None:
     texts, labels = read(data_dir / "data" / "20news" / "train.jsonl.gz")
-    model = textreg.train(
-        texts[:1500], labels[:1500], reg="ridge", reg_l2=1.0, weighting=weighting, ngrams=1
-    )
+    options = {"tokenizer": "words", "weighting": weighting, "ngrams": 1}
+    model = textreg.train(texts[:1500], labels[:1500], reg="ridge", reg_l2=1.0, **options)
     check_contributions(model, texts[:3000], list(explain(model, texts[:3000])))

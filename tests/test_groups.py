@@ -533,9 +533,8 @@ def test_computer_with_each_builder(data_dir: Path) -> None:
     corpus = read_corpus(folder / "train.jsonl.gz")
     dev = read_corpus(folder / "dev.jsonl.gz")
     assert corpus.labels is not None
+    options = {"reg": "group", "tokenizer": "words", "ngrams": 1, "dev": dev, "refit": False}
     for builder in ("paragraphs", "documents", "windows"):
-        model = textreg.train(
-            corpus.texts, corpus.labels, reg="group", groups=builder, dev=dev, ngrams=1, refit=False
-        )
+        model = textreg.train(corpus.texts, corpus.labels, groups=builder, **options)
         assert model.summary.converged, builder
         assert model.summary.dev.metrics["accuracy"] > 0.9, builder
