@@ -59,7 +59,7 @@ def model(cli: Cli, corpus: Path) -> Path:
 
 
 def test_train_for_people(cli: Cli, corpus: Path) -> None:
-    result = cli("train", corpus, "--reg-group", "0.01")
+    result = cli("train", corpus)
     assert result.code == 0
     assert result.err == ""
     first, *_, saved, following = result.out.splitlines()
@@ -76,7 +76,19 @@ def test_train_for_people(cli: Cli, corpus: Path) -> None:
 
 def test_train_json(cli: Cli, corpus: Path) -> None:
     dev = write(corpus.parent / "dev.jsonl", 10)
-    result = cli("train", corpus, "--dev", dev, "--ngrams", "1", "--tokenizer", "words", "--json")
+    result = cli(
+        "train",
+        corpus,
+        "--dev",
+        dev,
+        "--ngrams",
+        "1",
+        "--tokenizer",
+        "words",
+        "--json",
+        "-o",
+        "m.textreg",
+    )
     assert (result.code, result.err) == (0, "")
     document = json.loads(result.out)
     assert document["reg"]["name"] == "sentence"
@@ -88,8 +100,8 @@ def test_train_json(cli: Cli, corpus: Path) -> None:
     assert 0 <= document["gap"] <= 1e-4
     assert document["converged"] is True
     assert list(document["seconds"]) == ["read", "features", "search", "fit"]
-    assert document["model"] == "reviews.textreg"
-    assert document["bytes"] == Path("reviews.textreg").stat().st_size
+    assert document["model"] == "m.textreg"
+    assert document["bytes"] == Path("m.textreg").stat().st_size
 
 
 def test_train_takes_every_kind_of_option(cli: Cli, corpus: Path) -> None:
