@@ -11,7 +11,10 @@ import numpy as np
 if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
 
-SMALLER = {"log-loss", "calibrated-log-loss", "mse"}
+LOG_LOSSES = ("log-loss", "calibrated-log-loss")
+"""Metrics of probabilities; the second is the first after temperature scaling."""
+
+SMALLER = {*LOG_LOSSES, "mse"}
 """Metrics that are better when smaller."""
 
 

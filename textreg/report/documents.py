@@ -35,15 +35,17 @@ def documents_of(predictions: Predictions) -> tuple[Document, ...]:
     """
     sure = certainty(predictions)
     chosen = _choose(predictions, sure)
-    documents = {}
-    for number, model in enumerate(predictions.models):
-        mine = [row for row in chosen if predictions.model_of[row] == number]
-        for row in mine:
-            (text,) = check_texts([predictions.corpus.texts[row]])
-            documents[row] = document_of(
-                predictions, row, chosen[row], float(sure[row]), model.explain(text)
-            )
-    return tuple(documents[row] for row in chosen)
+    texts = check_texts([predictions.corpus.texts[row] for row in chosen])
+    return tuple(
+        document_of(
+            predictions,
+            row,
+            kind,
+            float(sure[row]),
+            predictions.models[predictions.model_of[row]].explain(text),
+        )
+        for (row, kind), text in zip(chosen.items(), texts, strict=True)
+    )
 
 
 def certainty(predictions: Predictions) -> Floats:

@@ -11,6 +11,7 @@ import numpy as np
 
 from textreg.errors import UsageError, did_you_mean
 from textreg.losses import Logistic
+from textreg.measure.metrics import LOG_LOSSES
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -95,7 +96,7 @@ class Task(ABC):
     kind : str
         The word for this class in model files.
     metrics : tuple of str
-        What the winner of a search may be chosen by.
+        What the winner of a search may be chosen by, the default first.
     default_loss : str
         Loss of a training that names none.
     discrete : bool
@@ -319,9 +320,7 @@ class Task(ABC):
         weights: (n,) how much each document counts; all the same where they are left out.
         """
 
-    def losses(
-        self, metric: str, scores: Floats, y: Targets, weights: Floats | None = None
-    ) -> Floats | None:
+    def losses(self, metric: str, scores: Floats, y: Targets) -> Floats | None:
         """What the metric is a mean of, one value for each document that it counts.
 
         None of a metric that is no such mean.
@@ -330,8 +329,8 @@ class Task(ABC):
 
     @property
     def default_metric(self) -> str:
-        """The metric that the winner of a search is chosen by where none is named."""
-        return self.metrics[0]
+        """The first of :attr:`metrics` that the loss allows, where none is named."""
+        return next(it for it in self.metrics if self.probabilistic or it not in LOG_LOSSES)
 
     @abstractmethod
     def evaluate(

@@ -13,7 +13,7 @@ from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.losses import find_loss
 from textreg.measure.calibration import Calibration, calibrate, log_odds, temperature
 from textreg.measure.evaluation import Evaluation, coded, evaluate, warn_of_unknown
-from textreg.measure.metrics import mean, measure_labels
+from textreg.measure.metrics import LOG_LOSSES, mean, measure_labels
 from textreg.measure.multilabel import MultilabelEvaluation
 from textreg.measure.reliability import Reliability, ThresholdLine, reliability, threshold_lines
 from textreg.measure.selective import RiskCurve, Unknown, choose_unknown
@@ -59,7 +59,7 @@ class Classification(Task):
     @classmethod
     def check_options(cls, options: Options) -> None:
         super().check_options(options)
-        if options.metric in ("log-loss", "calibrated-log-loss") and not options.loss.log_odds:
+        if options.metric in LOG_LOSSES and not options.loss.log_odds:
             raise UsageError(
                 f"the loss '{options.loss.label()}' gives no probabilities, so there is no "
                 "log-loss to choose by: take another metric, or the logistic loss."
@@ -185,25 +185,31 @@ class Classification(Task):
         table, codes = self.as_table(scores), y.astype(np.int64)
         decided = np.asarray(self.decide(table), np.int64)
         values = measure_labels(codes, decided, len(self.labels), weights)
-        for metric in ("log-loss", "calibrated-log-loss") if self.probabilistic else ():
-            losses = self.losses(metric, scores, y, weights)
-            assert losses is not None
-            counted = None if weights is None else weights[self.known(codes)]
+        if self.probabilistic:
+            known = self.known(codes)
+            table, codes = table[known], codes[known]
+            weights = None if weights is None else weights[known]
             # It may be that no document counts.
-            some = len(losses) > 0 and (counted is None or bool(counted.any()))
-            values[metric] = mean(losses, counted) if some else 0.0
+            counts = len(codes) > 0 and (weights is None or bool(weights.any()))
+            for metric in LOG_LOSSES:
+                values[metric] = (
+                    mean(self._measured_losses(metric, table, codes, weights), weights)
+                    if counts
+                    else 0.0
+                )
         return values
 
-    def losses(
-        self, metric: str, scores: Floats, y: Targets, weights: Floats | None = None
-    ) -> Floats | None:
-        if metric not in ("log-loss", "calibrated-log-loss"):
+    def losses(self, metric: str, scores: Floats, y: Targets) -> Floats | None:
+        if metric not in LOG_LOSSES:
             return None
-        codes, table = y.astype(np.int64), self.as_table(scores)
-        known = self.known(codes)
-        table, codes = table[known], codes[known]
-        weights = None if weights is None else weights[known]
-        if metric == "calibrated-log-loss" and len(codes) and (weights is None or weights.any()):
+        scores, y = self._only_known(scores, y)
+        return self._measured_losses(metric, self.as_table(scores), y.astype(np.int64))
+
+    def _measured_losses(
+        self, metric: str, table: Floats, codes: Int64s, weights: Floats | None = None
+    ) -> Floats:
+        """(n,) losses of documents with known labels, of which one at least counts."""
+        if metric == "calibrated-log-loss" and len(codes):
             table = table / temperature(
                 lambda it: mean(self._log_losses(table / it, codes), weights)
             )
@@ -232,10 +238,6 @@ class Classification(Task):
         curve = self.risk_curve(Held(scores, self.targets(corpus)), thresholds)
         label = str(self.unknown)
         return replace(result, selective=curve.table(label, thresholds[label]))
-
-    @property
-    def default_metric(self) -> str:
-        return self.metrics[0] if self.probabilistic else "accuracy"
 
     @abstractmethod
     def arranged(self, scores: Floats, order: Int64s) -> Floats:

@@ -238,14 +238,8 @@ class Multilabel(Multiclass):
             values["log-loss"] = mean(_log_losses(table, y), weights)
         return values
 
-    def losses(
-        self, metric: str, scores: Floats, y: Targets, weights: Floats | None = None
-    ) -> Floats | None:
+    def losses(self, metric: str, scores: Floats, y: Targets) -> Floats | None:
         return _log_losses(self.as_table(scores), y) if metric == "log-loss" else None
-
-    @property
-    def default_metric(self) -> str:
-        return self.metrics[0]
 
     def decide_by_halves(self, scores: Floats, y: Targets) -> Bools:
         """The labels of documents by thresholds that the other half of them chooses."""

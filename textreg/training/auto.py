@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 from textreg.kinds import Tokenizer
 from textreg.plugins import registry
+from textreg.records import Documents
 
 AUTO_TOKENIZER = "auto"
 """What users call it."""
@@ -40,7 +41,7 @@ class AutoTokenizer:
             return AutoTokenizer(self.words.replace(**params), beside)
         return beside
 
-    def decide(self, texts: Iterable[str]) -> Tokenizer:
+    def decide(self, texts: Documents) -> Tokenizer:
         """The tokenizer for documents to train on."""
         characters = 0
         for text in texts:

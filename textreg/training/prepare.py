@@ -13,7 +13,6 @@ from textreg.errors import DataError, DataWarning, UsageError
 from textreg.plugins import calls
 from textreg.plugins.callables import Pretokenized
 from textreg.records import Corpus, Problem, Tokens
-from textreg.records.documents import check_texts
 from textreg.tasks import Target, Task
 from textreg.training.auto import AUTO_TOKENIZER, tokenizer_of
 from textreg.training.search.splits import Split
@@ -148,7 +147,7 @@ def for_documents(settings: TrainingSettings, corpus: Corpus) -> TrainingSetting
                 "tokens."
             )
     if not corpus.tokenized:
-        return settings.for_texts(check_texts(corpus.texts))
+        return settings.for_texts(corpus.texts)
     if settings.tokenizer not in (tokenizer_of(AUTO_TOKENIZER), Pretokenized()):
         raise UsageError(CUT_ALREADY)
     return settings.replace(tokenizer=Pretokenized())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ from textreg.params import Param, Parametrized, param
 from textreg.plugins import registry
 from textreg.plugins.callables import Unnamed
 from textreg.plugins.joining import parts_of
-from textreg.records import Corpus
+from textreg.records import Corpus, Documents
 from textreg.tasks import MULTICLASS, TASKS, Classification, Rare, check_options
 from textreg.training.auto import AUTO_TOKENIZER, BESIDE, AutoTokenizer, tokenizer_of
 from textreg.training.running import check_jobs
@@ -300,7 +300,7 @@ class TrainingSettings(Parametrized):
         tokenizer = self.tokenizer
         return tokenizer.beside if isinstance(tokenizer, AutoTokenizer) else tokenizer
 
-    def for_texts(self, texts: Sequence[str]) -> TrainingSettings:
+    def for_texts(self, texts: Documents) -> TrainingSettings:
         """The settings with a tokenizer that is decided for documents to train on."""
         if not isinstance(self.tokenizer, AutoTokenizer):
             return self

@@ -93,7 +93,7 @@ def training_summary(
             label: ThresholdSummary(rules.get(label, task.threshold_rule), *threshold)
             for label, threshold in fit.learned.thresholds.items()
         },
-        plugins=tuple(PartOrigin(**origin) for origin in fit.data.settings.plugins()),
+        plugins=tuple(PartOrigin(**origin) for origin in settings.plugins()),
         path=None if path is None else PathSummary(path.parameter, len(path)),
         tip=None if best is None else _tip(settings, best, result.measured, context.metric),
         pruned=_pruned(fit),
