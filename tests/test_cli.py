@@ -76,19 +76,8 @@ def test_train_for_people(cli: Cli, corpus: Path) -> None:
 
 def test_train_json(cli: Cli, corpus: Path) -> None:
     dev = write(corpus.parent / "dev.jsonl", 10)
-    result = cli(
-        "train",
-        corpus,
-        "--dev",
-        dev,
-        "--ngrams",
-        "1",
-        "--tokenizer",
-        "words",
-        "--json",
-        "-o",
-        "m.textreg",
-    )
+    options = ("--ngrams", "1", "--tokenizer", "words", "--json", "-o", "m.textreg")
+    result = cli("train", corpus, "--dev", dev, *options)
     assert (result.code, result.err) == (0, "")
     document = json.loads(result.out)
     assert document["reg"]["name"] == "sentence"

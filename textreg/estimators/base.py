@@ -12,11 +12,9 @@ from sklearn.utils.validation import column_or_1d
 
 from textreg.errors import DataError, UsageError
 from textreg.params import Parametrized
-from textreg.plugins import registry
 from textreg.records.convert import as_array
 from textreg.records.documents import is_tokenized, tokenized
-from textreg.training.auto import tokenizer_of
-from textreg.training.settings import PREFIXES, as_named, declared_settings
+from textreg.training.settings import PREFIXES, create_part, declared_settings
 from textreg.training.train import train
 
 if TYPE_CHECKING:
@@ -80,12 +78,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
                 plain[key] = value
         super().set_params(**plain)
         for prefix, values in nested.items():
-            own = getattr(self, prefix)
-            if prefix == "tokenizer":
-                part: Any = tokenizer_of(own, values)
-            else:
-                part = registry.create(PREFIXES[prefix], as_named(prefix, own), **values)
-            setattr(self, prefix, part)
+            setattr(self, prefix, create_part(prefix, getattr(self, prefix), values))
         return self
 
     def _checked(

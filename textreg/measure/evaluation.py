@@ -265,18 +265,35 @@ def warn_of_unknown(
     if not rows:
         return
     counts = Counter(str(labels_true[row]) for row in rows).most_common()
-    listed = first_few([f"'{label}' ({count:,})" for label, count in counts], 5)
     warnings.warn(
-        f"{(where or _numbered)(rows[0])}: labels that the model does not know, in "
-        f"{len(rows):,} of {len(labels_true):,} documents: {listed}."
-        f"{did_you_mean(counts[0][0], labels)} They "
-        + (
-            "count as errors, and are left out of log-loss, calibration and thresholds."
-            if count_as is None
-            else f"count as '{count_as}'."
+        unknown_labels(
+            (where or _numbered)(rows[0]),
+            (len(rows), len(labels_true)),
+            [f"'{label}' ({count:,})" for label, count in counts],
+            did_you_mean(counts[0][0], labels),
+            count_as,
         ),
         DataWarning,
         stacklevel=3,
+    )
+
+
+def unknown_labels(
+    where: str, documents: tuple[int, int], listed: Sequence[str], hint: str, count_as: str | None
+) -> str:
+    """The message about labels that are not known: where, which ones, and how they count.
+
+    documents: how many have some, and of how many. hint: what may be meant.
+    """
+    some, all_of_them = documents
+    fate = (
+        "count as errors, and are left out of log-loss, calibration and thresholds."
+        if count_as is None
+        else f"count as '{count_as}'."
+    )
+    return (
+        f"{where}: labels that the model does not know, in {some:,} of {all_of_them:,} documents: "
+        f"{first_few(listed, 5)}.{hint} They {fate}"
     )
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, first_few
+from textreg.errors import DataError, DataWarning, UsageError, did_you_mean
 from textreg.losses import find_loss
 from textreg.measure.calibration import Calibration, calibrate
+from textreg.measure.evaluation import unknown_labels
 from textreg.measure.joint_thresholds import halves, joint_thresholds, thresholds_of
 from textreg.measure.metrics import mean
 from textreg.measure.multilabel import MultilabelEvaluation, evaluate_sets, f1_scores
@@ -188,16 +189,14 @@ class Multilabel(Multiclass):
         if unknown:
             known = {*self.labels}
             rows = [at for at, some in enumerate(corpus.labels or ()) if not known >= set(some)]
-            fate = (
-                "They count as errors, and are left out of log-loss, calibration and thresholds."
-                if self.rare_label is None
-                else f"They count as '{self.rare_label}'."
-            )
-            shown = first_few([f"'{label}'" for label in unknown], 5)
             warnings.warn(
-                f"{corpus.where(rows[0])}: labels that the model does not know, in "
-                f"{len(rows):,} of {len(corpus):,} documents: {shown}."
-                f"{did_you_mean(unknown[0], self.labels)} {fate}",
+                unknown_labels(
+                    corpus.where(rows[0]),
+                    (len(rows), len(corpus)),
+                    [f"'{label}'" for label in unknown],
+                    did_you_mean(unknown[0], self.labels),
+                    self.rare_label,
+                ),
                 DataWarning,
                 stacklevel=4,
             )

@@ -419,6 +419,13 @@ def as_named(key: str, part: Any) -> Any:
     return part
 
 
+def create_part(key: str, part: Any, params: Mapping[str, Any]) -> Any:
+    """The part that ``part`` means under a keyword, with these parameters."""
+    if key == "tokenizer":
+        return tokenizer_of(part, params)
+    return registry.create(PREFIXES[key], as_named(key, part), **params)
+
+
 def default_builder(reg: Regularizer | type[Regularizer]) -> str | None:
     """The builder of groups or graphs that a regularizer names, of its own distribution if there.
 
@@ -435,11 +442,9 @@ def _create_parts(
 ) -> dict[str, Any]:
     """The parts that ``values`` name, or the defaults, with their ``params``."""
     declared, parts = TrainingSettings.declared(), dict[str, Any]()
-    tokenizer = values.get("tokenizer", AUTO_TOKENIZER)
-    parts["tokenizer"] = tokenizer_of(tokenizer, params["tokenizer"])
-    for key, default in {"reg": declared["reg"].default, "loss": default_loss}.items():
-        part = as_named(key, values.get(key, f"textreg:{default}"))
-        parts[key] = registry.create(PREFIXES[key], part, **params[key])
+    usual = {key: declared[key].default for key in ("reg", "tokenizer")}
+    for key, default in {**usual, "loss": default_loss}.items():
+        parts[key] = create_part(key, values.get(key, default), params[key])
     reg = parts["reg"]
     for key in ("groups", "graph"):
         builder = values.get(key)
