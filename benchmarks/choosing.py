@@ -1,6 +1,6 @@
 """Evidence for the defaults: one change at a time, measured on held-out labels.
 
-    python benchmarks/choosing.py [--data FOLDER] [--corpora science trec] [--only "words" ...]
+    python -m benchmarks.choosing [--data FOLDER] [--corpora science trec] [--only "words" ...]
                                   [--parts 3] [--seed 0] [--save FILE.json]
 
 The train and dev documents of every corpus are joined (test documents are never read) and split
@@ -13,7 +13,6 @@ interval, and the exact sign test over all documents.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import os
 import time
@@ -26,18 +25,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import textreg
+from benchmarks.corpora import FOLDERS, TASKS, read, read_dev
 from textreg.measure.significance import Answers, bootstrap, sign_test
 from textreg.training.search.splits import folds
 
-TASKS = ("science", "sports", "religion", "computer", "movie", "amazon-books", "amazon-electronics")
-CORPORA = {
-    **{task: f"tasks/{task}" for task in TASKS},
-    "trec": "trec",
-    "germeval": "languages/germeval2018",
-    "subj": "subj",
-    "sms": "sms",
-}
-"""Folder of every corpus."""
+CORPORA = (*TASKS, "trec", "germeval", "subj", "sms")
 
 
 class Answer(NamedTuple):
@@ -78,13 +70,10 @@ METHODS: dict[str, Method] = {
 }
 
 
-def read(folder: Path) -> tuple[list[str], list[str]]:
-    rows = []
-    for part in ("train", "dev", "all"):  # "all" of corpora that are not divided
-        if not (folder / f"{part}.jsonl.gz").is_file():
-            continue
-        with gzip.open(folder / f"{part}.jsonl.gz", "rt", encoding="utf-8") as file:
-            rows += [json.loads(line) for line in file]
+def documents(folder: Path) -> tuple[list[str], list[str]]:
+    """Texts and labels of a corpus, test documents left out; all of one that is not divided."""
+    divided = (folder / "train.jsonl.gz").is_file()
+    rows = read(folder / ("train.jsonl.gz" if divided else "all.jsonl.gz")) + read_dev(folder)
     return [row["text"] for row in rows], [row["label"] for row in rows]
 
 
@@ -151,7 +140,7 @@ def table(results: dict[str, dict[str, Any]]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("TEXTREG_DATA", ".")))
-    parser.add_argument("--corpora", nargs="+", default=tuple(CORPORA), choices=tuple(CORPORA))
+    parser.add_argument("--corpora", nargs="+", default=CORPORA, choices=CORPORA)
     parser.add_argument("--only", nargs="+", help="changes to try", choices=tuple(METHODS))
     parser.add_argument("--parts", type=int, default=3)
     parser.add_argument("--seed", type=int, default=0)
@@ -160,7 +149,7 @@ def main() -> None:
     )
     chosen = parser.parse_args()
     root = chosen.data if (chosen.data / "tasks").is_dir() else chosen.data / "data"
-    corpora = {name: read(root / CORPORA[name]) for name in chosen.corpora}
+    corpora = {name: documents(root / FOLDERS[name]) for name in chosen.corpora}
     results: dict[str, dict[str, Any]] = {}
     if chosen.save and chosen.save.exists():
         results = json.loads(chosen.save.read_text())

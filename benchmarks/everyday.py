@@ -14,7 +14,6 @@ the pipeline's, with the standard error of the paired difference. cpu: user and 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import os
 import resource
@@ -35,30 +34,25 @@ from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.svm import LinearSVC
 
 import textreg
+from benchmarks.corpora import FOLDERS, TASKS, Rows, read, read_dev
 
-TASKS = ("science", "sports", "religion", "computer", "movie", "amazon-books", "amazon-electronics")
+EIGHT = (
+    *("banking77", "clinc150", "trec", "masakhane-yor", "masakhane-ibo", "masakhane-som"),
+    *("germeval", "chnsenticorp"),
+)
 CORPORA = {
-    "banking77": "intents/banking77",
-    "clinc150": "intents/clinc150",
-    "trec": "trec",
-    "masakhane-yor": "languages/masakhane-yor",
-    "masakhane-ibo": "languages/masakhane-ibo",
-    "masakhane-som": "languages/masakhane-som",
-    "germeval": "languages/germeval2018",
-    "chnsenticorp": "languages/chnsenticorp",
-    "banking77, 10 a label": "intents/banking77/train-10shot",
-    "clinc150, 10 a label": "intents/clinc150/train-10shot",
-    "banking77, 5 a label": "intents/banking77/train-5shot",
-    "clinc150, 5 a label": "intents/clinc150/train-5shot",
-    "goemotions": "multilabel/goemotions",
-    **{task: f"tasks/{task}" for task in TASKS},
+    **{name: FOLDERS[name] for name in EIGHT},
+    **{
+        f"{name}, {shots} a label": f"{FOLDERS[name]}/train-{shots}shot"
+        for shots in (10, 5)
+        for name in ("banking77", "clinc150")
+    },
+    **{name: FOLDERS[name] for name in ("goemotions", *TASKS)},
 }
 """Folder of every corpus, or the training file in it."""
 
-MEANS = {"mean of eight": list(CORPORA)[:8], "mean of the seven tasks": TASKS}
+MEANS = {"mean of eight": EIGHT, "mean of the seven tasks": TASKS}
 HEAD = ("corpus", "labels", "pipeline", "cpu", "textreg", "cpu", "KB", "apart", "weights", "chosen")
-
-Rows = list[dict[str, Any]]
 
 
 class Result(NamedTuple):
@@ -69,18 +63,12 @@ class Result(NamedTuple):
     row: tuple[str, ...]
 
 
-def read(path: Path) -> Rows:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
-
-
 def parts(folder: Path, on: str) -> tuple[Rows, Rows, Rows]:
     """Documents to train on, to choose by (none if the corpus has none), and to measure on."""
     name = "train"
     if folder.name.startswith(name):  # one of several training files
         folder, name = folder.parent, folder.name
-    train, dev = read(folder / f"{name}.jsonl.gz"), folder / "dev.jsonl.gz"
-    chosen = read(dev) if dev.is_file() else []
+    train, chosen = read(folder / f"{name}.jsonl.gz"), read_dev(folder)
     if on == "test":
         return train, chosen, read(folder / "test.jsonl.gz")
     if "shot" in name:  # too few to hold some out

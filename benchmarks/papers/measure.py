@@ -13,7 +13,7 @@ import numpy as np
 
 import textreg
 from benchmarks.papers.nbsvm import nbsvm
-from benchmarks.papers.protocols import CANDIDATES, PAPERS
+from benchmarks.papers.protocols import CANDIDATES, COUNTS, PAPERS, WORDS
 from benchmarks.papers.published import SECONDS
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.model.model import Model
@@ -26,9 +26,6 @@ PEERS = "peers"
 
 ATOMS = {"reg": "omp", "reg_l2": 0.1, "path": True}
 """The pursuit whose accuracy is recorded feature by feature."""
-
-WORDS = {"tokenizer": "words", "weighting": "count", "ngrams": 1, "prune": 0.0}
-COUNTS = {**WORDS, "metric": "accuracy", "refit": False}
 
 Tell = Callable[[str], None]
 

@@ -28,6 +28,12 @@ AS_PRINTED = "sentence-admm"
 BUILDERS = ("lda", "lsi", "communities", "clusters")
 """Group builders; communities: of graphs of words (GoW); clusters: of word vectors."""
 
+WORDS = {"tokenizer": "words", "weighting": "count", "ngrams": 1, "prune": 0.0}
+"""Counts of single words, and every weight."""
+
+COUNTS = {**WORDS, "metric": "accuracy", "refit": False}
+"""The same, chosen by accuracy and fitted to the training documents alone."""
+
 Options = dict[str, Any]
 """Keywords of textreg.train."""
 
@@ -61,10 +67,8 @@ def papers() -> dict[str, Options]:
         "omp": ({"reg": "omp"}, pursuit),
         "gomp": ({"reg": "gomp", "groups": "clusters"}, pursuit),
     }
-    words = {"tokenizer": "words", "weighting": "count", "ngrams": 1}
-    same = {**words, "metric": "accuracy", "refit": False, "prune": 0.0, "search": "grid"}
     return {
-        name: {**options, **same, "search_space": space}
+        name: {**options, **COUNTS, "search": "grid", "search_space": space}
         for name, (options, space) in searched.items()
     }
 

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.corpora import TASKS
 from benchmarks.papers.measure import unpack
 from benchmarks.papers.protocols import CANDIDATES
 from benchmarks.papers.published import PAPERS as PUBLISHED
 from textreg.measure.significance import sign_test
 
-ORDER = ("science", "sports", "religion", "computer", "movie", "amazon-books", "amazon-electronics")
+ORDER = TASKS
 """Order of the tasks; any others follow."""
 
 METHODS = {
