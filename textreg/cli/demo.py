@@ -9,7 +9,7 @@ from textreg.cli.output import print_json
 from textreg.demo.corpus import write_demo
 
 
-@click.command(name="demo")
+@click.command(cls=shared.Command, name="demo")
 @click.argument("folder", default="textreg-demo")
 @click.option(
     "--seed",

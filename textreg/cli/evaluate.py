@@ -22,7 +22,7 @@ MAX_CONFUSION = 12
 """Largest number of labels to print a confusion matrix for."""
 
 
-@click.command(name="evaluate")
+@click.command(cls=shared.Command, name="evaluate")
 @click.argument("model")
 @click.argument("files", nargs=-1, required=True)
 @reading("label")

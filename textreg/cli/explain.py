@@ -40,7 +40,7 @@ class Output(NamedTuple):
     as_json: bool
 
 
-@click.command(name="explain")
+@click.command(cls=shared.Command, name="explain")
 @click.argument("model")
 @click.argument("source", required=False, metavar="[TEXT | FILE | -]")
 @reading("label")

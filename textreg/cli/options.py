@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from textreg.cli.shared import Command, refuse_repeated
 from textreg.features.vectorize import Vectorizer
 from textreg.params import AUTO, Param, Parametrized
 from textreg.plugins import registry
@@ -25,7 +26,7 @@ _TITLES = {
 _METAVARS = {int: "N", float: "X", str: "TEXT"}
 
 
-class PartsCommand(click.Command):
+class PartsCommand(Command):
     """A command whose options depend on the parts chosen with --reg, --groups and so on.
 
     Each part adds its parameters, such as ``--reg-l1`` for ``l1`` of the regularizer; ``--help``
@@ -36,6 +37,8 @@ class PartsCommand(click.Command):
     """Default parts. A command without "reg" here has no options of a regularizer."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not ctx.resilient_parsing:
+            refuse_repeated(self, ctx, args)  # --reg before the options that depend on it
         if journal := ctx.obj.values.get("--resume"):
             from textreg.training.search.journal import check_files
 

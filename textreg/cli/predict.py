@@ -24,7 +24,7 @@ SOME_UNREADABLE = 3
 """The exit code if there were rows that could not be read."""
 
 
-@click.command(name="predict")
+@click.command(cls=shared.Command, name="predict")
 @click.argument("model")
 @click.argument("files", nargs=-1)
 @reading(answers=True)

@@ -31,7 +31,7 @@ class ReportOutput(NamedTuple):
     quiet: bool
 
 
-@click.command(name="report")
+@click.command(cls=shared.Command, name="report")
 @click.argument("model")
 @click.argument("files", nargs=-1)
 @reading("label", *TRAINING)

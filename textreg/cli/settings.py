@@ -36,9 +36,11 @@ def parse_class_weight(items: Sequence[str]) -> str | Mapping[str, float]:
     """``balanced``, or ``spam=5`` and the like as a mapping; UsageError for anything else."""
     if list(items) == ["balanced"]:
         return "balanced"
-    factors = {}
+    factors = dict[str, float]()
     for item in items:
         label, equals, factor = item.rpartition("=")
+        if label in factors:
+            raise UsageError(f"--class-weight names '{label}' twice: give each label one factor.")
         try:
             factors[label] = float(factor)
         except ValueError:

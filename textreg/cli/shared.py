@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -51,8 +52,38 @@ def gathered(record: type[Any], name: str, *decorators: Callable[[F], F]) -> Cal
     return decorate
 
 
-class NamingGroup(click.Group):
+class _OnceEach(click.Command):
+    """A command that refuses an option with one value that is given twice: none is dropped."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not ctx.resilient_parsing:
+            refuse_repeated(self, ctx, args)
+        return super().parse_args(ctx, args)
+
+
+def refuse_repeated(command: click.Command, ctx: click.Context, args: list[str]) -> None:
+    """UsageError for an option with one value that is given twice; unknown ones are passed over."""
+    parser = command.make_parser(ctx)
+    parser.ignore_unknown_options = True
+    _, _, order = parser.parse_args(args=list(args))
+    for option, times in Counter(order).items():
+        if times > 1 and isinstance(option, click.Option) and not _may_repeat(option):
+            flags = "/".join([*option.opts, *option.secondary_opts])
+            raise click.UsageError(f"{flags} is given {times} times: give it once.", ctx)
+
+
+def _may_repeat(option: click.Option) -> bool:
+    return option.multiple or option.count or option.is_eager  # eager: --help and --version
+
+
+class Command(_OnceEach):
+    """The class of all commands."""
+
+
+class NamingGroup(_OnceEach, click.Group):
     """A group that lists its commands if a command is unknown."""
+
+    command_class = Command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

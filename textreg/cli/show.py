@@ -21,7 +21,7 @@ from textreg.plugins.joining import joint_names
 from textreg.terminal import single_line, visible
 
 
-@click.command(name="show")
+@click.command(cls=shared.Command, name="show")
 @click.argument("model")
 @click.option(
     "--top",
