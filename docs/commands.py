@@ -26,7 +26,9 @@ whatever comes from a variable:
 textreg explain demo/model.textreg -- "$TEXT"
 ```
 
-An option that takes one value is refused where it is given twice; those that may be repeated say so.
+An option that takes one value is refused where it is given twice: those that may be repeated
+say so.
+
 Options that choose which code runs (`--plugin`, `--no-plugin`) are only taken before the command.
 
 ## Exit codes
