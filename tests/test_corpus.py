@@ -108,7 +108,7 @@ class Packed(Format):
         for number, fields in enumerate(zip(*table.values(), strict=True), 1):
             record = dict(zip(table, fields, strict=True))
             try:
-                yield columns.row(number, record.get)
+                yield columns.row(number, record)
             except UnusableRow as problem:
                 yield problem.at(number)
 

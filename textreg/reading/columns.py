@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from textreg.errors import DataError, TextregError, UsageError, did_you_mean, shortened
+from textreg.errors import (
+    DataError,
+    DataWarning,
+    TextregError,
+    UsageError,
+    did_you_mean,
+    first_few,
+    shortened,
+)
+from textreg.reading.cells import (
+    as_group,
+    as_json,
+    as_label,
+    as_labels,
+    as_time,
+    as_weight,
+    not_text,
+)
 from textreg.reading.faults import UnusableRow
-from textreg.reading.times import moment, not_a_time
 
 # In order of preference: of a title and a body, the body is the text.
 USUAL_NAMES = {
@@ -56,6 +71,8 @@ class Row(NamedTuple):
         Its group; empty where no column of groups was asked for.
     time : object
         Its time: a number or a date; None where no column of times was asked for.
+    record : mapping
+        All its fields by the names of their columns, where the table keeps them.
     """
 
     text: str
@@ -64,6 +81,7 @@ class Row(NamedTuple):
     line: int
     group: str = ""
     time: Any = None
+    record: Mapping[str, Any] = {}
 
 
 class TableColumns:
@@ -81,9 +99,16 @@ class TableColumns:
         What separates the labels of a document in a text; then it may have any number of them.
     multilabel : bool, default False
         Whether every document has a list of labels.
+    keep : bool, default False
+        Whether rows keep all their fields.
 
     Attributes
     ----------
+    names : list of str
+        All columns, once :meth:`find` has chosen. Of several of one name, the others have numbers:
+        ``score``, ``score.1``.
+    types : dict of str to object
+        The Arrow types of columns that have one.
     chosen : dict of str to str
         Name by role, once :meth:`find` has chosen.
     guessed : list of str
@@ -99,7 +124,11 @@ class TableColumns:
         labeled: bool = True,
         label_sep: str | None = None,
         multilabel: bool = False,
+        keep: bool = False,
     ) -> None:
+        self.keeps = keep
+        self.names: list[str] = []
+        self.types: dict[str, Any] = {}
         self.wanted: dict[str, str | None] = (wanted or ColumnNames())._asdict()
         self.labeled = labeled
         self.label_sep = label_sep
@@ -141,6 +170,14 @@ class TableColumns:
                     )
             chosen[role] = name
         self.chosen = chosen
+        self.names = distinct(names)
+        if self.keeps and (repeated := [name for name in self.names if name not in names]):
+            warnings.warn(
+                f"{where}: several columns have the same name; the answers call the further ones "
+                f"{first_few(repeated, 5)}.",
+                DataWarning,
+                stacklevel=2,
+            )
         self.guessed = [role for role in chosen if self.wanted[role] is None]
         usual = self._usual("label", names)
         self.others = [name for name in usual if name not in chosen.values()]
@@ -166,15 +203,15 @@ class TableColumns:
                     f"{name}: {format} has no columns; leave out --{role}-col {wanted}."
                 )
 
-    def row(self, line: int, get: Callable[[str], Any]) -> Row:
+    def row(self, line: int, record: Mapping[str, Any]) -> Row:
         """The document of a record.
 
         Parameters
         ----------
         line : int
             The line or record where it begins, from 1.
-        get : callable
-            Returns a field by the name of its column, None if it is missing.
+        record : mapping
+            Its fields by the names of their columns.
 
         Returns
         -------
@@ -187,10 +224,17 @@ class TableColumns:
         UnusableRow
             If a field cannot be used; unlabeled data may lack labels.
         """
-        chosen = self.chosen
+        try:
+            return self._row(line, record)
+        except UnusableRow as problem:
+            problem.record = record
+            raise
+
+    def _row(self, line: int, record: Mapping[str, Any]) -> Row:
+        chosen, get = self.chosen, record.get
         text = get(chosen["text"])
         if not isinstance(text, str):
-            raise _not_text(chosen["text"], text)
+            raise not_text(chosen["text"], text)
         label: str | tuple[str, ...] | None = None
         if "label" in chosen:
             try:
@@ -198,26 +242,26 @@ class TableColumns:
             except UnusableRow:
                 if self.labeled:
                     raise
-        weight = _weight(chosen["weight"], get(chosen["weight"])) if "weight" in chosen else 1.0
-        group = _group(chosen["group"], get(chosen["group"])) if "group" in chosen else ""
-        time = _time(get(chosen["time"])) if "time" in chosen else None
-        return Row(text, label, weight, line, group, time)
+        weight = as_weight(chosen["weight"], get(chosen["weight"])) if "weight" in chosen else 1.0
+        group = as_group(chosen["group"], get(chosen["group"])) if "group" in chosen else ""
+        time = as_time(get(chosen["time"])) if "time" in chosen else None
+        return Row(text, label, weight, line, group, time, record if self.keeps else {})
 
     def _labels(self, name: str, value: Any) -> str | tuple[str, ...]:
         """The label of a document, or its labels where it may have several."""
         if isinstance(value, list):
-            return _listed(name, value)
+            return as_labels(name, value)
         if self.label_sep is not None and isinstance(value, str):
             parts = (part.strip() for part in value.split(self.label_sep))
             return tuple(dict.fromkeys(filter(None, parts)))
         if self.multilabel and value is not None:
             raise UnusableRow(
-                f"label {_shown(value)} in '{name}' is one label, not a list of labels.",
+                f"label {as_json(value)} in '{name}' is one label, not a list of labels.",
                 "Name what separates the labels with --label-sep, such as --label-sep ';', or "
                 "write a list",
                 f"'{name}' is not a list of labels",
             )
-        return _label(name, value)
+        return as_label(name, value)
 
     def _needs(self, role: str) -> bool:
         return role == "text" or (role == "label" and self.labeled) or self.wanted[role] is not None
@@ -253,76 +297,22 @@ class TableColumns:
         )
 
 
+def distinct(names: Sequence[str]) -> list[str]:
+    """Names of columns, with ``.1``, ``.2`` and so on after those that were there before."""
+    if len(set(names)) == len(names):
+        return list(names)
+    taken, seen = set(names), set[str]()
+    made = []
+    for name in names:
+        own, number = name, 0
+        while own in seen or (number and own in taken):
+            number += 1
+            own = f"{name}.{number}"
+        seen.add(own)
+        made.append(own)
+    return made
+
+
 def _plain(name: str) -> str:
     """``Review Text``, ``review_text`` and ``reviewText`` are one name."""
     return (name if name.isalnum() else re.sub(r"[\W_]+", "", name)).lower()
-
-
-def _label(name: str, value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, float)) and math.isfinite(value):
-        return str(value)
-    if not isinstance(value, str):
-        raise _not_text(name, value)
-    label = value.strip()
-    if not label:
-        raise UnusableRow(f"label is empty, in column '{name}'.")
-    return label
-
-
-def _listed(name: str, values: list[Any]) -> tuple[str, ...]:
-    """The labels in a list, each once."""
-    labels = [value.strip() if isinstance(value, str) else "" for value in values]
-    if not all(labels):
-        wrong = values[labels.index("")]
-        raise UnusableRow(
-            f"the list of labels in '{name}' holds {_shown(wrong)}, and labels there are texts "
-            'such as "good".',
-            reason=f"'{name}' holds something that is no label",
-        )
-    return tuple(dict.fromkeys(labels))
-
-
-def _weight(name: str, value: Any) -> float:
-    try:
-        weight = float(value)
-    except (TypeError, ValueError, OverflowError):
-        weight = math.nan
-    if isinstance(value, bool) or not (0 <= weight < math.inf):
-        raise UnusableRow(
-            f"weight {_shown(value)} in '{name}' is not a number of 0 or more.",
-            reason=f"'{name}' is not a weight",
-        )
-    return weight
-
-
-def _group(name: str, value: Any) -> str:
-    try:
-        return _label(name, value)
-    except UnusableRow:
-        raise UnusableRow(
-            f"group {_shown(value)} in '{name}' is not a text or a number.",
-            reason=f"'{name}' is not a text or a number",
-        ) from None
-
-
-def _time(value: Any) -> Any:
-    try:
-        moment(value)
-    except (TypeError, ValueError, OverflowError):
-        raise UnusableRow(not_a_time(value), reason="the time is missing or not one") from None
-    return value
-
-
-def _not_text(name: str, value: Any) -> UnusableRow:
-    if value is None:
-        return UnusableRow(f"'{name}' is missing.")
-    return UnusableRow(
-        f"'{name}' is {_shown(value)}, not a text.", reason=f"'{name}' is not a text"
-    )
-
-
-def _shown(value: Any) -> str:
-    """``value`` as JSON, shortened."""
-    return shortened(json.dumps(value))

@@ -6,22 +6,16 @@ A :class:`~textreg.reading.source.Source` is the bytes or lines of a file, and o
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from textreg.errors import DataError, DataWarning, TextregError, UsageError
-from textreg.reading.columns import ColumnNames, Row, TableColumns
-from textreg.reading.encodings import check_encoding
-from textreg.reading.faults import UnusableRow
-from textreg.reading.folders import files_under, read_document
-from textreg.reading.formats import detect
-from textreg.reading.paths import Paths, listed, name_of, opened
-from textreg.reading.skipping import Skipping, check_max_skipped
-from textreg.reading.source import Source
+from textreg.errors import DataWarning, UsageError
+from textreg.reading.columns import ColumnNames, TableColumns
+from textreg.reading.paths import Paths
+from textreg.reading.reader import CorpusReader
+from textreg.reading.skipping import check_max_skipped
 from textreg.records import Corpus
 
 
@@ -92,7 +86,7 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     check_max_skipped(max_skipped)
     names = ColumnNames(text_col, label_col, weight_col, group_col, time_col)
     table = partial(TableColumns, names, label_sep=_separator(label_sep), multilabel=multilabel)
-    reader = _CorpusReader(paths, table, labeled=labeled, on_error=on_error, encoding=encoding)
+    reader = CorpusReader(paths, table, labeled=labeled, on_error=on_error, encoding=encoding)
     (corpus,) = reader.batches(None)
     if told := reader.skipping.check(max_skipped):
         warnings.warn(told, DataWarning, stacklevel=2)
@@ -137,139 +131,65 @@ def stream_documents(
         raise UsageError(f"batch must be at least 1, not {batch}.")
     names = ColumnNames(text_col, label_col)
     table = partial(TableColumns, names)
-    reader = _CorpusReader(paths, table, labeled=False, on_error=on_error, encoding=encoding)
+    reader = CorpusReader(paths, table, labeled=False, on_error=on_error, encoding=encoding)
     reader.skipping.offer = "to answer such rows with an empty line"
     return reader.batches(batch)
 
 
-class _CorpusReader:
-    """Reads documents from paths; keeps what it has detected and skipped so far."""
+class RecordBatch(NamedTuple):
+    """Documents, and the rows of the files that they were read from.
 
-    def __init__(
-        self,
-        paths: Paths,
-        table: Callable[..., TableColumns],
-        *,
-        labeled: bool,
-        on_error: str,
-        encoding: str | None,
-    ) -> None:
-        if on_error not in ("stop", "skip"):
-            raise UsageError(f"on_error must be 'stop' or 'skip', not {on_error!r}.")
-        check_encoding(encoding)
-        self.paths = listed(paths)
-        self.table = table
-        self.wanted = table().wanted
-        self.labeled = labeled
-        self.encoding = encoding
-        self.skipping = Skipping(skips=on_error == "skip")
-        self.formats: list[str] = []
-        self.columns: list[TableColumns] = []
-        self.source: Source | None = None
+    Attributes
+    ----------
+    documents : Corpus
+        Those that could be read; ``documents.skipped`` says where the others stand among them.
+    records : list of mapping
+        The fields of every row by the name of its column, also of rows that could not be used: as
+        many as could be read.
+    columns : dict of str to object
+        The names of the columns of all files so far, in their order, with the Arrow types of those
+        that have one.
+    """
 
-    def batches(self, size: int | None) -> Iterator[Corpus]:
-        """Corpora of at most ``size`` rows; a single one if that is None."""
-        batch: list[tuple[str, Row]] = []
-        rows = 0
-        failure: TextregError | None = None
-        try:
-            for name, item in self._rows():
-                rows += 1
-                if isinstance(item, Row):
-                    batch.append((name, item))
-                else:
-                    self.skipping.add(name, item, len(batch))
-                if size is not None and (rows == size or not self._more_at_hand()):
-                    yield self._corpus(batch)
-                    batch, rows = [], 0
-            if size is None and not batch:
-                raise self.skipping.nothing_left()
-        except TextregError as error:
-            if size is None:
-                raise
-            failure = error
-        if rows:
-            yield self._corpus(batch)
-        if failure is not None:
-            raise failure
+    documents: Corpus
+    records: list[Mapping[str, Any]]
+    columns: dict[str, Any]
 
-    def _more_at_hand(self) -> bool:
-        return self.source is None or self.source.ready()
 
-    def _corpus(self, documents: list[tuple[str, Row]]) -> Corpus:
-        sources: list[str] = []
-        source_of: list[int] = []
-        for name, _ in documents:
-            if not sources or sources[-1] != name:
-                sources.append(name)
-            source_of.append(len(sources) - 1)
-        labels = [row.label for _, row in documents if row.label is not None]
-        # Labels of texts to be classified are of no use unless all are of one kind.
-        mixed = not self.labeled and len({type(label) for label in labels}) > 1
-        complete = len(labels) == len(documents) and not mixed
-        weights = np.array([row.weight for _, row in documents], dtype=np.float64)
-        columns = {"format": _joined(self.formats)}
-        for role in ColumnNames._fields:
-            names = [table.described()[role] for table in self.columns if role in table.chosen]
-            if names and (complete or role != "label"):
-                columns[role] = _joined(names)
-        return Corpus(
-            texts=[row.text for _, row in documents],
-            labels=labels if complete else None,
-            sample_weight=None if self.wanted["weight"] is None else weights,
-            group_of=None if self.wanted["group"] is None else [row.group for _, row in documents],
-            time_of=None if self.wanted["time"] is None else [row.time for _, row in documents],
-            sources=sources,
-            source_of=np.array(source_of, dtype=np.int32),
-            line_of=np.array([row.line for _, row in documents], dtype=np.int64),
-            skipped=self.skipping.taken(len(documents)),
-            columns=columns,
-        )
+def stream_records(
+    paths: Paths,
+    batch: int = 1000,
+    *,
+    text_col: str | None = None,
+    on_error: str = "stop",
+    encoding: str | None = None,
+    full: bool = False,
+) -> Iterator[RecordBatch]:
+    """Read documents to be classified and all columns beside them, in constant memory.
 
-    def _rows(self) -> Iterator[tuple[str, Row | UnusableRow]]:
-        for path in self.paths:
-            empty = True
-            for row in self._folder(path) if os.path.isdir(path) else self._file(path):
-                empty = False
-                yield row
-            if empty:
-                raise DataError(f"{name_of(path)}: there are no documents in it.")
+    Parameters
+    ----------
+    paths, batch, text_col, on_error, encoding
+        As in :func:`stream_documents`.
+    full : bool, default False
+        Whether to wait for full batches, also from a pipe.
 
-    def _file(self, path: str) -> Iterator[tuple[str, Row | UnusableRow]]:
-        with opened(path) as stream:
-            name = name_of(path)
-            self.source = Source(name, stream, self.encoding)
-            columns = self.table(labeled=self.labeled)
-            format = detect(self.source, columns)
-            self.formats.append(format.name)
-            self.columns.append(columns)
-            for row in format.rows(self.source, columns):
-                yield name, row
+    Yields
+    ------
+    RecordBatch
+        The next rows.
 
-    def _folder(self, folder: str) -> Iterator[tuple[str, Row | UnusableRow]]:
-        columns = self.table()
-        columns.refuse(folder, "a folder for each class")
-        if self.labeled and columns.multilabel:
-            raise UsageError(
-                f"{folder}: a folder for each class gives every document one label: leave out "
-                "--task multilabel and --label-sep, or give a file with lists of labels."
-            )
-        self.source = None
-        files = [os.path.relpath(file, folder) for file in files_under(folder)]
-        classed = [file for file in files if os.path.dirname(file)]
-        beside = len(files) - len(classed)
-        if self.labeled and files and not classed:
-            raise DataError(
-                f"{folder}: no class folders in it, only files ({beside}). Expected is a folder "
-                f"for each class, such as {os.path.join(folder, 'good', '1.txt')}. To read the "
-                f"files themselves, name them: '{os.path.join(folder, '*')}'."
-            )
-        note = f" ({beside} beside them ignored)" if self.labeled and beside else ""
-        self.formats.append(f"a folder for each class{note}")
-        for file in classed if self.labeled else files:
-            label = file.split(os.sep)[0] if os.path.dirname(file) else None
-            name = os.path.join(folder, file)
-            yield name, read_document(name, label, self.encoding)
+    Raises
+    ------
+    UsageError, DataError
+        As in :func:`read_corpus`.
+    """
+    table = partial(TableColumns, ColumnNames(text_col), keep=True)
+    reader = CorpusReader(paths, table, labeled=False, on_error=on_error, encoding=encoding)
+    reader.skipping.offer = "to answer such rows with an empty line"
+    for documents in reader.batches(batch, full=full):
+        columns = {name: used.types.get(name) for used in reader.columns for name in used.names}
+        yield RecordBatch(documents, reader.taken(), columns)
 
 
 def _separator(separator: str | None) -> str | None:
@@ -277,7 +197,3 @@ def _separator(separator: str | None) -> str | None:
     if separator == "":
         raise UsageError("label_sep is empty: name what separates labels, such as ';'.")
     return separator
-
-
-def _joined(names: Iterable[str]) -> str:
-    return " or ".join(dict.fromkeys(names))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from textreg.errors import TextregError
 from textreg.reading.encodings import likely_encoding
 
@@ -24,6 +27,8 @@ class UnusableRow(Exception):  # noqa: N818 - not a failure but a finding
         The line where the row begins, from 1; 0 for a file of its own.
     error : TextregError or None
         What to raise where reading stops at this row, if not DataError.
+    record : mapping
+        The fields of the row by their columns, as many as could be read.
     """
 
     def __init__(self, problem: str, fix: str = "Fix the row", reason: str = "") -> None:
@@ -32,6 +37,7 @@ class UnusableRow(Exception):  # noqa: N818 - not a failure but a finding
         self.reason = reason or problem.rstrip(".")
         self.line = 0
         self.error: TextregError | None = None
+        self.record: Mapping[str, Any] = {}
 
     def at(self, line: int) -> UnusableRow:
         """This row, which begins at ``line``."""

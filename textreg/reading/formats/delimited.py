@@ -38,7 +38,7 @@ class Csv(Format):
     def rows(self, source: Source, columns: TableColumns) -> Iterator[Row | UnusableRow]:
         delimiter = self.delimiter(source.lines.first)
         names: Sequence[str] = ()
-        for start, fields in self._records(source, delimiter):
+        for start, fields in self._records(source, delimiter, columns):
             if isinstance(fields, UnusableRow):
                 yield fields.at(start)
                 continue
@@ -48,14 +48,8 @@ class Csv(Format):
                     continue
             try:
                 if len(fields) != len(names):
-                    between = "a tab" if delimiter == TAB else repr(delimiter)
-                    raise UnusableRow(
-                        f"the number of columns is {len(fields)}, and {len(names)} in the first "
-                        "row.",
-                        f"Put quotes around a text that contains {between}",
-                        "another number of columns",
-                    )
-                row = columns.row(start, dict(zip(names, fields, strict=True)).get)
+                    raise _ragged(fields, columns, delimiter)
+                row = columns.row(start, dict(zip(columns.names, fields, strict=True)))
             except UnusableRow as problem:
                 yield problem.at(start)
                 continue
@@ -66,7 +60,7 @@ class Csv(Format):
         return max(DELIMITERS, key=lambda delimiter: len(_cells(header, delimiter)))
 
     def _records(
-        self, source: Source, delimiter: str
+        self, source: Source, delimiter: str, columns: TableColumns
     ) -> Iterator[tuple[int, list[str] | UnusableRow]]:
         """The line where each record begins, and its fields, or what is wrong with it."""
         lines = source.lines
@@ -100,11 +94,24 @@ class Csv(Format):
                         header = False
                         yield start, fields
                     continue
+                problem.record = dict(zip(columns.names, fields, strict=False))
             if header:
                 raise DataError(
                     f"{where}: {problem} This row should name the columns. {problem.remedy}."
                 )
             yield start, problem
+
+
+def _ragged(fields: list[str], columns: TableColumns, delimiter: str) -> UnusableRow:
+    """A row that has not as many fields as there are columns."""
+    between = "a tab" if delimiter == TAB else repr(delimiter)
+    problem = UnusableRow(
+        f"the number of columns is {len(fields)}, and {len(columns.names)} in the first row.",
+        f"Put quotes around a text that contains {between}",
+        "another number of columns",
+    )
+    problem.record = dict(zip(columns.names, fields, strict=False))
+    return problem
 
 
 class _Bounded:

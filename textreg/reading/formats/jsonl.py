@@ -41,25 +41,26 @@ class JsonLines(Format):
                 record = _object(line, decode)
                 if not columns.chosen:
                     columns.find(list(record), lines.at(lines.number))
-                row = columns.row(lines.number, record.get)
+                row = columns.row(lines.number, record)
             except UnusableRow as problem:
                 yield problem.at(lines.number)
                 continue
             except TextregError as error:
                 # The first record may lack a column that the next ones have.
                 unknown = unknown or error
-                yield _without_columns(error, lines)
+                yield _without_columns(error, lines, record)
                 continue
             yield _paired(row) if "\\ud" in line or "\\uD" in line else row
         if unknown is not None and not columns.chosen:
             raise unknown
 
 
-def _without_columns(error: TextregError, lines: Lines) -> UnusableRow:
+def _without_columns(error: TextregError, lines: Lines, record: dict[str, Any]) -> UnusableRow:
     """A record that lacks a column."""
     what = str(error).removeprefix(f"{lines.at(lines.number)}: ")
     problem = UnusableRow(what, reason="a column is missing").at(lines.number)
     problem.error = error
+    problem.record = record
     return problem
 
 

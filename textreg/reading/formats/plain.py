@@ -50,9 +50,11 @@ class FastText(LineFormat):
         if not line or line.isspace():
             return None
         labels = _LABEL.findall(line)
+        text = _LABEL.sub("", line)
+        record = {"label": " ".join(labels), "text": text} if columns.keeps else {}
         if columns.multilabel:
             every = tuple(dict.fromkeys(filter(None, labels)))
-            return Row(_LABEL.sub("", line), every, 1.0, number)
+            return Row(text, every, 1.0, number, record=record)
         label = labels[0] if len(labels) == 1 else None
         if columns.labeled and not label:
             if len(labels) > 1:
@@ -64,7 +66,7 @@ class FastText(LineFormat):
             raise UnusableRow(
                 "label is empty." if labels else "no label (__label__NAME) on this line."
             )
-        return Row(_LABEL.sub("", line), label or None, 1.0, number)
+        return Row(text, label or None, 1.0, number, record=record)
 
 
 class PlainText(LineFormat):

@@ -1,0 +1,172 @@
+"""Reads documents from paths, one batch after the other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from textreg.errors import DataError, TextregError, UsageError
+from textreg.reading.columns import ColumnNames, Row, TableColumns
+from textreg.reading.encodings import check_encoding
+from textreg.reading.faults import UnusableRow
+from textreg.reading.folders import files_under, read_document
+from textreg.reading.formats import detect
+from textreg.reading.paths import Paths, listed, name_of, opened
+from textreg.reading.skipping import Skipping
+from textreg.reading.source import Source
+from textreg.records import Corpus
+
+
+class CorpusReader:
+    """Reads documents from paths; keeps what it has detected and skipped so far."""
+
+    def __init__(
+        self,
+        paths: Paths,
+        table: Callable[..., TableColumns],
+        *,
+        labeled: bool,
+        on_error: str,
+        encoding: str | None,
+    ) -> None:
+        if on_error not in ("stop", "skip"):
+            raise UsageError(f"on_error must be 'stop' or 'skip', not {on_error!r}.")
+        check_encoding(encoding)
+        self.paths = listed(paths)
+        self.table = table
+        self.wanted = table().wanted
+        self.keeps = table().keeps
+        self.labeled = labeled
+        self.encoding = encoding
+        self.skipping = Skipping(skips=on_error == "skip")
+        self.formats: list[str] = []
+        self.columns: list[TableColumns] = []
+        self.source: Source | None = None
+        self._records: list[Mapping[str, Any]] = []
+
+    def taken(self) -> list[Mapping[str, Any]]:
+        """The records of the rows read since the last call, where the tables keep them."""
+        records, self._records = self._records, []
+        return records
+
+    def batches(self, size: int | None, *, full: bool = False) -> Iterator[Corpus]:
+        """Corpora of at most ``size`` rows; a single one if that is None.
+
+        full: whether to wait for that many rows, rather than take those that have arrived.
+        """
+        batch: list[tuple[str, Row]] = []
+        rows = 0
+        failure: TextregError | None = None
+        try:
+            for name, item in self._rows():
+                rows += 1
+                if isinstance(item, Row):
+                    batch.append((name, item))
+                else:
+                    self.skipping.add(name, item, len(batch))
+                if self.keeps:
+                    self._records.append(item.record or _fields(name, item))
+                if size is not None and (rows == size or not (full or self._more_at_hand())):
+                    yield self._corpus(batch)
+                    batch, rows = [], 0
+            if size is None and not batch:
+                raise self.skipping.nothing_left()
+        except TextregError as error:
+            if size is None:
+                raise
+            failure = error
+        if rows:
+            yield self._corpus(batch)
+        if failure is not None:
+            raise failure
+
+    def _more_at_hand(self) -> bool:
+        return self.source is None or self.source.ready()
+
+    def _corpus(self, documents: list[tuple[str, Row]]) -> Corpus:
+        sources: list[str] = []
+        source_of: list[int] = []
+        for name, _ in documents:
+            if not sources or sources[-1] != name:
+                sources.append(name)
+            source_of.append(len(sources) - 1)
+        labels = [row.label for _, row in documents if row.label is not None]
+        # Labels of texts to be classified are of no use unless all are of one kind.
+        mixed = not self.labeled and len({type(label) for label in labels}) > 1
+        complete = len(labels) == len(documents) and not mixed
+        weights = np.array([row.weight for _, row in documents], dtype=np.float64)
+        columns = {"format": _joined(self.formats)}
+        for role in ColumnNames._fields:
+            names = [table.described()[role] for table in self.columns if role in table.chosen]
+            if names and (complete or role != "label"):
+                columns[role] = _joined(names)
+        return Corpus(
+            texts=[row.text for _, row in documents],
+            labels=labels if complete else None,
+            sample_weight=None if self.wanted["weight"] is None else weights,
+            group_of=None if self.wanted["group"] is None else [row.group for _, row in documents],
+            time_of=None if self.wanted["time"] is None else [row.time for _, row in documents],
+            sources=sources,
+            source_of=np.array(source_of, dtype=np.int32),
+            line_of=np.array([row.line for _, row in documents], dtype=np.int64),
+            skipped=self.skipping.taken(len(documents)),
+            columns=columns,
+        )
+
+    def _rows(self) -> Iterator[tuple[str, Row | UnusableRow]]:
+        for path in self.paths:
+            empty = True
+            for row in self._folder(path) if os.path.isdir(path) else self._file(path):
+                empty = False
+                yield row
+            if empty:
+                raise DataError(f"{name_of(path)}: there are no documents in it.")
+
+    def _file(self, path: str) -> Iterator[tuple[str, Row | UnusableRow]]:
+        with opened(path) as stream:
+            name = name_of(path)
+            self.source = Source(name, stream, self.encoding)
+            columns = self.table(labeled=self.labeled)
+            format = detect(self.source, columns)
+            self.formats.append(format.name)
+            self.columns.append(columns)
+            for row in format.rows(self.source, columns):
+                yield name, row
+
+    def _folder(self, folder: str) -> Iterator[tuple[str, Row | UnusableRow]]:
+        columns = self.table()
+        columns.refuse(folder, "a folder for each class")
+        if self.labeled and columns.multilabel:
+            raise UsageError(
+                f"{folder}: a folder for each class gives every document one label: leave out "
+                "--task multilabel and --label-sep, or give a file with lists of labels."
+            )
+        self.source = None
+        files = [os.path.relpath(file, folder) for file in files_under(folder)]
+        classed = [file for file in files if os.path.dirname(file)]
+        beside = len(files) - len(classed)
+        if self.labeled and files and not classed:
+            raise DataError(
+                f"{folder}: no class folders in it, only files ({beside}). Expected is a folder "
+                f"for each class, such as {os.path.join(folder, 'good', '1.txt')}. To read the "
+                f"files themselves, name them: '{os.path.join(folder, '*')}'."
+            )
+        note = f" ({beside} beside them ignored)" if self.labeled and beside else ""
+        self.formats.append(f"a folder for each class{note}")
+        for file in classed if self.labeled else files:
+            label = file.split(os.sep)[0] if os.path.dirname(file) else None
+            name = os.path.join(folder, file)
+            yield name, read_document(name, label, self.encoding)
+
+
+def _fields(file: str, item: Row | UnusableRow) -> Mapping[str, Any]:
+    """What a row without columns has: its text, and its file if it is one of its own."""
+    fields = {} if item.line else {"file": file}
+    return fields | {"text": item.text} if isinstance(item, Row) else fields
+
+
+def _joined(names: Iterable[str]) -> str:
+    return " or ".join(dict.fromkeys(names))
