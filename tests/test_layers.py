@@ -33,7 +33,7 @@ ROWS = [
     ["training"],
     ["comparing", "estimators", "explain"],
     ["demo", "report", "testing"],
-    ["authoring"],
+    ["authoring", "checking"],
     ["cli"],
     ["__main__"],
 ]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from textreg.builtin.group import Group
     from textreg.builtin.sentence import Sentence
     from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
+    from textreg.checking.check import check
     from textreg.comparing.benchmarks import Benchmark
     from textreg.comparing.compare import compare
     from textreg.comparing.comparison import Comparison
@@ -62,6 +63,7 @@ __all__ = [
     "TextregError",
     "Tokens",
     "__version__",
+    "check",
     "compare",
     "evaluate",
     "explain",
@@ -98,6 +100,7 @@ _HOME = {
     "TextRegressor": "estimators.regressor",
     "TextregError": "errors",
     "Tokens": "records",
+    "check": "checking.check",
     "compare": "comparing.compare",
     "evaluate": "measure.evaluation",
     "graph_builder": "plugins.parts",

@@ -27,6 +27,7 @@ PLUGIN_FILES = "TEXTREG_PLUGIN"
 
 COMMANDS = {
     "train": "Train a model on labeled texts.",
+    "check": "Look for faults in labeled texts before training.",
     "predict": "Predict labels of texts with a model.",
     "evaluate": "Measure a model on labeled texts.",
     "compare": "Compare regularizers or models on the same documents.",

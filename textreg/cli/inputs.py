@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import click
 
 from textreg.cli.shared import F, gathered
-from textreg.reading.corpus import read_corpus, stream_documents
+from textreg.reading.columns import ColumnNames
+from textreg.reading.corpus import Readable, read_corpus, read_readable, stream_documents
 from textreg.reading.formats import titles
 from textreg.records import Corpus
 from textreg.tasks import Task
@@ -78,6 +79,17 @@ class Reading(NamedTuple):
         how = self._replace(weight_col=None, group_col=None, time_col=None)
         return how.training(files, tell=tell)
 
+    def readable(self, files: Sequence[str], *, labeled: bool) -> Readable:
+        """Read all documents that can be read; the other rows are listed, and stop nothing."""
+        return read_readable(
+            files,
+            ColumnNames(self.text_col, self.label_col if labeled else None),
+            labeled=labeled,
+            label_sep=self.label_sep if labeled else None,
+            multilabel=bool(self.multilabel) and labeled,
+            encoding=self.encoding,
+        )
+
     def unlabeled(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
         """Read documents without their labels."""
         return _read(
@@ -97,11 +109,11 @@ class Reading(NamedTuple):
         )
 
 
-def reading(*columns: str, answers: bool = False) -> Callable[[F], F]:
+def reading(*columns: str, answers: bool = False, stops: bool = True) -> Callable[[F], F]:
     """Give a command the options for reading files; it takes them as ``how``, a :class:`Reading`.
 
     columns: those that it reads beside the texts. answers: whether it answers every row, also
-    those that it cannot read.
+    those that it cannot read. stops: whether rows that cannot be read may stop it.
     """
     options = [
         click.option(f"--{name}-col", metavar="NAME", help=_COLUMNS[name])
@@ -122,15 +134,18 @@ def reading(*columns: str, answers: bool = False) -> Callable[[F], F]:
             metavar="NAME",
             help="Encoding of the files.  [default: UTF-8, or detected from a byte-order mark]",
         ),
-        click.option(
-            "--on-error",
-            type=click.Choice(["stop", "skip"]),
-            default="stop",
-            show_default=True,
-            help="What to do with rows that cannot be read: stop at the first, or "
-            + ("give each an empty answer." if answers else "leave them out."),
-        ),
     ]
+    if stops:
+        options.append(
+            click.option(
+                "--on-error",
+                type=click.Choice(["stop", "skip"]),
+                default="stop",
+                show_default=True,
+                help="What to do with rows that cannot be read: stop at the first, or "
+                + ("give each an empty answer." if answers else "leave them out."),
+            )
+        )
     if answers:
         options.append(
             click.option(
@@ -141,7 +156,7 @@ def reading(*columns: str, answers: bool = False) -> Callable[[F], F]:
                 help="What to write between the labels of a document that may have several.",
             )
         )
-    else:
+    elif stops:
         options.append(
             click.option(
                 "--max-skipped",

@@ -176,13 +176,18 @@ def encode(tokenizer: Tokenizer, texts: Documents, *, strip: bool, spans: bool =
     )
 
 
+def find_html(text: str) -> re.Match[str] | None:
+    """The first tag or character reference in a text that is HTML beyond doubt."""
+    return _TELLING.search(text)
+
+
 def warn_of_html(corpus: Corpus) -> None:
     """DataWarning if many documents hold HTML, by a sample of them."""
     rows = np.unique(np.linspace(0, len(corpus) - 1, min(SAMPLE, len(corpus))).astype(np.int64))
     found = [
         (row, match)
         for row in rows.tolist()
-        if isinstance(text := corpus.texts[row], str) and (match := _TELLING.search(text))
+        if isinstance(text := corpus.texts[row], str) and (match := find_html(text))
     ]
     if not found or len(found) < SHARE * len(rows):
         return

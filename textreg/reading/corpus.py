@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from textreg.errors import DataWarning, UsageError
 from textreg.reading.columns import ColumnNames, TableColumns
 from textreg.reading.paths import Paths
@@ -91,6 +93,53 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     if told := reader.skipping.check(max_skipped):
         warnings.warn(told, DataWarning, stacklevel=2)
     return corpus
+
+
+class Readable(NamedTuple):
+    """All of some files that can be read.
+
+    Attributes
+    ----------
+    corpus : Corpus
+        The documents; ``corpus.skipped`` lists the other rows.
+    others : dict of str to list
+        The columns that were not asked for: a value for each document, None where there is none.
+    remedy : str
+        How to read rows that are not in the encoding of their file; empty if there are none.
+    """
+
+    corpus: Corpus
+    others: dict[str, list[Any]]
+    remedy: str
+
+
+def read_readable(
+    paths: Paths,
+    names: ColumnNames,
+    *,
+    labeled: bool = True,
+    label_sep: str | None = None,
+    multilabel: bool = False,
+    encoding: str | None = None,
+) -> Readable:
+    """Read whatever can be read, however little that is, with all columns and without a warning.
+
+    Parameters, and errors of files as a whole, are as of :func:`read_corpus`.
+    """
+    table = partial(
+        TableColumns, names, label_sep=_separator(label_sep), multilabel=multilabel, keep=True
+    )
+    reader = CorpusReader(paths, table, labeled=labeled, on_error="skip", encoding=encoding)
+    (corpus,) = reader.batches(None)
+    records = reader.taken()
+    skipped = corpus.skipped.position_of + np.arange(len(corpus.skipped))
+    kept = np.delete(np.arange(len(records)), skipped).tolist()
+    taken = {name for table in reader.columns for name in table.chosen.values()}
+    columns = dict.fromkeys(name for table in reader.columns for name in table.names)
+    others = {
+        name: [records[row].get(name) for row in kept] for name in columns if name not in taken
+    }
+    return Readable(corpus, others, reader.skipping.remedy)
 
 
 def stream_documents(

@@ -88,6 +88,10 @@ class Skipping:
             "columns."
         )
 
+    @property
+    def remedy(self) -> str:
+        """How to read the rows that cannot be decoded, as a sentence; empty if there are none."""
+        return "" if self._undecodable is None else f"{self._undecodable.remedy}."
+
     def _hint(self) -> str:
-        """How to read the rows that cannot be decoded; empty if there are none."""
-        return "" if self._undecodable is None else f" {self._undecodable.remedy}."
+        return f" {self.remedy}" if self.remedy else ""

@@ -22,8 +22,7 @@ from textreg.tasks.base import Held, Options, Task
 from textreg.tasks.rare import (
     documents_of_labels,
     rare_labels,
-    warn_if_ids,
-    warn_if_several,
+    warn_of_column,
     warn_of_left_out,
 )
 
@@ -83,8 +82,7 @@ class Classification(Task):
         counts = documents_of_labels(corpus)
         if all(isinstance(label, str) for label in counts):
             column = corpus.columns.get("label", "").partition(" (guessed")[0]
-            warn_if_ids(corpus.labels, len(counts), column)
-            warn_if_several(counts)
+            warn_of_column(corpus.labels, counts, column)
         rare = rare_labels(counts, least, rare_label)
         if not rare:
             return corpus, {}

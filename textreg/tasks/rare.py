@@ -79,31 +79,30 @@ def warn_of_left_out(rare: Mapping[str, int], least: int, where: str) -> None:
     )
 
 
-def warn_if_ids(labels: Sequence[str], distinct: int, column: str) -> None:
-    """DataWarning if most documents have a label of their own, as in a column of ids.
+def sounds_like_ids(labels: Sequence[str], distinct: int, column: str) -> str:
+    """What to tell where most documents have a label of their own, as in a column of ids.
 
-    labels: of all documents. column: the name of their column, empty if unknown.
+    labels: of all documents. column: the name of their column, empty if unknown. Empty where labels
+    are shared.
     """
     if len(labels) < FEW or 2 * distinct <= len(labels):
-        return
+        return ""
     whose = f" in the column '{column}'" if column else ""
     looks = "few documents share one"
     if all(_NUMBERED.fullmatch(label) for label in labels):
         looks = "they look like ids"
-    warnings.warn(
+    return (
         f"the {len(labels):,} documents have {distinct:,} different labels{whose}, such as "
         f"'{labels[0]}' and '{labels[-1]}': {looks}. Check the choice of the label column "
-        "(--label-col); numbers to be predicted need --task regression.",
-        DataWarning,
-        stacklevel=2,
+        "(--label-col); numbers to be predicted need --task regression."
     )
 
 
-def warn_if_several(counts: Mapping[str, int]) -> None:
-    """DataWarning if labels are rather lists of labels, such as ``price; support``.
+def several_labels(counts: Mapping[str, int]) -> str:
+    """What to tell where labels are rather lists of labels, such as ``price; support``.
 
     counts: documents by label. They are, where a tenth of the documents have a separator in their
-    label, and the parts are fewer than the labels.
+    label, and the parts are fewer than the labels. Empty where they are not.
     """
     for separator in _SEPARATORS:
         split = {
@@ -114,12 +113,17 @@ def warn_if_several(counts: Mapping[str, int]) -> None:
         parts = {part for own in split.values() for part in own}
         several = 10 * sum(joined.values()) >= sum(counts.values()) > 0
         if several and len(parts) < len(counts) and not any(map(_NUMBERED.fullmatch, parts)):
-            warnings.warn(
+            return (
                 f"{sum(joined.values()):,} of {sum(counts.values()):,} documents have labels such "
                 f"as '{next(iter(joined))}', and {len(counts):,} labels have {len(parts):,} parts: "
                 "if a document has several labels, say what separates them (--label-sep "
-                f"'{separator}'), or give lists in Python.",
-                DataWarning,
-                stacklevel=2,
+                f"'{separator}'), or give lists in Python."
             )
-            return
+    return ""
+
+
+def warn_of_column(labels: Sequence[str], counts: Mapping[str, int], column: str) -> None:
+    """DataWarning if a column of labels rather holds ids, or lists of labels."""
+    for told in (sounds_like_ids(labels, len(counts), column), several_labels(counts)):
+        if told:
+            warnings.warn(told, DataWarning, stacklevel=2)

@@ -1,0 +1,190 @@
+"""The check of a corpus, alone or beside another one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from textreg.checking.copies import copy_findings, overlap, same_texts
+from textreg.checking.documents import Documents
+from textreg.checking.findings import (
+    ConflictingLabels,
+    Duplicates,
+    Example,
+    Finding,
+    NearOverlap,
+    Overlap,
+    UnreadableRows,
+)
+from textreg.checking.label_findings import (
+    Imbalance,
+    LabelColumn,
+    LabelsOfOneFile,
+    RareLabels,
+    SimilarLabels,
+    SingleLabel,
+)
+from textreg.checking.labels import count_labels, label_findings, labels_of_one, ranking
+from textreg.checking.result import CheckResult, Unchecked, worst_first
+from textreg.checking.settings import CheckSettings
+from textreg.checking.texts import lengths_of, rare_scripts, scripts_of, text_findings
+from textreg.errors import UsageError
+from textreg.records import Corpus
+from textreg.records.documents import check_documents
+from textreg.tasks import Regression
+
+OF_LABELS = (
+    *(ConflictingLabels, Imbalance, LabelColumn, LabelsOfOneFile, RareLabels, SimilarLabels),
+    SingleLabel,
+)
+"""What needs labels."""
+OF_CLASSES = (Imbalance, LabelColumn, LabelsOfOneFile, RareLabels, SimilarLabels, SingleLabel)
+"""What needs labels that are no numbers."""
+OF_TWO = (LabelsOfOneFile, NearOverlap, Overlap)
+"""What needs a second corpus."""
+
+
+def check(
+    texts: Corpus | Sequence[str],
+    labels: Sequence[Any] | None = None,
+    *,
+    against: Corpus | tuple[Sequence[str], Sequence[Any]] | None = None,
+    **settings: Any,
+) -> CheckResult:
+    """Look for faults in labeled texts, before a model is trained on them.
+
+    Parameters
+    ----------
+    texts : Corpus or sequence of str
+        The documents; a corpus has its labels with it.
+    labels : sequence of str, or of lists of str, optional
+        One label for each document; or a list, tuple or set of any number of labels for each.
+        Without labels the texts alone are checked.
+    against : Corpus or (texts, labels), optional
+        Other documents, such as those to test on, that should have none in common with these.
+    **settings
+        Of :class:`CheckSettings`: ``task``, ``skip``, ``similarity`` and ``examples``.
+
+    Returns
+    -------
+    CheckResult
+
+    Raises
+    ------
+    DataError
+        If the lengths differ, or an item is not a text.
+    UsageError
+        For wrong settings, or documents that are tokens.
+
+    Examples
+    --------
+    >>> import textreg
+    >>> result = textreg.check(["It broke.", "It  broke.", "It works."], ["neg", "pos", "pos"])
+    >>> result.find("conflicting-labels").count
+    2
+    """
+    if isinstance(texts, Corpus):
+        if labels is not None:
+            raise UsageError("a corpus has its labels with it: leave out labels.")
+        corpus = texts
+    else:
+        corpus = _corpus(texts, labels)
+    if against is not None and not isinstance(against, Corpus):
+        against = _corpus(*against)
+    return check_corpus(corpus, against, CheckSettings(**settings))
+
+
+def check_corpus(
+    corpus: Corpus,
+    against: Corpus | None = None,
+    settings: CheckSettings | None = None,
+    *,
+    title: str = "documents",
+    remedy: str = "",
+) -> CheckResult:
+    """As :func:`check`, of corpora that are there.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The documents. ``corpus.skipped`` are told as unreadable.
+    against : Corpus, optional
+        Other documents, as of :func:`check`.
+    settings : CheckSettings, optional
+        What to look for.
+    title : str, default "documents"
+        What they are called.
+    remedy : str, default ""
+        How to read rows of ``corpus.skipped`` that are in another encoding.
+
+    Returns
+    -------
+    CheckResult
+    """
+    settings = settings or CheckSettings()
+    documents = Documents(corpus, settings)
+    other = None if against is None else Documents(against, settings)
+    numbers = settings.task == Regression.name
+    counts = Counter[str]() if numbers else count_labels(documents)
+    scripts, script_counts = scripts_of(documents)
+    found: list[Finding] = [
+        *_unreadable(documents, remedy),
+        *text_findings(documents),
+        rare_scripts(documents, scripts, script_counts),
+        *_copies(documents, other),
+    ]
+    if counts:
+        found += label_findings(documents, counts)
+        if other is not None and other.labels is not None:
+            found.append(labels_of_one(documents, other))
+    kept = [one for one in found if one.count and settings.wants(type(one))]
+    return CheckResult(
+        title=title,
+        documents=len(documents),
+        columns=dict(corpus.columns),
+        labels=tuple(ranking(counts)),
+        lengths=lengths_of(documents),
+        scripts=tuple(script_counts.most_common()),
+        findings=worst_first(kept),
+        unchecked=tuple(_unchecked(documents, other)),
+    )
+
+
+def _corpus(texts: Sequence[str], labels: Sequence[Any] | None = None) -> Corpus:
+    return Corpus(texts=check_documents(texts), labels=None if labels is None else list(labels))
+
+
+def _unreadable(documents: Documents, remedy: str) -> Iterator[Finding]:
+    skipped = documents.corpus.skipped
+    if not len(skipped):
+        return
+    reasons = tuple((one.reason, one.rows) for one in skipped.by_reason())
+    shown = list(zip(skipped, range(documents.settings.examples), strict=False))
+    examples = tuple(Example(row.where, "", row.problem) for row, _ in shown)
+    yield UnreadableRows(len(skipped), len(documents) + len(skipped), examples, reasons, remedy)
+
+
+def _copies(documents: Documents, other: Documents | None) -> Iterator[Finding]:
+    if not documents.settings.wants(Duplicates, ConflictingLabels, Overlap):
+        return
+    rows_of = same_texts(documents.texts)
+    yield from copy_findings(documents, rows_of)
+    if other is not None:
+        yield overlap(documents, rows_of, other)
+
+
+def _unchecked(documents: Documents, other: Documents | None) -> Iterator[Unchecked]:
+    """What was not looked for, and why."""
+    settings = documents.settings
+
+    def among(kinds: Iterable[type[Finding]], why: str) -> Iterator[Unchecked]:
+        return (Unchecked(kind.name, why) for kind in kinds if settings.wants(kind))
+
+    yield from (Unchecked(name, "left out (--skip)") for name in sorted(settings.skip))
+    if documents.labels is None:
+        yield from among(OF_LABELS, "the documents have no labels")
+    elif settings.task == Regression.name:
+        yield from among(OF_CLASSES, "the labels are numbers")
+    if other is None:
+        yield from among(OF_TWO, "there is no second file (--against FILE)")

@@ -1,0 +1,97 @@
+"""What is wrong with labels: too few documents, two spellings, or no labels at all."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from textreg.checking.documents import Documents
+from textreg.checking.findings import Example, Finding
+from textreg.checking.label_findings import (
+    LEAST,
+    Imbalance,
+    LabelColumn,
+    LabelsOfOneFile,
+    RareLabels,
+    SimilarLabels,
+    SingleLabel,
+)
+from textreg.tasks.rare import several_labels, sounds_like_ids
+
+TIMES = 20
+"""The most frequent label has so many times the documents of another one: told."""
+
+
+def count_labels(documents: Documents) -> Counter[str]:
+    """The number of documents of every label."""
+    labels = documents.labels or ()
+    if documents.corpus.multilabel:
+        return Counter(label for several in labels for label in several)
+    return Counter(map(str, labels))
+
+
+def label_findings(documents: Documents, counts: Counter[str]) -> Iterator[Finding]:
+    """What is wrong with the labels of one corpus."""
+    n = len(documents)
+    ranked = ranking(counts)
+    if len(counts) == 1:
+        yield SingleLabel(n, n, (), ranked[0][0])
+        return
+    first = _first_rows(documents)
+
+    def examples(labels: list[str]) -> tuple[Example, ...]:
+        return documents.examples([first[label] for label in labels])
+
+    if not documents.corpus.multilabel:
+        whys = (_ids(documents, counts), several_labels(counts))
+        if why := next(filter(None, whys), ""):
+            yield LabelColumn(len(counts), len(counts), (), why)
+            return
+    rare = [(label, count) for label, count in ranked if count < LEAST]
+    names = [label for label, _ in rare]
+    yield RareLabels(len(rare), len(counts), examples(names[::-1]), tuple(rare))
+    frequent = [one for one in ranked if one[1] >= LEAST]
+    if len(frequent) > 1 and frequent[0][1] >= TIMES * frequent[-1][1]:
+        yield Imbalance(frequent[0][1], n, (), frequent[0], frequent[-1])
+    alike: dict[str, list[str]] = {}
+    for label, _ in ranked:
+        alike.setdefault(re.sub(r"[\W_]+", "", label).casefold() or label, []).append(label)
+    groups = tuple(tuple(labels) for labels in alike.values() if len(labels) > 1)
+    odd = [label for labels in groups for label in labels[1:]]
+    yield SimilarLabels(sum(map(len, groups)), len(counts), examples(odd), groups)
+
+
+def labels_of_one(documents: Documents, other: Documents) -> Finding:
+    """Labels that only one of two corpora has."""
+    one, two = count_labels(documents), count_labels(other)
+    first = [label for label, _ in ranking(one) if label not in two]
+    second = [label for label, _ in ranking(two) if label not in one]
+    where = _first_rows(other)
+    examples = other.examples(where[label] for label in second)
+    if not second:
+        where = _first_rows(documents)
+        examples = documents.examples(where[label] for label in first)
+    count = len(first) + len(second)
+    return LabelsOfOneFile(count, len(one | two), examples, tuple(first), tuple(second))
+
+
+def ranking(counts: Counter[str]) -> list[tuple[str, int]]:
+    """Labels with their numbers of documents, the most frequent first."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _ids(documents: Documents, counts: Counter[str]) -> str:
+    column = documents.corpus.columns.get("label", "").partition(" (guessed")[0]
+    labels = [str(label) for label in documents.labels or ()]
+    return sounds_like_ids(labels, len(counts), column)
+
+
+def _first_rows(documents: Documents) -> dict[str, int]:
+    """The first document of every label."""
+    rows: dict[str, int] = {}
+    several = documents.corpus.multilabel
+    for row, label in enumerate(documents.labels or ()):
+        for one in label if several else (str(label),):
+            rows.setdefault(one, row)
+    return rows

@@ -1,0 +1,63 @@
+"""The settings of a check."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textreg.checking import findings, label_findings
+from textreg.checking.findings import Finding
+from textreg.errors import UsageError, did_you_mean
+from textreg.params import Parametrized, param
+from textreg.tasks import TASKS
+
+KINDS: dict[str, type[Finding]] = {
+    kind.name: kind
+    for module in (findings, label_findings)
+    for kind in vars(module).values()
+    if isinstance(kind, type) and issubclass(kind, Finding) and kind is not Finding
+}
+"""Every kind of finding, by its name."""
+
+
+def check_names(names: Any) -> frozenset[str]:
+    """Names of kinds of findings; UsageError for any other."""
+    if isinstance(names, str):
+        names = [names]
+    for name in names:
+        if name not in KINDS:
+            raise UsageError(
+                f"no finding is called '{name}'.{did_you_mean(str(name), KINDS)} There are: "
+                f"{', '.join(KINDS)}."
+            )
+    return frozenset(names)
+
+
+class CheckSettings(Parametrized):
+    """What to look for."""
+
+    name = "check"
+    task: str | None = param(
+        default=None,
+        choices=tuple(TASKS),
+        help="whether a document has one label, any number of them (multilabel), or a number; by "
+        "default multilabel if labels are lists, else classification",
+    )
+    skip: frozenset[str] = param(
+        default=frozenset(),
+        convert=check_names,
+        metavar="NAME",
+        repeated=True,
+        help="do not look for findings of this name",
+    )
+    similarity: float = param(
+        default=0.8,
+        min=0.5,
+        max=1.0,
+        help="the share of words and pairs of words that near duplicates have in common at least "
+        "(Jaccard similarity)",
+    )
+    examples: int = param(default=3, min=0, help="number of examples of every finding")
+
+    def wants(self, *kinds: type[Finding]) -> bool:
+        """Whether one of these kinds of findings is to be looked for."""
+        return any(kind.name not in self.skip for kind in kinds)

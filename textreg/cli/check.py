@@ -1,0 +1,147 @@
+"""``textreg check``: look for faults in labeled texts before training."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import click
+
+from textreg.checking import CheckResult, CheckSettings, check_corpus
+from textreg.checking.findings import NAMED, Example, Finding
+from textreg.checking.settings import check_names
+from textreg.cli import shared
+from textreg.cli.inputs import Reading, reading
+from textreg.cli.output import percent, print_json
+from textreg.cli.settings import setting
+from textreg.errors import UsageError, first_few
+from textreg.tasks import TASKS
+from textreg.terminal import single_line
+
+ANY = "any"
+FOUND = 1
+"""Exit code where a finding of --fail-on was found."""
+
+
+class CheckOutput(NamedTuple):
+    """How to tell what was found."""
+
+    form: str
+    as_json: bool
+    fail_on: tuple[str, ...]
+
+    def check(self) -> None:
+        """UsageError for what cannot be told."""
+        check_names([name for name in self.fail_on if name != ANY])
+
+
+@click.command(name="check")
+@click.argument("files", nargs=-1, required=True)
+@reading("label", stops=False)
+@click.option(
+    "--against",
+    metavar="FILE",
+    multiple=True,
+    help="Other documents, such as those to test on, that should have none in common with FILES. "
+    "May be repeated.",
+)
+@click.option("--no-labels", is_flag=True, help="Check the texts alone.")
+@shared.options(*(setting(name, one) for name, one in CheckSettings.declared().items()))
+@shared.gathered(
+    CheckOutput,
+    "out",
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        show_default=True,
+        help="Format of the result.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
+    click.option(
+        "--fail-on",
+        metavar="NAME",
+        multiple=True,
+        help=f"Exit with code {FOUND} if there is a finding of this name, or {ANY} finding. May be "
+        "repeated.",
+    ),
+)
+def command(
+    files: tuple[str, ...],
+    how: Reading,
+    against: tuple[str, ...],
+    no_labels: bool,
+    out: CheckOutput,
+    **options: Any,
+) -> int:
+    """Look for faults in labeled texts, before a model is trained on them.
+
+    FILES are files or folders in the formats that textreg train reads: {formats}. Rows that cannot
+    be read are told like other findings. Nothing is changed.
+    """
+    out.check()
+    settings = CheckSettings(**{key: it for key, it in options.items() if it not in (None, ())})
+    if no_labels and (how.label_col or how.label_sep):
+        raise UsageError("--no-labels is for texts alone: leave out --label-col and --label-sep.")
+    how = how.of(None if settings.task is None else TASKS[settings.task])
+    first = how.readable(files, labeled=not no_labels)
+    other = how.readable(against, labeled=not no_labels) if against else None
+    result = check_corpus(
+        first.corpus,
+        None if other is None else other.corpus,
+        settings,
+        remedy=first.remedy,
+        title=files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more",
+    )
+    if out.as_json or out.form == "json":
+        print_json(result.to_dict())
+    else:
+        _tell(result)
+    wanted = set(out.fail_on)
+    return FOUND if any({one.name, ANY} & wanted for one in result.findings) else 0
+
+
+def _tell(result: CheckResult) -> None:
+    """Print the result."""
+    line = f"{result.title}: {result.documents:,} documents"
+    if result.columns:
+        line += "; " + ", ".join(f"{role} = {what}" for role, what in result.columns.items())
+    click.echo(single_line(line))
+    if result.labels:
+        listed = [f"{label} {count:,}" for label, count in result.labels]
+        some = f"{len(result.labels):,}: " if len(result.labels) > NAMED else ""
+        click.echo(single_line(f"labels: {some}{first_few(listed, NAMED)}"))
+    lengths = result.lengths
+    click.echo(
+        f"words in a document: median {lengths.median:,}, nine tenths have up to "
+        f"{lengths.most_of_90:,}, the longest {lengths.most:,}"
+    )
+    if result.scripts:
+        total = sum(count for _, count in result.scripts)
+        shares = [f"{script} {percent(count, total)}" for script, count in result.scripts]
+        click.echo(f"scripts: {first_few(shares, NAMED)}")
+    n = len(result.findings)
+    click.echo(f"\n{n} findings, the worst first" if n > 1 else f"\n{n or 'no'} finding")
+    for finding in result.findings:
+        _tell_finding(finding)
+    if result.unchecked:
+        click.echo("\nnot looked for")
+        whys = dict.fromkeys(one.why for one in result.unchecked)
+        for why in whys:
+            names = ", ".join(one.name for one in result.unchecked if one.why == why)
+            click.echo(f"  {names}: {why}")
+
+
+def _tell_finding(finding: Finding) -> None:
+    share = percent(finding.count, finding.total)
+    count = f"{finding.count:,} of {finding.total:,} {finding.unit} ({share})"
+    click.echo()
+    click.echo(single_line(f"{finding.name} ({finding.level}), {count}: {finding.what}"))
+    for example in finding.examples:
+        click.echo(f"  {single_line(_shown(example))}")
+    click.echo(single_line(f"  -> {finding.advice}"))
+
+
+def _shown(example: Example) -> str:
+    quoted = f'"{example.text}"' if example.text else ""
+    return "  ".join(filter(None, [example.where, quoted, example.detail]))
