@@ -10,9 +10,9 @@ from textreg.checking.copies import copy_findings, overlap, same_texts
 from textreg.checking.documents import Documents
 from textreg.checking.findings import (
     ConflictingLabels,
-    Duplicates,
     Example,
     Finding,
+    NearDuplicates,
     NearOverlap,
     Overlap,
     UnreadableRows,
@@ -26,6 +26,7 @@ from textreg.checking.label_findings import (
     SingleLabel,
 )
 from textreg.checking.labels import count_labels, label_findings, labels_of_one, ranking
+from textreg.checking.nearby import near_findings
 from textreg.checking.result import CheckResult, Unchecked, worst_first
 from textreg.checking.settings import CheckSettings
 from textreg.checking.texts import lengths_of, rare_scripts, scripts_of, text_findings
@@ -166,12 +167,12 @@ def _unreadable(documents: Documents, remedy: str) -> Iterator[Finding]:
 
 
 def _copies(documents: Documents, other: Documents | None) -> Iterator[Finding]:
-    if not documents.settings.wants(Duplicates, ConflictingLabels, Overlap):
-        return
     rows_of = same_texts(documents.texts)
     yield from copy_findings(documents, rows_of)
     if other is not None:
         yield overlap(documents, rows_of, other)
+    if documents.settings.wants(NearDuplicates, NearOverlap):
+        yield from near_findings(documents, rows_of, other)
 
 
 def _unchecked(documents: Documents, other: Documents | None) -> Iterator[Unchecked]:

@@ -1,0 +1,111 @@
+"""Near duplicates: those of a comparison of all pairs, whatever the order of documents."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import textreg
+from textreg.checking.findings import NearDuplicates, NearOverlap
+from textreg.checking.nearby import CROWD, near_pairs
+
+WORDS = [f"w{number}" for number in range(400)]
+Sets = list[np.ndarray]
+
+
+def article(seed: int, size: int = 40) -> list[str]:
+    return random.Random(seed).choices(WORDS, k=size)
+
+
+def edited(words: list[str], at: int) -> list[str]:
+    return [*words[:at], f"other{at}", *words[at + 1 :]]
+
+
+def near(texts: list[str], labels: list[str] | None = None, **how: object) -> NearDuplicates | None:
+    finding = textreg.check(texts, labels, **how).find("near-duplicates")
+    assert finding is None or isinstance(finding, NearDuplicates)
+    return finding
+
+
+def test_case_and_marks_make_no_difference() -> None:
+    finding = near(["It works well.", "it works WELL!", "It works well", "it never works"])
+    assert finding is not None
+    assert (finding.count, finding.groups) == (3, 1)
+
+
+def test_one_word_of_forty_and_other_labels() -> None:
+    words = article(1)
+    texts = [" ".join(one) for one in (words, edited(words, 7), edited(words, 20), article(2))]
+    finding = near(texts, ["a", "b", "a", "a"])
+    assert finding is not None
+    assert (finding.count, finding.groups, finding.conflicting) == (3, 1, 3)
+    assert "with different labels: 3" in finding.what
+    assert near(texts, similarity=0.99) is None
+
+
+def test_copies_and_what_is_near_across_two_files() -> None:
+    words = article(3)
+    first, second = [" ".join(words)], [" ".join(edited(words, 4))] * 2 + [" ".join(article(9))]
+    result = textreg.check(first, ["a"], against=(second, ["a", "a", "b"]))
+    finding = result.find("near-overlap")
+    assert isinstance(finding, NearOverlap)
+    assert (finding.count, finding.total) == (2, 3)
+    assert finding.examples[0].detail == "is near document 1 (a)"
+    assert result.find("near-duplicates") is None  # within the first
+    assert result.find("overlap") is None
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from(WORDS[:6]), max_size=8), st.integers(0, 2**16), st.randoms())
+def test_the_order_of_documents_does_not_matter(
+    tail: list[str], seed: int, shuffled: random.Random
+) -> None:
+    base = article(seed)
+    texts = [" ".join(edited(base, at)) for at in range(0, 30, 3)]
+    texts += [" ".join(base), " ".join(base).upper(), " ".join(tail), " ".join([*tail, "!"])]
+
+    def groups(of: list[str]) -> tuple[int, int]:
+        finding = near(of)
+        return (0, 0) if finding is None else (finding.count, finding.groups)
+
+    before = groups(texts)
+    shuffled.shuffle(texts)
+    assert groups(texts) == before
+    assert before[0] >= 12  # each is at most two words from another
+
+
+@pytest.mark.parametrize("least", [0.5, 0.8, 1.0])
+def test_pairs_are_those_of_a_comparison_of_all(least: float) -> None:
+    generator = np.random.default_rng(0)
+    sets: Sets = []
+    for _ in range(30):
+        whole = generator.choice(2**32, 60, replace=False).astype(np.uint32)
+        sets += [np.unique(whole[generator.random(60) < keep]) for keep in (1.0, 0.97, 0.9)]
+    sets += [sets[0].copy(), np.zeros(0, np.uint32), np.zeros(0, np.uint32)]
+    every = {
+        (one, two)
+        for one, two in combinations(range(len(sets)), 2)
+        if len(union := np.union1d(sets[one], sets[two]))
+        and len(np.intersect1d(sets[one], sets[two])) / len(union) >= least
+    }
+    found = near_pairs(sets, least)
+    pairs = {tuple(pair) for pair in found.pairs.tolist()}
+    assert pairs <= every
+    assert len(pairs) >= 0.97 * len(every) > 0
+    assert (found.similarity >= least).all()
+    assert {pair for pair in every if np.array_equal(sets[pair[0]], sets[pair[1]])} <= pairs
+
+
+def test_a_crowd_takes_linear_work() -> None:
+    base = article(5)
+    n = 20 * CROWD
+    finding = near([" ".join([*base[:20], f"number{at}", *base[20:]]) for at in range(n)])
+    assert finding is not None
+    assert (finding.count, finding.groups) == (n, 1)
+    sets = [np.arange(200 + at % 3, dtype=np.uint32) for at in range(n)]
+    assert len(near_pairs(sets, 0.8).pairs) < 60 * n  # and not n (n - 1) / 2 = 200 n
