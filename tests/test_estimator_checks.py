@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from sklearn.datasets import make_multilabel_classification
 from sklearn.exceptions import NotFittedError, SkipTestWarning
 
-from textreg import Elastic, Lasso, Ridge, Sentence
+from textreg import Elastic, Lasso, LinearClassifier, LinearRegressor, Ridge, Sentence
 from textreg.builtin.pursuit import Omp
 from textreg.builtin.stagewise import Stagewise
 from textreg.estimators.base import TextEstimator
@@ -95,11 +95,21 @@ MAY_BE_SKIPPED = {
 }
 
 
-@pytest.mark.parametrize("kind", [Labels, Stars])
-def test_checks_of_scikit_learn(kind: type[Told]) -> None:
-    estimator = kind(reg=Ridge(l2=0.01), tol=1e-9)
+@pytest.mark.parametrize(
+    ("estimator", "expected_failures"),
+    [
+        (Labels(reg=Ridge(l2=0.01), tol=1e-9), EXPECTED_FAILURES),
+        (Stars(reg=Ridge(l2=0.01), tol=1e-9), EXPECTED_FAILURES),
+        # A repeated row is told from a weight of 2 at 1e-7: the tolerance is below that.
+        (LinearClassifier(Lasso(l1=0.01), tol=1e-12), {}),
+        (LinearClassifier(Ridge(l2=0.1), multiclass="softmax", tol=1e-12), {}),
+        (LinearRegressor(Ridge(l2=0.1), tol=1e-12), {}),
+    ],
+    ids=["labels", "stars", "classes", "softmax", "numbers"],
+)
+def test_checks_of_scikit_learn(estimator: Any, expected_failures: dict[str, str]) -> None:
     results = check_estimator(
-        estimator, on_skip=None, on_fail=None, expected_failed_checks=EXPECTED_FAILURES
+        estimator, on_skip=None, on_fail=None, expected_failed_checks=expected_failures
     )
     names: dict[str, set[str]] = {"passed": set(), "skipped": set(), "xfail": set()}
     failed = {}
@@ -109,7 +119,7 @@ def test_checks_of_scikit_learn(kind: type[Told]) -> None:
         else:
             names[result["status"]].add(result["check_name"])
     assert failed == {}
-    assert names["xfail"] == set(EXPECTED_FAILURES)
+    assert names["xfail"] == set(expected_failures)
     assert names["skipped"] <= MAY_BE_SKIPPED
     assert len(names["passed"]) >= 50
 
@@ -166,6 +176,12 @@ def test_class_weights_at_a_given_strength(reg: Any) -> None:
 @pytest.mark.parametrize("reg", ["sentence", "elastic", "lasso"])
 def test_class_weights_at_a_searched_strength(reg: str) -> None:
     estimator_checks.check_class_weight_classifiers("Labels", Labels(reg=reg))
+
+
+@pytest.mark.parametrize("estimator", [LinearClassifier(), LinearRegressor()], ids=repr)
+def test_a_weight_is_as_many_rows_in_a_search_too(estimator: Any) -> None:
+    estimator.set_params(tol=1e-13)
+    getattr(estimator_checks, EQUIVALENCE)(type(estimator).__name__, estimator)
 
 
 def test_texts_alone_would_pass_unchecked() -> None:

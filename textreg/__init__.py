@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from textreg.comparing.comparison import Comparison
     from textreg.errors import TextregError
     from textreg.estimators.classifier import TextClassifier
+    from textreg.estimators.linear_classifier import LinearClassifier
+    from textreg.estimators.linear_regressor import LinearRegressor
     from textreg.estimators.regressor import TextRegressor
     from textreg.kinds import API
     from textreg.measure.evaluation import Evaluation, evaluate
@@ -52,6 +54,8 @@ __all__ = [
     "Group",
     "Groups",
     "Lasso",
+    "LinearClassifier",
+    "LinearRegressor",
     "Model",
     "NoRegularizer",
     "Problem",
@@ -89,6 +93,8 @@ _HOME = {
     "Group": "builtin.group",
     "Groups": "records",
     "Lasso": "builtin.separable",
+    "LinearClassifier": "estimators.linear_classifier",
+    "LinearRegressor": "estimators.linear_regressor",
     "Model": "model.model",
     "NoRegularizer": "builtin.separable",
     "Problem": "records",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from textreg.errors import DataError, UsageError
@@ -25,10 +26,8 @@ if TYPE_CHECKING:
     from textreg.records.documents import Document
 
 
-class TextEstimator(BaseEstimator):  # type: ignore[misc]
-    """A scikit-learn estimator on texts, whose parameters are the settings of a training."""
-
-    tokenizer: Any
+class PartsEstimator(BaseEstimator):  # type: ignore[misc]
+    """A scikit-learn estimator with parts, such as a regularizer, that have parameters."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name.
@@ -60,7 +59,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        TextEstimator
+        self
             The estimator itself.
 
         Raises
@@ -72,7 +71,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         plain = {}
         for key, value in params.items():
             prefix, separator, name = key.partition("__")
-            if separator and prefix in PREFIXES:
+            if separator and prefix in PREFIXES and prefix in self._get_param_names():
                 nested.setdefault(prefix, {})[name] = value
             else:
                 plain[key] = value
@@ -82,10 +81,9 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _checked(
-        self, X: Iterable[Document], y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[Documents, NDArray[Any], Floats | None]:
-        """Check the input of ``fit``: as many targets and weights as texts."""
-        texts = self._texts(X)
+        self, n: int, y: ArrayLike, sample_weight: ArrayLike | None, rows: str
+    ) -> tuple[NDArray[Any], Floats | None]:
+        """Check targets and weights, n of each: as many as X has ``rows``, such as texts."""
         if y is None:
             name = type(self).__name__
             raise UsageError(f"{name} requires y to be passed, but the target y is None.")
@@ -94,13 +92,53 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
             assert_all_finite(targets, input_name="y")
         except (TypeError, ValueError) as error:  # in the words of scikit-learn
             raise DataError(f"y cannot be used: {error}") from error
-        if len(targets) != len(texts):
-            raise DataError(
-                f"{len(texts):,} texts but {len(targets):,} labels: give one for each text."
-            )
-        if sample_weight is None:
-            return texts, targets, None
-        return texts, targets, as_array("sample_weight", sample_weight, np.float64, (len(texts),))
+        if len(targets) != n:
+            raise DataError(f"{n:,} {rows} but {len(targets):,} labels: give one for each.")
+        return targets, checked_weights(sample_weight, n)
+
+
+def checked_weights(sample_weight: ArrayLike | None, n: int) -> Floats | None:
+    """The weights as an array (n,); RecordError if they are none."""
+    if sample_weight is None:
+        return None
+    return as_array("sample_weight", sample_weight, np.float64, (n,))
+
+
+def coded(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The sorted classes of labels, and the number of each label's class; DataError without."""
+    try:
+        with np.errstate(invalid="ignore"):  # a float beyond the integers is no class, it finds
+            check_classification_targets(labels)
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        raise DataError(
+            "the labels in y have no common order: convert them to strings, "
+            "[str(label) for label in y]."
+        ) from error
+    except ValueError as error:
+        raise DataError(f"y cannot be used: {error}") from error
+    return classes, codes
+
+
+def as_numbers(targets: NDArray[Any], classifier: str) -> Floats:
+    """The numbers that targets are; DataError, which names the ``classifier``, for labels."""
+    try:
+        return targets.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"y must hold numbers, and {error}. For labels of other kinds use {classifier}."
+        ) from error
+
+
+def by_name(given: Any) -> Any:
+    """A mapping from labels of any type by the names of these; anything else as it is."""
+    return {str(key): it for key, it in given.items()} if isinstance(given, Mapping) else given
+
+
+class TextEstimator(PartsEstimator):
+    """A scikit-learn estimator on texts, whose parameters are the settings of a training."""
+
+    tokenizer: Any
 
     def _train(
         self,

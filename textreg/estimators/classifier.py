@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from textreg.errors import DataError, UsageError
-from textreg.estimators.base import TextEstimator
+from textreg.estimators.base import TextEstimator, by_name, coded
 from textreg.estimators.labelsets import NEVER, LabelSets, label_sets
 from textreg.tasks import Classification, check_classes
 
@@ -276,33 +275,20 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         ConvergenceWarning
             If the final fit does not reach ``tol``.
         """
-        by_name: dict[str, Any] = {
-            name: {str(key): it for key, it in value.items()}
-            for name in ("class_weight", "threshold")
-            if isinstance(value := getattr(self, name), Mapping)
-        }
+        changes = {name: by_name(getattr(self, name)) for name in ("class_weight", "threshold")}
         several = label_sets(y)
         if several is not None:
-            return self._fit_sets(X, several, sample_weight, unlabeled, group_of, time_of, by_name)
-        texts, labels, weights = self._checked(X, y, sample_weight)
-        try:
-            with np.errstate(invalid="ignore"):  # a float beyond the integers is no class, it finds
-                check_classification_targets(labels)
-            classes, codes = np.unique(labels, return_inverse=True)
-        except TypeError as error:
-            raise DataError(
-                "the labels in y have no common order: convert them to strings, "
-                "[str(label) for label in y]."
-            ) from error
-        except ValueError as error:
-            raise DataError(f"y cannot be used: {error}") from error
+            return self._fit_sets(X, several, sample_weight, unlabeled, group_of, time_of, changes)
+        texts = self._texts(X)
+        labels, weights = self._checked(len(texts), y, sample_weight, "texts")
+        classes, codes = coded(labels)
         check_classes((classes if weights is None else np.unique(labels[weights > 0])).tolist())
         names = [str(label) for label in classes.tolist()]
         rare, unknown = (
             _as_class(name, getattr(self, name), classes) for name in ("rare_label", "unknown")
         )
         self._train(
-            texts, [names[c] for c in codes], weights, unlabeled, group_of, time_of, **by_name
+            texts, [names[c] for c in codes], weights, unlabeled, group_of, time_of, **changes
         )
         kept = self._keep(classes, rare)
         answers = np.concatenate([kept, unknown])  # of the codes of the model
@@ -329,7 +315,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         unlabeled: Iterable[Document] | None,
         group_of: Iterable[Any] | None,
         time_of: Iterable[Any] | None,
-        by_name: dict[str, Any],
+        changes: dict[str, Any],
     ) -> Self:
         """Train a model of several labels for each text."""
         if several.indicator and self.rare_label is not None:
@@ -341,9 +327,12 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         if self.rare_label is not None:
             rare = _as_class("rare_label", self.rare_label, several.classes)
         # The rows of a table stand for their sets, to be checked as any y is.
-        texts, rows, weights = self._checked(X, np.arange(len(several.sets)), sample_weight)
+        texts = self._texts(X)
+        rows, weights = self._checked(
+            len(texts), np.arange(len(several.sets)), sample_weight, "texts"
+        )
         sets = [several.sets[row] for row in rows.tolist()]
-        self._train(texts, sets, weights, unlabeled, group_of, time_of, **by_name)
+        self._train(texts, sets, weights, unlabeled, group_of, time_of, **changes)
         self._keep(several.classes, rare)
         if several.indicator:
             self.classes_ = several.classes

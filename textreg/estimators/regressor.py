@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from textreg.errors import DataError
-from textreg.estimators.base import TextEstimator
+from textreg.estimators.base import TextEstimator, as_numbers
 from textreg.tasks import Regression
 
 if TYPE_CHECKING:
@@ -228,13 +227,9 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         ConvergenceWarning
             If the final fit does not reach ``tol``.
         """
-        texts, targets, weights = self._checked(X, y, sample_weight)
-        try:
-            numbers = targets.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise DataError(
-                f"y must hold numbers, and {error}. For labels of other kinds use TextClassifier."
-            ) from error
+        texts = self._texts(X)
+        targets, weights = self._checked(len(texts), y, sample_weight, "texts")
+        numbers = as_numbers(targets, "TextClassifier")
         labels = [repr(number) for number in numbers.tolist()]
         self._train(
             texts,

@@ -52,6 +52,7 @@ class Prepared:
     settings: TrainingSettings
     row_factors: Floats | None = None
     unlabeled: int = 0
+    fit_intercept: bool = True
 
     def problem(self, rows: NDArray[np.intp], tol: float) -> Problem:
         """The fit of some documents, with the ``y`` of the first weight vector."""
@@ -81,6 +82,7 @@ class Prepared:
             graph=None if graph is None else graph.widened(columns),
             tol=tol,
             max_iter=settings.max_iter,
+            fit_intercept=self.fit_intercept,
         )
         # Computed once here: all weight vectors and threads share them.
         _ = problem.X_csc, problem.groups and problem.groups.merged
@@ -196,7 +198,7 @@ def prepare(
         X=X,
         task=task,
         y=y,
-        sample_weight=weights * _factor_of(task, y, factors),
+        sample_weight=weights * factor_of(task, y, factors),
         own_weight=weights,
         settings=settings,
         row_factors=row_factors,
@@ -204,12 +206,12 @@ def prepare(
     )
 
 
-def _factor_of(task: Task, y: Targets, factors: Floats) -> Floats:
+def factor_of(task: Task, y: Targets, factors: Floats) -> Floats:
     """(n,) the factor of every document; 1 for those that are only measured."""
     known = task.known(y)
-    factor_of = np.ones(len(known))
-    factor_of[known] = factors[task.strata(y[known])[0]]
-    return factor_of
+    own = np.ones(len(known))
+    own[known] = factors[task.strata(y[known])[0]]
+    return own
 
 
 def _weights(corpus: Corpus) -> Floats:

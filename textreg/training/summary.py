@@ -29,7 +29,6 @@ from textreg.model.summary import (
 )
 from textreg.records import SelectionReport, Unsmoothed
 from textreg.training.search.choice import choose, costs
-from textreg.training.search.splitting import split_by
 
 if TYPE_CHECKING:
     from textreg.model.regularization_path import SolutionPath
@@ -143,8 +142,8 @@ def _of_graph(fit: FinalFit) -> GraphSummary | None:
 def _split(context: SearchContext) -> SplitSummary:
     settings = context.settings
     kind = "dev" if settings.dev is not None else "cv" if settings.cv is not None else "holdout"
-    by = split_by(context.documents.corpus)
-    return SplitSummary(kind=kind, parts=len(context.documents.splits), seed=settings.seed, by=by)
+    documents = context.documents
+    return SplitSummary(kind=kind, parts=len(documents.splits), seed=settings.seed, by=documents.by)
 
 
 def _choice(settings: TrainingSettings, best: MeasuredSetting) -> ChoiceSummary:

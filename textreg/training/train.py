@@ -172,7 +172,7 @@ def train_corpus(
     if not settings.vectorizer.strip_html:
         warn_of_html(corpus)
     splits = splits_of(corpus, target, settings)
-    documents = SplitCorpus(corpus, target, splits, training.rare, training.weighed(splits))
+    documents = SplitCorpus(target, splits, training.rare, training.weighed(splits), corpus=corpus)
     context = SearchContext(documents, settings, features, journal_of(corpus, settings))
     address = settings.tuning.address if documents.splits else None
     with connected(address, settings.reg) as cluster, limited(work.deadline, seconds):

@@ -15,7 +15,7 @@ from textreg.training.search.documents import (
     DocumentCache,
     FeatureValues,
     PreparedFolds,
-    SplitCorpus,
+    SplitDocuments,
 )
 from textreg.training.search.journal import Journal, digest_of
 from textreg.training.search.selection import MeasuredSetting, Measuring, grid_of, measure_grid
@@ -67,7 +67,7 @@ class SearchContext:
 
     def __init__(
         self,
-        documents: SplitCorpus,
+        documents: SplitDocuments,
         settings: TrainingSettings,
         features: Features | None = None,
         journal: Journal | None = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from textreg.tasks import Target
 from textreg.training.posing import Aside
 from textreg.training.prepare import Prepared, make_features, prepare
 from textreg.training.search.splits import Split
+from textreg.training.search.splitting import split_by
 from textreg.training.search.trials import Fold
 from textreg.training.settings import TrainingSettings
 
@@ -25,18 +27,43 @@ FeatureValues = tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class SplitCorpus:
-    """A corpus with its targets and its splits.
+class SplitDocuments(ABC):
+    """Documents with their targets and their splits: what a search fits and measures.
 
     rare: the labels that were left out or joined, and their numbers of documents. aside: documents
-    of the unknown label, if there are some.
+    of the unknown label, if there are some. by: what the splits follow, as of :func:`split_by`.
     """
 
-    corpus: Corpus
     target: Target
     splits: Sequence[Split]
     rare: Mapping[str, int] = field(default_factory=dict)
     aside: Aside | None = None
+
+    @property
+    def by(self) -> str | None:
+        return None
+
+    @abstractmethod
+    def prepare(self, settings: TrainingSettings, made: dict[Any, Features]) -> Prepared:
+        """The documents as numbers; ``made`` holds the features made last, if there are any."""
+
+
+@dataclass(frozen=True, eq=False)
+class SplitCorpus(SplitDocuments):
+    """Texts, whose features are made once for every setting of tokenizer and vectorizer."""
+
+    corpus: Corpus = field(kw_only=True)
+
+    @property
+    def by(self) -> str | None:
+        return split_by(self.corpus)
+
+    def prepare(self, settings: TrainingSettings, made: dict[Any, Features]) -> Prepared:
+        key = settings.tokenizer, settings.vectorizer
+        if key not in made:
+            made.clear()
+            made[key] = make_features(self.corpus, settings)
+        return prepare(self.corpus, self.target, settings, made[key])
 
 
 class PreparedFolds(NamedTuple):
@@ -53,8 +80,7 @@ class PreparedFolds(NamedTuple):
 class DocumentCache:
     """Prepares documents for the settings of a search, and keeps those used last and the best.
 
-    Features are made once for every setting of tokenizer and vectorizer, groups and graphs once for
-    every setting of theirs.
+    Groups and graphs are made once for every setting of theirs.
 
     Attributes
     ----------
@@ -63,7 +89,10 @@ class DocumentCache:
     """
 
     def __init__(
-        self, documents: SplitCorpus, settings: TrainingSettings, features: Features | None = None
+        self,
+        documents: SplitDocuments,
+        settings: TrainingSettings,
+        features: Features | None = None,
     ) -> None:
         self.best: FeatureValues | None = None
         self._documents = documents
@@ -89,11 +118,7 @@ class DocumentCache:
         self._features.clear()
 
     def _prepare(self, settings: TrainingSettings) -> PreparedFolds:
-        corpus, target = self._documents.corpus, self._documents.target
-        key = settings.tokenizer, settings.vectorizer
-        if key not in self._features:
-            self._features = {key: make_features(corpus, settings)}
-        data = prepare(corpus, target, settings, self._features[key])
+        data = self._documents.prepare(settings, self._features)
         began = time.perf_counter()
         folds = [data.fold(split) for split in self._documents.splits]
         return PreparedFolds(data, folds, (time.perf_counter() - began) / max(1, len(folds)))

@@ -1,0 +1,268 @@
+"""What the linear estimators share: matrices in, a fit with its certificate, coefficients out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import check_cv
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted
+
+from textreg.errors import ConvergenceWarning, DataError, UsageError
+from textreg.estimators.base import PartsEstimator
+from textreg.estimators.structure import (
+    ColumnNames,
+    GivenGraph,
+    GivenGroups,
+    graph_builder,
+    groups_builder,
+)
+from textreg.estimators.textmatrix import TextMatrix
+from textreg.records import Design
+from textreg.training.fitting import FinalFit, fit_best
+from textreg.training.matrix import SplitMatrix
+from textreg.training.regularization_path import fit_path, path_parameter
+from textreg.training.running import Work
+from textreg.training.search.context import SearchContext
+from textreg.training.search.searching import SearchResult, run_search
+from textreg.training.search.splits import Split
+from textreg.training.settings import TrainingSettings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+    from typing_extensions import Self
+
+    from textreg.records import Floats, Tokens
+    from textreg.tasks import Target, Task
+
+NOT_SETTINGS = ("cv", "fit_intercept")
+"""Parameters of the estimators that are no settings of a training."""
+
+
+class Rows(NamedTuple):
+    """Rows to fit: X (n, p), the names of its columns, and its tokens if it comes from texts."""
+
+    X: csr_array
+    names: Sequence[str]
+    tokens: Tokens | None
+
+
+class LinearEstimator(PartsEstimator):
+    """A linear model of any matrix. A subclass poses the task that its targets are."""
+
+    groups: Any
+    graph: Any
+    cv: Any
+    path: bool
+    jobs: int
+    fit_intercept: bool
+    coef_: Any
+    intercept_: Any
+
+    def _rows(self, X: Any) -> Rows:
+        """The rows to fit, checked; their columns are counted and named."""
+        tokens = X.tokens if isinstance(X, TextMatrix) else None
+        matrix = Design(validated(self, X, reset=True)).X
+        names = getattr(self, "feature_names_in_", None)
+        names = ColumnNames(matrix.shape[1]) if names is None else names.tolist()
+        return Rows(matrix, names, tokens)
+
+    def _fit(
+        self,
+        rows: Rows,
+        target: Target,
+        weights: Floats | None,
+        group_of: Iterable[Any] | None,
+        **changes: Any,
+    ) -> FinalFit:
+        """Search what is to be searched, and fit; the attributes of the fit are set."""
+        settings = self._settings(target.task, rows.names, changes)
+        _check_tokens(settings, rows)
+        weights = np.ones(rows.X.shape[0]) if weights is None else weights
+        if not weights.any():
+            raise DataError(
+                "every row has the weight 0, so there is nothing to learn from: give some a weight "
+                "above zero, or leave sample_weight out."
+            )
+        if settings.path:
+            path_parameter(settings.reg)  # refused before long work
+        measures = settings.searches or settings.path
+        documents = SplitMatrix(
+            target,
+            self._splits(rows.X, target, weights, group_of) if measures else [],
+            X=rows.X,
+            names=rows.names,
+            sample_weight=weights,
+            tokens=rows.tokens,
+            fit_intercept=self.fit_intercept,
+        )
+        context = SearchContext(documents, settings)
+        work = Work(self.jobs, partial=False)
+        result = run_search(context, work)
+        fit = fit_best(context, result, work)
+        if settings.path:
+            self.path_ = fit_path(fit, metric=context.metric, work=work)
+        self._keep(fit, result)
+        _warn_unless_converged(fit, settings)
+        return fit
+
+    def _keep(self, fit: FinalFit, result: SearchResult) -> None:
+        """Set the attributes that every fit has."""
+        self.reg_ = fit.regularizer
+        self.n_iter_ = fit.fitted.iterations
+        self.dual_gap_ = fit.fitted.gap
+        if result.measured:
+            every = result.measured
+            self.cv_results_ = {
+                "params": [one.regularizer.params() for one in every],
+                "nonzero": np.array([one.nonzero for one in every]),
+                **{
+                    name: np.array([one.metrics[name] for one in every])
+                    for name in every[0].metrics
+                },
+            }
+
+    def _settings(
+        self, task: Task, names: Sequence[str], changes: dict[str, Any]
+    ) -> TrainingSettings:
+        """The parameters as settings of a training, checked."""
+        params = {**self.get_params(deep=False), **changes}
+        params["groups"] = groups_builder(self.groups, names)
+        params["graph"] = graph_builder(self.graph, len(names))
+        for name in NOT_SETTINGS:
+            del params[name]
+        if not isinstance(self.fit_intercept, (bool, np.bool_)):
+            raise UsageError(f"fit_intercept must be True or False, not {self.fit_intercept!r}.")
+        settings = TrainingSettings.from_options(**params, task=task.name, prune=0.0)
+        task.check_options(settings)
+        return settings
+
+    def _splits(
+        self, X: csr_array, target: Target, weights: Floats, group_of: Iterable[Any] | None
+    ) -> list[Split]:
+        """The splits of ``cv``; DataError where there is nothing to fit in one."""
+        cv = _fitting_folds(target) if self.cv is None else self.cv
+        splitter = check_cv(cv, target.y, classifier=is_classifier(self))
+        groups = None if group_of is None else np.asarray(list(group_of))
+        splits = [
+            Split(_ascending(train), _ascending(held))
+            for train, held in splitter.split(X, target.y, groups)
+        ]
+        for number, (train, _) in enumerate(splits, 1):
+            some = weights[train] > 0.0
+            if not some.any():
+                raise DataError(f"split {number} of cv has no row to fit with a weight above 0.")
+            labels = target.task.labels
+            if target.task.joint and len(np.unique(target.y[train][some])) < len(labels):
+                raise DataError(
+                    f"split {number} of cv has no row to fit of one of the {len(labels)} classes, "
+                    "which softmax fits together: give more rows of it, fewer parts (cv), or leave "
+                    "out multiclass."
+                )
+        return splits
+
+    def _table(self, X: Any) -> Floats:
+        """(n, k) the scores of rows by every weight vector."""
+        check_is_fitted(self)
+        X = validated(self, X, reset=False)
+        coef = self.coef_ if self.coef_.ndim == 2 else self.coef_[None]
+        table: Floats = safe_sparse_dot(X, coef.T, dense_output=True) + self.intercept_
+        return table
+
+    def sparsify(self) -> Self:
+        """Keep ``coef_`` as a sparse matrix, which needs less memory where few are not zero.
+
+        Returns
+        -------
+        self
+            The estimator itself.
+        """
+        from scipy.sparse import csr_array
+
+        check_is_fitted(self)
+        self.coef_ = csr_array(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Keep ``coef_`` as an array again, as ``fit`` leaves it.
+
+        Returns
+        -------
+        self
+            The estimator itself.
+        """
+        check_is_fitted(self)
+        if hasattr(self.coef_, "toarray"):
+            self.coef_ = self.coef_.toarray()
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def validated(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as a matrix of finite numbers, its columns counted and named, or compared if not ``reset``.
+
+    Raises ValueError in the words of scikit-learn.
+    """
+    options = {"accept_sparse": "csr", "dtype": np.float64, "reset": reset}
+    try:
+        from sklearn.utils.validation import validate_data
+    except ImportError:  # before scikit-learn 1.6
+        return estimator._validate_data(X, **options)
+    return validate_data(estimator, X, **options)
+
+
+def _check_tokens(settings: TrainingSettings, rows: Rows) -> None:
+    """UsageError for groups or links of texts where X knows of none, or of other ones."""
+    (n, p), tokens = rows.X.shape, rows.tokens
+    for name, builder in {"groups": settings.groups, "graph": settings.graph}.items():
+        if builder is None or isinstance(builder, (GivenGroups, GivenGraph)):
+            continue
+        if tokens is None:
+            raise UsageError(
+                f"{settings.reg.label()} takes its {name} from texts ({builder.label()}), and X "
+                "has numbers alone: fit on what TextVectorizer.fit_transform returns, with no step "
+                f"between that changes it, or give the {name} of the columns of X ({name}=)."
+            )
+        if tokens.n_documents != n or len(tokens.vocabulary) > p:
+            raise UsageError(
+                f"X has the shape {(n, p)}, and its texts are of {tokens.n_documents:,} rows and "
+                f"{len(tokens.vocabulary):,} columns: it was changed after "
+                "TextVectorizer.fit_transform returned it."
+            )
+
+
+def _fitting_folds(target: Target) -> int:
+    """How many parts to cut rows into: 5, or as many as each class has rows, but 2 at least."""
+    y = target.y
+    least = np.bincount(y.astype(np.int64)).min() if target.task.labels and y.ndim == 1 else len(y)
+    return max(2, min(5, int(least)))
+
+
+def _ascending(given: Any) -> NDArray[np.intp]:
+    """The rows of one side of a split, ascending."""
+    rows = np.asarray(given)
+    return np.flatnonzero(rows) if rows.dtype.kind == "b" else np.sort(rows)
+
+
+def _warn_unless_converged(fit: FinalFit, settings: TrainingSettings) -> None:
+    """Warn of a fit that ended before its tolerance."""
+    fitted = fit.fitted
+    if fitted.converged:
+        return
+    gap = "no bound" if np.isnan(fitted.gap) else f"a relative gap of {fitted.gap:.1e}"
+    warnings.warn(
+        f"{fit.regularizer.label()} stopped before its tolerance: {gap}, where {settings.tol:g} "
+        f"was asked for (tol), after {fitted.iterations:,} iterations. Larger penalty strengths, "
+        "more iterations (max_iter), or columns of one scale make it easier.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,169 @@
+"""What is known of the columns of a matrix, as a program gives it: groups and links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from textreg.errors import RecordError, UsageError, did_you_mean
+from textreg.kinds import GraphBuilder, GroupBuilder
+from textreg.records import Graph, Groups
+from textreg.structure.grouping import LazyNames
+
+if TYPE_CHECKING:
+    from textreg.records import Int64s, Tokens
+
+
+class ColumnNames(LazyNames):
+    """``x0``, ``x1`` and so on, which scikit-learn calls the columns of a matrix without names."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def name(self, group: int) -> str:
+        return f"x{group}"
+
+
+class GivenGroups(GroupBuilder):
+    """Groups that are there already: no documents change them."""
+
+    name = "given"
+
+    def __init__(self, groups: Groups) -> None:
+        super().__init__()
+        self.__dict__["groups"] = groups
+
+    def build(self, tokens: Tokens) -> Groups:
+        """The groups."""
+        groups: Groups = self.__dict__["groups"]
+        return groups
+
+
+class GivenGraph(GraphBuilder):
+    """A graph that is there already: no documents change it."""
+
+    name = "given"
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__()
+        self.__dict__["graph"] = graph
+
+    def build(self, tokens: Tokens) -> Graph:
+        """The graph."""
+        graph: Graph = self.__dict__["graph"]
+        return graph
+
+
+def groups_builder(given: Any, names: Sequence[str]) -> Any:
+    """What builds the groups that a program gives, over columns of these names.
+
+    given: a builder of groups or its name, which stays as it is; Groups; lists of columns, by their
+    numbers, names, or as slices; or a matrix of groups by columns, nonzero where a column belongs
+    to a group. Raises UsageError or RecordError for anything else.
+    """
+    if given is None or isinstance(given, (str, GroupBuilder)):
+        return given
+    if isinstance(given, type) and issubclass(given, GroupBuilder):
+        return given
+    if isinstance(given, Groups):
+        _check_width("groups", given.n_features, len(names))
+        return GivenGroups(given)
+    if getattr(given, "ndim", 1) == 2:
+        return GivenGroups(_groups_of_matrix(given, len(names)))
+    if not isinstance(given, Iterable) or isinstance(given, (bytes, dict)):
+        raise UsageError(
+            f"groups must be Groups, lists of columns, or a matrix of groups by columns, not "
+            f"{given!r:.60}."
+        )
+    listed = list(given)
+    if listed and all(isinstance(one, GroupBuilder) for one in listed):
+        return listed  # to be joined
+    number_of = None if isinstance(names, ColumnNames) else {x: j for j, x in enumerate(names)}
+    members = [
+        _columns(one, f"groups[{at}]", number_of, len(names)) for at, one in enumerate(listed)
+    ]
+    indptr = np.cumsum([0, *map(len, members)])
+    indices = np.concatenate([np.zeros(0, dtype=np.int64), *members])
+    return GivenGroups(Groups(indptr, indices, np.ones(len(members)), len(names)))
+
+
+def graph_builder(given: Any, width: int) -> Any:
+    """What builds the graph that a program gives, over ``width`` columns.
+
+    given: a builder of graphs or its name, which stays as it is; a Graph; or a square matrix of the
+    weights of links. Raises RecordError for another shape, or wrong weights.
+    """
+    if given is None or isinstance(given, (str, GraphBuilder)):
+        return given
+    if isinstance(given, type) and issubclass(given, GraphBuilder):
+        return given
+    graph = given if isinstance(given, Graph) else Graph(given)
+    _check_width("graph", graph.n_features, width)
+    return GivenGraph(graph)
+
+
+def _columns(given: Any, what: str, number_of: dict[str, int] | None, width: int) -> Int64s:
+    """The numbers of the columns of one group, sorted, each once."""
+    if isinstance(given, slice):
+        return np.arange(width)[given]
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise UsageError(
+            f"{what} is {given!r:.60}, and a group is a list of columns: write [{given!r:.60}]."
+        )
+    columns = []
+    for one in given:
+        if not isinstance(one, str):
+            columns.append(one)
+        elif number_of is None:
+            raise UsageError(
+                f"{what} names the column '{one}', but X has no names: fit on a data frame, or "
+                "give the numbers of columns."
+            )
+        elif one not in number_of:
+            raise UsageError(
+                f"{what} names the column '{one}', which X does not have."
+                f"{did_you_mean(one, number_of)}"
+            )
+        else:
+            columns.append(number_of[one])
+    found = np.asarray(columns if columns else np.zeros(0, dtype=np.int64))
+    if found.dtype.kind not in "iu":
+        raise UsageError(f"{what} must hold the numbers or names of columns, not {given!r:.60}.")
+    if len(found) and not 0 <= found.min() <= found.max() < width:
+        wrong = found.min() if found.min() < 0 else found.max()
+        raise UsageError(f"{what} has the column {wrong}, and X has columns 0 to {width - 1}.")
+    return np.unique(found).astype(np.int64)
+
+
+def _groups_of_matrix(given: Any, width: int) -> Groups:
+    """The groups of a matrix of groups by columns."""
+    from textreg.records.matrix import checked_csr
+
+    matrix = checked_csr("groups", given)
+    if matrix.shape[1] != width:
+        hint = ": transpose it" if matrix.shape[0] == width else ""
+        raise RecordError(
+            f"groups is a matrix with the shape {matrix.shape}, and needs a column for each of "
+            f"the {width} columns of X{hint}."
+        )
+    if not np.isin(matrix.data, (0.0, 1.0)).all():
+        raise RecordError(
+            "groups is a matrix with other values than 0 and 1: write 1 where a column belongs to "
+            "a group; for weights of groups give Groups(..., weights=...)."
+        )
+    matrix = matrix.copy()
+    matrix.eliminate_zeros()
+    return Groups(matrix.indptr, matrix.indices, np.ones(matrix.shape[0]), width)
+
+
+def _check_width(name: str, found: int, width: int) -> None:
+    if found != width:
+        raise RecordError(
+            f"{name} is over {found:,} columns, and X has {width:,}: they must be of the same "
+            "matrix."
+        )

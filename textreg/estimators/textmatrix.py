@@ -1,0 +1,101 @@
+"""Rows of features that know the texts they were made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from textreg.errors import UsageError
+from textreg.plugins import calls, registry
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from textreg.kinds import GraphBuilder, GroupBuilder
+    from textreg.records import Graph, Groups, Tokens
+
+
+class TextMatrix(csr_array):  # type: ignore[misc]
+    """A csr_array of documents by features that also knows the sentences of its documents.
+
+    ``TextVectorizer.fit_transform`` makes it. Rows chosen from it, ``X[rows]``, know theirs; the
+    result of any other operation knows none, so that no groups of other rows or columns are ever
+    taken for its own.
+
+    Attributes
+    ----------
+    tokens : Tokens or None
+        The features of every document in reading order, those of the first tokenizer where there
+        are several. None where they are not known.
+    """
+
+    tokens: Tokens | None = None
+
+    @classmethod
+    def of(cls, X: csr_array, tokens: Tokens) -> Self:
+        """The matrix with these tokens; it shares the arrays of ``X``."""
+        matrix: Self = cls(X)
+        matrix.tokens = tokens
+        return matrix
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        if isinstance(key, slice):
+            key = np.arange(self.shape[0])[key]
+        rows = np.asarray(key) if isinstance(key, (list, np.ndarray)) else None
+        if self.tokens is not None and rows is not None and rows.ndim == 1:
+            rows = np.arange(self.shape[0])[rows]  # masks, and numbers from the end
+            found.tokens = self.tokens.select(rows)
+        return found
+
+    def groups(self, builder: str | type[GroupBuilder] | GroupBuilder = "sentences") -> Groups:
+        """Groups of the columns, from the documents of the rows.
+
+        Parameters
+        ----------
+        builder : str, GroupBuilder or class, default "sentences"
+            A group builder, or several in a list.
+
+        Returns
+        -------
+        Groups
+            For ``LinearClassifier(groups=...)``, say.
+
+        Raises
+        ------
+        UsageError
+            If the matrix has no tokens.
+        """
+        groups = calls.build_groups(registry.create("groups", builder), self._known())
+        return groups.widened(self.shape[1])
+
+    def graph(self, builder: str | type[GraphBuilder] | GraphBuilder = "cooccurrence") -> Graph:
+        """A graph of the columns, from the documents of the rows.
+
+        Parameters
+        ----------
+        builder : str, GraphBuilder or class, default "cooccurrence"
+            A graph builder.
+
+        Returns
+        -------
+        Graph
+            For ``LinearClassifier(graph=...)``, say.
+
+        Raises
+        ------
+        UsageError
+            If the matrix has no tokens.
+        """
+        graph = calls.build_graph(registry.create("graph", builder), self._known())
+        return graph.widened(self.shape[1])
+
+    def _known(self) -> Tokens:
+        if self.tokens is None:
+            raise UsageError(
+                "this matrix does not know its texts: take the groups or the graph of what "
+                "TextVectorizer.fit_transform returns, before it is changed."
+            )
+        return self.tokens
