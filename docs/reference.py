@@ -42,7 +42,7 @@ A search tries fractions of a scale: the smallest penalty strength at which all 
 VECTORIZER = Vectorizer.declared()
 SETTINGS_HEAD = """The settings of a training: options of `textreg train` and keywords of `train`,
 the estimators and `compare`. In Python, `dev` and `unlabeled` take a corpus; `class_weight`,
-`threshold` and `search_space` take a mapping; `max_iter` is for Python only.
+`threshold` and `search_space` take a mapping.
 """
 
 TYPES = {bool: "on or off", int: "whole number", float: "number", str: "text"}

@@ -6,6 +6,7 @@ import io
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -183,3 +184,22 @@ def write_atomically(path: Path, data: bytes) -> None:
                 f"{path} cannot be written: {error.strerror or error}.{unchanged} Free some "
                 "space, get permission to write there, or choose another place."
             ) from error
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The contents of a TOML file; UsageError, with its path, if it cannot be read."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
+    try:
+        document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        if isinstance(error, tomllib.TOMLDecodeError):
+            raise UsageError(f"{path} is not TOML: {error}. Mend that place.") from error
+        cause = getattr(error, "strerror", None) or error
+        raise UsageError(
+            f"{path} cannot be read: {cause}. Check the path, and the file."
+        ) from error
+    return document

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+from collections.abc import Sequence
 from typing import Any
 
 # Characters that move a cursor, set colors or change the direction of writing.
@@ -34,3 +36,24 @@ def json_line(document: Any) -> str:
     """A JSON document on one line, in which characters that act on a terminal are escaped."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False)
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def shell_line(words: Sequence[str]) -> str:
+    """A command for a shell, each word quoted if need be.
+
+    Words with characters that act on a terminal are written ``$'\\x1b'``, as bash, zsh and ksh read
+    them.
+    """
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    if word.isprintable():
+        return shlex.quote(word)
+    parts = (
+        one.replace("\\", r"\\").replace("'", r"\'")
+        if one.isprintable()
+        else "".join(f"\\x{byte:02x}" for byte in one.encode("utf-8", "surrogateescape"))
+        for one in word
+    )
+    return f"$'{''.join(parts)}'"

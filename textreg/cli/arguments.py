@@ -13,27 +13,32 @@ class CommandLine(NamedTuple):
     """A command line, scanned once.
 
     words: as given, without ``--debug``. debug: whether that was among them. command: the name of
-    the command, empty if there is none. values: the value of every ``--flag value`` and
-    ``--flag=value``, the last one where a flag is repeated. What follows ``--`` is data.
+    the command, empty if there is none. every: the values of each ``--flag value`` and
+    ``--flag=value``. What follows ``--`` is data.
     """
 
     words: list[str]
     debug: bool
     command: str
-    values: dict[str, str]
+    every: dict[str, list[str]]
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The last value of every flag."""
+        return {flag: values[-1] for flag, values in self.every.items()}
 
 
 def scan(given: Sequence[str]) -> CommandLine:
     """Scan a command line."""
     end = given.index("--") if "--" in given else len(given)
     options = [word for word in given[:end] if word != "--debug"]
-    values: dict[str, str] = {}
+    every: dict[str, list[str]] = {}
     for at, word in enumerate(options):
         name, equals, value = word.partition("=")
         if name.startswith("--") and (equals or at + 1 < len(options)):
-            values[name] = value if equals else options[at + 1]
+            every.setdefault(name, []).append(value if equals else options[at + 1])
     words = [*options, *given[end:]]
-    return CommandLine(words, len(options) < end, _command(options), values)
+    return CommandLine(words, len(options) < end, _command(options), every)
 
 
 def _command(options: Sequence[str]) -> str:

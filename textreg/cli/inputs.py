@@ -22,6 +22,7 @@ _COLUMNS = {
     "group": "Column of the documents' groups, such as authors. Groups are held out as a whole.",
     "time": "Column of the documents' times. The latest documents are held out.",
 }
+MAX_SKIPPED = 0.05
 TRAINING = ("weight", "group", "time")
 """Columns that only training uses."""
 
@@ -69,6 +70,14 @@ class Reading(NamedTuple):
     def of(self, task: Task | type[Task] | None) -> Reading:
         """How to read the documents of a task; None where these tell it."""
         return self._replace(multilabel=task is not None and task.multilabel)
+
+    def kept(self, corpus: Corpus) -> dict[str, Any]:
+        """The options for reading that a model keeps: those given, and the columns of a corpus."""
+        given = {key: value for key, value in self._asdict().items() if value not in (None, ())}
+        usual = {"on_error": "stop", "max_skipped": MAX_SKIPPED}
+        own = {key: value for key, value in given.items() if value != usual.get(key)}
+        own.pop("multilabel", None)  # of the task
+        return {**{f"{role}_col": name for role, name in corpus.column_names.items()}, **own}
 
     def training(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
         """Read documents for training: texts, labels, weights, groups and times."""
@@ -162,7 +171,7 @@ def reading(*columns: str, answers: bool = False, stops: bool = True) -> Callabl
                 "--max-skipped",
                 type=_MaxSkipped(),
                 metavar="N|P%",
-                default="5%",
+                default=f"{100 * MAX_SKIPPED:g}%",
                 show_default=True,
                 help="With --on-error skip: the most rows to leave out, a number or a share.",
             )

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from textreg.cli.arguments import CommandLine, scan
 from textreg.cli.shared import Command, refuse_repeated
 from textreg.features.vectorize import Vectorizer
 from textreg.params import AUTO, Param, Parametrized
@@ -39,12 +40,24 @@ class PartsCommand(Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not ctx.resilient_parsing:
             refuse_repeated(self, ctx, args)  # --reg before the options that depend on it
-        if journal := ctx.obj.values.get("--resume"):
+        line = scan(args)
+        values = line.values
+        if not ctx.resilient_parsing:
+            values = {**self.beneath(ctx, line), **values}
+        if journal := values.get("--resume"):
             from textreg.training.search.journal import check_files
 
             check_files(journal)  # before any plugin file runs, which the options depend on
-        ctx.meta[_SECTIONS] = _sections(ctx.obj.values, self.defaults)
+        ctx.meta[_SECTIONS] = _sections(values, self.defaults)
+        self.parts_chosen(ctx)
         return super().parse_args(ctx, args)
+
+    def beneath(self, ctx: click.Context, line: CommandLine) -> dict[str, str]:
+        """Values of options that are given elsewhere than on the command line, by their flags."""
+        return {}
+
+    def parts_chosen(self, ctx: click.Context) -> None:
+        """Called when the parts, and so the options, are known, before these are parsed."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         added = [option for _, options in ctx.meta.get(_SECTIONS, ()) for option in options]
@@ -86,7 +99,7 @@ def _options(
     """The options of a part, including those of a choice, such as a solver."""
     given = {}
     for name in part.declared():
-        flag = _flag(f"{prefix}_{name}")
+        flag = flag_of(f"{prefix}_{name}")
         if flag in values:
             given[name] = values[flag]
     made = []
@@ -102,7 +115,7 @@ def option_of(key: str, declared: Param, default: Any = None) -> tuple[list[str]
     key: its keyword in Python. default: the value without the option.
     """
     key = key.strip("_")
-    flag = _flag(key)
+    flag = flag_of(key)
     attributes: dict[str, Any] = {"default": default, "help": _help(declared, default)}
     if declared.type is bool:
         return [f"{flag}/--no-{flag[2:]}", key], attributes
@@ -116,7 +129,7 @@ def option_of(key: str, declared: Param, default: Any = None) -> tuple[list[str]
     return [flag, key], attributes
 
 
-def _flag(key: str) -> str:
+def flag_of(key: str) -> str:
     """The flag of a keyword."""
     return f"--{key.strip('_').replace('_', '-')}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -18,7 +18,16 @@ from textreg.model.saved_tokenizer import TokenizerOrigin, missing_tokenizer
 from textreg.model.storage import load_model
 from textreg.model.summary import PartOrigin
 from textreg.plugins.joining import joint_names
-from textreg.terminal import single_line, visible
+from textreg.terminal import shell_line, single_line, visible
+
+
+class What(NamedTuple):
+    """What to show in place of everything."""
+
+    path: bool
+    plot: str | None
+    digest: bool
+    command: bool
 
 
 @click.command(cls=shared.Command, name="show")
@@ -31,26 +40,31 @@ from textreg.terminal import single_line, visible
     show_default=True,
     help="Number of features to show for each label.",
 )
-@click.option(
-    "--path", "with_path", is_flag=True, help="Show the regularization path: see train --path."
-)
-@click.option(
-    "--plot", metavar="FILE", help="Plot the path, metric against features, as .svg or .png."
-)
-@click.option(
-    "--digest",
-    is_flag=True,
-    help="Print the SHA-256 digest of the file and nothing else, as sha256sum does.",
+@shared.gathered(
+    What,
+    "what",
+    click.option("--path", is_flag=True, help="Show the regularization path: see train --path."),
+    click.option(
+        "--plot", metavar="FILE", help="Plot the path, metric against features, as .svg or .png."
+    ),
+    click.option(
+        "--digest",
+        is_flag=True,
+        help="Print the SHA-256 digest of the file and nothing else, as sha256sum does.",
+    ),
+    click.option(
+        "--command",
+        is_flag=True,
+        help="Print the command that made the model and nothing else: see also train --like.",
+    ),
 )
 @shared.as_json
-def command(
-    model: str, top: int, with_path: bool, plot: str | None, digest: bool, as_json: bool
-) -> None:
+def command(model: str, top: int, what: What, as_json: bool) -> None:
     """Show the settings of a model, its size, and the features that support each label most.
 
     With --path, show the models along its regularization path instead, and which one was chosen.
     """
-    if digest:
+    if what.digest:
         found = file_digest(Path(model))
         if as_json:
             print_json({"model": model, "sha256": found})
@@ -58,8 +72,11 @@ def command(
             click.echo(f"{found}  {model}")
         return
     loaded = load_model(model, tokenizer=False)
-    if with_path or plot:
-        _show_path(loaded, model, plot, as_json)
+    if what.command:
+        _show_command(loaded, model, as_json)
+        return
+    if what.path or what.plot:
+        _show_path(loaded, model, what.plot, as_json)
         return
     facts = _facts(loaded, model)
     features = loaded.top_features(top)
@@ -75,6 +92,18 @@ def command(
             print_table([(visible(name), weight) for name, weight in weighted], indent="  ")
         else:
             click.echo("  (no feature supports it)")
+
+
+def _show_command(model: Model, file: str, as_json: bool) -> None:
+    from textreg.report.reproduce import train_command
+
+    words = train_command(model, file)
+    if as_json:
+        print_json({"model": file, "command": words})
+        return
+    if model.summary is not None and model.summary.source is None:
+        click.echo("The model was trained in Python: CORPUS stands for its documents.", err=True)
+    click.echo(shell_line(words))
 
 
 def _show_path(model: Model, file: str, plot: str | None, as_json: bool) -> None:

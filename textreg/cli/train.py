@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,14 +13,18 @@ import click
 
 from textreg.cli import shared
 from textreg.cli.inputs import TRAINING, Reading, reading
-from textreg.cli.options import PartsCommand
 from textreg.cli.output import check_target, print_json, progress_bar
+from textreg.cli.recipes import RecipeCommand, given_by
 from textreg.cli.settings import settings
 from textreg.errors import UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.model.container import is_container
+from textreg.model.summary import SourceSummary
+from textreg.reading.columns import NoColumnsError
+from textreg.records import Corpus
 from textreg.tasks import TASKS
-from textreg.terminal import single_line
+from textreg.terminal import shell_line, single_line
+from textreg.training.recipe import words_of
 from textreg.training.settings import TrainingSettings, declared_settings
 
 
@@ -32,16 +37,27 @@ class TrainOutput(NamedTuple):
     quiet: bool
 
 
-SETTINGS = [
-    name for name in declared_settings() if name not in Vectorizer.declared() and name != "max_iter"
-]
+SETTINGS = [name for name in declared_settings() if name not in Vectorizer.declared()]
 """All settings but those of the features, which PartsCommand adds."""
 
 
-@click.command(cls=PartsCommand, name="train")
+@click.command(cls=RecipeCommand, name="train")
 @click.argument("files", nargs=-1, required=True)
 @reading("label", *TRAINING)
 @settings(*SETTINGS, jobs=-1)
+@click.option(
+    "--config",
+    metavar="FILE",
+    expose_value=False,
+    help='Take options from this TOML file: files = [...], reg = "lasso", reg-l1 = 0.1. Those of '
+    "the command line replace them.",
+)
+@click.option(
+    "--like",
+    metavar="MODEL",
+    help="Train as this model was trained, its search included, on other documents. Options of the "
+    "command line replace its own.",
+)
 @shared.gathered(
     TrainOutput,
     "out",
@@ -57,6 +73,7 @@ SETTINGS = [
 )
 def command(
     files: tuple[str, ...],
+    like: str | None,
     how: Reading,
     dev: tuple[str, ...],
     unlabeled: tuple[str, ...],
@@ -71,6 +88,9 @@ def command(
     Hyperparameters without a value are searched: each setting is measured on held-out documents, or
     on --dev, and the best one is fitted on all documents. Regularizers, tokenizers and other parts
     are plugins (textreg plugins list); the options of the chosen parts are shown below.
+
+    All options may stand in a file (--config), and the model keeps them: textreg show --command
+    prints the command that made it, and --like repeats that on other documents.
     """
     talk = not (out.quiet or out.as_json)
     target = Path(out.output) if out.output else Path(f"{_stem(files[0])}.textreg")
@@ -85,7 +105,7 @@ def command(
 
     how = how.of(None if training.task is None else TASKS[training.task])
     started = time.monotonic()
-    corpus = how.training(files, tell=talk)
+    corpus = how.training(files, tell=talk) if like is None else _read_like(like, how, files, talk)
     if dev:
         training = training.replace(dev=how.training(dev, tell=talk))
     if unlabeled:
@@ -95,6 +115,8 @@ def command(
     with progress_bar(quiet=out.quiet) as progress:
         model = train_corpus(corpus, training, progress, started=started)
     assert model.summary is not None
+    source = SourceSummary(files, dev, unlabeled, how.kept(corpus))
+    model.summary = replace(model.summary, source=source)
     model.seconds = {"read": seconds, **model.seconds}
     model.save(target)
 
@@ -119,6 +141,32 @@ def command(
             "strengths select more features; or the texts may not tell the labels apart.",
             err=True,
         )
+
+
+def _read_like(like: str, how: Reading, files: Sequence[str], tell: bool) -> Corpus:
+    """Read documents for a training like that of a model, from columns of the same names.
+
+    A file without columns is read as it is, unless some were named on the command line. UsageError
+    as for :meth:`Reading.training`; it says which columns come from the model.
+    """
+    given = given_by(click.get_current_context(), like)
+    if tell:
+        click.echo(f"like {like}: {shell_line(words_of(given)) or 'all defaults'}")
+    theirs = {"text_col", "label_col"} & given.keys()
+    try:
+        return how.training(files, tell=tell)
+    except NoColumnsError:
+        if not theirs or "-" in files:
+            raise
+        none: dict[str, Any] = dict.fromkeys(theirs)
+        return how._replace(**none).training(files, tell=tell)
+    except UsageError as error:
+        if not theirs:
+            raise
+        flags = " and ".join(f"--{key.replace('_', '-')}" for key in sorted(theirs))
+        raise UsageError(
+            f"{error} The columns are those of {like}: name others ({flags})."
+        ) from None
 
 
 def _check_outputs(

@@ -130,7 +130,7 @@ def missing_tokenizer(origin: TokenizerOrigin) -> str:
     if origin.sha256:
         if origin.sha256 not in (file.sha256 for file in registry.files()):
             return f"the tokenizer {origin}: {registry.how_to_add(origin)}"
-    elif origin.distribution and not _installed_version(origin.distribution):
+    elif origin.distribution and not installed_version(origin.distribution):
         return f"the tokenizer {origin}, which is not installed: {origin.install_command}"
     return ""
 
@@ -183,7 +183,7 @@ def find_tokenizer(path: Path, origin: TokenizerOrigin) -> Tokenizer:
     return tokenizer
 
 
-def _installed_version(distribution: str) -> str:
+def installed_version(distribution: str) -> str:
     """The installed version of a distribution; empty if it is not installed."""
     try:
         return metadata.version(distribution)
@@ -193,7 +193,7 @@ def _installed_version(distribution: str) -> str:
 
 def _warn_of_another_version(path: Path, origin: TokenizerOrigin) -> None:
     """PluginWarning if another version of a distribution other than textreg is installed."""
-    installed = _installed_version(origin.distribution)
+    installed = installed_version(origin.distribution)
     if origin.version not in ("", installed) and origin.distribution != "textreg":
         warnings.warn(
             f"{path} was made with {origin.distribution} {origin.version}, but {installed} is "

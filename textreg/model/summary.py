@@ -344,6 +344,25 @@ class PartOrigin:
 
 
 @dataclass(frozen=True)
+class SourceSummary:
+    """The files of a training, and how they were read.
+
+    Attributes
+    ----------
+    files, dev, unlabeled : tuple of str
+        Paths as they were given, relative to the folder where the command ran.
+    reading : dict of str to Any
+        Options for reading them, by their names, such as "label_col". Columns that were guessed
+        are among them.
+    """
+
+    files: tuple[str, ...]
+    dev: tuple[str, ...]
+    unlabeled: tuple[str, ...]
+    reading: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class TrainingSummary:
     """How a model was trained.
 
@@ -416,6 +435,11 @@ class TrainingSummary:
         Decision thresholds by label.
     plugins : tuple of PartOrigin
         Origin of the tokenizer, the regularizer, the loss, and the builders of groups and graphs.
+    options : dict of str to Any
+        The settings that were given, as keywords of :func:`textreg.train`, where they differ from
+        the defaults: with them the training, its search included, can be repeated.
+    source : SourceSummary or None
+        The files of a training by ``textreg train``; None for one in Python.
     path : PathSummary or None
         The regularization path, where the model keeps one.
     tip : TipSummary or None
@@ -467,6 +491,8 @@ class TrainingSummary:
     calibration: str | None
     thresholds: dict[str, ThresholdSummary]
     plugins: tuple[PartOrigin, ...]
+    options: dict[str, Any]
+    source: SourceSummary | None = None
     path: PathSummary | None = None
     tip: TipSummary | None = None
     pruned: PruneSummary | None = None

@@ -11,13 +11,13 @@ Where there are two such files, both hold. Nothing that is written there makes t
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from textreg.errors import UsageError, did_you_mean
+from textreg.files import read_toml
 
 NAME = "textreg.toml"
 
@@ -41,17 +41,7 @@ def find_configs() -> list[Config]:
 
 def read_config(path: Path) -> Config:
     """The contents of a file; UsageError, with its path, if it cannot be read or understood."""
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}. Fix it, or move it away.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is not TOML: {error}. Mend that place.") from error
+    document = read_toml(path)
     _refuse_unknown(path, "table", document, ("plugins",))
     plugins = document.get("plugins", {})
     if not isinstance(plugins, dict):

@@ -84,6 +84,10 @@ class Row(NamedTuple):
     record: Mapping[str, Any] = {}
 
 
+class NoColumnsError(UsageError):
+    """A column was asked for of a file that has none."""
+
+
 class TableColumns:
     """Which columns of a table hold the text, the label and so on.
 
@@ -196,10 +200,10 @@ class TableColumns:
         return f"guessed; --label-col takes another, such as {self.others[0]}"
 
     def refuse(self, name: str, format: str) -> None:
-        """Raise UsageError if a column was asked for; the file ``name`` has none."""
+        """Raise NoColumnsError if a column was asked for; the file ``name`` has none."""
         for role, wanted in self.wanted.items():
             if wanted is not None:
-                raise UsageError(
+                raise NoColumnsError(
                     f"{name}: {format} has no columns; leave out --{role}-col {wanted}."
                 )
 

@@ -98,11 +98,13 @@ class CorpusReader:
         mixed = not self.labeled and len({type(label) for label in labels}) > 1
         complete = len(labels) == len(documents) and not mixed
         weights = np.array([row.weight for _, row in documents], dtype=np.float64)
-        columns = {"format": _joined(self.formats)}
+        columns, column_names = {"format": _joined(self.formats)}, {}
         for role in ColumnNames._fields:
-            names = [table.described()[role] for table in self.columns if role in table.chosen]
-            if names and (complete or role != "label"):
-                columns[role] = _joined(names)
+            tables = [table for table in self.columns if role in table.chosen]
+            if tables and (complete or role != "label"):
+                columns[role] = _joined(table.described()[role] for table in tables)
+                if len(names := {table.chosen[role] for table in tables}) == 1:
+                    (column_names[role],) = names
         return Corpus(
             texts=[row.text for _, row in documents],
             labels=labels if complete else None,
@@ -114,6 +116,7 @@ class CorpusReader:
             line_of=np.array([row.line for _, row in documents], dtype=np.int64),
             skipped=self.skipping.taken(len(documents)),
             columns=columns,
+            column_names=column_names,
         )
 
     def _rows(self) -> Iterator[tuple[str, Row | UnusableRow]]:

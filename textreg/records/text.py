@@ -51,6 +51,9 @@ class Corpus:
         The rows of the files that could not be read and were left out.
     columns : dict of str to str
         The format and the columns that were read, for people.
+    column_names : dict of str to str
+        The name of the column of the texts, of the labels and so on, by what it holds, where all
+        files have the same.
 
     Raises
     ------
@@ -75,6 +78,7 @@ class Corpus:
     line_of: Int64s | None = None
     skipped: SkippedRows = field(default_factory=SkippedRows)
     columns: dict[str, str] = field(default_factory=dict)
+    column_names: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if isinstance(self.texts, str) or not hasattr(self.texts, "__len__"):

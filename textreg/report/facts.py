@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from textreg.errors import first_few
 from textreg.plotting.number_format import signed
 from textreg.report.records import Fact
-from textreg.report.reproduce import changed, changed_of
+from textreg.report.reproduce import changed
+from textreg.training.recipe import changed_of
 
 if TYPE_CHECKING:
     from textreg.model.model import Model

@@ -9,12 +9,14 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from textreg.errors import ModelError, PluginError, UsageError
-from textreg.params import Parametrized
+from textreg.model.saved_tokenizer import TokenizerOrigin
+from textreg.model.summary import SourceSummary
 from textreg.plugins import registry
 from textreg.plugins.callables import Unnamed
 from textreg.report.records import Fact
+from textreg.training.recipe import changed_of, words_of
 from textreg.training.search.tuning import Tuning
-from textreg.training.settings import PREFIXES, TrainingSettings
+from textreg.training.settings import PREFIXES, TrainingSettings, declared_settings
 
 if TYPE_CHECKING:
     from textreg.model.model import Model
@@ -112,42 +114,70 @@ def fit_command(model: Model) -> list[str] | None:
     summary = model.summary
     if summary is None or any(isinstance(one.tokenizer, Unnamed) for one in model.encoder.parts):
         return None
-    files = dict.fromkeys(part.file for part in summary.plugins if part.file)
-    words = ["textreg", *(word for file in files for word in ("--plugin", file))]
-    words += ["train", "CORPUS"]
+    options: dict[str, Any] = {}
     for prefix, part in _parts(summary).items():
-        words += [f"--{prefix}", part.name]
-        words += _flags(prefix, changed(summary, PREFIXES[prefix], part.name, part.params))
+        options[prefix] = part.name
+        own = changed(summary, PREFIXES[prefix], part.name, part.params)
+        options |= {f"{prefix}_{key}": value for key, value in own.items()}
     tokenizer, vectorizer = model.encoder.tokenizer, model.encoder.vectorizer
-    words += ["--tokenizer", tokenizer.name]
-    words += _flags("tokenizer", changed_of(tokenizer)) + _flags("", changed_of(vectorizer))
+    options["tokenizer"] = tokenizer.name
+    options |= {f"tokenizer_{key}": value for key, value in changed_of(tokenizer).items()}
+    options |= changed_of(vectorizer)
     usual = TrainingSettings.declared()
     if summary.loss != model.task.default_loss:
-        words += ["--loss", summary.loss]
-    words += _flags("loss", changed(summary, "loss", summary.loss, summary.loss_params))
+        options["loss"] = summary.loss
+    own = changed(summary, "loss", summary.loss, summary.loss_params)
+    options |= {f"loss_{key}": value for key, value in own.items()}
     if not model.task.discrete:  # else the labels tell it
-        words += ["--task", summary.task]
+        options["task"] = summary.task
     if model.task.to_header().get("at_least_one", False):
-        words += ["--at-least-one"]
+        options["at_least_one"] = True
     for key in ("multiclass", "tol"):
         value = getattr(summary, key)
         if value is not None and value != usual[key].default:
-            words += [f"--{key}", _value(value)]
+            options[key] = value
     if summary.rare is not None:
-        words += _flags("", {"min_label": summary.rare.least, "rare_label": summary.rare.label})
+        options |= {"min_label": summary.rare.least, "rare_label": summary.rare.label}
     if summary.unknown is not None:
-        words += _flags("", {"unknown": model.task.unknown, "unknown_rule": summary.unknown.rule})
-    return words + _weight_words(summary.class_weight)
+        options |= {"unknown": model.task.unknown, "unknown_rule": summary.unknown.rule}
+    options["class_weight"] = summary.class_weight
+    return [*_beginning(summary), "CORPUS", *words_of(options)]
 
 
-def _weight_words(weights: str | Mapping[str, float] | None) -> list[str]:
-    """The weights of labels as options."""
-    if weights is None:
-        return []
-    if isinstance(weights, str):
-        return ["--class-weight", weights]
-    pairs = [f"{label}={factor!r}" for label, factor in weights.items()]
-    return [word for pair in pairs for word in ("--class-weight", pair)]
+def train_command(model: Model, saved: str) -> list[str]:
+    """Words of the ``textreg train`` command that made a model, its search included.
+
+    saved: the file of the model. CORPUS stands for the documents of a training in Python. Raises
+    ModelError if the model does not hold its settings, or if its tokenizer is none that a command
+    could name.
+    """
+    summary = _summary(model)
+    for part in model.encoder.parts:
+        origin = TokenizerOrigin.of(part.tokenizer)
+        if origin.source != "plugin":
+            what = "on lists of tokens"
+            if origin.source == "callable":
+                what = f"with the tokenizer '{origin.name}', a callable of its program"
+            raise ModelError(f"no command can make this model: it was trained in Python {what}.")
+    source = summary.source or SourceSummary(("CORPUS",), (), (), {})
+    # A name that begins with - would be an option.
+    files = [f"./{path}" if path[:1] == "-" != path else path for path in source.files]
+    more = {"dev": source.dev, "unlabeled": source.unlabeled}
+    order = [*declared_settings()]
+    named = sorted(summary.options, key=lambda key: (order.index(_owner(key)), key))
+    options = {**source.reading, **more, **{key: summary.options[key] for key in named}}
+    return [*_beginning(summary), *files, *words_of(options), "-o", saved]
+
+
+def _owner(key: str) -> str:
+    """The setting that an option is of: of a part's parameter, the one that names the part."""
+    return key if key in declared_settings() else key.partition("_")[0]
+
+
+def _beginning(summary: TrainingSummary) -> list[str]:
+    """The words before the corpus, with the plugins that are files."""
+    files = dict.fromkeys(part.file for part in summary.plugins if part.file)
+    return ["textreg", *(word for file in files for word in ("--plugin", file)), "train"]
 
 
 def changed(
@@ -160,28 +190,6 @@ def changed(
         return dict(params)
     defaults = {key: param.default for key, param in part.declared(**params).items()}
     return {key: value for key, value in params.items() if value != defaults.get(key, value)}
-
-
-def changed_of(part: Parametrized) -> dict[str, Any]:
-    """The same of an instance."""
-    declared = part.declared(**part.params())
-    return {key: value for key, value in part.params().items() if value != declared[key].default}
-
-
-def _flags(prefix: str, params: Mapping[str, Any]) -> list[str]:
-    words = []
-    for key, value in params.items():
-        name = (f"{prefix}_{key}" if prefix else key).replace("_", "-")
-        if isinstance(value, bool):
-            words.append(f"--{name}" if value else f"--no-{name}")
-        elif value is not None:
-            words += [f"--{name}", _value(value)]
-    return words
-
-
-def _value(value: Any) -> str:
-    """A value as text; numbers with all digits, so that they are read back unchanged."""
-    return repr(value) if isinstance(value, float) else str(value)
 
 
 def versions() -> tuple[Fact, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,8 +47,9 @@ def training_summary(
     result: SearchResult,
     fit: FinalFit,
     path: SolutionPath | None,
+    options: dict[str, Any],
 ) -> TrainingSummary:
-    """The summary of a search and its final fit."""
+    """The summary of a search and its final fit; ``options`` are those that were given."""
     settings, task = context.settings, context.documents.target.task
     problem, fitted, best = fit.problems.problem, fit.fitted, fit.best
     weight, rules = settings.class_weight, settings.threshold or {}
@@ -93,6 +94,7 @@ def training_summary(
             for label, threshold in fit.learned.thresholds.items()
         },
         plugins=tuple(PartOrigin(**origin) for origin in settings.plugins()),
+        options=options,
         path=None if path is None else PathSummary(path.parameter, len(path)),
         tip=None if best is None else _tip(settings, best, result.measured, context.metric),
         pruned=_pruned(fit),

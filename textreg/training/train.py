@@ -21,6 +21,7 @@ from textreg.records.documents import check_documents
 from textreg.training.fitting import fit_best
 from textreg.training.posing import pose
 from textreg.training.prepare import CUT_ALREADY, for_documents
+from textreg.training.recipe import options_of
 from textreg.training.regularization_path import fit_path, path_parameter
 from textreg.training.running import Progress, Work
 from textreg.training.search.cluster import connected
@@ -157,6 +158,7 @@ def train_corpus(
     UsageError
         If settings contradict the documents.
     """
+    options = options_of(settings)
     settings = for_documents(settings, corpus)
     started = time.monotonic() if started is None else started
     seconds = settings.tuning.seconds
@@ -191,7 +193,7 @@ def train_corpus(
         path = fit_path(fit, metric=context.metric, work=work)
         clock.append(time.perf_counter())
     elapsed = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
-    summary = training_summary(context, result, fit, path)
+    summary = training_summary(context, result, fit, path, options)
     _warn_unless_converged(summary, settings, fit.stopped)
     model = Model(
         target.task,

@@ -1,0 +1,128 @@
+"""The settings of a training as flat options: what a model keeps of them, and words of a command.
+
+``TrainingSettings.from_options(**options_of(settings))`` gives equal settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from textreg.features.vectorize import Vectorizer
+from textreg.params import Parametrized
+from textreg.plugins import registry
+from textreg.plugins.callables import Unnamed
+from textreg.plugins.joining import parts_of
+from textreg.tasks import TASKS, Classification
+from textreg.training.auto import AUTO_TOKENIZER, AutoTokenizer
+from textreg.training.search.tuning import Tuning
+from textreg.training.settings import PREFIXES, RECORDS, TrainingSettings, default_builder
+
+OF_ONE_RUN = {"jobs", "resume", "backend", "address"}
+"""Settings that say where and how fast a model is trained; it is the same with any others."""
+
+_DOCUMENTS = {"dev", "unlabeled"}
+
+
+def options_of(settings: TrainingSettings) -> dict[str, Any]:
+    """The options that make these settings, as JSON values; those with their defaults are left out.
+
+    So are documents, what :data:`OF_ONE_RUN` names, and a tokenizer that no name stands for.
+    """
+    options: dict[str, Any] = {}
+    for key in PREFIXES:
+        options |= _part_options(settings, key)
+    options |= changed_of(settings.vectorizer)
+    usual = {name: declared.default for name, declared in RECORDS[""].items()}
+    left = {*PREFIXES, *_DOCUMENTS, *OF_ONE_RUN}
+    options |= {
+        name: value
+        for name, default in usual.items()
+        if name not in left and (value := getattr(settings, name)) != default
+    }
+    tuning = changed_of(settings.tuning)
+    options |= {name: value for name, value in tuning.items() if name not in OF_ONE_RUN}
+    return {name: _plain(value) for name, value in options.items()}
+
+
+def may_be_kept(key: str) -> bool:
+    """Whether :func:`options_of` may give an option of this name."""
+    prefix, _, name = key.partition("_")
+    known = {*RECORDS[""], *Vectorizer.declared(), *Tuning.declared()} - OF_ONE_RUN - _DOCUMENTS
+    return key in known or (prefix in PREFIXES and bool(name))
+
+
+def _part_options(settings: TrainingSettings, key: str) -> dict[str, Any]:
+    """The options of one part: its name, unless it is the default, and its parameters."""
+    part = getattr(settings, key)
+    if part is None or any(isinstance(one, Unnamed) for one in parts_of(part)):
+        return {}
+    if isinstance(part, AutoTokenizer):
+        name, part = AUTO_TOKENIZER, part.beside
+    else:
+        name = part.label()
+    options = {} if _is_default(settings, key, name, part) else {key: name}
+    return options | {f"{key}_{param}": value for param, value in changed_of(part).items()}
+
+
+def _is_default(settings: TrainingSettings, key: str, name: str, part: Parametrized) -> bool:
+    """Whether :meth:`TrainingSettings.from_options` takes this part where none is named."""
+    if key in ("groups", "graph"):
+        usual = default_builder(settings.reg) if settings.reg.needs == key else None
+        return usual is not None and registry.find(PREFIXES[key], usual) is type(part)
+    if key == "tokenizer":
+        return name == AUTO_TOKENIZER
+    usual = TrainingSettings.declared()[key].default
+    if key == "loss":
+        usual = TASKS[settings.task or Classification.name].default_loss
+    return name == usual and registry.origin(part)["distribution"] == "textreg"
+
+
+def changed_of(part: Parametrized) -> dict[str, Any]:
+    """The parameters of a part that differ from their defaults."""
+    declared = part.declared(**part.params())
+    return {key: value for key, value in part.params().items() if value != declared[key].default}
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def words_of(options: Mapping[str, Any]) -> list[str]:
+    """Options as words of a command. Those of a mapping or a list are repeated; None is left out.
+
+    Numbers have all their digits, so that they are read back unchanged.
+    """
+    words: list[str] = []
+    for key, value in options.items():
+        flag = f"--{key.replace('_', '-')}"
+        if isinstance(value, bool):
+            words.append(flag if value else f"--no-{flag[2:]}")
+        elif isinstance(value, (Mapping, list, tuple)):
+            words += [word for item in items_of(value) for word in (flag, item)]
+        elif value is not None:
+            words += [flag, as_text(value)]
+    return words
+
+
+def items_of(value: Mapping[str, Any] | list[Any] | tuple[Any, ...]) -> list[str]:
+    """The texts of an option that may be repeated: ``spam=5.0``, or ``reg_l1=0.1,1.0``."""
+    if not isinstance(value, Mapping):
+        return [as_text(one) for one in value]
+    return [f"{key}={as_text(one)}" for key, one in value.items()]
+
+
+def as_text(value: Any) -> str:
+    """A value as it is written on the command line."""
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(as_text, value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value) if isinstance(value, float) else str(value)
