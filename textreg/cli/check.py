@@ -34,7 +34,7 @@ class CheckOutput(NamedTuple):
         check_names([name for name in self.fail_on if name != ANY])
 
 
-@click.command(name="check")
+@click.command(cls=shared.Command, name="check")
 @click.argument("files", nargs=-1, required=True)
 @reading("label", stops=False)
 @click.option(
