@@ -10,6 +10,7 @@ from typing import Any
 
 from textreg.estimators.classifier import TextClassifier
 from textreg.estimators.regressor import TextRegressor
+from textreg.estimators.vectorizer import TextVectorizer
 from textreg.params import Param
 from textreg.tasks import TASKS
 from textreg.training.settings import declared_settings
@@ -23,7 +24,7 @@ SECTION = re.compile(
 def sources() -> dict[Path, str]:
     """The files of the estimators, as they should be."""
     files = {}
-    for estimator in (TextClassifier, TextRegressor):
+    for estimator in (TextClassifier, TextRegressor, TextVectorizer):
         path = Path(inspect.getfile(estimator))
         text = parameters(estimator)
         files[path] = SECTION.sub(lambda _, text=text: text, path.read_text(encoding="utf-8"))

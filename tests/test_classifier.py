@@ -242,7 +242,7 @@ def test_scikit_learn_is_imported_for_the_classifier_only() -> None:
     ("X", "message"),
     [
         ("one text", "sequence of texts"),
-        (np.array([["a"], ["b"]]), r"not of the shape \(2, 1\)"),
+        (np.array([["a", "b"], ["b", "a"]]), r"not of the shape \(2, 2\)"),
         (["a", None], r"X\[1\] is None, which is not a text"),
         ([b"a", "b"], r"X\[0\] is b'a'"),
         (["a"], "1 texts but 2 labels"),

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from textreg.estimators.linear_classifier import LinearClassifier
     from textreg.estimators.linear_regressor import LinearRegressor
     from textreg.estimators.regressor import TextRegressor
+    from textreg.estimators.vectorizer import TextVectorizer
     from textreg.kinds import API
     from textreg.measure.evaluation import Evaluation, evaluate
     from textreg.model.model import Model
@@ -64,6 +65,7 @@ __all__ = [
     "Solution",
     "TextClassifier",
     "TextRegressor",
+    "TextVectorizer",
     "TextregError",
     "Tokens",
     "__version__",
@@ -104,6 +106,7 @@ _HOME = {
     "Benchmark": "comparing.benchmarks",
     "TextClassifier": "estimators.classifier",
     "TextRegressor": "estimators.regressor",
+    "TextVectorizer": "estimators.vectorizer",
     "TextregError": "errors",
     "Tokens": "records",
     "check": "checking.check",

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from textreg.errors import DataError, UsageError
 from textreg.params import Parametrized
@@ -19,6 +19,8 @@ from textreg.training.settings import PREFIXES, create_part, declared_settings
 from textreg.training.train import train
 
 if TYPE_CHECKING:
+    import os
+
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Self
 
@@ -135,6 +137,43 @@ def by_name(given: Any) -> Any:
     return {str(key): it for key, it in given.items()} if isinstance(given, Mapping) else given
 
 
+def texts_of(X: Any) -> Documents:
+    """``X`` as a list; DataError if it contains anything but texts, or lists of tokens.
+
+    A data frame or an array of one column is taken for that column.
+    """
+    if isinstance(X, (str, bytes)):
+        raise UsageError("X must be a sequence of texts, such as [text], not one text.")
+    shape: tuple[int, ...] = getattr(X, "shape", (0,))
+    if len(shape) == 2 and shape[1] == 1:
+        X = np.asarray(X, dtype=object)[:, 0]
+    elif len(shape) != 1:
+        raise UsageError(
+            f"X must be a one-dimensional sequence of texts, not of the shape {np.shape(X)}: "
+            "choose the column that holds the text, such as frame['text'] or array[:, 0]."
+        )
+    if not isinstance(X, Iterable):
+        raise UsageError(f"X must be a sequence of texts, such as [text], not {X!r:.40}.")
+    texts = X.tolist() if isinstance(X, np.ndarray) else list(X)
+    if is_tokenized(texts):
+        return tokenized(texts, lambda row: f"X[{row}]")
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise DataError(
+                f"X[{row}] is {text!r:.40}, which is not a text. Leave it out, or replace "
+                "it by an empty text."
+            )
+    return texts
+
+
+def with_text_tags(tags: Any) -> Any:
+    """The tags of an estimator whose X are texts."""
+    tags.input_tags.string = True
+    tags.input_tags.one_d_array = True
+    tags.input_tags.two_d_array = False
+    return tags
+
+
 class TextEstimator(PartsEstimator):
     """A scikit-learn estimator on texts, whose parameters are the settings of a training."""
 
@@ -158,7 +197,7 @@ class TextEstimator(PartsEstimator):
             texts,
             labels,
             sample_weight=weights,
-            unlabeled=None if unlabeled is None else self._texts(unlabeled),
+            unlabeled=None if unlabeled is None else texts_of(unlabeled),
             group_of=None if group_of is None else list(group_of),
             time_of=None if time_of is None else list(time_of),
             **settings,
@@ -166,32 +205,21 @@ class TextEstimator(PartsEstimator):
         assert self.model_.summary is not None  # it was trained
         self.n_iter_ = self.model_.summary.iterations
 
-    @staticmethod
-    def _texts(X: Any) -> Documents:
-        """``X`` as a list; DataError if it contains anything but texts, or lists of tokens."""
-        if isinstance(X, (str, bytes)):
-            raise UsageError("X must be a sequence of texts, such as [text], not one text.")
-        if getattr(X, "ndim", 1) != 1:
-            raise UsageError(
-                f"X must be a one-dimensional sequence of texts, not of the shape {np.shape(X)}: "
-                "choose the column that holds the text, such as frame['text'] or array[:, 0]."
-            )
-        if not isinstance(X, Iterable):
-            raise UsageError(f"X must be a sequence of texts, such as [text], not {X!r:.40}.")
-        texts = X.tolist() if isinstance(X, np.ndarray) else list(X)
-        if is_tokenized(texts):
-            return tokenized(texts, lambda row: f"X[{row}]")
-        for row, text in enumerate(texts):
-            if not isinstance(text, str):
-                raise DataError(
-                    f"X[{row}] is {text!r:.40}, which is not a text. Leave it out, or replace "
-                    "it by an empty text."
-                )
-        return texts
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the trained model as a file for ``textreg.load`` and the command line.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, such as ``reviews.textreg``. One that is there already is replaced.
+
+        Raises
+        ------
+        UsageError
+            If the file cannot be written.
+        """
+        check_is_fitted(self)
+        self.model_.save(path)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.one_d_array = True
-        tags.input_tags.two_d_array = False
-        return tags
+        return with_text_tags(super().__sklearn_tags__())

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from textreg.errors import DataError, UsageError
-from textreg.estimators.base import TextEstimator, by_name, coded
+from textreg.estimators.base import TextEstimator, by_name, coded, texts_of
 from textreg.estimators.labelsets import NEVER, LabelSets, label_sets
 from textreg.tasks import Classification, check_classes
 
@@ -279,7 +279,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         several = label_sets(y)
         if several is not None:
             return self._fit_sets(X, several, sample_weight, unlabeled, group_of, time_of, changes)
-        texts = self._texts(X)
+        texts = texts_of(X)
         labels, weights = self._checked(len(texts), y, sample_weight, "texts")
         classes, codes = coded(labels)
         check_classes((classes if weights is None else np.unique(labels[weights > 0])).tolist())
@@ -327,7 +327,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         if self.rare_label is not None:
             rare = _as_class("rare_label", self.rare_label, several.classes)
         # The rows of a table stand for their sets, to be checked as any y is.
-        texts = self._texts(X)
+        texts = texts_of(X)
         rows, weights = self._checked(
             len(texts), np.arange(len(several.sets)), sample_weight, "texts"
         )
@@ -397,7 +397,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         task = self.model_.task
         assert isinstance(task, Classification)
-        scores = self.model_.decision_function(self._texts(X))
+        scores = self.model_.decision_function(texts_of(X))
         if self._several:
             return self._in_columns(task.as_table(scores), NEVER)
         return task.arranged(scores, self._order)
@@ -418,14 +418,14 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         if self._several:
-            decided = self.model_.decide(self.model_.decision_function(self._texts(X)))
+            decided = self.model_.decide(self.model_.decision_function(texts_of(X)))
             columns = self._in_columns(decided.astype(np.int64), 0)
             if self._indicator:
                 return columns
             answers = np.empty(len(columns), dtype=object)
             answers[:] = [tuple(self.classes_[row == 1].tolist()) for row in columns]
             return answers
-        codes = self.model_.decide(self.model_.decision_function(self._texts(X))).astype(np.int64)
+        codes = self.model_.decide(self.model_.decision_function(texts_of(X))).astype(np.int64)
         return np.asarray(self._answers[codes])
 
     def predict_proba(self, X: Iterable[Document]) -> Floats:
@@ -448,7 +448,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             If the loss gives no probabilities.
         """
         check_is_fitted(self)
-        return self._in_columns(self.model_.predict_proba(self._texts(X)), 0.0)
+        return self._in_columns(self.model_.predict_proba(texts_of(X)), 0.0)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from textreg.estimators.base import TextEstimator, as_numbers
+from textreg.estimators.base import TextEstimator, as_numbers, texts_of
 from textreg.tasks import Regression
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         ConvergenceWarning
             If the final fit does not reach ``tol``.
         """
-        texts = self._texts(X)
+        texts = texts_of(X)
         targets, weights = self._checked(len(texts), y, sample_weight, "texts")
         numbers = as_numbers(targets, "TextClassifier")
         labels = [repr(number) for number in numbers.tolist()]
@@ -256,4 +256,4 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
             The predicted numbers.
         """
         check_is_fitted(self)
-        return np.asarray(self.model_.predict(self._texts(X)), dtype=np.float64)
+        return np.asarray(self.model_.predict(texts_of(X)), dtype=np.float64)

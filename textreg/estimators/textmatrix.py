@@ -42,12 +42,12 @@ class TextMatrix(csr_array):  # type: ignore[misc]
 
     def __getitem__(self, key: Any) -> Any:
         found = super().__getitem__(key)
-        if isinstance(key, slice):
-            key = np.arange(self.shape[0])[key]
-        rows = np.asarray(key) if isinstance(key, (list, np.ndarray)) else None
-        if self.tokens is not None and rows is not None and rows.ndim == 1:
-            rows = np.arange(self.shape[0])[rows]  # masks, and numbers from the end
-            found.tokens = self.tokens.select(rows)
+        if isinstance(key, tuple) and len(key) == 2 and _is_all(key[1]):
+            key = key[0]
+        rows = isinstance(key, slice) or (isinstance(key, (list, np.ndarray)) and np.ndim(key) == 1)
+        if self.tokens is not None and rows:
+            # of masks, and of numbers from the end, as well
+            found.tokens = self.tokens.select(np.arange(self.shape[0])[key])
         return found
 
     def groups(self, builder: str | type[GroupBuilder] | GroupBuilder = "sentences") -> Groups:
@@ -99,3 +99,8 @@ class TextMatrix(csr_array):  # type: ignore[misc]
                 "TextVectorizer.fit_transform returns, before it is changed."
             )
         return self.tokens
+
+
+def _is_all(key: Any) -> bool:
+    """Whether a key of columns means all of them."""
+    return key is Ellipsis or (isinstance(key, slice) and key == slice(None))
