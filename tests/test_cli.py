@@ -153,8 +153,8 @@ def test_predict_json(cli: Cli, model: Path, tmp_path: Path) -> None:
     texts.write_text("superb\nawful\n")
     lines = cli("predict", model, texts, "--format", "jsonl", "--proba").out.splitlines()
     parsed = [json.loads(line) for line in lines]
-    assert [row["label"] for row in parsed] == ["pos", "neg"]
-    assert [row["line"] for row in parsed] == [1, 2]
+    assert [row["text"] for row in parsed] == ["superb", "awful"]
+    assert [row["predicted"] for row in parsed] == ["pos", "neg"]
     assert sum(parsed[0]["proba"].values()) == pytest.approx(1)
     document = json.loads(cli("predict", model, texts, "--proba", "--json").out)
     assert document == {"model": str(model), "predictions": parsed}
@@ -179,7 +179,8 @@ def test_every_row_has_a_line_of_output(cli: Cli, model: Path, broken: Path) -> 
         (7, "a JSON array, where every line should be one object."),
     ]
     told = [f"{broken}:{line}: {problem}" for line, problem in reasons]
-    end = "Error: 3 of 7 rows cannot be read; their answers are empty."
+    end = "Error: 3 of 7 rows cannot be read; their answers are empty. The first is row 1, "
+    end += told[0]
     result = cli("predict", model, broken, "--on-error", "skip")
     assert result.code == 3
     assert result.out.split("\n") == [*ANSWERS, ""]
@@ -188,10 +189,10 @@ def test_every_row_has_a_line_of_output(cli: Cli, model: Path, broken: Path) -> 
     result = cli("predict", model, broken, "--on-error", "skip", "--proba")
     assert result.code == 3
     header, *rows = [line.split("\t") for line in result.out.splitlines()]
-    assert header == ["label", "neg", "pos", "error"]
+    assert header == ["label", "neg", "pos", "reason"]
     assert {len(row) for row in rows} == {4}
     assert [row[0] for row in rows] == ANSWERS
-    assert [row[3] for row in rows if row[3]] == told
+    assert [row[3] for row in rows if row[3]] == [problem for _, problem in reasons]
     assert [row[1:3] for row in rows if row[3]] == [["", ""]] * 3
     assert result.err.splitlines() == [end]
 
@@ -199,11 +200,10 @@ def test_every_row_has_a_line_of_output(cli: Cli, model: Path, broken: Path) -> 
     result = cli("predict", model, broken, *options)
     assert (result.code, result.err.splitlines()) == (3, [end])
     parsed = [json.loads(line) for line in result.out.splitlines()]
-    assert [row["line"] for row in parsed] == [1, 2, 3, 4, 5, 6, 7]
-    assert [row["label"] for row in parsed] == [answer or None for answer in ANSWERS]
-    assert parsed[3] == {"label": None, "proba": None, "error": told[1], "line": 4}
-    assert "error" not in parsed[1]
-    document = cli("predict", model, broken, *options, "--json")
+    assert [row["predicted"] for row in parsed] == [answer or None for answer in ANSWERS]
+    assert parsed[3] == {"text": 3, "predicted": None, "proba": None, "reason": reasons[1][1]}
+    assert "reason" not in parsed[1]
+    document = cli("predict", model, broken, *options[:3], "--json")
     assert document.code == 3
     assert json.loads(document.out)["predictions"] == parsed
 
@@ -230,7 +230,8 @@ def test_stopping_says_what_was_written(cli: Cli, model: Path, broken: Path) -> 
     result = cli("predict", model, broken)
     assert (result.code, result.out) == (1, "pos\nneg\n")
     assert result.err.endswith("Answers written, for the rows before it: 2.\n")
-    assert cli("predict", model, broken, "--json").err.endswith("No answer was written.\n")
+    stopped = cli("predict", model, broken, "--json", "--on-error", "stop")
+    assert stopped.err.endswith("No answer was written.\n")
 
 
 def test_a_pipe_that_breaks_in_the_middle(cli: Cli, model: Path, tmp_path: Path) -> None:
@@ -437,7 +438,7 @@ def test_a_label_stays_on_its_line(cli: Cli, tmp_path: Path, monkeypatch) -> Non
     assert predicted[:2] == ["n\N{REPLACEMENT CHARACTER}[2m", "p o s"]
     assert len(predicted) == 40
     (row, *_) = cli("predict", "a.textreg", "a.jsonl", "--format", "jsonl").out.splitlines()[1:]
-    assert json.loads(row)["label"] == "p\to\ns"
+    assert json.loads(row)["predicted"] == "p\to\ns"
     for command in (("evaluate", "a.textreg", "a.jsonl"), ("explain", "a.textreg", "superb film")):
         told = cli(*command).out
         assert "p o s" in told

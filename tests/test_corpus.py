@@ -118,7 +118,7 @@ def test_one_class_and_one_row_add_a_format(write, skip, stdin, monkeypatch, nam
     table = {"text": TEXTS, "label": [*LABELS[:3], None]}
     content = Packed.magic + json.dumps(table).encode()
     path = write(name, content)
-    with pytest.raises(DataError, match=r"a binary file .* Give CSV, fastText, JSON lines or TSV"):
+    with pytest.raises(DataError, match=r"a binary file .* Give Arrow, CSV, .* or TSV"):
         read_corpus(path)
     monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, Packed()))
     corpus = skip(path)
@@ -132,7 +132,7 @@ def test_one_class_and_one_row_add_a_format(write, skip, stdin, monkeypatch, nam
     assert batches == [TEXTS[:3], TEXTS[3:]]
     stdin(content)
     assert list(skip("-").texts) == TEXTS[:3]
-    assert formats.titles() == "CSV, fastText, JSON lines, packed tables or TSV"
+    assert formats.titles() == ("Arrow, CSV, fastText, JSON lines, packed tables, Parquet or TSV")
     with pytest.raises(DataError, match=r"packed tables \(a table in binary\), TSV"):
         read_corpus(write("a.unknown", "prose\n"))
 

@@ -244,12 +244,10 @@ def test_no_row_that_can_be_used(file) -> None:
     [
         ("a.csv", b"PK\x03\x04\x14\0", "a zip archive or an Excel workbook. Save the sheet as CSV"),
         ("a.xls", b"\xd0\xcf\x11\xe0\xa1", "an old Excel or Word file. Save it as CSV"),
-        ("a.parquet", b"PAR1\x15\x04", "a Parquet file. Write it as CSV or JSON lines"),
-        ("a.jsonl.bz2", b"BZh91AY", "compressed with bzip2. Unpack it, or compress it with gzip"),
-        ("a.jsonl.xz", b"\xfd7zXZ\0", "compressed with xz. Unpack it"),
-        ("a.jsonl.zst", b"\x28\xb5\x2f\xfd\0", "compressed with zstd. Unpack it"),
+        ("a.parquet", b"PARE\0\0\0\0", "an encrypted Parquet file"),
+        ("a.feather", b"FEA1\0\0\0\0", "a Feather file of version 1"),
         ("a.pdf", b"%PDF-1.7\n", "a PDF file. Extract its text first"),
-        ("a.csv", b"label,text\na,\0b\n", "a binary file (byte 14 is zero). Give CSV"),
+        ("a.csv", b"label,text\na,\0b\n", "a binary file (byte 14 is zero). Give Arrow, CSV"),
         (
             "a.csv",
             "label,text\n".encode("utf-16-le"),

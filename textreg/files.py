@@ -8,12 +8,13 @@ import secrets
 import stat
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from textreg.errors import DataError, ModelError, UsageError
-from textreg.limits import MAX_LINE, inflated, limit, too_long
+from textreg.limits import MAX_LINE, Packing, limit, packing_of_name, too_long, unpacked
 from textreg.signals import tidying
 
 _KINDS = {
@@ -42,11 +43,11 @@ def refuse_special(path: str | os.PathLike[str]) -> None:
 
 
 class _Unpacked(io.RawIOBase):
-    """The contents of gzip data as a file."""
+    """The contents of compressed data as a file."""
 
-    def __init__(self, packed: IO[bytes], where: Callable[[], str]) -> None:
+    def __init__(self, packing: Packing, packed: IO[bytes], where: Callable[[], str]) -> None:
         self._packed = packed
-        self._pieces = inflated(iter(lambda: packed.read(1 << 16), b""), where)
+        self._pieces = unpacked(packing, iter(lambda: packed.read(1 << 16), b""), where)
         self._rest = memoryview(b"")
 
     def readable(self) -> bool:
@@ -68,7 +69,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def open_binary(path: str) -> IO[bytes]:
-    """Open a file for reading, unpacked if its name ends in ``.gz``.
+    """Open a file for reading, unpacked if its name ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ def open_binary(path: str) -> IO[bytes]:
     Returns
     -------
     file object
-        Binary. Reading raises DataError where gzip data is damaged, or unpacks to more than a
+        Binary. Reading raises DataError where compressed data is damaged, or unpacks to more than a
         hundred times its size and than the environment variable ``TEXTREG_MAX_UNPACKED`` allows.
 
     Raises
@@ -97,11 +98,12 @@ def _opened(path: str, where: Callable[[], str]) -> IO[bytes]:
         raise UsageError(
             f"{path} cannot be read: {getattr(error, 'strerror', None) or error}. Check the path."
         ) from None
-    return io.BufferedReader(_Unpacked(file, where)) if path.endswith(".gz") else file
+    packing = packing_of_name(path)
+    return file if packing is None else io.BufferedReader(_Unpacked(packing, file, where))
 
 
 def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
-    """The lines of a UTF-8 file, unpacked if its name ends in ``.gz``.
+    """The lines of a UTF-8 file, unpacked as :func:`open_binary` does it.
 
     Parameters
     ----------
@@ -143,15 +145,20 @@ def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
             ) from None
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that nobody ever sees a part of it: all of ``data``, or what was there.
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Write a file so that nobody ever sees a part of it: all of it, or what was there.
 
     Parameters
     ----------
-    path : Path
+    path : str or path
         The data goes to a temporary file beside it first, which stays behind only when the process
         is killed without notice (SIGKILL, loss of power): ``.textreg-*.tmp``, which may be removed.
-    data : bytes
+
+    Yields
+    ------
+    file object
+        Binary. It takes the place of the file when the block ends without an exception.
 
     Raises
     ------
@@ -174,7 +181,7 @@ def write_atomically(path: Path, data: bytes) -> None:
     with tidying(partial(temporary.unlink, missing_ok=True)):
         try:
             with temporary.open("xb") as file:
-                file.write(data)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(path)
@@ -203,3 +210,9 @@ def read_toml(path: Path) -> dict[str, Any]:
             f"{path} cannot be read: {cause}. Check the path, and the file."
         ) from error
     return document
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write all of ``data`` to a file, or nothing: see :func:`replacing`."""
+    with replacing(path) as file:
+        file.write(data)

@@ -175,7 +175,7 @@ def _trains(rng: np.random.Generator, made: Made, options: dict[str, Any]) -> No
 def _predicts(rng: np.random.Generator, made: Made) -> None:
     """One line of output for every row, whatever the output."""
     skip = rng.random() < 0.8
-    words = ["predict", str(MODEL), str(made.path), *(["--on-error", "skip"] if skip else [])]
+    words = ["predict", str(MODEL), str(made.path), "--on-error", "skip" if skip else "stop"]
     words += ["--encoding", made.encoding] if made.encoding else []
     form = rng.choice(["labels", "proba", "jsonl"])
     words += {"labels": [], "proba": ["--proba"], "jsonl": ["--format", "jsonl"]}[form]
@@ -183,12 +183,8 @@ def _predicts(rng: np.random.Generator, made: Made) -> None:
     lines = out.split("\n")[:-1]
     if form == "jsonl":
         rows = [json.loads(line) for line in lines]
-        assert all(("error" in row) == (row["label"] is None) for row in rows)
-        unread = sum("error" in row for row in rows)
-        last = 0
-        for row in rows:
-            assert row["line"] > last or row["line"] == 0
-            last = row["line"]
+        assert all(("reason" in row) == (row["predicted"] is None) for row in rows)
+        unread = sum("reason" in row for row in rows)
     elif form == "proba":
         cells = [line.split("\t") for line in lines]
         assert len({len(row) for row in cells}) <= 1

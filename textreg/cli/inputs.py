@@ -10,7 +10,14 @@ import click
 
 from textreg.cli.shared import F, gathered
 from textreg.reading.columns import ColumnNames
-from textreg.reading.corpus import Readable, read_corpus, read_readable, stream_documents
+from textreg.reading.corpus import (
+    Readable,
+    RecordBatch,
+    read_corpus,
+    read_readable,
+    stream_documents,
+    stream_records,
+)
 from textreg.reading.formats import titles
 from textreg.records import Corpus
 from textreg.tasks import Task
@@ -63,7 +70,7 @@ class Reading(NamedTuple):
     time_col: str | None
     label_sep: str | None
     encoding: str | None
-    on_error: str
+    on_error: str | None
     max_skipped: float | None = None
     multilabel: bool | None = None
 
@@ -114,7 +121,20 @@ class Reading(NamedTuple):
     def stream(self, files: Sequence[str]) -> Iterator[Corpus]:
         """Read unlabeled documents in batches, in constant memory."""
         return stream_documents(
-            files, text_col=self.text_col, encoding=self.encoding, on_error=self.on_error
+            files,
+            text_col=self.text_col,
+            encoding=self.encoding,
+            on_error=self.on_error or "stop",
+        )
+
+    def records(self, files: Sequence[str], *, full: bool) -> Iterator[RecordBatch]:
+        """The same with all columns. full: whether to wait for full batches from a pipe."""
+        return stream_records(
+            files,
+            text_col=self.text_col,
+            encoding=self.encoding,
+            on_error=self.on_error or "stop",
+            full=full,
         )
 
 
@@ -149,10 +169,15 @@ def reading(*columns: str, answers: bool = False, stops: bool = True) -> Callabl
             click.option(
                 "--on-error",
                 type=click.Choice(["stop", "skip"]),
-                default="stop",
-                show_default=True,
+                default=None if answers else "stop",
+                show_default=not answers,
                 help="What to do with rows that cannot be read: stop at the first, or "
-                + ("give each an empty answer." if answers else "leave them out."),
+                + (
+                    "give each an empty answer and the reason.  "
+                    "[default: skip for tables, else stop]"
+                    if answers
+                    else "leave them out."
+                ),
             )
         )
     if answers:

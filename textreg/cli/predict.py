@@ -2,178 +2,280 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 import click
 
 from textreg.cli import shared
+from textreg.cli.answers import AnswerBatch, AnswerColumns, Answers
 from textreg.cli.inputs import Reading, reading
-from textreg.cli.output import print_json
-from textreg.errors import DataError
-from textreg.model.model import Model
+from textreg.cli.output import check_target, print_json
+from textreg.cli.tables import Delimited, JsonLines, Kept, Table
+from textreg.cli.targets import form_of, opened_text
+from textreg.errors import UsageError
+from textreg.files import replacing
 from textreg.model.storage import load_model
+from textreg.reading.corpus import RecordBatch
 from textreg.records import Corpus
-from textreg.terminal import json_line, printable, single_line
+from textreg.terminal import printable, single_line
 
 SOME_UNREADABLE = 3
 """The exit code if there were rows that could not be read."""
 
 
-@click.command(cls=shared.Command, name="predict")
+class Output(NamedTuple):
+    """What is written of every row, in which form, and where."""
+
+    proba: bool
+    top: int | None
+    form: str | None
+    out: str | None
+    id_col: tuple[str, ...]
+    prefix: str | None
+    as_json: bool
+
+    @property
+    def kept(self) -> Kept:
+        """What is kept of the input."""
+        return Kept(tuple(self.id_col), self.prefix or "")
+
+
+@click.command(name="predict")
 @click.argument("model")
 @click.argument("files", nargs=-1)
-@reading(answers=True)
-@click.option("--proba", is_flag=True, help="Print the probability of each label, too.")
 @click.option(
-    "--format",
-    "form",
-    type=click.Choice(["tsv", "jsonl"]),
-    default="tsv",
-    show_default=True,
-    help="Format of a line: label and probabilities separated by tabs, or a JSON object.",
+    "--text",
+    "texts",
+    metavar="TEXT",
+    multiple=True,
+    help="Predict the label of this text, in place of files. May be repeated.",
 )
-@shared.as_json
+@reading(answers=True)
+@shared.gathered(
+    Output,
+    "output",
+    click.option("--proba", is_flag=True, help="Write the probability of each label, too."),
+    click.option(
+        "--top",
+        metavar="K",
+        type=click.IntRange(min=1),
+        help="Write the K best labels with their scores, too; with --proba, with their "
+        "probabilities.",
+    ),
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(["lines", "csv", "tsv", "jsonl", "parquet"]),
+        help="A label per line, or a table with all columns of the input: see above.  [default: by "
+        "the ending of FILE, else lines]",
+    ),
+    click.option(
+        "-o", "--output", "out", metavar="FILE", help="File to write, in place of standard output."
+    ),
+    click.option(
+        "--id-col",
+        metavar="NAME",
+        multiple=True,
+        help="Keep only this column of the input in a table. May be repeated.",
+    ),
+    click.option(
+        "--prefix",
+        metavar="TEXT",
+        help="What the names of the columns of the answers begin with in a table.",
+    ),
+    shared.as_json,
+)
 def command(
     model: str,
     files: tuple[str, ...],
+    texts: tuple[str, ...],
     how: Reading,
-    proba: bool,
-    form: str,
-    as_json: bool,
+    output: Output,
 ) -> int:
     """Predict the labels of the texts in FILES, or on standard input.
 
     FILES are files or folders that textreg train reads, or plain text with one text per line. The
-    output is one label per line, in the order of the texts; --proba adds a header line. A document
-    that may have several labels has them on its line, with --label-sep between them, and in JSON as
-    a list.
+    output is one label per line, in the order of the texts; --proba and --top add columns and a
+    header line. A document that may have several labels has them on its line, with --label-sep
+    between them, and in JSON as a list.
 
-    With --on-error skip, a row that cannot be read has an empty line as its answer, and the reason
-    on standard error; with --proba, the reason is in a last column called error, and in JSON it is
-    the member "error". The exit code is 3 if there was any.
+    With --format csv, tsv, jsonl or parquet, or -o FILE, the output is a table: all columns of the
+    input, then "predicted", a column "proba_LABEL" for each label with --proba, and "top_1",
+    "score_1" and so on with --top. It has one row for every row of the input, in the same order. A
+    row that cannot be read has no answer, and the column "reason" says why. FILE appears when it is
+    complete.
+
+    The exit code is 3 if there were rows that could not be read.
     """
+    form = form_of(output.form, output.out)
+    _check(form, files, texts, output)
+    if how.on_error is None:
+        tabular = form != "lines" or output.as_json
+        how = how._replace(on_error="skip" if tabular else "stop")
     loaded = load_model(model)
-    if proba:
-        loaded.task.require_probabilities()
-    answers = _Answers(loaded, how, proba=proba)
-    batches = answers.given(files or ["-"])
-    if as_json:
-        rows = list(itertools.chain.from_iterable(batches))
+    answers = Answers(loaded, proba=output.proba, top=output.top or 0)
+    columns = AnswerColumns(answers, reasons=how.on_error == "skip")
+    if output.out is not None:
+        check_target(Path(output.out), [model, *files])
+    if texts:
+        given: Iterable[RecordBatch] = [_given(texts)]
+    else:
+        fixed = form in ("csv", "tsv", "parquet") or output.out is not None
+        given = how.records(files or ["-"], full=fixed)
+    batches = answers.to(given)
+    if output.as_json:
+        made = JsonLines(columns, output.kept, sys.stdout)
+        rows: list[dict[str, Any]] = []
+        for batch in batches:
+            made.check(batch)
+            rows += made.objects(batch)
         print_json({"model": model, "predictions": rows})
-        return answers.end()
-    if proba and form == "tsv":
-        error = ["error"] if how.on_error == "skip" else []
-        click.echo("\t".join([answers.key, *map(_field, loaded.labels), *error]))
-    line_of = json_line if form == "jsonl" else answers.as_tsv
-    for batch in batches:
-        sys.stdout.writelines(f"{line_of(row)}\n" for row in batch)
-        sys.stdout.flush()  # a program that feeds us through a pipe may wait for the answer
-        answers.written += len(batch)
-        for row in batch:
-            if "error" in row and form == "tsv" and not proba:
-                click.echo(f"Warning: {single_line(row['error'])}", err=True)
-    return answers.end()
+    elif form == "lines":
+        _write_lines(batches, answers, how, output)
+    else:
+        with _table(form, columns, output, how) as table:
+            for batch in batches:
+                table.add(batch)
+                if output.out is None:
+                    answers.written += len(batch.answers)
+    return _end(answers, output.out)
 
 
-class _Answers:
-    """One answer for every row, in the order of the rows.
-
-    Attributes
-    ----------
-    written : int
-        The number of answers that the reader of our output has.
-    key : str
-        What an answer is called in JSON and in the header: "label", or "labels" for lists of them.
-    """
-
-    def __init__(self, model: Model, how: Reading, *, proba: bool) -> None:
-        self._model = model
-        self._how = how
-        self._proba = proba
-        self._rows = self._unreadable = 0
-        self.written = 0
-        self.key = "labels" if model.task.multilabel else "label"
-
-    def given(self, files: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
-        """The answers to batches of rows, as JSON objects.
-
-        DataError where reading stops says how many answers were written before.
-        """
-        try:
-            for batch in self._how.stream(files):
-                yield self._batch(batch)
-        except DataError as error:
-            so_far = "No answer was written."
-            if self.written:
-                so_far = f"Answers written, for the rows before it: {self.written:,}."
-            raise DataError(f"{error} {so_far}") from None
-
-    def end(self) -> int:
-        """Say how many rows could not be read; returns the exit code."""
-        if not self._unreadable:
-            return 0
-        click.echo(
-            f"Error: {self._unreadable:,} of {self._rows:,} rows cannot be read; their answers "
-            "are empty.",
-            err=True,
+def _check(form: str, files: Sequence[str], texts: Sequence[str], output: Output) -> None:
+    """UsageError for options that do not go together."""
+    if texts and files:
+        raise UsageError("--text predicts texts in place of files: leave out one of them.")
+    if "" in texts:
+        raise UsageError("--text is empty: give a text.")
+    if output.as_json and (output.out is not None or output.form is not None):
+        raise UsageError(
+            "--json prints one document: leave it out, and use --format jsonl for a table in JSON."
         )
-        return SOME_UNREADABLE
+    if form == "lines" and not output.as_json:
+        for option, value in (("--id-col", output.id_col), ("--prefix", output.prefix)):
+            if value:
+                raise UsageError(
+                    f"{option} is for tables: choose one with --format csv, tsv, jsonl or parquet."
+                )
+    if form == "parquet" and output.out is None:
+        raise UsageError("Parquet is no text: name a file with -o FILE.parquet.")
 
-    def as_tsv(self, row: dict[str, Any]) -> str:
-        """A line of output."""
-        label = self._text(row[self.key])
-        if not self._proba:
-            return label
-        proba = row["proba"] or dict.fromkeys(self._model.labels)
-        cells = ["" if value is None else f"{value:.6f}" for value in proba.values()]
-        error = [row.get("error", "")] if self._how.on_error == "skip" else []
-        return "\t".join([label, *cells, *map(_field, error)])
 
-    def _text(self, answer: Any) -> str:
-        """An answer as a field; empty where there is none."""
-        if answer is None:
-            return ""
-        if not self._model.task.multilabel:
-            return _field(str(answer))
-        return (self._how.label_sep or "").join(map(_field, answer))
+def _given(texts: Sequence[str]) -> RecordBatch:
+    """Texts of the command line as rows."""
+    return RecordBatch(Corpus(list(texts)), [{"text": text} for text in texts], {"text": None})
 
-    def _batch(self, batch: Corpus) -> list[dict[str, Any]]:
-        """The answers to the documents, and among them those to rows that cannot be read."""
-        answers: list[dict[str, Any]] = []
-        predicted = self._predicted(batch)
-        before = 0
-        for row in batch.skipped:
-            answers += itertools.islice(predicted, row.position - before)
-            before = row.position
-            error = {"error": f"{row.where}: {row.problem}"}
-            answers.append(self._answer(None, None) | error | {"line": row.line})
-        answers += predicted
-        self._rows += len(answers)
-        self._unreadable += len(batch.skipped)
-        return answers
 
-    def _predicted(self, batch: Corpus) -> Iterator[dict[str, Any]]:
-        if not len(batch):
+@contextmanager
+def _table(form: str, columns: AnswerColumns, output: Output, how: Reading) -> Iterator[Table]:
+    """The table to write, which is complete when the block ends."""
+    if output.out is None:
+        table = _text_table(form, columns, output, how, sys.stdout)
+        yield table
+        table.end()
+        return
+    with replacing(output.out) as file:
+        if form == "parquet":
+            from textreg.cli.parquet import Parquet
+
+            table = Parquet(columns, output.kept, file)
+            yield table
+            table.end()
             return
-        scores = self._model.decision_function(batch.texts)
-        labels = self._model.choose(scores)
-        lines = [0] * len(batch) if batch.line_of is None else batch.line_of.tolist()
-        rows: Sequence[Any] = [None] * len(batch)
-        if self._proba:
-            rows = self._model.probabilities(scores).tolist()
-        for label, line, row in zip(labels, lines, rows, strict=True):
-            yield self._answer(label, row) | {"line": line}
+        with opened_text(file, output.out) as out:
+            table = _text_table(form, columns, output, how, out)
+            yield table
+            table.end()
 
-    def _answer(self, label: Any, proba: Sequence[float] | None) -> dict[str, Any]:
-        if not self._proba:
-            return {self.key: label}
-        shares = None if proba is None else dict(zip(self._model.labels, proba, strict=True))
-        return {self.key: label, "proba": shares}
+
+def _text_table(
+    form: str, columns: AnswerColumns, output: Output, how: Reading, out: IO[str]
+) -> Table:
+    if form == "jsonl":
+        return JsonLines(columns, output.kept, out)
+    delimiter = "\t" if form == "tsv" else ","
+    separator = how.label_sep or ""
+    return Delimited(columns, output.kept, out, delimiter=delimiter, label_sep=separator)
+
+
+class _Lines:
+    """A label per line; with more of an answer, tabs between that, and a header."""
+
+    def __init__(self, answers: Answers, how: Reading) -> None:
+        model = answers.model
+        self._columns = AnswerColumns(answers, reasons=how.on_error == "skip")
+        self._plain = not (answers.proba or answers.top)
+        self._separator = how.label_sep or ""
+        names = list(self._columns.kinds)
+        if answers.proba and not answers.top:
+            names[1 : 1 + len(model.labels)] = model.labels
+        names[0] = "labels" if answers.multilabel else "label"
+        self.header = "" if self._plain else "\t".join(map(_field, names)) + "\n"
+
+    def of(self, batch: AnswerBatch) -> Iterator[str]:
+        """The lines of a batch."""
+        for answer in batch.answers:
+            if self._plain:
+                yield f"{self._cell(answer.predicted)}\n"
+                continue
+            predicted, *numbers = self._columns.cells(answer)
+            rest = (f"{x:.6f}" if isinstance(x, float) else self._cell(x) for x in numbers)
+            yield "\t".join([self._cell(predicted), *rest]) + "\n"
+
+    def warnings(self, batch: AnswerBatch) -> Iterator[str]:
+        """What is wrong with rows, where no column says it."""
+        for answer in batch.answers:
+            if self._plain and (row := answer.skipped) is not None:
+                yield f"Warning: {single_line(f'{row.where}: {row.problem}')}"
+
+    def _cell(self, cell: Any) -> str:
+        if isinstance(cell, list):
+            return self._separator.join(map(_field, cell))
+        return "" if cell is None else _field(str(cell))
+
+
+def _write_lines(
+    batches: Iterable[AnswerBatch], answers: Answers, how: Reading, output: Output
+) -> None:
+    lines = _Lines(answers, how)
+    with _lines_out(output.out) as out:
+        out.write(lines.header)
+        for batch in batches:
+            out.writelines(lines.of(batch))
+            out.flush()  # a program that feeds us through a pipe may wait for the answer
+            if output.out is None:
+                answers.written += len(batch.answers)
+            for warning in lines.warnings(batch):
+                click.echo(warning, err=True)
+
+
+@contextmanager
+def _lines_out(path: str | None) -> Iterator[IO[str]]:
+    if path is None:
+        yield sys.stdout
+        return
+    with replacing(path) as file, opened_text(file, path) as out:
+        yield out
+
+
+def _end(answers: Answers, out: str | None) -> int:
+    """Say what was written, and how many rows could not be read; returns the exit code."""
+    if out is not None:
+        click.echo(f"saved {out} ({answers.rows:,} rows)")
+    if not answers.unreadable:
+        return 0
+    click.echo(
+        f"Error: {answers.unreadable:,} of {answers.rows:,} rows cannot be read; their answers are "
+        f"empty. The first is {single_line(answers.first)}",
+        err=True,
+    )
+    return SOME_UNREADABLE
 
 
 @lru_cache(maxsize=1024)  # there are few labels, and many rows

@@ -6,12 +6,14 @@ import codecs
 import select
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import PurePath
+from tempfile import TemporaryFile
 from typing import IO
 
 from textreg.errors import DataError
-from textreg.limits import inflated
+from textreg.limits import PACKINGS, packing_of, unpacked
 from textreg.reading.lines import Lines
 
 CHUNK = 1 << 16
@@ -24,11 +26,14 @@ _MARKS = (  # the longer marks first: UTF-32's begins with UTF-16's
 )
 
 
+_PACKED = tuple(packing.ending for packing in PACKINGS)
+
+
 class Source:
     """A file or pipe that documents are read from.
 
-    Data compressed with gzip is unpacked. The data can be read once: as bytes, by :meth:`chunks`,
-    or as text, by :attr:`lines`.
+    Compressed data is unpacked. The data can be read once: as bytes, by :meth:`chunks`, as a file,
+    by :meth:`file`, or as text, by :attr:`lines`.
 
     Attributes
     ----------
@@ -45,15 +50,18 @@ class Source:
         self._stream = stream
         self._lines: Lines | None = None
         self.head, self._chunks = _peek(self._read())
-        if self.head.startswith(b"\x1f\x8b"):
-            self.head, self._chunks = _peek(inflated(self._chunks, self._place))
+        packing = packing_of(self.head)
+        self._packed = packing is not None
+        if packing is not None:
+            self.head, self._chunks = _peek(unpacked(packing, self._chunks, self._place))
         marked = next((name for mark, name in _MARKS if self.head.startswith(mark)), "utf-8")
         self.encoding = codecs.lookup(encoding or marked).name.removesuffix("-sig")
 
     @property
     def ending(self) -> str:
         """The ending of the file's name in lower case, such as ``.csv``, before a ``.gz``."""
-        return PurePath(self.name.lower().removesuffix(".gz")).suffix
+        path = PurePath(self.name.lower())
+        return PurePath(path.stem if path.suffix in _PACKED else path).suffix
 
     @property
     def lines(self) -> Lines:
@@ -65,6 +73,23 @@ class Source:
     def chunks(self) -> Iterator[bytes]:
         """All the bytes, piece by piece as they arrive."""
         return self._chunks
+
+    @contextmanager
+    def file(self) -> Iterator[IO[bytes]]:
+        """All the bytes as a file with places to go to; a temporary one for a pipe."""
+        if (
+            not self._packed
+            and self._stream is not getattr(sys.stdin, "buffer", None)
+            and self._stream.seekable()
+        ):
+            self._stream.seek(0)
+            yield self._stream
+            return
+        with TemporaryFile() as whole:
+            for chunk in self._chunks:
+                whole.write(chunk)
+            whole.seek(0)
+            yield whole
 
     def ready(self) -> bool:
         """Whether more is at hand, or arrives within a twentieth of a second."""

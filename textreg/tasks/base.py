@@ -291,6 +291,17 @@ class Task(ABC):
         """The inverse of :meth:`as_scores`; a table (n, k) stays as it is."""
         return scores[:, None] if scores.ndim == 1 else scores
 
+    def label_scores(self, scores: Floats) -> Floats:
+        """(n, labels) the score of every label; UsageError if there are no labels."""
+        raise UsageError(f"a {self.name} has no labels to rank: leave out top.")
+
+    def ranking(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Int64s:
+        """(n, labels) indices of the labels, those with the highest score less threshold first.
+
+        UsageError if there are no labels.
+        """
+        raise UsageError(f"a {self.name} has no labels to rank: leave out top.")
+
     @abstractmethod
     def decide(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Targets:
         """y (n,) or (n, k) as scores predict it."""

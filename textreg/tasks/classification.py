@@ -289,6 +289,13 @@ class Classification(Task):
         answered = self.confidence(scores, thresholds) >= thresholds[str(self.unknown)]
         return np.where(answered, best, len(self.labels))
 
+    def label_scores(self, scores: Floats) -> Floats:
+        return self.as_table(scores)
+
+    def ranking(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Int64s:
+        margins = self.label_scores(scores) - self._offsets(thresholds or {})
+        return np.argsort(-margins, axis=1, kind="stable")
+
     @abstractmethod
     def _best(self, scores: Floats, thresholds: Mapping[str, float]) -> Int64s:
         """(n,) the label that scores speak for most, given the thresholds of labels."""
@@ -417,6 +424,14 @@ class Binary(Classification):
         if first in thresholds:
             return np.asarray(-table <= thresholds[first], dtype=np.int64)
         return np.asarray(table > thresholds.get(second, 0.0), dtype=np.int64)
+
+    def label_scores(self, scores: Floats) -> Floats:
+        score = self.as_table(scores)[:, 0]
+        return np.column_stack([-score, score])
+
+    def ranking(self, scores: Floats, thresholds: Mapping[str, float] | None = None) -> Int64s:
+        best = self._best(scores, thresholds or {})
+        return np.column_stack([best, 1 - best])
 
     def certainty(self, scores: Floats, y_true: Targets, thresholds: Mapping[str, float]) -> Floats:
         first, second = self._offsets(thresholds)

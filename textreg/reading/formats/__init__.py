@@ -6,22 +6,30 @@ from textreg.errors import DataError
 from textreg.reading.columns import TableColumns
 from textreg.reading.encodings import keeps_ascii, likely_utf16
 from textreg.reading.formats.base import Format
+from textreg.reading.formats.columnar import Arrow, ArrowStream, Parquet
 from textreg.reading.formats.delimited import Csv, Tsv
 from textreg.reading.formats.jsonl import JsonLines
 from textreg.reading.formats.plain import FastText, PlainText
 from textreg.reading.source import Source
 
 PLAIN = PlainText()
-FORMATS: tuple[Format, ...] = (FastText(), PLAIN, JsonLines(), Csv(), Tsv())
+FORMATS: tuple[Format, ...] = (
+    FastText(),
+    PLAIN,
+    JsonLines(),
+    Csv(),
+    Tsv(),
+    Parquet(),
+    Arrow(),
+    ArrowStream(),
+)
 """All formats, in the order in which their first line is looked at."""
 
 _UNREADABLE = {
     b"PK\x03\x04": "a zip archive or an Excel workbook. Save the sheet as CSV (UTF-8)",
     b"\xd0\xcf\x11\xe0": "an old Excel or Word file. Save it as CSV (UTF-8)",
-    b"PAR1": "a Parquet file. Write it as CSV or JSON lines",
-    b"BZh": "compressed with bzip2. Unpack it, or compress it with gzip",
-    b"\xfd7zXZ": "compressed with xz. Unpack it, or compress it with gzip",
-    b"\x28\xb5\x2f\xfd": "compressed with zstd. Unpack it, or compress it with gzip",
+    b"PARE": "an encrypted Parquet file. Write it without encryption",
+    b"FEA1": "a Feather file of version 1. Write it again, as version 2",
     b"%PDF": "a PDF file. Extract its text first",
 }
 
@@ -46,7 +54,8 @@ def detect(source: Source, columns: TableColumns) -> Format:
             return known
     if not columns.labeled:
         return PLAIN
-    choices = ", ".join(f"{known.title} ({known.example})" for known in _by_title())
+    texts = [known for known in _by_title() if known.example]
+    choices = ", ".join(f"{known.title} ({known.example})" for known in texts)
     raise DataError(
         f"{source.lines.at(1)}: cannot tell text from label here. Give {choices}, or a folder "
         "that has a folder for each class. Columns with names of their own are chosen with "
@@ -76,7 +85,7 @@ def refuse_binary(source: Source) -> None:
 
 def titles() -> str:
     """The formats of labeled documents, for help texts and messages: ``CSV, ... or TSV``."""
-    *titles, last = (known.title for known in _by_title())
+    *titles, last = dict.fromkeys(known.title for known in _by_title())
     return f"{', '.join(titles)} or {last}"
 
 

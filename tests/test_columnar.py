@@ -1,0 +1,319 @@
+"""Parquet and Arrow files, in and out, and compressed ones."""
+
+from __future__ import annotations
+
+import bz2
+import datetime
+import decimal
+import io
+import json
+import lzma
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Cli
+
+import textreg
+from textreg.errors import DataError, DataWarning, UsageError
+from textreg.limits import MAX_UNPACKED, zstd
+from textreg.reading.corpus import read_corpus, stream_documents, stream_records
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+TEXTS = ["good superb", "bad, awful\n", "好", "dull плохо"]
+LABELS = ["pos", "neg", "pos", "neg"]
+WRITERS = ["parquet", "arrow", "arrows"]
+
+
+def write(path: Path, table: Any, **options: Any) -> Path:
+    """A table as a file in the format of its ending."""
+    if path.suffix == ".parquet":
+        pq.write_table(table, path, **options)
+        return path
+    make = pa.ipc.new_file if path.suffix == ".arrow" else pa.ipc.new_stream
+    with make(path, table.schema) as writer:
+        writer.write_table(table, max_chunksize=options.get("row_group_size"))
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "m"
+    options: dict[str, Any] = {"reg": "ridge", "reg_l2": 1.0, "tokenizer": "words"}
+    textreg.train(TEXTS * 5, LABELS * 5, **options).save(path)
+    return path
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+@pytest.mark.parametrize("kind", ["string", "large_string", "dictionary"])
+def test_texts_and_labels(tmp_path: Path, ending: str, kind: str) -> None:
+    kinds = {
+        "string": pa.string(),
+        "large_string": pa.large_string(),
+        "dictionary": pa.dictionary(pa.int8(), pa.string()),
+    }
+    columns = {"id": [1, 2, 3, 4], "text": pa.array(TEXTS, kinds[kind]), "label": LABELS}
+    path = write(tmp_path / f"a.{ending}", pa.table(columns))
+    for name in (path, tmp_path / "nameless"):
+        if not name.exists():
+            path.rename(name)
+        corpus = read_corpus(name)
+        assert (list(corpus.texts), corpus.labels) == (TEXTS, LABELS)
+        assert corpus.where(2) == f"{name}:3"
+
+
+def test_labels_of_other_types(tmp_path: Path) -> None:
+    for given, expected in (
+        ([0, 1, 0, 1], ["0", "1", "0", "1"]),
+        ([True, False, True, False], ["true", "false", "true", "false"]),
+        ([["a"], [], ["a", "b"], ["b"]], [("a",), (), ("a", "b"), ("b",)]),
+    ):
+        path = write(tmp_path / "a.parquet", pa.table({"text": TEXTS, "label": given}))
+        assert read_corpus(path).labels == expected
+
+
+def test_groups_times_and_missing_values(tmp_path: Path) -> None:
+    days = [datetime.date(2024, 1, day) for day in (1, 2, 3, 4)]
+    table = pa.table({"text": TEXTS, "label": LABELS, "day": days, "by": [1, 1, 2, None]})
+    path = write(tmp_path / "a.parquet", table)
+    assert read_corpus(path, time_col="day").time_of == ["2024-01-01", *map(str, days[1:])]
+    with pytest.raises(DataError, match=r"a.parquet:4: group null in 'by'"):
+        read_corpus(path, group_col="by")
+    path = write(tmp_path / "b.parquet", pa.table({"text": [*TEXTS[:3], None], "label": LABELS}))
+    with pytest.raises(DataError, match=r"b.parquet:4: 'text' is missing"):
+        read_corpus(path)
+    with pytest.raises(DataError, match=r"no column has a usual name of a label"):
+        read_corpus(write(tmp_path / "c.parquet", pa.table({"text": TEXTS})))
+
+
+def test_text_that_is_not_utf8(tmp_path: Path) -> None:
+    raw = pa.array([b"good", b"\xff bad", None], pa.binary())
+    offsets = pa.StringArray.from_buffers(3, raw.buffers()[1], raw.buffers()[2], raw.buffers()[0])
+    path = write(tmp_path / "a.parquet", pa.table({"text": offsets, "label": LABELS[:3]}))
+    with pytest.warns(DataWarning, match="1 'text' is not a text"):
+        corpus = read_corpus(path, on_error="skip", max_skipped=1.0, labeled=False)
+    assert list(corpus.texts) == ["good"]
+    assert [row.line for row in corpus.skipped] == [2, 3]
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_damaged_files(tmp_path: Path, ending: str) -> None:
+    table = pa.table({"text": [f"{row} superb" for row in range(5000)], "label": ["a", "b"] * 2500})
+    whole = write(tmp_path / f"a.{ending}", table, row_group_size=1000).read_bytes()
+    damaged = {size: whole[:size] for size in (9, len(whole) // 2, len(whole) - 5)}
+    damaged[-1] = b"\0" + whole[1:]
+    for size, data in damaged.items():
+        path = tmp_path / f"{size}.{ending}"
+        path.write_bytes(data)
+        if size == 9 or ending != "arrows":  # a stream may end after any batch
+            with pytest.raises((DataError, UsageError), match=re.escape(str(path))):
+                list(stream_documents(path))
+
+
+def test_pipes_and_packed_files(tmp_path: Path, model: Path) -> None:
+    table = pa.table({"text": TEXTS, "n": [1, 2, 3, 4]})
+    path = write(tmp_path / "a.parquet", table)
+    packed = tmp_path / "b.parquet.bz2"
+    packed.write_bytes(bz2.compress(path.read_bytes()))
+    assert list(read_corpus(packed, labeled=False).texts) == TEXTS
+    done = subprocess.run(
+        [sys.executable, "-m", "textreg", "predict", str(model), "-", "--format", "csv"],
+        input=path.read_bytes(),
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout.decode().splitlines()[:2] == [
+        "text,n,predicted,reason",
+        "good superb,1,pos,",
+    ]
+
+
+def test_what_unpacks_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "a.parquet", pa.table({"text": ["superb " * 1000] * 5000}))
+    monkeypatch.setenv(MAX_UNPACKED, "1MB")
+    with pytest.raises(DataError, match="unpacks to more than 1 MB and 100 times its size"):
+        read_corpus(path, labeled=False)
+
+
+def test_batches_are_small(tmp_path: Path) -> None:
+    table = pa.table({"text": ["superb"] * 2500})
+    for ending in WRITERS:
+        path = write(tmp_path / f"a.{ending}", table, row_group_size=2500)
+        assert [len(batch) for batch in stream_documents(path)] == [1000, 1000, 500]
+
+
+TYPED = {
+    "text": pa.array(TEXTS),
+    "small": pa.array([1, None, 3, 4], pa.int16()),
+    "real": pa.array([0.5, float("nan"), None, 1.5], pa.float32()),
+    "flag": pa.array([True, None, False, True]),
+    "when": pa.array([1, 2, None, 10**18 + 1], pa.timestamp("ns", "UTC")),
+    "day": pa.array([datetime.date(2024, 1, 2)] * 4),
+    "price": pa.array([decimal.Decimal("1.10")] * 4, pa.decimal128(9, 2)),
+    "kind": pa.array(["a", "b", None, "a"], pa.dictionary(pa.int8(), pa.string())),
+    "tags": pa.array([["x"], [], None, ["y", "z"]]),
+    "more": pa.array([{"a": 1}, None, {"a": 2}, {"a": 3}]),
+    "raw": pa.array([b"\xff", None, b"", b"a"]),
+}
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_types_are_kept(cli: Cli, model: Path, tmp_path: Path, ending: str) -> None:
+    table = pa.table(TYPED)
+    path = write(tmp_path / f"in.{ending}", table)
+    out = tmp_path / "out.parquet"
+    assert cli("predict", model, path, "-o", out, "--proba").code == 0
+    written = pq.read_table(out)
+    for name in TYPED:
+        assert written.schema.field(name).type.equals(table.schema.field(name).type), name
+        if name != "real":  # NaN is not equal to itself
+            assert written[name].combine_chunks().equals(table[name].combine_chunks()), name
+    assert written.schema.names[-4:] == ["predicted", "proba_neg", "proba_pos", "reason"]
+    assert written["predicted"].to_pylist() == textreg.load(model).predict(TEXTS)
+    assert written["proba_pos"].type == pa.float64()
+    assert written["reason"].to_pylist() == [None] * 4
+
+    for form in ("csv", "jsonl"):
+        refused = cli("predict", model, path, "--format", form)
+        assert refused.code == 1
+        assert "the column 'raw' holds binary data" in refused.err
+    path = write(tmp_path / f"plain.{ending}", table.drop_columns(["raw"]))
+    first, second, *_ = cli("predict", model, path, "--format", "jsonl").out.splitlines()
+    assert json.loads(first)["when"] == "1970-01-01 00:00:00.000000001Z"
+    assert json.loads(first)["price"] == "1.10"
+    assert json.loads(first)["more"] == {"a": 1}
+    assert json.loads(second)["real"] is None
+    assert (
+        cli("predict", model, path, "--format", "csv")
+        .out.splitlines()[1]
+        .endswith(
+            'good superb,1,0.5,true,1970-01-01 00:00:00.000000001Z,2024-01-02,1.10,a,"[""x""]",'
+            '"{""a"": 1}",pos,'
+        )
+    )
+
+
+def test_types_of_json(cli: Cli, model: Path, tmp_path: Path) -> None:
+    path, out = tmp_path / "a.jsonl", tmp_path / "a.parquet"
+    records: list[dict[str, Any]] = [
+        {"text": "superb", "n": 1, "x": 1, "s": "a", "b": True, "l": [1], "m": 1, "none": None},
+        {"text": "awful", "n": None, "x": 0.5, "s": "\ud800", "b": None, "l": [], "m": "é"},
+        {"text": None},
+    ]
+    path.write_text("\n".join(map(json.dumps, records)))
+    assert cli("predict", model, path, "-o", out).code == 3
+    table = pq.read_table(out)
+    types = {name: str(table.schema.field(name).type) for name in "nxsblm"}
+    assert types == {
+        "n": "int64",
+        "x": "double",
+        "s": "string",
+        "b": "bool",
+        "m": "string",
+        "l": types["l"],
+    }
+    assert types["l"].startswith("list<")
+    assert table["m"].to_pylist() == ["1", "é", None]
+    assert table["s"].to_pylist() == ["a", "\\ud800", None]
+    assert table["reason"].to_pylist() == [None, None, "'text' is missing."]
+    many = [{"text": "superb", "n": 1}] * 20_500 + [{"text": "superb", "n": "late"}]
+    path.write_text("\n".join(map(json.dumps, many)))
+    out.unlink()
+    late = cli("predict", model, path, "-o", out)
+    assert late.code == 1
+    assert "rows 20,001 to 20,501: the column 'n' has values of another type" in late.err
+    assert not out.exists()
+
+
+def test_lists_of_labels_in_parquet(cli: Cli, tmp_path: Path) -> None:
+    labels = [["x", "y"], [], ["x"], ["y"]] * 5
+    options: dict[str, Any] = {"reg": "ridge", "reg_l2": 1.0, "tokenizer": "words"}
+    textreg.train(TEXTS * 5, labels, task="multilabel", **options).save(tmp_path / "m")
+    path = write(tmp_path / "a.parquet", pa.table({"text": TEXTS, "labels": labels[:4]}))
+    assert cli("predict", tmp_path / "m", path, "-o", tmp_path / "b.parquet").code == 0
+    table = pq.read_table(tmp_path / "b.parquet")
+    assert table["predicted"].to_pylist() == textreg.load(tmp_path / "m").predict(TEXTS)
+    assert table["labels"].to_pylist() == labels[:4]
+    assert read_corpus(tmp_path / "b.parquet", label_col="predicted").multilabel
+
+
+def test_without_pyarrow(
+    cli: Cli, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "a.parquet", pa.table({"text": TEXTS}))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for words in (("predict", model, path), ("predict", model, "--text", "a", "-o", "b.parquet")):
+        result = cli(*words)
+        assert result.code == 2
+        assert "pip install 'textreg[arrow]'" in result.err
+
+
+# --- compressed files ----------------------------------------------------------------------------
+
+
+def packers() -> dict[str, Callable[[bytes], bytes]]:
+    module = zstd()
+    checked = {module.CompressionParameter.checksum_flag: 1}
+    return {
+        "bz2": bz2.compress,
+        "xz": lzma.compress,
+        "zst": lambda data: module.compress(data, options=checked),
+    }
+
+
+LINES = b"".join(b'{"text": "superb %d", "label": "a"}\n' % row for row in range(20_000))
+
+
+@pytest.mark.parametrize("ending", ["bz2", "xz", "zst"])
+def test_compressed_files(tmp_path: Path, ending: str) -> None:
+    pack = packers()[ending]
+    path = tmp_path / f"a.jsonl.{ending}"
+    half = len(LINES) // 2
+    for data in (pack(LINES), pack(LINES[:half]) + pack(LINES[half:]) + b"\0" * 8):
+        path.write_bytes(data)
+        assert len(read_corpus(path)) == 20_000
+    packed = pack(LINES)
+    for size in (12, len(packed) // 2, len(packed) - 3):
+        path.write_bytes(packed[:size])
+        with pytest.raises(DataError, match=r"a\.jsonl.*: the \w+ data ends too early\. Copy or"):
+            read_corpus(path)
+    middle = len(packed) // 2
+    path.write_bytes(packed[:middle] + b"\xff" * 40 + packed[middle + 40 :])
+    with pytest.raises(DataError, match=r"a\.jsonl.*: the \w+ data is damaged\. Copy or"):
+        read_corpus(path)
+    path.write_bytes(pack(b'{"text": "' + b"a" * 3_000_000 + b'", "label": "a"}'))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(MAX_UNPACKED, "1MB")
+        with pytest.raises(DataError, match="unpacks to more than 1 MB"):
+            read_corpus(path)
+
+
+def test_without_zstd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.jsonl.zst"
+    path.write_bytes(zstd().compress(LINES))
+    for name in ("compression.zstd", "backports.zstd"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(UsageError, match=r"pip install 'textreg\[zstd\]'"):
+        read_corpus(path)
+
+
+def test_a_text_that_begins_as_bzip2_does(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("BZhang wrote: superb\n")
+    assert list(read_corpus(path, labeled=False).texts) == ["BZhang wrote: superb"]
+
+
+def test_records_of_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stdin:
+        buffer = io.BytesIO(b"id,text\n1,superb\n2\n")
+
+    monkeypatch.setattr(sys, "stdin", Stdin())
+    (batch,) = stream_records("-", on_error="skip", full=True)
+    assert batch.records == [{"id": "1", "text": "superb"}, {"id": "2"}]
+    assert list(batch.columns) == ["id", "text"]

@@ -1,0 +1,129 @@
+"""Tables of columns: Parquet, and Arrow's own files, which Feather's are. pyarrow reads both."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from os import SEEK_END
+from typing import IO, Any, ClassVar
+
+from textreg.errors import DataError
+from textreg.limits import check_unpacked
+from textreg.reading.arrow import ROWS, pyarrow, records
+from textreg.reading.columns import Row, TableColumns
+from textreg.reading.faults import UnusableRow
+from textreg.reading.formats.base import Format
+from textreg.reading.source import Source
+
+
+class Columnar(Format):
+    """A table whose columns have types, read in batches of rows."""
+
+    def rows(self, source: Source, columns: TableColumns) -> Iterator[Row | UnusableRow]:
+        arrow = pyarrow(f"{source.name}: reading {self.title}")
+        number = 0
+        try:
+            with source.file() as file:
+                for record in self._records(source.name, file, columns):
+                    number += 1
+                    try:
+                        yield columns.row(number, record)
+                    except UnusableRow as problem:
+                        yield problem.at(number)
+        except (arrow.ArrowException, OSError) as error:
+            after = f" after record {number:,}" if number else ""
+            what = str(error).strip().split("\n")[0].rstrip(".")
+            raise DataError(
+                f"{source.name}: the {self.title} data is damaged{after} ({what}). Copy or "
+                "download the file again."
+            ) from None
+
+    def _records(
+        self, name: str, file: IO[bytes], columns: TableColumns
+    ) -> Iterator[Mapping[str, Any]]:
+        """All rows of a file."""
+        size = file.seek(0, SEEK_END)
+        file.seek(0)
+        reader = self.reader(file)
+        schema = self.schema(reader)
+        columns.find(schema.names, name)
+        columns.types = dict(zip(columns.names, schema.types, strict=True))
+        unpacked = 0
+        for batch in self.batches(reader):
+            unpacked += batch.nbytes
+            check_unpacked(unpacked, size, lambda: name)
+            yield from records(batch, columns.names)
+
+    @abstractmethod
+    def reader(self, file: IO[bytes]) -> Any:
+        """What pyarrow reads the file with."""
+
+    @abstractmethod
+    def schema(self, reader: Any) -> Any:
+        """The names and types of the columns."""
+
+    @abstractmethod
+    def batches(self, reader: Any) -> Iterator[Any]:
+        """The record batches of the file."""
+
+
+class Parquet(Columnar):
+    """Parquet."""
+
+    name = "parquet"
+    title = "Parquet"
+    endings: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
+    magic = b"PAR1"
+
+    def reader(self, file: IO[bytes]) -> Any:
+        from pyarrow.parquet import ParquetFile
+
+        # A row group may be as large as the file: it is read in pieces.
+        return ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
+
+    def schema(self, reader: Any) -> Any:
+        return reader.schema_arrow
+
+    def batches(self, reader: Any) -> Iterator[Any]:
+        yield from reader.iter_batches(batch_size=ROWS)
+
+
+class Arrow(Columnar):
+    """The file format of Arrow, which is Feather's as well."""
+
+    name = "arrow"
+    title = "Arrow"
+    endings: ClassVar[tuple[str, ...]] = (".arrow", ".feather", ".ipc")
+    magic = b"ARROW1"
+
+    def reader(self, file: IO[bytes]) -> Any:
+        from pyarrow.ipc import open_file
+
+        return open_file(file)
+
+    def schema(self, reader: Any) -> Any:
+        return reader.schema
+
+    def batches(self, reader: Any) -> Iterator[Any]:
+        for number in range(reader.num_record_batches):
+            batch = reader.get_batch(number)
+            batch.validate(full=True)  # offsets that lead elsewhere would end the process
+            yield batch
+
+
+class ArrowStream(Arrow):
+    """Arrow's format for streams, in which the datasets of Hugging Face are kept."""
+
+    name = "arrow stream"
+    endings: ClassVar[tuple[str, ...]] = (".arrows",)
+    magic = b"\xff\xff\xff\xff"
+
+    def reader(self, file: IO[bytes]) -> Any:
+        from pyarrow.ipc import open_stream
+
+        return open_stream(file)
+
+    def batches(self, reader: Any) -> Iterator[Any]:
+        for batch in reader:
+            batch.validate(full=True)
+            yield batch
