@@ -479,9 +479,9 @@ def test_commands(cli: Cli, tmp_path: Path) -> None:
     rows = [
         json.loads(it) for it in cli("predict", file, texts, "--format", "jsonl").out.splitlines()
     ]
-    assert [row["labels"] for row in rows] == [["bird", "dog"], [], ["cat"]]
+    assert [row["predicted"] for row in rows] == [["bird", "dog"], [], ["cat"]]
     answers = json.loads(cli("predict", file, test, "--json").out)["predictions"]
-    assert answers[0]["labels"] == textreg.load(file).predict(TEST[:1])[0]
+    assert answers[0]["predicted"] == textreg.load(file).predict(TEST[:1])[0]
 
 
 def test_commands_refuse(cli: Cli, tmp_path: Path) -> None:
