@@ -31,6 +31,20 @@ say so.
 
 Options that choose which code runs (`--plugin`, `--no-plugin`) are only taken before the command.
 
+## Completion in the shell
+
+After the line of your shell, and in a new one, Tab completes commands, options, names of
+regularizers and of other parts, choices and files:
+
+```sh
+echo 'eval "$(_TEXTREG_COMPLETE=bash_source textreg)"' >> ~/.bashrc  # bash 4.4 or newer
+echo 'eval "$(_TEXTREG_COMPLETE=zsh_source textreg)"' >> ~/.zshrc
+_TEXTREG_COMPLETE=fish_source textreg > ~/.config/fish/completions/textreg.fish
+```
+
+After `--reg group` the options offered are those of that regularizer. A plugin file that a line
+names is not run for it.
+
 ## Exit codes
 
 | code | meaning |

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,7 +20,10 @@ from textreg.cli.arguments import CommandLine, scan
 from textreg.cli.failures import ShownOnce, tell
 from textreg.cli.shared import NamingGroup
 from textreg.cli.streams import results_only
-from textreg.errors import ConvergenceWarning, DataWarning
+from textreg.errors import ConvergenceWarning, DataWarning, TextregError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 PLUGIN_FILES = "TEXTREG_PLUGIN"
 """The variable that names plugin files, separated as the folders in PATH are."""
@@ -52,6 +55,14 @@ class _Group(NamingGroup):
             return None
         command: click.Command = import_module(f"textreg.cli.{cmd_name}").command
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Options and commands, none of which is imported for it."""
+        from click.shell_completion import CompletionItem
+
+        names = [name for name in COMMANDS if name.startswith(incomplete)]
+        found = [CompletionItem(name, help=COMMANDS[name]) for name in names]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -150,7 +161,7 @@ def _run(line: CommandLine) -> int:
 def _invoke(line: CommandLine) -> Any:
     """What ``cli.main`` does, which would take closed pipes and EOFErrors for exits of its own."""
     if "_TEXTREG_COMPLETE" in os.environ:  # a shell asks for completions
-        with suppress(SystemExit):
+        with suppress(SystemExit, TextregError):  # of which a prompt shows none
             cli.main(line.words, prog_name="textreg")
         return 0
     try:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import click
 
 from textreg.cli.arguments import CommandLine, scan
 from textreg.cli.shared import Command, refuse_repeated
+from textreg.errors import TextregError
 from textreg.features.vectorize import Vectorizer
 from textreg.params import AUTO, Param, Parametrized
 from textreg.plugins import registry
@@ -38,12 +40,13 @@ class PartsCommand(Command):
     """Default parts. A command without "reg" here has no options of a regularizer."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if not ctx.resilient_parsing:
-            refuse_repeated(self, ctx, args)  # --reg before the options that depend on it
         line = scan(args)
-        values = line.values
-        if not ctx.resilient_parsing:
-            values = {**self.beneath(ctx, line), **values}
+        if ctx.resilient_parsing:  # a shell asks for completions, and shows no errors
+            with suppress(TextregError):
+                ctx.meta[_SECTIONS] = _sections(line.values, self.defaults)
+            return super().parse_args(ctx, args)
+        refuse_repeated(self, ctx, args)  # --reg before the options that depend on it
+        values = {**self.beneath(ctx, line), **line.values}
         if journal := values.get("--resume"):
             from textreg.training.search.journal import check_files
 

@@ -60,6 +60,14 @@ class _OnceEach(click.Command):
             refuse_repeated(self, ctx, args)
         return super().parse_args(ctx, args)
 
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        params = super().get_params(ctx)
+        if ctx.resilient_parsing:  # a shell asks for completions
+            from textreg.cli import completion
+
+            completion.prepare(params)
+        return params
+
 
 def refuse_repeated(command: click.Command, ctx: click.Context, args: list[str]) -> None:
     """UsageError for an option with one value that is given twice; unknown ones are passed over."""
@@ -89,7 +97,8 @@ class NamingGroup(_OnceEach, click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name, known = args[0], self.list_commands(ctx)
-        if name not in known and not name.startswith("-"):
+        unknown = name not in known and not name.startswith("-")
+        if unknown and not ctx.resilient_parsing:
             raise click.UsageError(
                 f"no command '{name}'.{did_you_mean(name, known)} There are: {', '.join(known)}.",
                 ctx,
