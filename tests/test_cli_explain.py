@@ -98,3 +98,40 @@ def test_colors_where_somebody_looks(
     out = cli("explain", model, "good film bad", "--of", "p").out
     assert "32m" not in out
     assert "31m" not in out
+
+
+@pytest.mark.parametrize("text", ["bad", "账户被锁定了。", "Great?!", "[deleted]", "see a.b, or c"])
+def test_a_text_without_blanks(cli: Cli, model: Path, text: str) -> None:
+    direct = cli("explain", model, text)
+    assert direct.code == 0
+    assert cli("explain", model, "--text", text) == direct
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("review.jsonl", "review.jsonl: no such file."),
+        ("my reviews.csv", "my reviews.csv: no such file."),
+        ("texts/new", "there is no folder 'texts'"),
+        ("*.html", "no file matches this pattern"),
+        ("modell", "no such file. Did you mean 'model'?"),
+    ],
+)
+def test_a_name_of_no_file(
+    cli: Cli, model: Path, source: str, words: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model").touch()
+    for command, purpose in (("explain", "explain"), ("predict", "predict")):
+        result = cli(command, model, source)
+        assert (result.code, result.out) == (2, "")
+        assert words in result.err
+        assert f"To {purpose} a text itself, pass it with --text." in result.err
+
+
+def test_several_texts(cli: Cli, model: Path, tmp_path: Path) -> None:
+    both = cli("explain", model, "--text", "good/bad.csv", "--text", "good", "--json")
+    found = json.loads(both.out)["explanations"]
+    assert [one["text"] for one in found] == ["good/bad.csv", "good"]
+    for more in (("good",), ("--train", "a.csv"), ("--text", ""), ("--text-col", "a")):
+        assert cli("explain", model, "--text", "good", *more).code == 2

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from textreg.cli import shared
-from textreg.cli.inputs import Reading, reading
+from textreg.cli.inputs import Reading, check_named, reading
 from textreg.cli.output import print_json
 from textreg.cli.selection import print_selection
 from textreg.errors import UsageError
 from textreg.explain import Explanation, explain, find_selection
 from textreg.explain.show import headline, strongest, text_parts
 from textreg.model.storage import load_model
+from textreg.reading.paths import meant_as_path
 from textreg.records.documents import check_texts
 from textreg.terminal import json_line, printable, visible
 
@@ -30,6 +30,13 @@ class TrainingCorpus(NamedTuple):
 
     corpus: tuple[str, ...]
     unlabeled: tuple[str, ...]
+
+
+class Asked(NamedTuple):
+    """Texts to explain, in place of files, and the label to explain."""
+
+    texts: tuple[str, ...]
+    of: str | None
 
 
 class Output(NamedTuple):
@@ -57,10 +64,21 @@ class Output(NamedTuple):
     ),
     shared.unlabeled_of_training,
 )
-@click.option(
-    "--of",
-    metavar="LABEL",
-    help="Label to explain.  [default: the predicted one, of several the strongest]",
+@shared.gathered(
+    Asked,
+    "asked",
+    click.option(
+        "--text",
+        "texts",
+        metavar="TEXT",
+        multiple=True,
+        help="Explain this text, in place of a file. May be repeated.",
+    ),
+    click.option(
+        "--of",
+        metavar="LABEL",
+        help="Label to explain.  [default: the predicted one, of several the strongest]",
+    ),
 )
 @shared.gathered(
     Output,
@@ -89,7 +107,7 @@ def command(
     source: str | None,
     how: Reading,
     training: TrainingCorpus,
-    of: str | None,
+    asked: Asked,
     out: Output,
 ) -> None:
     """Explain predictions by the contributions of words and sentences.
@@ -98,7 +116,8 @@ def command(
     two numbers. "words" is the sum of the contributions of its words. "without it" is the log-odds
     of Yogatama and Smith (2014): by how much the log-probability falls if the sentence is left out.
 
-    A source that contains a blank and is not a file is a text itself.
+    A source that is no file, and does not look like the name of one, is a text itself; --text is
+    for any text.
 
     With --train, show what training selected in its corpus: which sentences or other groups have a
     weight, what is typical of each label, the order of entry of a pursuit, the neighbors of
@@ -106,7 +125,7 @@ def command(
     """
     loaded = load_model(model)
     if training.corpus:
-        if source is not None or of is not None or out.form != "text":
+        if source is not None or any(asked) or out.form != "text":
             raise UsageError(
                 "--train explains the training, not a text: leave out the text, --of and --format."
             )
@@ -118,7 +137,9 @@ def command(
         else:
             print_selection(selection)
         return
-    if source == "":
+    if source is not None and asked.texts:
+        raise UsageError("--text explains a text in place of a file: leave out one of them.")
+    if source == "" or "" in asked.texts:
         raise UsageError("the text is empty: give a text, a file, or - for standard input.")
     if training.unlabeled:
         raise UsageError(
@@ -126,7 +147,8 @@ def command(
         )
     if how.label_col is not None or how.label_sep is not None:
         raise UsageError("texts to explain have no labels: leave out --label-col and --label-sep.")
-    explanations = explain(loaded, _texts(source or "-", how), of)
+    texts = _texts(source, asked.texts, how)
+    explanations = explain(loaded, texts, asked.of)
     if out.as_json:
         print_json({"model": model, "explanations": [each.to_dict() for each in explanations]})
     elif out.form == "jsonl":
@@ -136,20 +158,17 @@ def command(
         _print_explanations(explanations, out.top, has_probabilities=loaded.has_probabilities)
 
 
-def _texts(source: str, how: Reading) -> Iterator[str]:
-    """The texts of the argument: those of a file, or the argument itself."""
-    if source != "-" and any(map(str.isspace, source)) and not _is_file(source):
+def _texts(source: str | None, texts: Sequence[str], how: Reading) -> Iterator[str]:
+    """The texts to explain: those given, those of a file, or the argument itself."""
+    if source is not None and not meant_as_path(source):
+        texts = [source]
+    if texts:
         if how.text_col is not None:
             raise UsageError("a text has no columns: leave out --text-col, or name a file.")
-        return iter([source])
-    return itertools.chain.from_iterable(check_texts(batch.texts) for batch in how.stream([source]))
-
-
-def _is_file(source: str) -> bool:
-    try:
-        return Path(source).exists()
-    except (OSError, ValueError):  # too long for a path, or with a null character
-        return False
+        return iter(texts)
+    path = source or "-"
+    check_named([path], "explain")
+    return itertools.chain.from_iterable(check_texts(batch.texts) for batch in how.stream([path]))
 
 
 def _print_explanations(

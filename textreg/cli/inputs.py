@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import click
 
 from textreg.cli.shared import F, gathered
+from textreg.errors import UsageError
 from textreg.reading.columns import ColumnNames
 from textreg.reading.corpus import (
     Readable,
@@ -19,6 +20,7 @@ from textreg.reading.corpus import (
     stream_records,
 )
 from textreg.reading.formats import titles
+from textreg.reading.paths import listed
 from textreg.records import Corpus
 from textreg.tasks import Task
 
@@ -214,6 +216,14 @@ def _read(files: Sequence[str], tell: bool, **how: Any) -> Corpus:
     if tell:
         describe(files, corpus)
     return corpus
+
+
+def check_named(files: Sequence[str], purpose: str) -> None:
+    """UsageError for files that do not exist, which says how to ``purpose`` a text itself."""
+    try:
+        listed(files)
+    except UsageError as error:
+        raise UsageError(f"{error} To {purpose} a text itself, pass it with --text.") from None
 
 
 def describe(files: Sequence[str], corpus: Corpus) -> None:

@@ -14,7 +14,7 @@ import click
 
 from textreg.cli import shared
 from textreg.cli.answers import AnswerBatch, AnswerColumns, Answers
-from textreg.cli.inputs import Reading, reading
+from textreg.cli.inputs import Reading, check_named, reading
 from textreg.cli.output import check_target, print_json
 from textreg.cli.tables import Delimited, JsonLines, Kept, Table
 from textreg.cli.targets import form_of, opened_text
@@ -118,6 +118,8 @@ def command(
     if how.on_error is None:
         tabular = form != "lines" or output.as_json
         how = how._replace(on_error="skip" if tabular else "stop")
+    if files:
+        check_named(files, "predict")
     loaded = load_model(model)
     answers = Answers(loaded, proba=output.proba, top=output.top or 0)
     columns = AnswerColumns(answers, reasons=how.on_error == "skip")

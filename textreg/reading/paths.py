@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,8 @@ from typing import IO, TypeAlias
 
 from textreg.errors import DataError, UsageError, did_you_mean
 from textreg.files import kind_of_special
+
+_TABLE = re.compile(r"\.(csv|tsv|tab|jsonl?|ndjson|txt|parquet|pq|arrow|feather|gz|bz2|xz|zst)$")
 
 Path: TypeAlias = str | os.PathLike[str]
 Paths: TypeAlias = Path | Sequence[Path]
@@ -65,6 +68,33 @@ def opened(path: str) -> Iterator[IO[bytes]]:
         yield stream
 
 
+def meant_as_path(source: str) -> bool:
+    """Whether an argument that may be a text or a file is rather the name of one.
+
+    It is if it exists, is a pattern that matches, ends as files do, or, without blanks, has a
+    separator of folders or is nearly the name of a file that is there.
+    """
+    if source == "-" or exists(source):
+        return True
+    if re.search(
+        r"\.(csv|tsv|tab|jsonl?|ndjson|txt|parquet|pq|arrow|feather|gz|bz2|xz|zst)$", source
+    ):
+        return True
+    if re.search(r"\s", source):
+        return False
+    if re.search(r"[/\\*]|[^.]\.[A-Za-z]\w{0,7}$", source, re.ASCII):
+        return True
+    return bool(did_you_mean(source, os.listdir()))
+
+
+def exists(path: str) -> bool:
+    """Whether a file or folder is there; no name is too long, or has zero bytes, to ask."""
+    try:
+        return os.path.exists(path)
+    except ValueError:
+        return False
+
+
 def _matches(pattern: str) -> set[str]:
     """What a pattern matches. ``**`` stands for folders below, and follows no links, which may
     lead in circles."""
@@ -88,5 +118,5 @@ def _not_there(path: str) -> UsageError:
         beside = os.listdir(folder or ".")
     except OSError:
         return UsageError(f"{path}: there is no folder '{folder}'.")
-    close = did_you_mean(name, beside)
-    return UsageError(f"{path}: no such file.{close or ' Check the name, and the folder.'}")
+    close = did_you_mean(name, beside) or " Check the name, and the folder."
+    return UsageError(f"{path}: no such file.{close}")
