@@ -61,7 +61,7 @@ class Like:
                 f"{self.path} was trained with documents of its own to choose hyperparameters on: "
                 "name some with --dev FILE, or hold out a fraction with --holdout 0.1."
             )
-        mine = {key for key in PREFIXES if key in given and given[key].file == self.path}
+        mine = [key for key in PREFIXES if key in given and given[key].file == self.path]
         spelled = {key: Given(self._spelled(key, given[key].value), self.path) for key in mine}
         return {**given, **spelled}
 

@@ -46,7 +46,7 @@ class Output(NamedTuple):
         return Kept(tuple(self.id_col), self.prefix or "")
 
 
-@click.command(name="predict")
+@click.command(cls=shared.Command, name="predict")
 @click.argument("model")
 @click.argument("files", nargs=-1)
 @click.option(
