@@ -57,6 +57,7 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/comparing.md",
         "docs/searching.md",
         "docs/tokenizers.md",
+        "docs/scikit-learn.md",
         "docs/multilabel.md",
     ],
 )

@@ -266,13 +266,26 @@ def test_weights_of_documents_are_no_setting() -> None:
         TrainingSettings.from_options(sample_weight=[1.0])
 
 
+@pytest.mark.parametrize(
+    "labels", [[0, 1], [False, True], np.array([0, 1]), np.array([False, True])], ids=repr
+)
+def test_labels_that_are_no_texts(labels: Any) -> None:
+    options: dict[str, Any] = {"reg": "ridge", "reg_l2": 1.0, "tokenizer": "words"}
+    names = [str(label) for label in labels]
+    model = train(["good", "bad"] * 5, list(labels) * 5, **options)
+    assert model.predict(["good", "bad"]) == names
+    assert all(type(label) is str for label in model.labels)
+    lists = train(["good", "bad"] * 5, [[label] for label in labels] * 5, **options)
+    assert lists.predict(["good"]) == [[names[0]]]
+
+
 def test_wrong_data() -> None:
     with pytest.raises(DataError, match="give one for each"):
         train(TEXTS, LABELS[1:])
     with pytest.raises(DataError, match="no documents"):
         train([], [])
-    with pytest.raises(DataError, match=r"document 1: the label is 0, .*str\(label\)"):
-        train(TEXTS, [0, 1] * 60)
+    with pytest.raises(DataError, match=r"document 1: the label is 0.5, .*str\(label\)"):
+        train(TEXTS, [0.5, 1] * 60)
     with pytest.raises(DataError, match="same label, 'a'"):
         train(["x", "y"], ["a", "a"])
     with pytest.raises(DataError, match="document 3: the weight is -1"):

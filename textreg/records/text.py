@@ -23,6 +23,12 @@ _LISTS = (list, tuple, set, frozenset)
 _CORPUS_ARRAYS = {"sample_weight": np.float64, "source_of": np.int32, "line_of": np.int64}
 
 
+def _name(label: Any) -> Any:
+    """The name of a class: of a text, truth value or whole number; anything else as it is."""
+    named = isinstance(label, (str, bool, int, np.bool_, np.integer))
+    return str(label) if named else label
+
+
 @dataclass(frozen=True)
 class Corpus:
     """Documents as they were read, by ``read_corpus`` or from lists.
@@ -33,8 +39,9 @@ class Corpus:
         One for each document. Or lists of tokens, or lists of sentences, which are lists of tokens:
         these are kept as the latter.
     labels : sequence of str, or of lists of str, length n, optional
-        Names of classes, or numbers as they were written. Where a document may have several labels,
-        or none, a list, tuple or set for each; kept as tuples without repetitions.
+        Names of classes, or numbers as they were written; 0, 1, True and False are kept as names.
+        Where a document may have several labels, or none, a list, tuple or set for each; kept as
+        tuples without repetitions.
     sample_weight : array-like, shape (n,), optional
         Weights of the documents in the loss, 0 or more. Kept as float64.
     group_of : sequence of str, length n, optional
@@ -94,8 +101,8 @@ class Corpus:
                 raise DataError(
                     f"{len(self.texts):,} texts but {len(value):,} {name}: give one for each text."
                 )
-        if self.labels is not None and any(isinstance(it, _LISTS) for it in self.labels):
-            object.__setattr__(self, "labels", self._label_lists(self.labels))
+        if self.labels is not None and not all(type(it) is str for it in self.labels):
+            object.__setattr__(self, "labels", self._named(self.labels))
         if self.source_of is not None and len(self.texts):
             low, high = int(self.source_of.min()), int(self.source_of.max())
             if low < 0 or high >= len(self.sources):
@@ -113,6 +120,11 @@ class Corpus:
                 )
             check_weights("sample_weight", self.sample_weight)
 
+    def _named(self, labels: Sequence[Any]) -> list[Any]:
+        """Labels as names, or as lists of names."""
+        named = list(map(_name, labels))
+        return self._label_lists(named) if any(isinstance(it, _LISTS) for it in named) else named
+
     def _label_lists(self, labels: Sequence[Any]) -> list[tuple[str, ...]]:
         """Lists of labels as tuples, each label once; DataError for anything else."""
         lists = []
@@ -122,13 +134,14 @@ class Corpus:
                     f"{self.where(at)}: the label is {given!r:.60}, and other documents have a "
                     f"list of labels: write a list here too, such as [{given!r:.60}]."
                 )
-            wrong = [one for one in given if not (isinstance(one, str) and one)]
+            names = list(map(_name, given))
+            wrong = [one for one in names if not (isinstance(one, str) and one)]
             if wrong:
                 raise DataError(
                     f"{self.where(at)}: the list of labels holds {wrong[0]!r:.60}, and labels are "
                     "texts: correct it."
                 )
-            ordered = sorted(given) if isinstance(given, (set, frozenset)) else given
+            ordered = sorted(names) if isinstance(given, (set, frozenset)) else names
             lists.append(tuple(dict.fromkeys(ordered)))
         return lists
 
