@@ -17,7 +17,7 @@ ROOT = Path(textreg.__file__).parent
 
 # A package, or a file beside them, may import from the rows above its own, and from itself.
 ROWS = [
-    ["_core", "errors", "signals"],
+    ["_core", "errors", "logs", "signals"],
     ["interrupts", "limits", "params", "terminal"],
     ["files"],
     ["losses"],

@@ -38,7 +38,7 @@ def options_of(words: tuple[str, ...]) -> list[click.Option]:
 @pytest.mark.parametrize("words", list(walk(group)), ids=" ".join)
 def test_every_option_of_every_command(cli: Cli, words: tuple[str, ...]) -> None:
     for option in options_of(words):
-        if option.multiple or option.is_eager or option.name == "debug":  # which has no value
+        if option.multiple or option.count or option.is_eager or option.name == "debug":
             continue
         flag = option.opts[-1]
         once = [flag] if option.is_flag else [flag, PARTS.get(flag, "x")]

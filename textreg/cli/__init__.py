@@ -9,7 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from importlib import import_module
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ import click
 from textreg.cli.arguments import CommandLine, scan
 from textreg.cli.failures import ShownOnce, tell
 from textreg.cli.shared import NamingGroup
-from textreg.cli.streams import results_only
+from textreg.cli.streams import logging_to_stderr, results_only
 from textreg.errors import ConvergenceWarning, DataWarning, TextregError
 
 if TYPE_CHECKING:
@@ -114,6 +114,14 @@ def _add(ctx: click.Context, option: click.Parameter, files: tuple[str, ...]) ->
     help="Do not import this plugin. May be repeated.",
 )
 @click.option(
+    "-v",
+    "--verbose",
+    count=True,
+    expose_value=False,
+    help="Tell on standard error how a training goes, and why something is chosen; -vv tells of "
+    "every fit and every row left out. Also after the command.",
+)
+@click.option(
     "--debug",
     is_flag=True,
     expose_value=False,
@@ -152,7 +160,8 @@ def _run(line: CommandLine) -> int:
         warnings.simplefilter("always", ConvergenceWarning)
         warnings.simplefilter("always", DataWarning)
         warnings.showwarning = ShownOnce()
-        code = _invoke(line)
+        with logging_to_stderr(line.verbosity) if line.verbosity else nullcontext():
+            code = _invoke(line)
     if sys.stdout is not None:
         sys.stdout.flush()
     return code if isinstance(code, int) else 0

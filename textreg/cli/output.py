@@ -129,8 +129,10 @@ def percent(part: float, whole: float) -> str:
 
 @contextmanager
 def progress_bar(*, quiet: bool) -> Iterator[Progress | None]:
-    """A live progress bar on standard error; None if that is not a terminal."""
-    if quiet or not sys.stderr.isatty():
+    """A live progress bar on standard error; None if that is not a terminal, or has the log."""
+    context = click.get_current_context(silent=True)
+    logs = context is not None and context.obj is not None and context.obj.verbosity > 0
+    if quiet or logs or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console

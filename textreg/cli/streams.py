@@ -1,4 +1,4 @@
-"""Standard output for results alone: whatever a plugin prints goes to standard error."""
+"""Standard output for results alone: what plugins print, and what is logged, goes elsewhere."""
 
 from __future__ import annotations
 
@@ -79,3 +79,26 @@ def _opened(descriptor: int, like: TextIO) -> TextIO:
         encoding=like.encoding,
         errors=like.errors,
     )
+
+
+@contextmanager
+def logging_to_stderr(verbosity: int) -> Iterator[None]:
+    """Write what textreg logs to standard error: INFO, and DEBUG with a verbosity above 1."""
+    import logging
+
+    from textreg.terminal import single_line
+
+    class Lines(logging.Formatter):
+        def format(self, record: logging.LogRecord) -> str:
+            return single_line(super().format(record))
+
+    logger, handler = logging.getLogger("textreg"), logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Lines("%(asctime)s %(message)s", "%H:%M:%S"))
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG if verbosity > 1 else logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)

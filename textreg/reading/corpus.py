@@ -13,12 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from textreg.errors import DataWarning, UsageError
+from textreg.errors import DataWarning, UsageError, first_few
+from textreg.logs import logger
 from textreg.reading.columns import ColumnNames, TableColumns
-from textreg.reading.paths import Paths
+from textreg.reading.paths import Paths, listed
 from textreg.reading.reader import CorpusReader
 from textreg.reading.skipping import check_max_skipped
 from textreg.records import Corpus
+
+LOG = logger("reading")
 
 
 def read_corpus(  # noqa: PLR0913  # its options are its interface
@@ -90,7 +93,10 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     table = partial(TableColumns, names, label_sep=_separator(label_sep), multilabel=multilabel)
     reader = CorpusReader(paths, table, labeled=labeled, on_error=on_error, encoding=encoding)
     (corpus,) = reader.batches(None)
+    columns = ", ".join(f"{role} = {what}" for role, what in corpus.columns.items())
+    LOG.info("%s: %d documents; %s", first_few(listed(paths), 3), len(corpus), columns)
     if told := reader.skipping.check(max_skipped):
+        LOG.info("%s", told)
         warnings.warn(told, DataWarning, stacklevel=2)
     return corpus
 

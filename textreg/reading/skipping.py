@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 
 from textreg.errors import DataError, UsageError
+from textreg.logs import logger
 from textreg.reading.faults import NotDecodable, UnusableRow
 from textreg.records import SkippedRow, SkippedRows, SkippedRowsBuilder
+
+LOG = logger("reading")
 
 
 def check_max_skipped(max_skipped: float) -> None:
@@ -48,6 +51,7 @@ class Skipping:
             )
         if self._undecodable is None and isinstance(problem, NotDecodable):
             self._undecodable = problem
+        LOG.debug("%s: left out: %s", row.where, problem)
         self._rows.add(row)
 
     def taken(self, documents: int) -> SkippedRows:

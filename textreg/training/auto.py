@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from textreg.kinds import Tokenizer
+from textreg.logs import logger
 from textreg.plugins import registry
 from textreg.records import Documents
+
+LOG = logger("training")
 
 AUTO_TOKENIZER = "auto"
 """What users call it."""
@@ -47,7 +50,11 @@ class AutoTokenizer:
         for text in texts:
             characters += len(text)
             if characters > MOST_CHARACTERS:
+                LOG.info(
+                    "tokenizer auto: words alone, as texts have over %d characters", MOST_CHARACTERS
+                )
                 return self.words
+        LOG.info("tokenizer auto: words and characters, as texts have %d characters", characters)
         return self.beside
 
 

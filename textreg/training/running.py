@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from textreg.errors import ConvergenceWarning, TextregError, UsageError
+from textreg.logs import logger
 from textreg.training.search.cluster import Cluster
 from textreg.training.stopping import Stopper
+
+LOG = logger("training")
 
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(stage, done, total)``, from any thread but never from two at once."""
@@ -80,6 +83,7 @@ class Counter:
         """One more fit is done."""
         with self._lock:
             self._done += 1
+            LOG.debug("%s: %d of %d fits", self._stage, self._done, self.total)
             if self._progress is not None:
                 self._progress(self._stage, self._done, self.total)
 

@@ -18,6 +18,7 @@ from textreg.model.summary import TrainingSummary
 from textreg.plugins.overdue import limited
 from textreg.records import Corpus
 from textreg.records.documents import check_documents
+from textreg.training import logged
 from textreg.training.fitting import fit_best
 from textreg.training.posing import pose
 from textreg.training.prepare import CUT_ALREADY, for_documents
@@ -179,15 +180,19 @@ def train_corpus(
     address = settings.tuning.address if documents.splits else None
     with connected(address, settings.reg) as cluster, limited(work.deadline, seconds):
         report("features", 0, len(corpus))
-        context.prepared(context.first)
+        logged.begun(context, len(corpus))
+        X = context.prepared(context.first).data.X
         report("features", len(corpus), len(corpus))
         clock.append(time.perf_counter())
+        logged.LOG.info("%d features in %.2f s", X.shape[1], clock[-1] - clock[-2])
         result = run_search(context, replace(work, cluster=cluster))
     _warn_if_stopped(result, settings)
     clock.append(time.perf_counter())
+    logged.searched(context, result, clock[-1] - clock[-2])
     with limited(work.deadline, seconds):
         fit = fit_best(context, result, work)
     clock.append(time.perf_counter())
+    logged.fitted(fit, clock[-1] - clock[-2])
     path = None
     if settings.path:
         path = fit_path(fit, metric=context.metric, work=work)

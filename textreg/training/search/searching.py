@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from textreg.errors import UsageError
+from textreg.logs import logger
 from textreg.training.running import Work
 from textreg.training.search.context import SearchContext
 from textreg.training.search.documents import FeatureValues
 from textreg.training.search.narrowing import narrowed
 from textreg.training.search.sampling import sampled
 from textreg.training.search.selection import MeasuredSetting, count_fits
+
+LOG = logger("training")
 
 TIGHTER = 3.0
 """How much longer the final fit may take, for its tolerance, than the slowest of a search."""
@@ -52,6 +55,7 @@ def run_search(context: SearchContext, work: Work) -> SearchResult:
             fits = count_fits(context.prepared(batch.values).folds)
             run.counter.total = (planned + batch.remaining) * fits
             new = context.measure(batch.values, batch.settings, run)
+            _log(new, len(measured), planned + batch.remaining, context.metric)
             measured += new
             if run.stopped:
                 planned += batch.remaining
@@ -73,6 +77,17 @@ def run_search(context: SearchContext, work: Work) -> SearchResult:
         )
     stopped = ("interrupted" if interrupted else "budget") if len(measured) < planned else None
     return SearchResult(measured, context.best(measured), planned, stopped)
+
+
+def _log(new: Sequence[MeasuredSetting], before: int, planned: int, metric: str) -> None:
+    """Log settings that were measured; before: how many were so already."""
+    for number, one in enumerate(new, before + 1):
+        changes = "".join(f", {key} {value}" for key, value in one.changes.items())
+        LOG.info(
+            "setting %d of %d: %s%s: %s %.4g, %.0f features",
+            *(number, planned, one.regularizer, changes),
+            *(metric, one.metrics[metric], one.nonzero),
+        )
 
 
 def _final_fit_seconds(
