@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
 from scipy.sparse import csc_array, csr_array, csr_matrix, diags
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_classification
@@ -25,10 +26,13 @@ from textreg import (
     Lasso,
     LinearClassifier,
     LinearRegressor,
+    Problem,
     Ridge,
 )
 from textreg.errors import ConvergenceWarning, DataError, RecordError, UsageError
 from textreg.estimators.linear import LinearEstimator
+from textreg.kinds import Penalized
+from textreg.params import AUTO, LogGrid, param
 from textreg.training.settings import declared_settings
 
 RANDOM = np.random.default_rng(0)
@@ -42,7 +46,13 @@ WEIGHTS = RANDOM.random(80) + 0.5
 
 # The same optimum as other packages
 
+by_l1_ratio = pytest.mark.skipif(
+    tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8),
+    reason="l1_ratio says what the penalty is since scikit-learn 1.8",
+)
 
+
+@by_l1_ratio
 @pytest.mark.parametrize(
     ("reg", "other"),
     [
@@ -63,6 +73,7 @@ def test_the_optimum_of_logistic_regression(reg: Any, other: dict[str, Any]) -> 
     np.testing.assert_allclose(fitted.predict_log_proba(X), np.log(fitted.predict_proba(X)))
 
 
+@by_l1_ratio
 def test_the_optimum_of_softmax() -> None:
     expected = LogisticRegression(C=2.0, tol=1e-10, max_iter=10_000).fit(X, THREE)
     fitted = LinearClassifier(Ridge(l2=0.25), multiclass="softmax", tol=1e-11).fit(X, THREE)
@@ -128,6 +139,25 @@ def test_classes_of_any_type(y: Any) -> None:
     assert (fitted.predict(X) == y).mean() > 0.85
     assert ((fitted.decision_function(X) > 0) == (fitted.predict(X) == fitted.classes_[1])).all()
     assert fitted.coef_.shape == (1, 10)
+
+
+def test_columns_of_data_frames_as_y() -> None:
+    pd, pl, pa = map(pytest.importorskip, ("pandas", "polars", "pyarrow"))
+    truth, words = (SIDES == 1).tolist(), np.array(["no", "yes"])[SIDES].tolist()
+    for y, kind in (
+        (pd.Series(SIDES, dtype="Int64"), "i"),
+        (pd.Series(truth, dtype="boolean"), "b"),
+        (pd.Series(words, dtype="category"), "O"),
+        (pl.Series(truth), "b"),
+        (pl.Series(words), "U"),
+        (pa.array(SIDES), "i"),
+        (pa.chunked_array([words]), "O"),
+    ):
+        fitted = LinearClassifier(Ridge(l2=0.1)).fit(X, y)
+        assert fitted.classes_.dtype.kind == kind, y
+        assert fitted.classes_.tolist() == sorted(set(np.asarray(y).tolist()))
+    with pytest.raises(DataError, match=r"y cannot be used: .*NA"):
+        LinearClassifier(Ridge(l2=0.1)).fit(X, pd.Series([None, *SIDES[1:]], dtype="Int64"))
 
 
 def test_several_labels_are_fitted_one_by_one() -> None:
@@ -402,3 +432,31 @@ def test_a_wide_matrix_stays_sparse() -> None:
     wide = diags(np.ones(200), shape=(200, 2_000_000), format="csr")
     fitted = LinearClassifier(Lasso(l1=0.1)).fit(wide, np.arange(200) % 2)
     assert fitted.sparsify().predict(wide).tolist() == (np.arange(200) % 2).tolist()
+
+
+def test_a_regularizer_of_a_program() -> None:
+    class OneSided(Penalized):
+        """A price on weights above zero alone."""
+
+        name = "one-sided"
+        l1: float = param(default=AUTO, min=0, search=LogGrid(1e-2, 1.0, 4), help="strength")
+
+        def penalty(self, problem: Problem) -> Any:
+            return Ceiling(self.l1)
+
+    class Ceiling:
+        def __init__(self, strength: float) -> None:
+            self.strength = strength
+
+        def value(self, w: Any) -> float:
+            return float(self.strength * np.maximum(w, 0.0).sum())
+
+        def prox(self, w: Any, step: float) -> Any:
+            return np.where(w > 0.0, np.maximum(w - step * self.strength, 0.0), w)
+
+    fitted = LinearClassifier(OneSided(l1=100.0)).fit(X, SIDES)
+    assert (fitted.coef_ <= 0.0).all()
+    assert fitted.coef_[0, 1] < -1.0
+    searched = LinearClassifier(OneSided, cv=2).fit(X, SIDES)
+    assert isinstance(searched.reg_, OneSided)
+    assert clone(fitted).set_params(reg__l1=1.0).reg == OneSided(l1=1.0)

@@ -90,13 +90,22 @@ class PartsEstimator(BaseEstimator):  # type: ignore[misc]
             name = type(self).__name__
             raise UsageError(f"{name} requires y to be passed, but the target y is None.")
         try:
-            targets = column_or_1d(y, warn=True)
+            targets = column_or_1d(_as_declared(y), warn=True)
             assert_all_finite(targets, input_name="y")
         except (TypeError, ValueError) as error:  # in the words of scikit-learn
             raise DataError(f"y cannot be used: {error}") from error
         if len(targets) != n:
             raise DataError(f"{n:,} {rows} but {len(targets):,} labels: give one for each.")
         return targets, checked_weights(sample_weight, n)
+
+
+def _as_declared(y: Any) -> Any:
+    """``y`` in the type that its column declares, where scikit-learn would make floats of it.
+
+    Those are columns of pandas that may have missing values. ValueError if there are some.
+    """
+    kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    return y.astype(kind) if kind is not None and np.dtype(kind).kind in "iub" else y
 
 
 def checked_weights(sample_weight: ArrayLike | None, n: int) -> Floats | None:

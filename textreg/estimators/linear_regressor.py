@@ -88,7 +88,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):  # type: ignore[misc]
         With ``path``: the models along the path, and the metrics of each on the rows held out.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where ``X`` was a data frame with names that are all strings.
 
     Examples
