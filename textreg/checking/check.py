@@ -24,26 +24,32 @@ from textreg.checking.label_findings import (
     RareLabels,
     SimilarLabels,
     SingleLabel,
+    SuspectedLabels,
 )
 from textreg.checking.labels import count_labels, label_findings, labels_of_one, ranking
 from textreg.checking.nearby import near_findings
 from textreg.checking.result import CheckResult, Unchecked, worst_first
 from textreg.checking.settings import CheckSettings
+from textreg.checking.suspects import FOLDS, out_of_sample, suspected_labels
 from textreg.checking.texts import lengths_of, rare_scripts, scripts_of, text_findings
 from textreg.errors import UsageError
 from textreg.records import Corpus
 from textreg.records.documents import check_documents
 from textreg.tasks import Regression
+from textreg.training.running import Progress
 
 OF_LABELS = (
     *(ConflictingLabels, Imbalance, LabelColumn, LabelsOfOneFile, RareLabels, SimilarLabels),
-    SingleLabel,
+    *(SingleLabel, SuspectedLabels),
 )
 """What needs labels."""
-OF_CLASSES = (Imbalance, LabelColumn, LabelsOfOneFile, RareLabels, SimilarLabels, SingleLabel)
+OF_CLASSES = tuple(kind for kind in OF_LABELS if kind is not ConflictingLabels)
 """What needs labels that are no numbers."""
 OF_TWO = (LabelsOfOneFile, NearOverlap, Overlap)
 """What needs a second corpus."""
+
+
+TOO_FEW = f"fewer than two labels have {FOLDS} different texts"
 
 
 def check(
@@ -103,6 +109,7 @@ def check_corpus(
     *,
     title: str = "documents",
     remedy: str = "",
+    progress: Progress | None = None,
 ) -> CheckResult:
     """As :func:`check`, of corpora that are there.
 
@@ -118,6 +125,8 @@ def check_corpus(
         What they are called.
     remedy : str, default ""
         How to read rows of ``corpus.skipped`` that are in another encoding.
+    progress : callable, optional
+        Called with a stage, the number done and the total.
 
     Returns
     -------
@@ -128,17 +137,25 @@ def check_corpus(
     other = None if against is None else Documents(against, settings)
     numbers = settings.task == Regression.name
     counts = Counter[str]() if numbers else count_labels(documents)
+    rows_of = same_texts(documents.texts)
     scripts, script_counts = scripts_of(documents)
     found: list[Finding] = [
         *_unreadable(documents, remedy),
         *text_findings(documents),
         rare_scripts(documents, scripts, script_counts),
-        *_copies(documents, other),
+        *_copies(documents, other, rows_of),
     ]
+    unchecked = list(_unchecked(documents, other))
     if counts:
         found += label_findings(documents, counts)
         if other is not None and other.labels is not None:
             found.append(labels_of_one(documents, other))
+        if settings.wants(SuspectedLabels):
+            judged = out_of_sample(documents, rows_of, progress)
+            if judged is None:
+                unchecked.append(Unchecked(SuspectedLabels.name, TOO_FEW))
+            else:
+                found.append(suspected_labels(documents, judged))
     kept = [one for one in found if one.count and settings.wants(type(one))]
     return CheckResult(
         title=title,
@@ -148,7 +165,7 @@ def check_corpus(
         lengths=lengths_of(documents),
         scripts=tuple(script_counts.most_common()),
         findings=worst_first(kept),
-        unchecked=tuple(_unchecked(documents, other)),
+        unchecked=tuple(unchecked),
     )
 
 
@@ -166,8 +183,9 @@ def _unreadable(documents: Documents, remedy: str) -> Iterator[Finding]:
     yield UnreadableRows(len(skipped), len(documents) + len(skipped), examples, reasons, remedy)
 
 
-def _copies(documents: Documents, other: Documents | None) -> Iterator[Finding]:
-    rows_of = same_texts(documents.texts)
+def _copies(
+    documents: Documents, other: Documents | None, rows_of: dict[str, list[int]]
+) -> Iterator[Finding]:
     yield from copy_findings(documents, rows_of)
     if other is not None:
         yield overlap(documents, rows_of, other)

@@ -131,3 +131,28 @@ class LabelsOfOneFile(Finding):
             if labels
         ]
         return "in one of the two files; " + "; ".join(listed)
+
+
+@dataclass(frozen=True)
+class SuspectedLabels(Finding):
+    """Documents whose labels are contradicted by fits that have not seen them.
+
+    accuracy: share of labels that these fits predict as they are given. places: all such documents,
+    the most suspicious first.
+    """
+
+    accuracy: float
+    places: tuple[str, ...]
+
+    name = "suspected-labels"
+    todo = (
+        "Read them, from the first on: the lower the probability of its label, the surer a label "
+        "is wrong. --json lists all of them."
+    )
+
+    @property
+    def what(self) -> str:
+        return (
+            "the other documents speak for another label, the most suspicious first (these fits "
+            f"agree with {self.accuracy:.1%} of all labels)"
+        )

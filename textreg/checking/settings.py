@@ -9,6 +9,7 @@ from textreg.checking.findings import Finding
 from textreg.errors import UsageError, did_you_mean
 from textreg.params import Parametrized, param
 from textreg.tasks import TASKS
+from textreg.training.running import check_jobs
 
 KINDS: dict[str, type[Finding]] = {
     kind.name: kind
@@ -57,6 +58,12 @@ class CheckSettings(Parametrized):
         "(Jaccard similarity)",
     )
     examples: int = param(default=3, min=0, help="number of examples of every finding")
+
+    jobs: int = param(
+        default=1,
+        convert=check_jobs,
+        help="number of fits to run in parallel; -1 for one per core",
+    )
 
     def wants(self, *kinds: type[Finding]) -> bool:
         """Whether one of these kinds of findings is to be looked for."""

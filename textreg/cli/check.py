@@ -11,13 +11,15 @@ from textreg.checking.findings import NAMED, Example, Finding
 from textreg.checking.settings import check_names
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, reading
-from textreg.cli.output import percent, print_json
+from textreg.cli.output import percent, print_json, progress_bar
 from textreg.cli.settings import setting
 from textreg.errors import UsageError, first_few
 from textreg.tasks import TASKS
 from textreg.terminal import single_line
 
 ANY = "any"
+JOBS = {"jobs": -1}
+"""Defaults of the command that Python does not have."""
 FOUND = 1
 """Exit code where a finding of --fail-on was found."""
 
@@ -45,7 +47,9 @@ class CheckOutput(NamedTuple):
     "May be repeated.",
 )
 @click.option("--no-labels", is_flag=True, help="Check the texts alone.")
-@shared.options(*(setting(name, one) for name, one in CheckSettings.declared().items()))
+@shared.options(
+    *(setting(name, one, JOBS.get(name)) for name, one in CheckSettings.declared().items())
+)
 @shared.gathered(
     CheckOutput,
     "out",
@@ -86,13 +90,15 @@ def command(
     how = how.of(None if settings.task is None else TASKS[settings.task])
     first = how.readable(files, labeled=not no_labels)
     other = how.readable(against, labeled=not no_labels) if against else None
-    result = check_corpus(
-        first.corpus,
-        None if other is None else other.corpus,
-        settings,
-        remedy=first.remedy,
-        title=files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more",
-    )
+    with progress_bar(quiet=False) as progress:
+        result = check_corpus(
+            first.corpus,
+            None if other is None else other.corpus,
+            settings,
+            remedy=first.remedy,
+            title=files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more",
+            progress=progress,
+        )
     if out.as_json or out.form == "json":
         print_json(result.to_dict())
     else:

@@ -26,6 +26,7 @@ STAGES = {
     "fit": "fitting",
     "path": "fitting the path",
     "report": "fitting for the report",
+    "labels": "judging labels",
 }
 
 
