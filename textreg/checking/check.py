@@ -200,7 +200,7 @@ def _unchecked(documents: Documents, other: Documents | None) -> Iterator[Unchec
     def among(kinds: Iterable[type[Finding]], why: str) -> Iterator[Unchecked]:
         return (Unchecked(kind.name, why) for kind in kinds if settings.wants(kind))
 
-    yield from (Unchecked(name, "left out (--skip)") for name in sorted(settings.skip))
+    yield from (Unchecked(name, "left out (--skip)") for name in sorted(settings.skip or ()))
     if documents.labels is None:
         yield from among(OF_LABELS, "the documents have no labels")
     elif settings.task == Regression.name:

@@ -82,7 +82,7 @@ def ranking(counts: Counter[str]) -> list[tuple[str, int]]:
 
 
 def _ids(documents: Documents, counts: Counter[str]) -> str:
-    column = documents.corpus.columns.get("label", "").partition(" (guessed")[0]
+    column = documents.corpus.column_names.get("label", "")
     labels = [str(label) for label in documents.labels or ()]
     return sounds_like_ids(labels, len(counts), column)
 

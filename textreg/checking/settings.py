@@ -43,8 +43,8 @@ class CheckSettings(Parametrized):
         help="whether a document has one label, any number of them (multilabel), or a number; by "
         "default multilabel if labels are lists, else classification",
     )
-    skip: frozenset[str] = param(
-        default=frozenset(),
+    skip: frozenset[str] | None = param(
+        default=None,
         convert=check_names,
         metavar="NAME",
         repeated=True,
@@ -67,4 +67,4 @@ class CheckSettings(Parametrized):
 
     def wants(self, *kinds: type[Finding]) -> bool:
         """Whether one of these kinds of findings is to be looked for."""
-        return any(kind.name not in self.skip for kind in kinds)
+        return any(kind.name not in (self.skip or ()) for kind in kinds)
