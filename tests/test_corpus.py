@@ -74,6 +74,10 @@ CELLS += [[label, text] for text, label in zip(TEXTS, LABELS, strict=True)]
         ("a.jsonl", jsonl(ROWS)),
         ("a.ndjson", jsonl(ROWS)),
         ("a.json", jsonl(ROWS)),
+        ("a.json", json.dumps(ROWS)),
+        ("a.json", json.dumps(ROWS, indent=2)),
+        ("a.dat", f"\n{json.dumps(ROWS)}"),
+        ("a", json.dumps(ROWS, indent=1)),
         ("a.csv", table(CELLS)),
         ("a.csv", table(CELLS, delimiter=";")),
         ("a.csv", table(CELLS, quoting=csv.QUOTE_ALL)),
@@ -132,7 +136,9 @@ def test_one_class_and_one_row_add_a_format(write, skip, stdin, monkeypatch, nam
     assert batches == [TEXTS[:3], TEXTS[3:]]
     stdin(content)
     assert list(skip("-").texts) == TEXTS[:3]
-    assert formats.titles() == ("Arrow, CSV, fastText, JSON lines, packed tables, Parquet or TSV")
+    assert formats.titles() == (
+        "Arrow, CSV, fastText, JSON arrays, JSON lines, packed tables, Parquet or TSV"
+    )
     with pytest.raises(DataError, match=r"packed tables \(a table in binary\), TSV"):
         read_corpus(write("a.unknown", "prose\n"))
 

@@ -93,7 +93,7 @@ ROWS = [
     ),
     ("a.jsonl", '"text"\n', 1, 'not a JSON object such as {"label": "good"', "Fix the row"),
     (
-        "a.json",
+        "a.jsonl",
         '[{"text": "a", "label": "x"}]',
         1,
         "a JSON array, where every line should be one object.",

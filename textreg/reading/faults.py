@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from textreg.errors import TextregError
@@ -63,14 +63,23 @@ class NotDecodable(UnusableRow):
         Lines of the file, and itself; None for lines that are too long.
     error : UnicodeDecodeError
         What is wrong with it.
+    unit : str, default "line"
+        What is numbered.
     """
 
     def __init__(
-        self, encoding: str, line: int, beside: list[bytes | None], error: UnicodeDecodeError
+        self,
+        encoding: str,
+        line: int,
+        beside: Sequence[bytes | None],
+        error: UnicodeDecodeError,
+        unit: str = "line",
     ) -> None:
         what = f"not valid {encoding.upper()}"
         byte = f"0x{error.object[error.start]:02x}"
-        super().__init__(f"byte {error.start + 1} of line {line}, {byte}, is {what}.", reason=what)
+        super().__init__(
+            f"byte {error.start + 1} of {unit} {line}, {byte}, is {what}.", reason=what
+        )
         self._beside = beside
         self._encoding = encoding
 

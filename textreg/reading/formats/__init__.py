@@ -8,6 +8,7 @@ from textreg.reading.encodings import keeps_ascii, likely_utf16
 from textreg.reading.formats.base import Format
 from textreg.reading.formats.columnar import Arrow, ArrowStream, Parquet
 from textreg.reading.formats.delimited import Csv, Tsv
+from textreg.reading.formats.jsonarray import JsonArray
 from textreg.reading.formats.jsonl import JsonLines
 from textreg.reading.formats.plain import FastText, PlainText
 from textreg.reading.source import Source
@@ -17,6 +18,7 @@ FORMATS: tuple[Format, ...] = (
     FastText(),
     PLAIN,
     JsonLines(),
+    JsonArray(),
     Csv(),
     Tsv(),
     Parquet(),
@@ -41,7 +43,7 @@ def detect(source: Source, columns: TableColumns) -> Format:
     data in no known format.
     """
     for known in FORMATS:
-        if known.magic and source.head.startswith(known.magic):
+        if known.begins(source):
             return known
     refuse_binary(source)
     if source.lines.empty:

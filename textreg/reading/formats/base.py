@@ -41,6 +41,10 @@ class Format(ABC):
     magic: ClassVar[bytes] = b""
     labeled: ClassVar[bool] = True
 
+    def begins(self, source: Source) -> bool:
+        """Whether a file is in this format by its first bytes, ``source.head``."""
+        return bool(self.magic) and source.head.startswith(self.magic)
+
     def fits(self, source: Source, columns: TableColumns) -> bool:
         """Whether a text whose name does not tell is in this format, by ``source.lines.first``."""
         return False

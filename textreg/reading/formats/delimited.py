@@ -65,10 +65,13 @@ class Csv(Format):
         """The line where each record begins, and its fields, or what is wrong with it."""
         lines = source.lines
         bounded = _Bounded(lines)
+        quoting = Quoting(delimiter)
         reader = _reader(bounded, delimiter, strict=True)
         header = True
         while True:
-            start = reader.line_num + 1
+            if quoting.open and quoting.apostrophes(bounded.peek(), columns.names):
+                reader = _reader(bounded, delimiter, strict=True, quote="'")
+            start = bounded.given + 1
             bounded.size = 0
             where = lines.at(start)
             problem: UnusableRow | None
@@ -80,10 +83,10 @@ class Csv(Format):
                 bare_return = "new-line character" in str(error)
                 reason = "a carriage return outside quotes" if bare_return else str(error)
                 what = f"not valid {'TSV' if delimiter == TAB else 'CSV'} ({reason})."
-                if reader.line_num > start and not bare_return:
+                if bounded.given > start and not bare_return:
                     # Whole rows may lie inside, and skipping them would not count them.
                     raise DataError(
-                        f"{where}: {what} It takes in the lines up to {reader.line_num}: probably "
+                        f"{where}: {what} It takes in the lines up to {bounded.given}: probably "
                         f"a quote is open. {_QUOTING}."
                     ) from None
                 problem = lines.damage() or UnusableRow(what, _QUOTING, f"not valid {self.title}")
@@ -114,6 +117,53 @@ def _ragged(fields: list[str], columns: TableColumns, delimiter: str) -> Unusabl
     return problem
 
 
+_QUOTED = re.compile("'(?:[^']|'')*'")
+_NUMBER = re.compile(r"\s*[-+\d.][-+\d.,eE%:]*\s*|")
+
+
+class Quoting:
+    """Whether fields stand in apostrophes rather than in double quotes.
+
+    The first line decides that has either at the beginning of a field; lines before it are the
+    same both ways. Texts begin with an apostrophe as well, so one is a quote only where the line
+    has another number of fields otherwise, where it is doubled inside of a field, or where at
+    least two fields have it, and all others are numbers.
+
+    Attributes
+    ----------
+    open : bool
+        Whether no line has decided yet.
+    """
+
+    def __init__(self, delimiter: str) -> None:
+        self.open = True
+        self._delimiter = delimiter
+
+    def apostrophes(self, line: str, names: Sequence[str]) -> bool:
+        """Whether this line decides for apostrophes. names: of the columns; none in a header."""
+        if '"' in line:
+            self.open = False
+            return False
+        if "'" not in line or not re.search(f"(?:^|{re.escape(self._delimiter)})'", line):
+            return False
+        self.open = False
+        if len(line) > 65536:
+            return False
+        plain = line.split(self._delimiter)
+        try:
+            fields = next(_reader([line], self._delimiter, strict=True, quote="'"))
+        except csv.Error:
+            return False
+        if names and len(fields) != len(names):
+            return False
+        if names and len(plain) != len(names):
+            return True
+        quoted = [field for field in plain if _QUOTED.fullmatch(field)]
+        others = (field for field in plain if not _QUOTED.fullmatch(field))
+        doubled = any("''" in field[1:-1] for field in quoted)
+        return doubled or (len(quoted) > 1 and all(map(_NUMBER.fullmatch, others)))
+
+
 class _Bounded:
     """Lines for the CSV reader; DataError where a record has more text than is allowed.
 
@@ -122,6 +172,8 @@ class _Bounded:
 
     def __init__(self, lines: Lines) -> None:
         self.size = 0
+        self.given = 0
+        self._ahead: str | None = None
         self._lines = lines
         self._given = iter(lines)
         self._most = limit(MAX_LINE)
@@ -129,8 +181,15 @@ class _Bounded:
     def __iter__(self) -> Iterator[str]:
         return self
 
+    def peek(self) -> str:
+        """The next line, which is given again; empty at the end."""
+        self._ahead = next(self._given, None)
+        return self._ahead or ""
+
     def __next__(self) -> str:
-        line = next(self._given)
+        line = next(self._given) if self._ahead is None else self._ahead
+        self._ahead = None
+        self.given += 1
         self.size += len(line)
         if self.size > self._most:
             problem, fix = too_long("the record that ends here")
@@ -177,10 +236,10 @@ def _names(fields: list[str], columns: TableColumns, where: str) -> list[str]:
     return fields
 
 
-def _reader(lines: Iterable[str], delimiter: str, *, strict: bool) -> CsvReader:
+def _reader(lines: Iterable[str], delimiter: str, *, strict: bool, quote: str = '"') -> CsvReader:
     # The limit belongs to the whole process; a document may well be longer than its 128 KiB.
     csv.field_size_limit(max(csv.field_size_limit(), 2**31 - 1))
-    return csv.reader(lines, delimiter=delimiter, strict=strict)
+    return csv.reader(lines, delimiter=delimiter, quotechar=quote, strict=strict)
 
 
 def _cells(line: str, delimiter: str) -> list[str]:

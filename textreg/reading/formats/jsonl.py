@@ -11,7 +11,6 @@ from textreg.errors import TextregError
 from textreg.reading.columns import Row, TableColumns
 from textreg.reading.faults import UnusableRow
 from textreg.reading.formats.base import Format
-from textreg.reading.lines import Lines
 from textreg.reading.source import Source
 
 _BEGINS = re.compile(r'\s*(\{\s*["}]|\[\s*\{)')
@@ -30,7 +29,7 @@ class JsonLines(Format):
 
     def rows(self, source: Source, columns: TableColumns) -> Iterator[Row | UnusableRow]:
         lines = source.lines
-        unknown: TextregError | None = None
+        objects = Objects(source.name, columns)
         decode = json.JSONDecoder().decode
         for line in lines:
             if not line or line.isspace():
@@ -38,49 +37,65 @@ class JsonLines(Format):
             try:
                 if damage := lines.damage():
                     raise damage
-                record = _object(line, decode)
-                if not columns.chosen:
-                    columns.find(list(record), lines.at(lines.number))
-                row = columns.row(lines.number, record)
+                row = objects.row(lines.number, line, _value(line, decode))
             except UnusableRow as problem:
                 yield problem.at(lines.number)
                 continue
-            except TextregError as error:
-                # The first record may lack a column that the next ones have.
-                unknown = unknown or error
-                yield _without_columns(error, lines, record)
-                continue
-            yield _paired(row) if "\\ud" in line or "\\uD" in line else row
-        if unknown is not None and not columns.chosen:
-            raise unknown
+            yield row
+        objects.end()
 
 
-def _without_columns(error: TextregError, lines: Lines, record: dict[str, Any]) -> UnusableRow:
-    """A record that lacks a column."""
-    what = str(error).removeprefix(f"{lines.at(lines.number)}: ")
-    problem = UnusableRow(what, reason="a column is missing").at(lines.number)
-    problem.error = error
-    problem.record = record
-    return problem
+class Objects:
+    """Objects of a file as rows. The first ones may lack columns that the next ones have."""
+
+    def __init__(self, name: str, columns: TableColumns) -> None:
+        self._name = name
+        self._columns = columns
+        self._unknown: TextregError | None = None
+
+    def row(self, number: int, raw: str, record: Any) -> Row:
+        """The document of an object; UnusableRow if it is none.
+
+        number: of its line or record. raw: how it is written.
+        """
+        if not isinstance(record, dict):
+            what = 'not a JSON object such as {"label": "good", "text": "..."}.'
+            raise UnusableRow(what, reason="not a JSON object")
+        columns, where = self._columns, f"{self._name}:{number}"
+        try:
+            if not columns.chosen:
+                columns.find(list(record), where)
+            row = columns.row(number, record)
+        except TextregError as error:
+            self._unknown = self._unknown or error
+            what = str(error).removeprefix(f"{where}: ")
+            problem = UnusableRow(what, reason="a column is missing")
+            problem.error, problem.record = error, record
+            raise problem from None
+        return _paired(row) if "\\ud" in raw or "\\uD" in raw else row
+
+    def end(self) -> None:
+        """Raise the error of the first record if none had the columns that are needed."""
+        if self._unknown is not None and not self._columns.chosen:
+            raise self._unknown
 
 
-def _object(line: str, decode: Callable[[str], Any]) -> dict[str, Any]:
+def _value(line: str, decode: Callable[[str], Any]) -> Any:
+    problem: UnusableRow | None = None
+    value = None
     try:
-        record = decode(line)
+        value = decode(line)
     except json.JSONDecodeError as error:
         what = f"not valid JSON ({error.msg}, character {error.colno})."
         problem = UnusableRow(what, reason="not valid JSON")
     except (ValueError, RecursionError):
         problem = UnusableRow("JSON with a number of thousands of digits, or nested too deep.")
-    else:
-        if isinstance(record, dict):
-            return record
-        what = 'not a JSON object such as {"label": "good", "text": "..."}.'
-        problem = UnusableRow(what, reason="not a JSON object")
-    if line.lstrip().startswith("["):
+    if isinstance(value, list) or (problem is not None and line.lstrip().startswith("[")):
         what = "a JSON array, where every line should be one object."
         problem = UnusableRow(what, "Write its objects one a line (jq -c '.[]' FILE does)")
-    raise problem
+    if problem is not None:
+        raise problem
+    return value
 
 
 def _paired(row: Row) -> Row:

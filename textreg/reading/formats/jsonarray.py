@@ -1,0 +1,152 @@
+"""JSON arrays: one list of objects, which may be larger than memory."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from textreg.errors import DataError
+from textreg.limits import MAX_LINE, limit, too_long
+from textreg.reading.columns import Row, TableColumns
+from textreg.reading.faults import NotDecodable, UnusableRow
+from textreg.reading.formats.base import Format
+from textreg.reading.formats.jsonl import Objects
+from textreg.reading.source import Source
+
+_BEGINS = re.compile(r"\ufeff?\s*\[\s*([{\]]|$)")
+_BLANK = re.compile(r"[ \t\n\r]*")
+_ESCAPED = re.compile("[\udc80-\udcff]")
+_TRIM = 1 << 20
+_OTHERS = {".jsonl", ".ndjson", ".csv", ".tsv", ".tab", ".txt"}
+"""Endings of files whose first line may well begin as an array does."""
+
+
+class JsonArray(Format):
+    """A list of objects, whose keys are the columns."""
+
+    name = "json"
+    title = "JSON arrays"
+    example = '[{"label": "good", "text": "..."}]'
+    endings: ClassVar[tuple[str, ...]] = (".json",)
+
+    def begins(self, source: Source) -> bool:
+        head = source.head.decode(source.encoding, "ignore")
+        return source.ending not in _OTHERS and bool(_BEGINS.match(head))
+
+    def rows(self, source: Source, columns: TableColumns) -> Iterator[Row | UnusableRow]:
+        text = _Text(source)
+        objects = Objects(source.name, columns)
+        text.expect("[")
+        number = 0
+        while text.next() != "]":
+            if number:
+                text.expect(",")
+            number += 1
+            text.number = number
+            raw, value = text.value()
+            try:
+                if _ESCAPED.search(raw):
+                    raise _undecodable(raw, source.encoding, number)
+                row = objects.row(number, raw, value)
+            except UnusableRow as problem:
+                yield problem.at(number)
+                continue
+            yield row
+        text.expect("]")
+        text.end()
+        objects.end()
+
+
+class _Text:
+    """Decoded text that is read value by value; bytes that are no text are escaped.
+
+    number: that of the value which is read, from 1.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.number = 1
+        self._name = source.name
+        self._chunks = source.chunks()
+        self._decoder = codecs.getincrementaldecoder(source.encoding)("surrogateescape")
+        self._decode = json.JSONDecoder().raw_decode
+        self._text = ""
+        self._at = 0
+        self._most = limit(MAX_LINE)
+        self._more(1)
+        self._text = self._text.removeprefix("\ufeff")
+
+    def next(self) -> str:
+        """The next character that is not blank; empty at the end."""
+        while True:
+            self._at = _BLANK.match(self._text, self._at).end()  # type: ignore[union-attr]
+            if self._at < len(self._text) or not self._more(1):
+                return self._text[self._at : self._at + 1]
+
+    def expect(self, character: str) -> None:
+        """Go past a character; DataError where another one stands."""
+        found = self.next()
+        if found != character:
+            raise self._broken(f"{character} is missing" if found else "the array has no end")
+        self._at += 1
+
+    def end(self) -> None:
+        """DataError unless this is the end."""
+        if self.next():
+            raise self._broken("there is more after the end of the array")
+
+    def value(self) -> tuple[str, Any]:
+        """The next value, and how it is written."""
+        self.next()
+        if self._at > _TRIM:
+            self._text, self._at = self._text[self._at :], 0
+        while True:
+            try:
+                value, end = self._decode(self._text, self._at)
+            except json.JSONDecodeError as error:
+                open_string = error.msg.startswith("Unterminated")
+                known = not open_string and error.pos + 16 < len(self._text)
+                if known or not self._more(len(self._text) - self._at):
+                    what = "the array has no end" if not known else error.msg
+                    raise self._broken(what) from None
+            except (ValueError, RecursionError):
+                raise self._broken("a number of thousands of digits, or nested too deep") from None
+            else:
+                # A number may go on in what has not been read.
+                if end < len(self._text) or not self._more(1):
+                    raw, self._at = self._text[self._at : end], end
+                    return raw, value
+            if len(self._text) - self._at > self._most:
+                raise DataError(f"{self._name}:{self.number}: {' '.join(too_long('the record'))}.")
+
+    def _more(self, least: int) -> bool:
+        """Read so many more characters, or what there is; False at the end."""
+        parts, size = [self._text], 0
+        for chunk in self._chunks:
+            try:
+                parts.append(self._decoder.decode(chunk))
+            except UnicodeError:
+                raise self._broken("bytes that are no text") from None
+            size += len(parts[-1])
+            if size >= least:
+                break
+        self._text = "".join(parts)
+        return size > 0
+
+    def _broken(self, what: str) -> DataError:
+        return DataError(
+            f"{self._name}:{self.number}: not a valid JSON array ({what}). Nobody knows how many "
+            "records come after that: write the file again, or write JSON lines, an object a line."
+        )
+
+
+def _undecodable(raw: str, encoding: str, number: int) -> UnusableRow:
+    """A record with bytes that are not text."""
+    data = raw.encode(encoding, "surrogateescape")
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError as error:
+        return NotDecodable(encoding, number, data.split(b"\n"), error, unit="record")
+    return UnusableRow(f"not valid {encoding.upper()}.")
