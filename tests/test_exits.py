@@ -79,6 +79,12 @@ def test_nobody_reads(model: Path) -> None:
     assert (done.stdout, done.stderr) == ("141\n", "")
 
 
+def test_nobody_reads_explanations(model: Path) -> None:
+    texts = "yes 'a good film' | head -n 9999"
+    done = shell(f"{texts} | textreg explain {model} - | true; echo ${{PIPESTATUS[2]}}")
+    assert (done.stdout, done.stderr) == ("141\n", "")
+
+
 def test_ctrl_c_ends_a_loop_of_the_shell(model: Path) -> None:
     # bash goes on with a loop if the program catches SIGINT and exits by itself.
     python = f"{shlex.quote(sys.executable)} -c"

@@ -283,6 +283,7 @@ def test_no_setting_is_forgotten_in_a_journal(tmp_path: Path) -> None:
         "graph": (network, {"graph_threshold": 0.2}),
         "tokenizer": (lasso, {"tokenizer_min_length": 2}),
         "vectorizer": (lasso, {"ngrams": 1}),
+        "fields": (lasso, {"fields": ["text"]}),
         "dev": (lasso, {"dev": more}),
         "unlabeled": (network, {"unlabeled": more}),
         "holdout": (lasso, {"holdout": 0.3}),

@@ -48,7 +48,7 @@ class Group(Regularizer):
     needs = "groups"
     softmax = True
     l2: float = param(
-        default=AUTO, min=0, search=LogGrid(2e-4, 5e-3, 3), help="l2 penalty strength"
+        default=AUTO, min=0, search=LogGrid(4e-5, 5e-3, 4), help="l2 penalty strength"
     )
     group: float = param(
         default=AUTO,

@@ -51,6 +51,25 @@ class Documents(SegmentBuilder):
         return tokens.ids, tokens.token_document_ptr, document_ptr
 
 
+class Fields(WeightedBuilder):
+    """One group for every field of the documents, with all its features: words and what further
+    tokenizers find, the values of a category, a number."""
+
+    name = "fields"
+
+    def build(self, tokens: Tokens) -> Groups:
+        """The fields; UsageError if the documents have none."""
+        if tokens.field_of is None:
+            raise UsageError(
+                "fields: the documents have no fields. Name several columns (--text-col, "
+                "--number-col, --category-col; in Python fields=...), or use other groups."
+            )
+        sizes = np.bincount(tokens.field_of, minlength=len(tokens.fields))
+        indptr = np.concatenate([[0], np.cumsum(sizes)])
+        indices = np.argsort(tokens.field_of, kind="stable").astype(np.int32)
+        return self.weighted(indptr, indices, tokens.n_columns, list(tokens.fields))
+
+
 class Windows(SegmentBuilder):
     """One group for every window of words that slides over a document.
 
@@ -160,4 +179,4 @@ class File(WeightedBuilder):
 @hookimpl
 def textreg_group_builders() -> list[type[GroupBuilder]]:
     """The group builders of this module."""
-    return [Paragraphs, Documents, Windows, File]
+    return [Paragraphs, Documents, Windows, Fields, File]

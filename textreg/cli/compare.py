@@ -80,7 +80,7 @@ class _CompareCommand(PartsCommand):
 
 @click.command(cls=_CompareCommand, name="compare")
 @click.argument("files", nargs=-1, required=True)
-@reading("label")
+@reading("label", fields=True)
 @click.option(
     "--reg",
     metavar="NAMES",
@@ -173,9 +173,12 @@ def command(
     out.check([*files, *test, *dev], pair=not reg and (len(models), len(corpora)) == (2, 1))
     candidates = _candidates(reg, models)
     chosen = {key: value for key, value in options.items() if value is not None}
+    how = _with_fields(how, candidates)
+    if how.fields and reg:
+        chosen["fields"] = how.fields
     none = [None] * len(corpora)
     benchmarks: Iterable[Benchmark] = (
-        Benchmark.read(path, *parts, **how._asdict())
+        Benchmark.read(path, *parts, **how.options())
         for path, *parts in zip(corpora, test or none, dev or none, strict=True)
     )
     if out.report is not None:
@@ -188,6 +191,24 @@ def command(
     if out.report is not None:
         _write_report(candidates, next(iter(benchmarks)), out.report)
     out.write(comparison)
+
+
+def _with_fields(how: Reading, candidates: Mapping[str, Candidate]) -> Reading:
+    """How to read documents for these models; UsageError if their fields differ."""
+    first = next(iter(candidates.values()))
+    for name, one in candidates.items():
+        if not isinstance(one, Model):
+            continue
+        fields = [(field.name, field.kind) for field in one.encoder.fields]
+        if not how.fields and fields and one is first:
+            how = how.like(one)
+        if fields != [(field.name, field.kind) for field in how.fields or ()]:
+            raise UsageError(
+                f"the documents of {name} have the fields "
+                f"{', '.join(' '.join(field) for field in fields) or 'of one text'}, and those of "
+                "the others do not: compare models of the same columns."
+            )
+    return how
 
 
 def _write_report(candidates: Mapping[str, Candidate], benchmark: Benchmark, path: str) -> None:

@@ -54,7 +54,7 @@ def command(
     loaded = load_model(model)
     if reliable:
         loaded.task.require_probabilities()
-    corpus = how.of(loaded.task).labeled(files)
+    corpus = how.like(loaded).labeled(files)
     scores = loaded.decision_function(corpus.texts)
     task = loaded.task
     result = task.evaluate(corpus, scores, loaded.thresholds, loaded.calibration)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +21,7 @@ from textreg.explain.show import headline, strongest, text_parts
 from textreg.model.storage import load_model
 from textreg.reading.paths import meant_as_path
 from textreg.records.documents import check_texts
-from textreg.terminal import json_line, printable, visible
+from textreg.terminal import json_line, printable, single_line, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -130,7 +132,7 @@ def command(
                 "--train explains the training, not a text: leave out the text, --of and --format."
             )
         more = how.unlabeled(training.unlabeled) if training.unlabeled else None
-        corpus = how.of(loaded.task).labeled(training.corpus)
+        corpus = how.like(loaded).labeled(training.corpus)
         selection = find_selection(loaded, corpus, out.top, unlabeled=more)
         if out.as_json:
             print_json({"model": model, **selection.to_dict()})
@@ -147,7 +149,7 @@ def command(
         )
     if how.label_col is not None or how.label_sep is not None:
         raise UsageError("texts to explain have no labels: leave out --label-col and --label-sep.")
-    texts = _texts(source, asked.texts, how)
+    texts = _texts(source, asked.texts, how.like(loaded))
     explanations = explain(loaded, texts, asked.of)
     if out.as_json:
         print_json({"model": model, "explanations": [each.to_dict() for each in explanations]})
@@ -177,7 +179,11 @@ def _print_explanations(
     """Print explanations for people, with an empty line between them."""
     from rich.console import Console
 
-    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    class Pages(Console):
+        def on_broken_pipe(self) -> None:  # that of rich exits
+            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+    console = Pages(highlight=False, markup=False, emoji=False, soft_wrap=True)
     for number, each in enumerate(explanations):
         if number:
             console.print()
@@ -194,8 +200,10 @@ def _print_explanation(
     if explanation.sentences:
         unit = "log-odds" if has_probabilities else "score"
         console.print(f"   words  without it ({unit})")
-    for start, end, value, removal in explanation.sentences:
+    for start, end, value, removal, field in explanation.sentences:
         line = Text(f"{value:+8.3f}  {removal:+8.3f}  ")
+        if field:
+            line.append(f"{single_line(field)}: ")
         line.append_text(colored[start:end])
         line.plain = line.plain.replace("\n", " ")
         console.print(line)
@@ -205,6 +213,9 @@ def _print_explanation(
     features = [
         f"{printable(visible(name))} {value:+.3f}" for name, value in strongest(explanation, top)
     ]
+    if fields := explanation.fields:
+        shown = [f"{single_line(name)} {value:+.3f}" for name, value in fields.items()]
+        console.print("  by field: " + ", ".join(shown))
     console.print("  " + ", ".join(features))
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
@@ -22,7 +23,11 @@ from textreg.reading.corpus import (
 from textreg.reading.formats import titles
 from textreg.reading.paths import listed
 from textreg.records import Corpus
+from textreg.records.fields import Field
 from textreg.tasks import Task
+
+if TYPE_CHECKING:
+    from textreg.model.model import Model
 
 _COLUMNS = {
     "text": "Column of the texts.  [default: guessed]",
@@ -75,22 +80,40 @@ class Reading(NamedTuple):
     on_error: str | None
     max_skipped: float | None = None
     multilabel: bool | None = None
+    fields: tuple[Field, ...] | None = None
 
     def of(self, task: Task | type[Task] | None) -> Reading:
         """How to read the documents of a task; None where these tell it."""
         return self._replace(multilabel=task is not None and task.multilabel)
+
+    def like(self, model: Model) -> Reading:
+        """How to read documents for a model; UsageError if they are read by other columns."""
+        fields = model.encoder.fields
+        if fields and self.text_col is not None:
+            names = ", ".join(field.name for field in fields)
+            raise UsageError(
+                f"the documents of the model have the fields {names}, which are read from the "
+                "columns of these names: leave out --text-col."
+            )
+        return self.of(model.task)._replace(fields=fields)
 
     def kept(self, corpus: Corpus) -> dict[str, Any]:
         """The options for reading that a model keeps: those given, and the columns of a corpus."""
         given = {key: value for key, value in self._asdict().items() if value not in (None, ())}
         usual = {"on_error": "stop", "max_skipped": MAX_SKIPPED}
         own = {key: value for key, value in given.items() if value != usual.get(key)}
-        own.pop("multilabel", None)  # of the task
+        for name in ("multilabel", "fields"):  # they are of the settings
+            own.pop(name, None)
         return {**{f"{role}_col": name for role, name in corpus.column_names.items()}, **own}
 
     def training(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
         """Read documents for training: texts, labels, weights, groups and times."""
-        return _read(files, tell, **{**self._asdict(), "multilabel": bool(self.multilabel)})
+        return _read(files, tell, **self.options())
+
+    def options(self) -> dict[str, Any]:
+        """The keywords of :func:`read_corpus`."""
+        how = {"multilabel": bool(self.multilabel), "fields": self.fields or ()}
+        return {**self._asdict(), **how}
 
     def labeled(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
         """Read labeled documents."""
@@ -118,6 +141,7 @@ class Reading(NamedTuple):
             on_error=self.on_error,
             max_skipped=self.max_skipped,
             labeled=False,
+            fields=self.fields or (),
         )
 
     def stream(self, files: Sequence[str]) -> Iterator[Corpus]:
@@ -127,6 +151,7 @@ class Reading(NamedTuple):
             text_col=self.text_col,
             encoding=self.encoding,
             on_error=self.on_error or "stop",
+            fields=self.fields or (),
         )
 
     def records(self, files: Sequence[str], *, full: bool) -> Iterator[RecordBatch]:
@@ -136,19 +161,23 @@ class Reading(NamedTuple):
             text_col=self.text_col,
             encoding=self.encoding,
             on_error=self.on_error or "stop",
+            fields=self.fields or (),
             full=full,
         )
 
 
-def reading(*columns: str, answers: bool = False, stops: bool = True) -> Callable[[F], F]:
+def reading(
+    *columns: str, answers: bool = False, stops: bool = True, fields: bool = False
+) -> Callable[[F], F]:
     """Give a command the options for reading files; it takes them as ``how``, a :class:`Reading`.
 
     columns: those that it reads beside the texts. answers: whether it answers every row, also
-    those that it cannot read. stops: whether rows that cannot be read may stop it.
+    those that it cannot read. stops: whether rows that cannot be read may stop it. fields: whether
+    documents may have several fields.
     """
     options = [
         click.option(f"--{name}-col", metavar="NAME", help=_COLUMNS[name])
-        for name in ("text", *columns)
+        for name in (() if fields else ("text",)) + columns
     ]
     if "label" in columns:
         options.append(
@@ -206,9 +235,68 @@ def reading(*columns: str, answers: bool = False, stops: bool = True) -> Callabl
 
     def decorate(command: F) -> F:
         command.__doc__ = (command.__doc__ or "").replace("{formats}", titles())
-        return gathered(Reading, "how", *options)(command)
+        if not fields:
+            return gathered(Reading, "how", *options)(command)
+        read = gathered(Reading, "how", *options)(_of_fields(command))
+        return gathered(_FieldOptions, "columns", *_FIELD_OPTIONS)(read)
 
     return decorate
+
+
+class _FieldOptions(NamedTuple):
+    """The columns that a document consists of, where these are several."""
+
+    text_col: tuple[str, ...]
+    category_col: tuple[str, ...]
+    number_col: tuple[str, ...]
+    field: tuple[str, ...]
+
+    def of(self, how: Reading) -> Reading:
+        """How to read the documents."""
+        from textreg.training.fields import parse_fields
+
+        fields = parse_fields(*self)
+        text_col = self.text_col[0] if self.text_col and not fields else None
+        return how._replace(text_col=text_col, fields=fields)
+
+
+_FIELD_OPTIONS = [
+    click.option(
+        "--text-col",
+        metavar="NAME",
+        multiple=True,
+        help="Column of the texts. May be repeated: each is then a field with features of its own."
+        "  [default: guessed]",
+    ),
+    click.option(
+        "--category-col",
+        metavar="NAME",
+        multiple=True,
+        help="Column of categories, each a feature. May be repeated.",
+    ),
+    click.option(
+        "--number-col",
+        metavar="NAME",
+        multiple=True,
+        help="Column of numbers, a feature. May be repeated.",
+    ),
+    click.option(
+        "--field",
+        metavar="COLUMN:SETTING=VALUE",
+        multiple=True,
+        help="Setting of one column of texts, such as subject:tokenizer=chars. May be repeated.",
+    ),
+]
+
+
+def _of_fields(command: F) -> F:
+    """A command that takes ``how`` alone, given the columns of fields as well."""
+
+    @functools.wraps(command)
+    def called(*args: Any, how: Reading, columns: _FieldOptions, **given: Any) -> Any:
+        return command(*args, how=columns.of(how), **given)
+
+    return cast(F, called)
 
 
 def _read(files: Sequence[str], tell: bool, **how: Any) -> Corpus:

@@ -129,7 +129,7 @@ def command(
         given: Iterable[RecordBatch] = [_given(texts)]
     else:
         fixed = form in ("csv", "tsv", "parquet") or output.out is not None
-        given = how.records(files or ["-"], full=fixed)
+        given = how.like(loaded).records(files or ["-"], full=fixed)
     batches = answers.to(given)
     if output.as_json:
         made = JsonLines(columns, output.kept, sys.stdout)

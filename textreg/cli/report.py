@@ -80,7 +80,7 @@ def command(
     target = Path(out.output) if out.output else Path(Path(model).stem + ".html")
     check_target(target, [model, *files, *train, *unlabeled])
     loaded = load_model(model)
-    how = how.of(loaded.task)
+    how = how.like(loaded)
 
     corpus = how.labeled(files, tell=not out.quiet) if files else None
     training = how.training(train, tell=not out.quiet) if train else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ import click
 from textreg.cli import shared
 from textreg.cli.output import check_target, print_json, print_table, size
 from textreg.errors import UsageError
+from textreg.features.encoder import Encoder
 from textreg.features.joined import AnyEncoder
 from textreg.model.container import file_digest
 from textreg.model.model import Model
@@ -141,16 +143,15 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
         "loss": model.loss,
         "labels": list(model.labels),
         "features": model.n_features,
-        "tokenizer": _tokenizer(encoder),
-        "vectorizer": encoder.vectorizer.params(),
     }
+    facts |= _feature_facts(encoder)
     if model.calibration is not None:
         facts["calibration"] = {"method": model.calibration.method}
         if model.calibration.method == "temperature":
             facts["calibration"]["temperature"] = model.calibration.temperature
     if model.thresholds:
         facts["thresholds"] = model.thresholds
-    if encoder.parts[0].weighting.norm == "features":
+    if any(part.weighting.norm == "features" for part in encoder.parts):
         facts["known_words"] = _known_words(encoder)
     if summary is not None:
         facts["regularizer"] = {"name": summary.reg.name, **summary.reg.params}
@@ -176,9 +177,25 @@ def _origin(part: PartOrigin) -> str:
     return f"{part.kind} {part.name} of {source or 'a program'} (API {part.api})"
 
 
-def _tokenizer(encoder: AnyEncoder) -> dict[str, Any]:
+def _feature_facts(encoder: AnyEncoder) -> dict[str, Any]:
+    """How documents become features, of every field by itself."""
+    if not encoder.fields:
+        return {
+            "tokenizer": _tokenizer(encoder.parts),
+            "vectorizer": encoder.vectorizer.params(),
+        }
+    facts: dict[str, Any] = {"fields": {field.name: field.kind for field in encoder.fields}}
+    for field in encoder.fields:
+        own = [part for part in encoder.parts if part.field == field]
+        if field.kind == "text":
+            facts[f"tokenizer of {field.name}"] = _tokenizer(own)
+            facts[f"vectorizer of {field.name}"] = own[0].vectorizer.params()
+    return facts
+
+
+def _tokenizer(encoders: Sequence[Encoder]) -> dict[str, Any]:
     """The names of the tokenizers, and their parameters as options call them."""
-    parts = [(part.label, part.tokenizer.params()) for part in encoder.parts]
+    parts = [(part.label, part.tokenizer.params()) for part in encoders]
     facts: dict[str, Any] = {"name": ",".join(label for label, _ in parts)}
     for names, (_, params) in zip(joint_names(parts), parts, strict=True):
         facts |= {names[key]: value for key, value in params.items()}

@@ -37,13 +37,13 @@ class TrainOutput(NamedTuple):
     quiet: bool
 
 
-SETTINGS = [name for name in declared_settings() if name not in Vectorizer.declared()]
-"""All settings but those of the features, which PartsCommand adds."""
+SETTINGS = [name for name in declared_settings() if name not in (*Vectorizer.declared(), "fields")]
+"""All settings but those of the features, which PartsCommand adds, and the fields."""
 
 
 @click.command(cls=RecipeCommand, name="train")
 @click.argument("files", nargs=-1, required=True)
-@reading("label", *TRAINING)
+@reading("label", *TRAINING, fields=True)
 @settings(*SETTINGS, jobs=-1)
 @click.option(
     "--config",
@@ -97,7 +97,7 @@ def command(
     _check_outputs(target, out.report, options["resume"], [*files, *dev, *unlabeled])
     _check_split(how, dev)
     given = {key: value for key, value in options.items() if value is not None}
-    training = TrainingSettings.from_options(**given)
+    training = TrainingSettings.from_options(fields=how.fields or None, **given)
 
     # Late, so that --help and refusals do not wait for them.
     from textreg.cli.trained import print_summary

@@ -175,6 +175,7 @@ def _train(
         key = (
             settings.vectorizer,
             settings.tokenizer,
+            settings.fields,
             settings.refit,
             settings.rare,
             settings.unknown,

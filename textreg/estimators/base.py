@@ -15,6 +15,7 @@ from textreg.errors import DataError, UsageError
 from textreg.params import Parametrized
 from textreg.records.convert import as_array
 from textreg.records.documents import is_tokenized, tokenized
+from textreg.records.fields import as_fields, fielded
 from textreg.training.settings import PREFIXES, create_part, declared_settings
 from textreg.training.train import train
 
@@ -187,6 +188,7 @@ class TextEstimator(PartsEstimator):
     """A scikit-learn estimator on texts, whose parameters are the settings of a training."""
 
     tokenizer: Any
+    fields: Any
 
     def _train(
         self,
@@ -206,13 +208,19 @@ class TextEstimator(PartsEstimator):
             texts,
             labels,
             sample_weight=weights,
-            unlabeled=None if unlabeled is None else texts_of(unlabeled),
+            unlabeled=None if unlabeled is None else self._texts(unlabeled),
             group_of=None if group_of is None else list(group_of),
             time_of=None if time_of is None else list(time_of),
             **settings,
         )
         assert self.model_.summary is not None  # it was trained
         self.n_iter_ = self.model_.summary.iterations
+
+    def _texts(self, X: Any) -> Documents:
+        """``X`` as a list of documents: of texts or tokens, or of the values of ``fields``."""
+        if self.fields is None:
+            return texts_of(X)
+        return fielded(X, as_fields(self.fields), "row {} of X")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the trained model as a file for ``textreg.load`` and the command line.

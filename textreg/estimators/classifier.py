@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from textreg.errors import DataError, UsageError
-from textreg.estimators.base import TextEstimator, by_name, coded, texts_of
+from textreg.estimators.base import TextEstimator, by_name, coded
 from textreg.estimators.labelsets import NEVER, LabelSets, label_sets
 from textreg.tasks import Classification, check_classes
 
@@ -56,6 +56,9 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         Term weighting.
     strip_html : bool, default False
         Remove HTML from the texts first.
+    fields : Sequence[str] or Mapping[str, Any], optional
+        Columns that a document consists of, where these are several: a list of the names of texts,
+        or for each name 'text', 'number', 'category' or a dict of a text's own settings.
     holdout : float, optional
         Fraction of the training documents to hold out for choosing hyperparameters; 0.1 if not
         given.
@@ -158,6 +161,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         stop_words: str | None = None,
         weighting: str = "unit-idf",
         strip_html: bool = False,
+        fields: Sequence[str] | Mapping[str, Any] | None = None,
         holdout: float | None = None,
         cv: int | None = None,
         metric: str | None = None,
@@ -200,6 +204,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self.stop_words = stop_words
         self.weighting = weighting
         self.strip_html = strip_html
+        self.fields = fields
         self.holdout = holdout
         self.cv = cv
         self.metric = metric
@@ -245,7 +250,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : iterable of str
-            The texts; or lists of tokens, or lists of sentences that are lists of tokens.
+            The texts; or lists of tokens, or lists of sentences that are lists of tokens. With
+            ``fields``, a data frame, or a dict for each document.
         y : array-like of shape (n,), or of shape (n, n_classes), or n lists or sets
             The labels, of any type that scikit-learn accepts. For texts with several labels, or
             none, an indicator matrix, or a list or set of labels for each text.
@@ -279,7 +285,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         several = label_sets(y)
         if several is not None:
             return self._fit_sets(X, several, sample_weight, unlabeled, group_of, time_of, changes)
-        texts = texts_of(X)
+        texts = self._texts(X)
         labels, weights = self._checked(len(texts), y, sample_weight, "texts")
         classes, codes = coded(labels)
         check_classes((classes if weights is None else np.unique(labels[weights > 0])).tolist())
@@ -327,7 +333,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         if self.rare_label is not None:
             rare = _as_class("rare_label", self.rare_label, several.classes)
         # The rows of a table stand for their sets, to be checked as any y is.
-        texts = texts_of(X)
+        texts = self._texts(X)
         rows, weights = self._checked(
             len(texts), np.arange(len(several.sets)), sample_weight, "texts"
         )
@@ -397,7 +403,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         task = self.model_.task
         assert isinstance(task, Classification)
-        scores = self.model_.decision_function(texts_of(X))
+        scores = self.model_.decision_function(self._texts(X))
         if self._several:
             return self._in_columns(task.as_table(scores), NEVER)
         return task.arranged(scores, self._order)
@@ -418,14 +424,14 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         if self._several:
-            decided = self.model_.decide(self.model_.decision_function(texts_of(X)))
+            decided = self.model_.decide(self.model_.decision_function(self._texts(X)))
             columns = self._in_columns(decided.astype(np.int64), 0)
             if self._indicator:
                 return columns
             answers = np.empty(len(columns), dtype=object)
             answers[:] = [tuple(self.classes_[row == 1].tolist()) for row in columns]
             return answers
-        codes = self.model_.decide(self.model_.decision_function(texts_of(X))).astype(np.int64)
+        codes = self.model_.decide(self.model_.decision_function(self._texts(X))).astype(np.int64)
         return np.asarray(self._answers[codes])
 
     def predict_proba(self, X: Iterable[Document]) -> Floats:
@@ -448,7 +454,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             If the loss gives no probabilities.
         """
         check_is_fitted(self)
-        return self._in_columns(self.model_.predict_proba(texts_of(X)), 0.0)
+        return self._in_columns(self.model_.predict_proba(self._texts(X)), 0.0)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from textreg.estimators.base import TextEstimator, as_numbers, texts_of
+from textreg.estimators.base import TextEstimator, as_numbers
 from textreg.tasks import Regression
 
 if TYPE_CHECKING:
@@ -52,6 +52,9 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         Term weighting.
     strip_html : bool, default False
         Remove HTML from the texts first.
+    fields : Sequence[str] or Mapping[str, Any], optional
+        Columns that a document consists of, where these are several: a list of the names of texts,
+        or for each name 'text', 'number', 'category' or a dict of a text's own settings.
     holdout : float, optional
         Fraction of the training documents to hold out for choosing hyperparameters; 0.1 if not
         given.
@@ -129,6 +132,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         stop_words: str | None = None,
         weighting: str = "unit-idf",
         strip_html: bool = False,
+        fields: Sequence[str] | Mapping[str, Any] | None = None,
         holdout: float | None = None,
         cv: int | None = None,
         metric: str = "r2",
@@ -162,6 +166,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         self.stop_words = stop_words
         self.weighting = weighting
         self.strip_html = strip_html
+        self.fields = fields
         self.holdout = holdout
         self.cv = cv
         self.metric = metric
@@ -198,7 +203,8 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : iterable of str
-            The texts; or lists of tokens, or lists of sentences that are lists of tokens.
+            The texts; or lists of tokens, or lists of sentences that are lists of tokens. With
+            ``fields``, a data frame, or a dict for each document.
         y : array-like of shape (n,)
             The numbers to predict.
         sample_weight : array-like of shape (n,), optional
@@ -227,7 +233,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         ConvergenceWarning
             If the final fit does not reach ``tol``.
         """
-        texts = texts_of(X)
+        texts = self._texts(X)
         targets, weights = self._checked(len(texts), y, sample_weight, "texts")
         numbers = as_numbers(targets, "TextClassifier")
         labels = [repr(number) for number in numbers.tolist()]
@@ -256,4 +262,4 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
             The predicted numbers.
         """
         check_is_fitted(self)
-        return np.asarray(self.model_.predict(texts_of(X)), dtype=np.float64)
+        return np.asarray(self.model_.predict(self._texts(X)), dtype=np.float64)

@@ -12,6 +12,7 @@ from textreg.errors import UsageError
 from textreg.explain.occurrences import Occurrences, Part
 from textreg.explain.records import Explanation, SentenceScore, Word
 from textreg.explain.removal import scores_without
+from textreg.features.fields import first_of_texts
 from textreg.model.model import Model
 from textreg.records import Documents, Floats, Int64s
 from textreg.records.documents import check_texts
@@ -40,9 +41,9 @@ def sentence_of(model: Model, texts: Documents, document_ptr: Int64s, sentence: 
     """
     d = int(np.searchsorted(document_ptr, sentence, side="right")) - 1
     (text,) = check_texts([texts[d]])
-    spans = model.encoder.parts[0].words([text], spans=True).sentence_spans
-    assert spans is not None
-    start, end = spans[sentence - int(document_ptr[d])].tolist()
+    words = [part.words([text], spans=True) for part in first_of_texts(model.encoder)]
+    spans = [own.sentence_spans for own in words if own.sentence_spans is not None]
+    start, end = np.concatenate(spans)[sentence - int(document_ptr[d])].tolist()
     return text[start:end]
 
 
@@ -89,6 +90,7 @@ def _explain(model: Model, texts: Iterator[Any], of: str | None) -> Iterator[Exp
 
 
 def _explain_batch(model: Model, documents: Documents, of: str | None) -> Iterator[Explanation]:
+    documents = model.encoder.documents(documents)
     occurrences = Occurrences.of(model.encoder, documents)
     task, texts = model.task, check_texts(documents)
     scores = model.decision_function(texts)
@@ -168,11 +170,11 @@ def _sentence_scores(
     values = np.zeros(len(occurrences.spans))
     for part, own in zip(occurrences.parts, occurrence_values, strict=True):
         values += sums(part.sentence, own, len(values))
-    spans = occurrences.spans.tolist()
+    spans, fields = occurrences.spans.tolist(), occurrences.fields()
     every = [
-        SentenceScore(start, end, value, removal)
-        for (start, end), value, removal in zip(
-            spans, values.tolist(), removals.tolist(), strict=True
+        SentenceScore(start, end, value, removal, field)
+        for (start, end), value, removal, field in zip(
+            spans, values.tolist(), removals.tolist(), fields, strict=True
         )
     ]
     for first, last in itertools.pairwise(occurrences.document_ptr.tolist()):

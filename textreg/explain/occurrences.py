@@ -44,7 +44,7 @@ class Occurrences:
 
     Sentences are those of the first tokenizer. What others find belongs to the sentence that begins
     last before it, or else to the first one. A document without sentences, where another tokenizer
-    finds something, is one sentence.
+    finds something, is one sentence. Of several fields, the same holds in each of them.
 
     Attributes
     ----------
@@ -53,21 +53,39 @@ class Occurrences:
         Document d has the sentences ``document_ptr[d]`` to ``document_ptr[d + 1]``.
     spans : ndarray of int32, shape (sentences, 2)
         Where sentences begin and end in their documents.
+    field_of : sequence of str, default ()
+        The name of every sentence's field, where documents have several.
     """
 
     parts: Sequence[Part]
     document_ptr: Int64s
     spans: Int32s
+    field_of: Sequence[str] = ()
+
+    def fields(self) -> Sequence[str]:
+        """The name of every sentence's field; empty texts where documents have none."""
+        return self.field_of or [""] * len(self.spans)
 
     @classmethod
     def of(cls, encoder: AnyEncoder, texts: Documents) -> Occurrences:
         """Those of ``texts``; UsageError if a tokenizer gives no character offsets."""
-        words = [part.words(texts, spans=True) for part in encoder.parts]
-        features = [part.features(own) for part, own in zip(encoder.parts, words, strict=True)]
+        firsts = np.cumsum([0, *(len(part.names) for part in encoder.parts)]).tolist()
+        parts = list(zip(encoder.parts, firsts, strict=False))
+        if not encoder.fields:
+            return cls._of_parts(parts, texts)
+        by_field = [[it for it in parts if it[0].field == field] for field in encoder.fields]
+        names = [field.name for field in encoder.fields]
+        return _merged([cls._of_parts(own, texts) for own in by_field], names)
+
+    @classmethod
+    def _of_parts(cls, encoders: Sequence[tuple[Encoder, int]], texts: Documents) -> Occurrences:
+        """Those of tokenizers that read the same, each with its first column."""
+        words = [part.words(texts, spans=True) for part, _ in encoders]
+        features = [part.features(own) for (part, _), own in zip(encoders, words, strict=True)]
         document_ptr, spans, moved = _sentences(words)
-        parts, first = [], 0
-        for number, (part, own, found) in enumerate(
-            zip(encoder.parts, words, features, strict=True)
+        parts = []
+        for number, ((part, first), own, found) in enumerate(
+            zip(encoders, words, features, strict=True)
         ):
             if number == 0:
                 sentence = moved[row_of(found.sentence_ptr)]
@@ -76,8 +94,27 @@ class Occurrences:
                 sentence = _sentence_at(found, document_ptr, spans)
                 word_sentence = _sentence_at(own, document_ptr, spans)
             parts.append(Part(part, first, own, found, sentence, word_sentence))
-            first += len(part.names)
         return cls(parts, document_ptr, spans)
+
+
+def _merged(found: Sequence[Occurrences], names: Sequence[str]) -> Occurrences:
+    """Those of several fields as one: the sentences of a document are those of its fields."""
+    counts = np.array([np.diff(one.document_ptr) for one in found])
+    document_ptr = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
+    begins = document_ptr[:-1] + np.cumsum(counts, axis=0) - counts
+    spans = np.empty((int(document_ptr[-1]), 2), dtype=np.int32)
+    field_of = [""] * len(spans)
+    parts: list[Part] = []
+    for name, one, begin, count in zip(names, found, begins, counts, strict=True):
+        moved = np.arange(len(one.spans)) + np.repeat(begin - one.document_ptr[:-1], count)
+        spans[moved] = one.spans
+        for at in moved.tolist():
+            field_of[at] = name
+        parts += [
+            part._replace(sentence=moved[part.sentence], word_sentence=moved[part.word_sentence])
+            for part in one.parts
+        ]
+    return Occurrences(parts, document_ptr, spans, field_of)
 
 
 def _sentences(words: Sequence[Tokens]) -> tuple[Int64s, Int32s, Int64s]:

@@ -38,12 +38,15 @@ class SentenceScore(NamedTuple):
         By how much the log-probability of the explained label falls when the sentence is left out
         and the rest is vectorized as a document of its own (yogatama2014, tables 4 and 5). For
         models without probabilities, by how much the score falls.
+    field : str
+        Its field, where documents have several; else empty.
     """
 
     start: int
     end: int
     value: float
     removal: float
+    field: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,17 +84,31 @@ class Explanation:
     sentences: tuple[SentenceScore, ...]
     words: tuple[Word, ...]
 
+    @property
+    def fields(self) -> dict[str, float]:
+        """The sum of the values of every field's words; empty where documents have no fields."""
+        sums: dict[str, float] = {}
+        for sentence in self.sentences:
+            if sentence.field:
+                sums[sentence.field] = sums.get(sentence.field, 0.0) + sentence.value
+        return sums
+
     def to_dict(self) -> dict[str, Any]:
         """The same as numbers, texts, lists and dicts, ready for JSON."""
+        by_field = {"fields": self.fields} if self.fields else {}
+        sentences = [sentence._asdict() for sentence in self.sentences]
+        if not by_field:
+            sentences = [{k: v for k, v in one.items() if k != "field"} for one in sentences]
         return {
-            "text": self.text,
+            "text": str(self.text),
             "label": self.label,
             "probabilities": self.probabilities,
             "of": self.of,
             "intercept": self.intercept,
             "score": self.score,
-            "sentences": [sentence._asdict() for sentence in self.sentences],
+            "sentences": sentences,
             "words": [word._asdict() for word in self.words],
+            **by_field,
         }
 
     def _repr_html_(self) -> str:

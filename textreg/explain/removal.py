@@ -21,9 +21,11 @@ from textreg._core import text_counts
 from textreg.explain.occurrences import Occurrences, Part
 from textreg.features.encoder import Encoder
 from textreg.features.ngrams import NGrams
+from textreg.features.numbers import NumberEncoder
 from textreg.features.weighting import Weighting
 from textreg.records import Floats, Int32s, Int64s
 from textreg.records.ragged import row_of, sums
+from textreg.text import count_rows
 
 
 class _Change(NamedTuple):
@@ -61,8 +63,26 @@ def scores_without(occurrences: Occurrences, weights: Floats, intercepts: Floats
     scores = np.repeat(intercepts[:, None], len(occurrences.spans), axis=1)
     for part in occurrences.parts:
         own = weights[:, part.first : part.first + len(part.encoder.names)]
-        scores += _part_without(part, occurrences, own)
+        if isinstance(part.encoder, NumberEncoder):
+            scores += _numbers_without(part.encoder, part, occurrences, own)
+        else:
+            scores += _part_without(part, occurrences, own)
     return scores
+
+
+def _numbers_without(
+    encoder: NumberEncoder, part: Part, occurrences: Occurrences, weights: Floats
+) -> Floats:
+    """(k, sentences) the same of a number, which adds nothing to the score when it is left out."""
+    home = row_of(occurrences.document_ptr)
+    rows = count_rows(part.features)
+    encoder.weigh(rows, part.words)
+    document = row_of(part.features.token_document_ptr)
+    without = []
+    for added in weights[:, rows.indices] * rows.data:
+        whole = sums(document, added, len(occurrences.document_ptr) - 1)
+        without.append(whole[home] - sums(part.sentence, added, len(home)))
+    return np.array(without).reshape(len(weights), len(home))
 
 
 def _part_without(part: Part, occurrences: Occurrences, weights: Floats) -> Floats:

@@ -12,6 +12,7 @@ from textreg.errors import DataError, ModelError, PluginError, UsageError
 from textreg.explain.contributions import gives_offsets, sentence_of
 from textreg.explain.selection_records import LinkedFeature, Neighbor, SelectedGroup, Selection
 from textreg.explain.trajectory import entry_steps, path_profiles
+from textreg.features.fields import fit_again
 from textreg.model.model import Model
 from textreg.plugins import calls, registry
 from textreg.records import Corpus, Floats, Groups, Int64s, Tokens
@@ -75,7 +76,7 @@ def find_selection(
     corpus = _as_trained(corpus, summary)
     if features is None:
         texts = [*corpus.texts, *(unlabeled.texts if unlabeled is not None else ())]
-        features = model.encoder.vectorizer.fit(model.encoder.tokenizer, texts)
+        features = fit_again(model.encoder, texts)
     all_tokens = tokens = features.tokens
     names = features.encoder.names
     if len(corpus) < tokens.n_documents:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg.errors import UsageError
+from textreg.errors import DataError, UsageError
 from textreg.features import markup
 from textreg.features.ngrams import NGrams, insert_ngrams
 from textreg.features.weighting import WEIGHTINGS
 from textreg.kinds import Tokenizer
 from textreg.records import Documents, Tokens
+from textreg.records.fields import Field, FieldedText
+from textreg.records.ragged import row_of
 from textreg.text import CsrArrays, count_rows, renumber
 
 if TYPE_CHECKING:
@@ -42,6 +45,8 @@ class Encoder:
         Words that are dropped first.
     columns : ndarray of int64, shape (columns,), optional
         Which features are columns of the result, ascending; all by default.
+    field : Field, optional
+        The field of the documents that is read, where they have several.
 
     Raises
     ------
@@ -49,7 +54,7 @@ class Encoder:
         If ``idf`` does not fit the weighting or the vocabulary.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # what a model holds of a part
         self,
         tokenizer: Tokenizer,
         vectorizer: Vectorizer,
@@ -58,6 +63,7 @@ class Encoder:
         *,
         stop_words: Sequence[str] = (),
         columns: NDArray[np.int64] | None = None,
+        field: Field | None = None,
     ) -> None:
         self.weighting = WEIGHTINGS[vectorizer.weighting]
         if (idf is not None) != self.weighting.idf:
@@ -68,6 +74,7 @@ class Encoder:
         if idf is not None and len(idf) != len(vocabulary):
             raise UsageError(f"{len(vocabulary)} features but {len(idf)} idf values.")
         self.tokenizer = tokenizer
+        self.field = field
         self.label = tokenizer.name or tokenizer.label()
         self.vectorizer = vectorizer
         self.ngrams = vectorizer.ngrams_of(tokenizer)
@@ -75,6 +82,13 @@ class Encoder:
         self.idf = idf
         self.stop_words = tuple(stop_words)
         self.columns = columns
+
+    fields: tuple[Field, ...] = ()
+    """Of the documents: none, as each is one text."""
+
+    def documents(self, given: Documents) -> Documents:
+        """What was given as documents, as :meth:`transform` takes it."""
+        return given
 
     @property
     def parts(self) -> tuple[Encoder, ...]:
@@ -159,6 +173,7 @@ class Encoder:
                 [self.names[column] for column in columns.tolist()],
                 None if self.idf is None else self.idf[columns],
                 stop_words=self.stop_words,
+                field=self.field,
             )
         fewer = Encoder(
             self.tokenizer,
@@ -167,6 +182,7 @@ class Encoder:
             self.idf,
             stop_words=self.stop_words,
             columns=columns if self.columns is None else self.columns[columns],
+            field=self.field,
         )
         if "tree" in self.__dict__:  # of the same vocabulary, and expensive to build
             fewer.__dict__["tree"] = self.tree
@@ -200,7 +216,10 @@ class Encoder:
     def words(self, texts: Documents, *, spans: bool = False) -> Tokens:
         """All words of ``texts`` except stop words, known or not."""
         strip = self.vectorizer.strip_html
-        tokens = markup.encode(self.tokenizer, texts, strip=strip, spans=spans)
+        own = texts if self.field is None else field_texts(texts, self.field.name)
+        tokens = markup.encode(self.tokenizer, own, strip=strip, spans=spans)
+        if self.field is not None and spans:
+            tokens = _moved(tokens, texts, self.field.name)
         if not self.stop_words:
             return tokens
         dropped = set(self.stop_words)
@@ -223,3 +242,28 @@ class Encoder:
         tokens = renumber(words, new, [*tree.words, ""])
         ids = np.where(tokens.ids == unknown, np.int32(-1), tokens.ids)
         return insert_ngrams(tokens, tree.find(ids, tokens.sentence_ptr), numbers, self.vocabulary)
+
+
+def field_texts(texts: Documents, field: str) -> list[str]:
+    """One field of documents; DataError for one that has no such field."""
+    values = []
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, FieldedText) or field not in text.spans:
+            raise DataError(
+                f"document {number} is {str(text)!r:.40}, which has no field '{field}': give a "
+                "dict of its fields, or a data frame."
+            )
+        values.append(text.field(field))
+    return values
+
+
+def _moved(tokens: Tokens, texts: Sequence[Any], field: str) -> Tokens:
+    """Tokens of a field with offsets in the whole documents."""
+    starts = np.array([text.spans[field][0] for text in texts], dtype=np.int32)
+    assert tokens.spans is not None
+    assert tokens.sentence_spans is not None
+    return replace(
+        tokens,
+        spans=tokens.spans + starts[row_of(tokens.token_document_ptr)][:, None],
+        sentence_spans=tokens.sentence_spans + starts[row_of(tokens.document_ptr)][:, None],
+    )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textreg.features.encoder import Encoder
 from textreg.plugins.joining import joined
+from textreg.records.fields import fielded
 from textreg.text import CsrArrays
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from textreg.features.vectorize import Vectorizer
     from textreg.kinds import Tokenizer
-    from textreg.records import Documents, Int64s
+    from textreg.records import Documents, Int32s, Int64s
 
 
 class JoinedEncoder:
@@ -27,16 +28,32 @@ class JoinedEncoder:
 
     The columns are those of the parts side by side, weighted and scaled each for itself, as of a
     FeatureUnion of vectorizers in scikit-learn. Names of the first part are as they are; all others
-    follow the name of their tokenizer: ``chars: th``.
+    follow the name of their tokenizer: ``chars: th``. Where documents have several fields, all
+    names follow that of their field: ``subject: refund``, ``subject chars: re``.
 
     Parameters
     ----------
     parts : sequence of Encoder
-        Two or more, with the same settings of the vectorizer.
+        Two or more with the same settings of the vectorizer; or one or more for each field, those
+        of the first tokenizers of texts first.
+
+    Attributes
+    ----------
+    fields : tuple of Field
+        The fields of the documents, in order; none where each is one text.
     """
 
     def __init__(self, parts: Sequence[Encoder]) -> None:
         self.parts = tuple(parts)
+        named = {part.field.name: part.field for part in parts if part.field is not None}
+        self.fields = tuple(named.values())
+
+    def documents(self, given: Any) -> Documents:
+        """What was given as documents, as :meth:`transform` takes it.
+
+        Of several fields: a dict for each document, or a data frame; DataError for anything else.
+        """
+        return fielded(given, self.fields) if self.fields else given
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -57,11 +74,32 @@ class JoinedEncoder:
     @cached_property
     def names(self) -> Sequence[str]:
         """Names of the columns."""
-        first, *others = self.parts
         return [
-            *first.names,
-            *(f"{part.label}: {name}" for part in others for name in part.names),
+            prefix + (f": {name}" if prefix and name else name)
+            for part, prefix in zip(self.parts, self.prefixes, strict=True)
+            for name in part.names
         ]
+
+    @property
+    def prefixes(self) -> list[str]:
+        """What names of every part begin with; empty for the first part of plain texts."""
+        if not self.fields:
+            return ["", *(part.label for part in self.parts[1:])]
+        seen: set[str] = set()
+        prefixes = []
+        for part in self.parts:
+            assert part.field is not None
+            name = part.field.name
+            prefixes.append(f"{name} {part.label}" if name in seen else name)
+            seen.add(name)
+        return prefixes
+
+    @property
+    def field_of(self) -> Int32s:
+        """The index in ``fields`` of every column, int32 of shape (columns,)."""
+        number = {field.name: at for at, field in enumerate(self.fields)}
+        fields = [number[part.field.name] for part in self.parts if part.field is not None]
+        return np.repeat(np.array(fields, dtype=np.int32), np.diff(self.starts))
 
     def transform(self, texts: Documents) -> csr_array:
         """The rows of texts: see :meth:`Encoder.transform`."""

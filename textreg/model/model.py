@@ -132,7 +132,8 @@ class Model:
         ----------
         texts : sequence of str
             One or more texts; or lists of tokens, as :func:`textreg.train` takes them, if the model
-            was trained on these.
+            was trained on these. If documents have several fields, a dict for each, or a data
+            frame.
 
         Returns
         -------
@@ -155,7 +156,7 @@ class Model:
         """
         if isinstance(texts, str):
             raise UsageError("give a list of texts, such as [text], not one text.")
-        rows = self.encoder.rows(texts)
+        rows = self.encoder.rows(self.encoder.documents(texts))
         n = len(rows.indptr) - 1
         scores = np.empty((len(self.weights), n))
         every = np.arange(n, dtype=np.int32)

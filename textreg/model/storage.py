@@ -18,7 +18,7 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
                    :class:`textreg.model.saved_encoder.SavedPart`
 ``at_least_one``   whether every document is predicted to have a label, where it may have several;
                    false if it is missing
-``vectorizer``     parameters of the vectorizer
+``vectorizer``     parameters of the vectorizer; a field of the documents has its own in its part
 ``summary``        how the model was trained: :class:`textreg.model.summary.TrainingSummary`; null
                    of models that were not trained by textreg
 ``path``           points of the regularization path: see :mod:`textreg.model.pathfile`; or null

@@ -99,6 +99,11 @@ class Parametrized:
         """The parameters' values by name."""
         return {key: self.__dict__[key] for key in self.declared(**self.__dict__)}
 
+    def changed(self) -> dict[str, Any]:
+        """The parameters whose values are not their defaults."""
+        declared = self.declared(**self.params())
+        return {key: it for key, it in self.params().items() if it != declared[key].default}
+
     def params_of(self, key: str) -> dict[str, Any]:
         """The values of the parameters that the choice of ``key`` brings."""
         options = self._declared[key].options

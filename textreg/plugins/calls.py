@@ -93,7 +93,8 @@ def build_groups(builder: GroupBuilder, tokens: Tokens) -> Groups:
     with _handing(builder, "build", tokens=tokens) as (given,):
         groups = _in_time(builder, "build", builder.build, given)
     groups = _rebuilt(builder, "build", Groups, "Groups", groups)
-    _require_features(builder, groups.n_features, tokens)
+    if groups.n_features != tokens.n_columns:  # only groups of fields are of columns beyond
+        _require_features(builder, groups.n_features, tokens)
     kinds = {"indptr": np.int64, "indices": np.int32, "weights": np.float64}
     for name, kind in kinds.items():
         _require_array(builder, f"build, {name},", getattr(groups, name), kind)

@@ -75,7 +75,7 @@ class JoinedBuilder(Joined, GroupBuilder):
             indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             indices=np.concatenate([groups.indices for groups in built]),
             weights=np.concatenate([groups.weights for groups in built]),
-            n_features=len(tokens.vocabulary),
+            n_features=max(groups.n_features for groups in built),
             names=_Names([(part.label(), it) for part, it in zip(self.parts, built, strict=True)]),
         )
 

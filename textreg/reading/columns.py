@@ -26,6 +26,7 @@ from textreg.reading.cells import (
     not_text,
 )
 from textreg.reading.faults import UnusableRow
+from textreg.records.fields import Field, FieldedText, NotAValueError, value_of
 
 # In order of preference: of a title and a body, the body is the text.
 USUAL_NAMES = {
@@ -105,6 +106,8 @@ class TableColumns:
         Whether every document has a list of labels.
     keep : bool, default False
         Whether rows keep all their fields.
+    fields : sequence of Field, default ()
+        The columns that a document consists of, where these are several, in place of one text.
 
     Attributes
     ----------
@@ -129,11 +132,14 @@ class TableColumns:
         label_sep: str | None = None,
         multilabel: bool = False,
         keep: bool = False,
+        fields: Sequence[Field] = (),
     ) -> None:
         self.keeps = keep
         self.names: list[str] = []
         self.types: dict[str, Any] = {}
         self.wanted: dict[str, str | None] = (wanted or ColumnNames())._asdict()
+        self.fields = fields
+        self._columns: list[tuple[Field, str]] = []  # of the fields
         self.labeled = labeled
         self.label_sep = label_sep
         self.multilabel = multilabel or label_sep is not None
@@ -145,11 +151,13 @@ class TableColumns:
     def numbered(self) -> bool:
         """Whether columns were named by numbers, as for a table without a header."""
         names = [name for name in self.wanted.values() if name is not None]
+        names += [field.name for field in self.fields]
         return bool(names) and all(name.isdecimal() for name in names)
 
     def fit(self, names: Sequence[str]) -> bool:
         """Whether ``names`` may be a header: it has all columns that are needed or asked for."""
-        return all(self._choose(role, names) for role in USUAL_NAMES if self._needs(role))
+        roles = all(self._choose(role, names) for role in USUAL_NAMES if self._needs(role))
+        return roles and all(_named(field.name, names) for field in self.fields)
 
     def find(self, names: Sequence[str], where: str) -> None:
         """Choose the columns among ``names``.
@@ -157,6 +165,8 @@ class TableColumns:
         Raises UsageError if a name asked for is missing, and DataError if the text or a needed
         label cannot be guessed.
         """
+        self._columns = [(field, _column(field, names, where)) for field in self.fields]
+        taken_by = {name: f"field '{field.name}'" for field, name in self._columns}
         chosen: dict[str, str] = {}
         for role in USUAL_NAMES:
             name = self._choose(role, names)
@@ -166,6 +176,11 @@ class TableColumns:
                 continue
             if names.count(name) > 1:
                 raise DataError(f"{where}: two columns are called '{name}'. Rename one of them.")
+            if name in taken_by:
+                raise UsageError(
+                    f"{where}: column '{name}' cannot be both the {role} and a {taken_by[name]} of "
+                    f"the documents. Name another with --{role}-col."
+                )
             for other, taken in chosen.items():
                 if taken == name:
                     raise UsageError(
@@ -188,10 +203,16 @@ class TableColumns:
 
     def described(self) -> dict[str, str]:
         """The name of every column chosen, with ``(guessed)`` after one that was guessed."""
-        return {
+        described = {
             role: f"{name} ({self._guess(role)})" if role in self.guessed else name
             for role, name in self.chosen.items()
         }
+        if self._columns:
+            described["fields"] = " + ".join(
+                name if field.kind == "text" else f"{name} ({field.kind})"
+                for field, name in self._columns
+            )
+        return described
 
     def _guess(self, role: str) -> str:
         """``guessed``, and which columns may hold labels as well."""
@@ -206,6 +227,11 @@ class TableColumns:
                 raise NoColumnsError(
                     f"{name}: {format} has no columns; leave out --{role}-col {wanted}."
                 )
+        if self.fields:
+            raise UsageError(
+                f"{name}: {format} has no columns, and the documents have the fields "
+                f"{', '.join(field.name for field in self.fields)}: give a table."
+            )
 
     def row(self, line: int, record: Mapping[str, Any]) -> Row:
         """The document of a record.
@@ -236,9 +262,7 @@ class TableColumns:
 
     def _row(self, line: int, record: Mapping[str, Any]) -> Row:
         chosen, get = self.chosen, record.get
-        text = get(chosen["text"])
-        if not isinstance(text, str):
-            raise not_text(chosen["text"], text)
+        text = self._text(record)
         label: str | tuple[str, ...] | None = None
         if "label" in chosen:
             try:
@@ -250,6 +274,24 @@ class TableColumns:
         group = as_group(chosen["group"], get(chosen["group"])) if "group" in chosen else ""
         time = as_time(get(chosen["time"])) if "time" in chosen else None
         return Row(text, label, weight, line, group, time, record if self.keeps else {})
+
+    def _text(self, record: Mapping[str, Any]) -> str:
+        """The text of a record, or the values of its fields."""
+        if not self.fields:
+            text = record.get(self.chosen["text"])
+            if not isinstance(text, str):
+                raise not_text(self.chosen["text"], text)
+            return text
+        values = {}
+        for field, name in self._columns:
+            try:
+                values[field.name] = value_of(field, record.get(name))
+            except NotAValueError as error:
+                raise UnusableRow(
+                    f"'{name}' is {as_json(record.get(name))}, {error}.",
+                    reason=f"'{name}' is {error}",
+                ) from None
+        return FieldedText.of(values)
 
     def _labels(self, name: str, value: Any) -> str | tuple[str, ...]:
         """The label of a document, or its labels where it may have several."""
@@ -268,18 +310,21 @@ class TableColumns:
         return as_label(name, value)
 
     def _needs(self, role: str) -> bool:
+        if role == "text" and self.fields:
+            return False
         return role == "text" or (role == "label" and self.labeled) or self.wanted[role] is not None
 
     def _choose(self, role: str, names: Sequence[str]) -> str | None:
         wanted = self.wanted[role]
-        if wanted is None:
-            if not USUAL_NAMES[role]:
-                return None
-            return next(iter(self._usual(role, names)), None)
-        if wanted in names:
-            return wanted
-        alike = [name for name in names if name.strip().lower() == wanted.strip().lower()]
-        return alike[0] if len(alike) == 1 else None
+        if wanted is not None:
+            return _named(wanted, names)
+        if not USUAL_NAMES[role] or (role == "text" and self.fields):
+            return None
+        usual = self._usual(role, names)
+        if self.fields:
+            own = {_named(field.name, names) for field in self.fields}
+            usual = [name for name in usual if name not in own]
+        return next(iter(usual), None)
 
     @staticmethod
     def _usual(role: str, names: Sequence[str]) -> list[str]:
@@ -315,6 +360,26 @@ def distinct(names: Sequence[str]) -> list[str]:
         seen.add(own)
         made.append(own)
     return made
+
+
+def _named(wanted: str, names: Sequence[str]) -> str | None:
+    """The column of a name, whose letters may be of another case."""
+    if wanted in names:
+        return wanted
+    alike = [name for name in names if name.strip().lower() == wanted.strip().lower()]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _column(field: Field, names: Sequence[str], where: str) -> str:
+    """The column of a field; UsageError if there is none, DataError if there are two."""
+    name = _named(field.name, names)
+    if name is None:
+        listed = ", ".join(map(shortened, names[:20]))
+        hint = did_you_mean(field.name, names)
+        raise UsageError(f"{where}: no column '{field.name}'.{hint} There are: {listed}.")
+    if names.count(name) > 1:
+        raise DataError(f"{where}: two columns are called '{name}'. Rename one of them.")
+    return name
 
 
 def _plain(name: str) -> str:

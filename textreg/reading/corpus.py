@@ -7,7 +7,7 @@ A :class:`~textreg.reading.source.Source` is the bytes or lines of a file, and o
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from textreg.reading.paths import Paths, listed
 from textreg.reading.reader import CorpusReader
 from textreg.reading.skipping import check_max_skipped
 from textreg.records import Corpus
+from textreg.records.fields import Field
 
 LOG = logger("reading")
 
@@ -38,6 +39,7 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     label_sep: str | None = None,
     multilabel: bool = False,
     encoding: str | None = None,
+    fields: Sequence[Field] = (),
 ) -> Corpus:
     """Read documents and their labels from files.
 
@@ -70,6 +72,9 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
         fastText's format. Lists are read as such anyway.
     encoding : str, optional
         Encoding of the files. By default UTF-8, or detected from a byte order mark.
+    fields : sequence of Field, default ()
+        The columns that a document consists of, where these are several; ``text_col`` is then not
+        needed.
 
     Returns
     -------
@@ -90,7 +95,13 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     """
     check_max_skipped(max_skipped)
     names = ColumnNames(text_col, label_col, weight_col, group_col, time_col)
-    table = partial(TableColumns, names, label_sep=_separator(label_sep), multilabel=multilabel)
+    table = partial(
+        TableColumns,
+        names,
+        label_sep=_separator(label_sep),
+        multilabel=multilabel,
+        fields=fields,
+    )
     reader = CorpusReader(paths, table, labeled=labeled, on_error=on_error, encoding=encoding)
     (corpus,) = reader.batches(None)
     columns = ", ".join(f"{role} = {what}" for role, what in corpus.columns.items())
@@ -148,7 +159,7 @@ def read_readable(
     return Readable(corpus, others, reader.skipping.remedy)
 
 
-def stream_documents(
+def stream_documents(  # noqa: PLR0913  # its options are its interface
     paths: Paths,
     batch: int = 1000,
     *,
@@ -156,6 +167,7 @@ def stream_documents(
     label_col: str | None = None,
     on_error: str = "stop",
     encoding: str | None = None,
+    fields: Sequence[Field] = (),
 ) -> Iterator[Corpus]:
     """Read documents to be classified in batches, in constant memory.
 
@@ -164,7 +176,7 @@ def stream_documents(
 
     Parameters
     ----------
-    paths, text_col, label_col, encoding
+    paths, text_col, label_col, encoding, fields
         As in :func:`read_corpus`, with ``labeled=False``.
     batch : int, default 1000
         Maximum number of rows in a batch.
@@ -185,7 +197,7 @@ def stream_documents(
     if batch < 1:
         raise UsageError(f"batch must be at least 1, not {batch}.")
     names = ColumnNames(text_col, label_col)
-    table = partial(TableColumns, names)
+    table = partial(TableColumns, names, fields=fields)
     reader = CorpusReader(paths, table, labeled=False, on_error=on_error, encoding=encoding)
     reader.skipping.offer = "to answer such rows with an empty line"
     return reader.batches(batch)
@@ -211,20 +223,21 @@ class RecordBatch(NamedTuple):
     columns: dict[str, Any]
 
 
-def stream_records(
+def stream_records(  # noqa: PLR0913  # its options are its interface
     paths: Paths,
     batch: int = 1000,
     *,
     text_col: str | None = None,
     on_error: str = "stop",
     encoding: str | None = None,
+    fields: Sequence[Field] = (),
     full: bool = False,
 ) -> Iterator[RecordBatch]:
     """Read documents to be classified and all columns beside them, in constant memory.
 
     Parameters
     ----------
-    paths, batch, text_col, on_error, encoding
+    paths, batch, text_col, on_error, encoding, fields
         As in :func:`stream_documents`.
     full : bool, default False
         Whether to wait for full batches, also from a pipe.
@@ -239,7 +252,7 @@ def stream_records(
     UsageError, DataError
         As in :func:`read_corpus`.
     """
-    table = partial(TableColumns, ColumnNames(text_col), keep=True)
+    table = partial(TableColumns, ColumnNames(text_col), fields=fields, keep=True)
     reader = CorpusReader(paths, table, labeled=False, on_error=on_error, encoding=encoding)
     reader.skipping.offer = "to answer such rows with an empty line"
     for documents in reader.batches(batch, full=full):

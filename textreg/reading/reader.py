@@ -105,6 +105,9 @@ class CorpusReader:
                 columns[role] = _joined(table.described()[role] for table in tables)
                 if len(names := {table.chosen[role] for table in tables}) == 1:
                     (column_names[role],) = names
+        told = [table.described() for table in self.columns]
+        if fields := [its["fields"] for its in told if "fields" in its]:
+            columns["fields"] = _joined(fields)
         return Corpus(
             texts=[row.text for _, row in documents],
             labels=labels if complete else None,

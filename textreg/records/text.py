@@ -229,6 +229,12 @@ class Tokens:
     paragraph_ptr : array-like of whole numbers, shape (paragraphs + 1,), optional
         Paragraph g has the sentences ``paragraph_ptr[g]`` to ``paragraph_ptr[g + 1]``, at least
         one, all of one document. None if the tokenizer does not find paragraphs.
+    fields : sequence of str, default ()
+        The names of the fields, where documents have several.
+    field_of : array-like of whole numbers, shape (columns,), optional
+        Where documents have several fields: the index in ``fields`` of every column of the matrix.
+        The first columns are the vocabulary; the others are of further tokenizers, categories and
+        numbers. Kept as int32.
 
     Raises
     ------
@@ -244,6 +250,8 @@ class Tokens:
     spans: Int32s | None = None
     sentence_spans: Int32s | None = None
     paragraph_ptr: Int64s | None = None
+    fields: Sequence[str] = ()
+    field_of: Int32s | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.vocabulary, str) or not hasattr(self.vocabulary, "__len__"):
@@ -258,6 +266,7 @@ class Tokens:
         ):
             if (given := getattr(self, name)) is not None:
                 object.__setattr__(self, name, as_array(name, given, np.int32, (size, 2)))
+        self._check_fields()
         offsets("sentence_ptr", self.sentence_ptr, len(self.ids))
         offsets("document_ptr", self.document_ptr, len(self.sentence_ptr) - 1)
         if self.paragraph_ptr is not None:
@@ -273,6 +282,26 @@ class Tokens:
                     f"token ids run from {low} to {high}, but the vocabulary has "
                     f"{len(self.vocabulary)} entries (0 to {len(self.vocabulary) - 1})."
                 )
+
+    def _check_fields(self) -> None:
+        if self.field_of is None:
+            return
+        object.__setattr__(self, "field_of", as_array("field_of", self.field_of, np.int32))
+        if len(self.field_of) < len(self.vocabulary):
+            raise RecordError(
+                f"field_of has {len(self.field_of):,} columns, fewer than the "
+                f"{len(self.vocabulary):,} of the vocabulary."
+            )
+        low, high = int(self.field_of.min(initial=0)), int(self.field_of.max(initial=-1))
+        if low < 0 or high >= len(self.fields):
+            raise RecordError(
+                f"field_of runs from {low} to {high}, but there are {len(self.fields)} fields."
+            )
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the matrix that the vocabulary begins; its own without fields."""
+        return len(self.vocabulary) if self.field_of is None else len(self.field_of)
 
     def __repr__(self) -> str:
         return (

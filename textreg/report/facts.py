@@ -9,9 +9,10 @@ from textreg.errors import first_few
 from textreg.plotting.number_format import signed
 from textreg.report.records import Fact
 from textreg.report.reproduce import changed
-from textreg.training.recipe import changed_of
+from textreg.training.fields import written_fields
 
 if TYPE_CHECKING:
+    from textreg.features.joined import AnyEncoder
     from textreg.model.model import Model
     from textreg.model.summary import (
         GraphSummary,
@@ -100,11 +101,7 @@ def settings_facts(model: Model) -> tuple[Fact, ...]:
         if not isinstance(given, str):
             given = ", ".join(f"{label} {number(factor)}" for label, factor in given.items())
         facts.append(Fact("weights of labels", given))
-    facts.append(Fact("tokenizer", _named(encoder.tokenizer.name, changed_of(encoder.tokenizer))))
-    vectorizer = encoder.vectorizer
-    named = {key: value for key, value in changed_of(vectorizer).items() if key not in IN_TITLE}
-    runs = "single words" if vectorizer.ngrams == 1 else f"1 to {vectorizer.ngrams} words in a row"
-    facts.append(Fact("features", _named(f"{vectorizer.weighting} of {runs}", named)))
+    facts += _feature_facts(encoder)
     if model.calibration is not None:
         facts.append(Fact("calibration", model.calibration.method))
     for label, value in model.thresholds.items():
@@ -120,3 +117,19 @@ def settings_facts(model: Model) -> tuple[Fact, ...]:
         times = ", ".join(f"{key} {seconds[key]:.1f} s" for key in STEPS if key in seconds)
         facts.append(Fact("time", times))
     return tuple(facts)
+
+
+def _feature_facts(encoder: AnyEncoder) -> list[Fact]:
+    """How documents become features; of several fields, each of them."""
+    if encoder.fields:
+        return [
+            Fact(f"field {name}", str(own.pop("kind", "")) or _named("text", own))
+            for name, own in written_fields(encoder).items()
+        ]
+    tokenizer, vectorizer = encoder.tokenizer, encoder.vectorizer
+    named = {key: it for key, it in vectorizer.changed().items() if key not in IN_TITLE}
+    runs = "single words" if vectorizer.ngrams == 1 else f"1 to {vectorizer.ngrams} words in a row"
+    return [
+        Fact("tokenizer", _named(tokenizer.name, tokenizer.changed())),
+        Fact("features", _named(f"{vectorizer.weighting} of {runs}", named)),
+    ]

@@ -14,11 +14,13 @@ from textreg.model.summary import SourceSummary
 from textreg.plugins import registry
 from textreg.plugins.callables import Unnamed
 from textreg.report.records import Fact
-from textreg.training.recipe import changed_of, words_of
+from textreg.training.fields import FIELD_OPTIONS, fields_of
+from textreg.training.recipe import field_options, words_of
 from textreg.training.search.tuning import Tuning
 from textreg.training.settings import PREFIXES, TrainingSettings, declared_settings
 
 if TYPE_CHECKING:
+    from textreg.features.joined import AnyEncoder
     from textreg.model.model import Model
     from textreg.model.summary import (
         GraphSummary,
@@ -48,8 +50,7 @@ def settings_of(model: Model, unlabeled: Corpus | None = None) -> TrainingSettin
         raise ModelError(f"the model's training cannot be repeated: {error}") from error
     split = summary.split
     return TrainingSettings(
-        tokenizer=model.encoder.tokenizer,
-        vectorizer=model.encoder.vectorizer,
+        **_features_of(model.encoder),
         unlabeled=unlabeled,
         cv=split.parts if split is not None and split.kind == "cv" else None,
         metric=summary.metric or model.task.default_metric,
@@ -80,11 +81,17 @@ def with_choices(settings: TrainingSettings, model: Model) -> TrainingSettings:
         if getattr(settings, key) is not None and getattr(settings, key).params() != part.params
     }
     return settings.replace(
-        tokenizer=model.encoder.tokenizer,
-        vectorizer=model.encoder.vectorizer,
+        **_features_of(model.encoder),
         tuning=Tuning(),
         **parts,
     )
+
+
+def _features_of(encoder: AnyEncoder) -> dict[str, Any]:
+    """How documents become features, as settings."""
+    if encoder.fields:
+        return {"fields": fields_of(encoder)}
+    return {"tokenizer": encoder.tokenizer, "vectorizer": encoder.vectorizer}
 
 
 def _parts(
@@ -119,10 +126,7 @@ def fit_command(model: Model) -> list[str] | None:
         options[prefix] = part.name
         own = changed(summary, PREFIXES[prefix], part.name, part.params)
         options |= {f"{prefix}_{key}": value for key, value in own.items()}
-    tokenizer, vectorizer = model.encoder.tokenizer, model.encoder.vectorizer
-    options["tokenizer"] = tokenizer.name
-    options |= {f"tokenizer_{key}": value for key, value in changed_of(tokenizer).items()}
-    options |= changed_of(vectorizer)
+    options |= _feature_options(model.encoder)
     usual = TrainingSettings.declared()
     if summary.loss != model.task.default_loss:
         options["loss"] = summary.loss
@@ -144,6 +148,15 @@ def fit_command(model: Model) -> list[str] | None:
     return [*_beginning(summary), "CORPUS", *words_of(options)]
 
 
+def _feature_options(encoder: AnyEncoder) -> dict[str, Any]:
+    """How documents become features, as options."""
+    if encoder.fields:
+        return field_options(fields_of(encoder))
+    tokenizer = encoder.tokenizer
+    own = {f"tokenizer_{key}": value for key, value in tokenizer.changed().items()}
+    return {"tokenizer": tokenizer.name, **own, **encoder.vectorizer.changed()}
+
+
 def train_command(model: Model, saved: str) -> list[str]:
     """Words of the ``textreg train`` command that made a model, its search included.
 
@@ -163,7 +176,7 @@ def train_command(model: Model, saved: str) -> list[str]:
     # A name that begins with - would be an option.
     files = [f"./{path}" if path[:1] == "-" != path else path for path in source.files]
     more = {"dev": source.dev, "unlabeled": source.unlabeled}
-    order = [*declared_settings()]
+    order = [*FIELD_OPTIONS, *declared_settings()]
     named = sorted(summary.options, key=lambda key: (order.index(_owner(key)), key))
     options = {**source.reading, **more, **{key: summary.options[key] for key in named}}
     return [*_beginning(summary), *files, *words_of(options), "-o", saved]
@@ -171,7 +184,8 @@ def train_command(model: Model, saved: str) -> list[str]:
 
 def _owner(key: str) -> str:
     """The setting that an option is of: of a part's parameter, the one that names the part."""
-    return key if key in declared_settings() else key.partition("_")[0]
+    known = key in declared_settings() or key in FIELD_OPTIONS
+    return key if known else key.partition("_")[0]
 
 
 def _beginning(summary: TrainingSummary) -> list[str]:

@@ -15,6 +15,7 @@ from textreg.plugins.callables import Pretokenized
 from textreg.records import Corpus, Problem, Tokens
 from textreg.tasks import Target, Task
 from textreg.training.auto import AUTO_TOKENIZER, tokenizer_of
+from textreg.training.fields import make_field_features
 from textreg.training.search.splits import Split
 from textreg.training.search.trials import Fold, Problems
 from textreg.training.settings import TrainingSettings
@@ -166,6 +167,9 @@ def make_features(corpus: Corpus, settings: TrainingSettings) -> Features:
         texts = [*texts, *settings.dev.texts]
     if settings.unlabeled is not None:
         texts = [*texts, *settings.unlabeled.texts]
+    if settings.fields is not None:
+        tokenizer, vectorizer = settings.any_tokenizer, settings.vectorizer
+        return make_field_features(settings.fields, tokenizer, vectorizer, texts)
     return settings.vectorizer.fit(settings.any_tokenizer, texts)
 
 

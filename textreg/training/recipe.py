@@ -1,22 +1,26 @@
 """The settings of a training as flat options: what a model keeps of them, and words of a command.
 
-``TrainingSettings.from_options(**options_of(settings))`` gives equal settings.
+``TrainingSettings.from_options(**options_of(settings))`` gives equal settings,
+but for fields, whose options are those of the command line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from textreg.features.vectorize import Vectorizer
+from textreg.kinds import Tokenizer
 from textreg.params import Parametrized
 from textreg.plugins import registry
 from textreg.plugins.callables import Unnamed
 from textreg.plugins.joining import parts_of
+from textreg.records.fields import Field
 from textreg.tasks import TASKS, Classification
 from textreg.training.auto import AUTO_TOKENIZER, AutoTokenizer
+from textreg.training.fields import FIELD_OPTIONS
 from textreg.training.search.tuning import Tuning
 from textreg.training.settings import PREFIXES, RECORDS, TrainingSettings, default_builder
 
@@ -34,23 +38,51 @@ def options_of(settings: TrainingSettings) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for key in PREFIXES:
         options |= _part_options(settings, key)
-    options |= changed_of(settings.vectorizer)
+    options |= settings.vectorizer.changed()
     usual = {name: declared.default for name, declared in RECORDS[""].items()}
-    left = {*PREFIXES, *_DOCUMENTS, *OF_ONE_RUN}
+    left = {*PREFIXES, *_DOCUMENTS, *OF_ONE_RUN, "fields"}
     options |= {
         name: value
         for name, default in usual.items()
         if name not in left and (value := getattr(settings, name)) != default
     }
-    tuning = changed_of(settings.tuning)
+    options |= field_options(settings.fields or ())
+    tuning = settings.tuning.changed()
     options |= {name: value for name, value in tuning.items() if name not in OF_ONE_RUN}
     return {name: _plain(value) for name, value in options.items()}
+
+
+def field_options(fields: Sequence[Field]) -> dict[str, list[str]]:
+    """The options that give these fields to a command: see
+    :func:`textreg.training.fields.parse_fields`."""
+    options: dict[str, list[str]] = {}
+    for field in fields:
+        options.setdefault(f"{field.kind}_col", []).append(field.name)
+        for key, value in _as_options(field).items():
+            options.setdefault("field", []).append(f"{field.name}:{key}={as_text(value)}")
+    return {key: options[key] for key in FIELD_OPTIONS if key in options}
+
+
+def _as_options(field: Field) -> dict[str, Any]:
+    """The settings of a field that are not its defaults, its tokenizer by its name."""
+    options = dict(field.options)
+    tokenizer = options.get("tokenizer")
+    if isinstance(tokenizer, Tokenizer):
+        options["tokenizer"] = tokenizer.label()
+        options |= {f"tokenizer_{key}": value for key, value in tokenizer.changed().items()}
+    usual = Vectorizer.declared()
+    return {
+        key: value
+        for key, value in options.items()
+        if key not in usual or value != usual[key].default
+    }
 
 
 def may_be_kept(key: str) -> bool:
     """Whether :func:`options_of` may give an option of this name."""
     prefix, _, name = key.partition("_")
-    known = {*RECORDS[""], *Vectorizer.declared(), *Tuning.declared()} - OF_ONE_RUN - _DOCUMENTS
+    known = {*RECORDS[""], *FIELD_OPTIONS, *Vectorizer.declared(), *Tuning.declared()}
+    known -= {*OF_ONE_RUN, *_DOCUMENTS, "fields"}
     return key in known or (prefix in PREFIXES and bool(name))
 
 
@@ -64,7 +96,7 @@ def _part_options(settings: TrainingSettings, key: str) -> dict[str, Any]:
     else:
         name = part.label()
     options = {} if _is_default(settings, key, name, part) else {key: name}
-    return options | {f"{key}_{param}": value for param, value in changed_of(part).items()}
+    return options | {f"{key}_{param}": value for param, value in part.changed().items()}
 
 
 def _is_default(settings: TrainingSettings, key: str, name: str, part: Parametrized) -> bool:
@@ -78,12 +110,6 @@ def _is_default(settings: TrainingSettings, key: str, name: str, part: Parametri
     if key == "loss":
         usual = TASKS[settings.task or Classification.name].default_loss
     return name == usual and registry.origin(part)["distribution"] == "textreg"
-
-
-def changed_of(part: Parametrized) -> dict[str, Any]:
-    """The parameters of a part that differ from their defaults."""
-    declared = part.declared(**part.params())
-    return {key: value for key, value in part.params().items() if value != declared[key].default}
 
 
 def _plain(value: Any) -> Any:

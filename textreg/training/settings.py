@@ -18,8 +18,10 @@ from textreg.plugins import registry
 from textreg.plugins.callables import Unnamed
 from textreg.plugins.joining import parts_of
 from textreg.records import Corpus, Documents
+from textreg.records.fields import Field, as_fields
 from textreg.tasks import MULTICLASS, TASKS, Classification, Rare, check_options
 from textreg.training.auto import AUTO_TOKENIZER, BESIDE, AutoTokenizer, tokenizer_of
+from textreg.training.fields import plan_fields
 from textreg.training.running import check_jobs
 from textreg.training.search.spaces import Dimension, dimensions
 from textreg.training.search.splits import check_fraction
@@ -123,6 +125,13 @@ class TrainingSettings(Parametrized):
     )
     vectorizer: Vectorizer = param(
         default=Vectorizer(), convert=as_given, help="how texts become features"
+    )
+    fields: tuple[Field, ...] | None = param(
+        default=None,
+        convert=as_fields,
+        metavar="NAMES",
+        help="columns that a document consists of, where these are several: a list of the names of "
+        "texts, or for each name 'text', 'number', 'category' or a dict of a text's own settings",
     )
     dev: Corpus | None = param(
         default=None,
@@ -278,6 +287,8 @@ class TrainingSettings(Parametrized):
                 "graph do, such as network."
             )
         self._check_builders()
+        if self.fields is not None:
+            plan_fields(self.fields, self.any_tokenizer, self.vectorizer)
         if self.path and self.tuning.budget is not None:
             raise UsageError(
                 "a path has no time limit: leave out path or the budget (--path, --budget)."

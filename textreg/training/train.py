@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textreg.errors import ConvergenceWarning, UsageError
@@ -18,6 +19,7 @@ from textreg.model.summary import TrainingSummary
 from textreg.plugins.overdue import limited
 from textreg.records import Corpus
 from textreg.records.documents import check_documents
+from textreg.records.fields import as_fields, fielded
 from textreg.training import logged
 from textreg.training.fitting import fit_best
 from textreg.training.posing import pose
@@ -56,7 +58,8 @@ def train(  # noqa: PLR0913  # its options are its interface
     ----------
     texts : sequence of str
         The documents. Each may also be a list of tokens, or a list of sentences that are lists of
-        tokens; then no tokenizer is used, and the model predicts such documents only.
+        tokens; then no tokenizer is used, and the model predicts such documents only. With
+        ``fields``, a dict for each document, or a data frame.
     labels : sequence of str, or of lists of str
         One label for each document; or a list, tuple or set of any number of labels for each.
     reg : str, Regularizer or class, default "sentence"
@@ -101,12 +104,15 @@ def train(  # noqa: PLR0913  # its options are its interface
     >>> model.predict([["very", "good"]])
     ['pos']
     """
+    documents = check_documents
+    if (named := settings.get("fields")) is not None:
+        documents = partial(fielded, fields=as_fields(named))
     if dev is not None and not isinstance(dev, Corpus):
-        dev = Corpus(texts=check_documents(dev[0]), labels=list(dev[1]))
+        dev = Corpus(texts=documents(dev[0]), labels=list(dev[1]))
     if unlabeled is not None and not isinstance(unlabeled, Corpus):
-        unlabeled = Corpus(texts=check_documents(unlabeled))
+        unlabeled = Corpus(texts=documents(unlabeled))
     corpus = Corpus(
-        texts=check_documents(texts),
+        texts=documents(texts),
         labels=list(labels),
         sample_weight=sample_weight,  # type: ignore[arg-type]  # any array-like
         group_of=None if group_of is None else group_names(group_of),

@@ -12,6 +12,7 @@ from textreg.reading.columns import Row, TableColumns
 from textreg.reading.faults import UnusableRow
 from textreg.reading.formats.base import Format
 from textreg.reading.source import Source
+from textreg.records.fields import FieldedText
 
 _BEGINS = re.compile(r'\s*(\{\s*["}]|\[\s*\{)')
 
@@ -107,4 +108,9 @@ def _paired(row: Row) -> Row:
     label = row.label
     if label is not None:
         label = tuple(map(paired, label)) if isinstance(label, tuple) else paired(label)
-    return row._replace(text=paired(row.text), label=label)
+    text = row.text
+    if isinstance(text, FieldedText):
+        text = FieldedText.of({name: paired(text.field(name)) for name in text.spans})
+    else:
+        text = paired(text)
+    return row._replace(text=text, label=label)

@@ -1,0 +1,165 @@
+"""How the fields of the documents become features: the settings, and those of a field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from textreg.errors import UsageError, did_you_mean
+from textreg.features.fields import FieldFeatures, field_features, fit_fields
+from textreg.features.vectorize import Vectorizer
+from textreg.kinds import Tokenizer
+from textreg.records import Documents
+from textreg.records.fields import Field, as_fields
+from textreg.training.auto import AutoTokenizer, tokenizer_of
+
+if TYPE_CHECKING:
+    from textreg.features.joined import AnyEncoder
+    from textreg.features.vectorize import Features
+    from textreg.params import Parametrized
+
+
+def plan_fields(
+    fields: Sequence[Field], tokenizer: Tokenizer, vectorizer: Vectorizer
+) -> list[tuple[FieldFeatures, AutoTokenizer | None]]:
+    """How every field becomes features, and its tokenizer if that depends on the documents.
+
+    tokenizer, vectorizer: what a text has that names no settings of its own. Raises UsageError for
+    a setting that there is not, or its value.
+    """
+    return [_plan(field, tokenizer, vectorizer) for field in fields]
+
+
+def make_field_features(
+    fields: Sequence[Field], tokenizer: Tokenizer, vectorizer: Vectorizer, documents: Documents
+) -> Features:
+    """Features of documents with several fields."""
+    plans = []
+    for plan, auto in plan_fields(fields, tokenizer, vectorizer):
+        own = plan.tokenizer if auto is None else auto.decide(documents)
+        plans.append(FieldFeatures(plan.field, own, plan.vectorizer))
+    return fit_fields(plans, documents)
+
+
+def fields_of(encoder: AnyEncoder) -> tuple[Field, ...]:
+    """The fields of a model, with all settings that they had."""
+    return tuple(
+        Field(plan.field.name, "text", {"tokenizer": plan.tokenizer, **plan.vectorizer.params()})
+        if plan.field.kind == "text"
+        else plan.field
+        for plan in field_features(encoder)
+    )
+
+
+def written_fields(encoder: AnyEncoder) -> dict[str, dict[str, Any]]:
+    """The fields of a model in words: for each name its kind, or what is not as by default."""
+    written: dict[str, dict[str, Any]] = {}
+    for plan in field_features(encoder):
+        if plan.field.kind != "text":
+            written[plan.field.name] = {"kind": plan.field.kind}
+            continue
+        written[plan.field.name] = {
+            "tokenizer": plan.tokenizer.name,
+            **{f"tokenizer_{key}": value for key, value in plan.tokenizer.changed().items()},
+            **plan.vectorizer.changed(),
+        }
+    return written
+
+
+def _plan(
+    field: Field, tokenizer: Tokenizer, vectorizer: Vectorizer
+) -> tuple[FieldFeatures, AutoTokenizer | None]:
+    if field.kind != "text":
+        return FieldFeatures.of_values(field), None
+    options = dict(field.options)
+    auto = None
+    if "tokenizer" in options:
+        named = tokenizer_of(options.pop("tokenizer"))
+        if isinstance(named, AutoTokenizer):
+            auto, tokenizer = named, named.beside
+        else:
+            tokenizer = named
+    of_tokenizer: dict[str, Any] = {}
+    of_features: dict[str, Any] = {}
+    for key, value in options.items():
+        prefix, _, name = key.partition("_")
+        if prefix == "tokenizer" and name in tokenizer.declared():
+            of_tokenizer[name] = _read(tokenizer, name, value)
+        elif key in vectorizer.declared():
+            of_features[key] = _read(vectorizer, key, value)
+        else:
+            known = ["tokenizer", *vectorizer.declared()]
+            known += [f"tokenizer_{name}" for name in tokenizer.declared()]
+            raise UsageError(
+                f"field '{field.name}': no setting '{key}'.{did_you_mean(key, known)} There are: "
+                f"{', '.join(known)}."
+            )
+    if of_tokenizer:
+        tokenizer = tokenizer.replace(**of_tokenizer)
+        auto = None if auto is None else _as_auto(auto.replace(**of_tokenizer))
+    if of_features:
+        vectorizer = vectorizer.replace(**of_features)
+    return FieldFeatures(field, tokenizer, vectorizer), auto
+
+
+def _as_auto(tokenizer: Tokenizer | AutoTokenizer) -> AutoTokenizer | None:
+    return tokenizer if isinstance(tokenizer, AutoTokenizer) else None
+
+
+def _read(part: Parametrized, name: str, value: Any) -> Any:
+    """A value, which may be a text from the command line."""
+    declared = part.declared(**part.params())[name]
+    return declared.read(value, part.label()) if isinstance(value, str) else value
+
+
+FIELD_OPTIONS = ("text_col", "category_col", "number_col", "field")
+"""The options of a command that name fields, in order."""
+
+
+def parse_fields(
+    texts: Sequence[str],
+    categories: Sequence[str],
+    numbers: Sequence[str],
+    options: Sequence[str],
+) -> tuple[Field, ...]:
+    """Fields from the values of options of a command.
+
+    options: such as ``subject:tokenizer=chars``. There are none where each document is one text.
+
+    Raises
+    ------
+    UsageError
+        If a name is given twice, no text is named, or an option is not written so.
+    """
+    own: dict[str, dict[str, str]] = {}
+    for option in options:
+        name, colon, setting = option.rpartition(":")
+        key, equals, value = setting.partition("=")
+        key = key.strip().lstrip("-").replace("-", "_")
+        if not (colon and equals and name and key and value):
+            raise UsageError(
+                "--field must be COLUMN:SETTING=VALUE, such as subject:tokenizer=chars or "
+                f"body:ngrams=1, not '{option}'."
+            )
+        if key in own.setdefault(name, {}):
+            raise UsageError(f"--field gives {key} of '{name}' twice: leave one of them out.")
+        own[name][key] = value
+    if len(texts) < 2 and not (own or categories or numbers):
+        return ()
+    fields: dict[str, Field] = {}
+    for flag, kind, names in (
+        ("--text-col", "text", dict.fromkeys([*texts, *own])),
+        ("--category-col", "category", categories),
+        ("--number-col", "number", numbers),
+    ):
+        for name in names:
+            if name in fields:
+                raise UsageError(f"{flag} {name}: this column is a {fields[name].kind} already.")
+            fields[name] = Field(name, kind, own.get(name, {}) if kind == "text" else {})
+    if len(set(texts)) < len(texts):
+        raise UsageError("--text-col names a column twice.")
+    if not any(field.kind == "text" for field in fields.values()):
+        raise UsageError(
+            "beside numbers and categories, name the columns of texts as well: --text-col NAME."
+        )
+    return as_fields(fields.values())
