@@ -345,6 +345,13 @@ def test_from_the_command_line(cli: Cli, tmp_path: Path) -> None:
     code, _, err = cli("predict", model, table, "--text-col", "body")
     assert code == 2
     assert "leave out --text-col" in err
+    for command in ("predict", "explain"):
+        code, _, err = cli(command, model, "--text", "a text")
+        assert code == 2
+        assert "a text alone has no fields" in err
+    answers = tmp_path / "answers.csv"
+    assert cli("predict", model, table, "-o", answers)[0] == 0
+    assert answers.read_text().startswith("id,subject,body,brand,price,queue,predicted")
     table.write_text("subject,body,brand\nx,y,z\n")
     code, _, err = cli("predict", model, table)
     assert code == 2

@@ -165,8 +165,7 @@ def _texts(source: str | None, texts: Sequence[str], how: Reading) -> Iterator[s
     if source is not None and not meant_as_path(source):
         texts = [source]
     if texts:
-        if how.text_col is not None:
-            raise UsageError("a text has no columns: leave out --text-col, or name a file.")
+        how.check_text()
         return iter(texts)
     path = source or "-"
     check_named([path], "explain")

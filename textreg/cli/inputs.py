@@ -97,6 +97,17 @@ class Reading(NamedTuple):
             )
         return self.of(model.task)._replace(fields=fields)
 
+    def check_text(self) -> None:
+        """UsageError where a text of the command line cannot be a document."""
+        if self.text_col is not None:
+            raise UsageError("a text has no columns: leave out --text-col, or name a file.")
+        if self.fields:
+            names = ", ".join(field.name for field in self.fields)
+            raise UsageError(
+                f"a text alone has no fields, and the documents of the model have {names}: name a "
+                "file with these columns."
+            )
+
     def kept(self, corpus: Corpus) -> dict[str, Any]:
         """The options for reading that a model keeps: those given, and the columns of a corpus."""
         given = {key: value for key, value in self._asdict().items() if value not in (None, ())}

@@ -125,11 +125,13 @@ def command(
     columns = AnswerColumns(answers, reasons=how.on_error == "skip")
     if output.out is not None:
         check_target(Path(output.out), [model, *files])
+    how = how.like(loaded)
     if texts:
+        how.check_text()
         given: Iterable[RecordBatch] = [_given(texts)]
     else:
         fixed = form in ("csv", "tsv", "parquet") or output.out is not None
-        given = how.like(loaded).records(files or ["-"], full=fixed)
+        given = how.records(files or ["-"], full=fixed)
     batches = answers.to(given)
     if output.as_json:
         made = JsonLines(columns, output.kept, sys.stdout)
