@@ -237,7 +237,8 @@ def test_linked_columns_have_similar_weights() -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"reg": "group"}, "needs groups: name a builder"),
+        ({"reg": "group"}, "group needs groups of the columns: give lists of columns"),
+        ({"reg": "laplacian"}, "takes its graph from texts .cooccurrence"),
         ({"reg": "sentence"}, "takes its groups from texts .sentences.*TextVectorizer"),
         ({"reg": "group", "groups": "windows"}, "takes its groups from texts .windows"),
         ({"reg": "network", "graph": "cooccurrence"}, "takes its graph from texts"),
@@ -303,8 +304,8 @@ def test_a_searched_strength_is_as_if_it_had_been_given() -> None:
     best = int(np.argmin(results["calibrated-log-loss"].round(12)))
     assert results["params"][best] == searched.reg_.params()
     assert len(results["params"]) == len(results["nonzero"]) == len(results["accuracy"]) >= 5
-    given = LinearClassifier(searched.reg_, tol=1e-8).fit(X, SIDES)
-    assert not hasattr(given, "cv_results_")
+    given = clone(searched).fit(X, SIDES).set_params(reg=searched.reg_, tol=1e-8).fit(X, SIDES)
+    assert not hasattr(given, "cv_results_")  # of the fit before
     np.testing.assert_allclose(searched.coef_, given.coef_, atol=1e-2)
 
 
@@ -409,7 +410,7 @@ def test_probabilities_are_there_if_the_loss_gives_them() -> None:
 
 def test_a_fit_that_ends_early_says_so() -> None:
     hard, y = make_classification(200, 50, n_informative=30, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"stopped before its tolerance.*max_iter"):
+    with pytest.warns(ConvergenceWarning, match="lasso stopped before its tolerance"):
         fitted = LinearClassifier(Lasso(l1=1e-3), tol=1e-9, max_iter=1).fit(hard * 50, y)
     assert fitted.dual_gap_ > 1e-9
 

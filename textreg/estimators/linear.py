@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +24,7 @@ from textreg.estimators.structure import (
 )
 from textreg.estimators.textmatrix import TextMatrix
 from textreg.records import Design
+from textreg.training import logged
 from textreg.training.fitting import FinalFit, fit_best
 from textreg.training.matrix import SplitMatrix
 from textreg.training.regularization_path import fit_path, path_parameter
@@ -30,7 +32,7 @@ from textreg.training.running import Work
 from textreg.training.search.context import SearchContext
 from textreg.training.search.searching import SearchResult, run_search
 from textreg.training.search.splits import Split
-from textreg.training.settings import TrainingSettings
+from textreg.training.settings import TrainingSettings, create_part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -103,16 +105,23 @@ class LinearEstimator(PartsEstimator):
         )
         context = SearchContext(documents, settings)
         work = Work(self.jobs, partial=False)
+        began = time.perf_counter()
         result = run_search(context, work)
+        ended = time.perf_counter()
+        logged.searched(context, result, ended - began)
         fit = fit_best(context, result, work)
+        logged.fitted(fit, time.perf_counter() - ended)
+        self._keep(fit, result)
         if settings.path:
             self.path_ = fit_path(fit, metric=context.metric, work=work)
-        self._keep(fit, result)
-        _warn_unless_converged(fit, settings)
+        if not fit.fitted.converged:
+            warnings.warn(fit.shortfall(settings.tol), ConvergenceWarning, stacklevel=3)
         return fit
 
     def _keep(self, fit: FinalFit, result: SearchResult) -> None:
-        """Set the attributes that every fit has."""
+        """Set the attributes of a fit, in place of those of the last one."""
+        for name in ("cv_results_", "path_"):
+            self.__dict__.pop(name, None)
         self.reg_ = fit.regularizer
         self.n_iter_ = fit.fitted.iterations
         self.dual_gap_ = fit.fitted.gap
@@ -134,6 +143,12 @@ class LinearEstimator(PartsEstimator):
         params = {**self.get_params(deep=False), **changes}
         params["groups"] = groups_builder(self.groups, names)
         params["graph"] = graph_builder(self.graph, len(names))
+        reg = create_part("reg", self.reg, {})
+        if reg.needs and params[reg.needs] is None and not reg.default_builder:
+            forms = "lists of columns, or a matrix" if reg.needs == "groups" else "a matrix"
+            raise UsageError(
+                f"{reg.label()} needs {reg.needs} of the columns: give {forms} ({reg.needs}=...)."
+            )
         for name in NOT_SETTINGS:
             del params[name]
         if not isinstance(self.fit_intercept, (bool, np.bool_)):
@@ -251,18 +266,3 @@ def _ascending(given: Any) -> NDArray[np.intp]:
     """The rows of one side of a split, ascending."""
     rows = np.asarray(given)
     return np.flatnonzero(rows) if rows.dtype.kind == "b" else np.sort(rows)
-
-
-def _warn_unless_converged(fit: FinalFit, settings: TrainingSettings) -> None:
-    """Warn of a fit that ended before its tolerance."""
-    fitted = fit.fitted
-    if fitted.converged:
-        return
-    gap = "no bound" if np.isnan(fitted.gap) else f"a relative gap of {fitted.gap:.1e}"
-    warnings.warn(
-        f"{fit.regularizer.label()} stopped before its tolerance: {gap}, where {settings.tol:g} "
-        f"was asked for (tol), after {fitted.iterations:,} iterations. Larger penalty strengths, "
-        "more iterations (max_iter), or columns of one scale make it easier.",
-        ConvergenceWarning,
-        stacklevel=4,
-    )

@@ -72,6 +72,16 @@ class FinalFit(NamedTuple):
         """Number of features with a weight."""
         return int(np.count_nonzero(self.fitted.w.any(axis=0)))
 
+    def shortfall(self, tol: float) -> str:
+        """How a fit ended that missed its tolerance, for people."""
+        gap = self.fitted.gap
+        reached = "no bound" if np.isnan(gap) else f"a relative gap of {gap:.1e}"
+        return (
+            f"{self.regularizer.label()} stopped before its tolerance: {reached}, where {tol:g} "
+            f"was asked for (--tol), after {self.fitted.iterations:,} iterations. Larger penalty "
+            "strengths, or a larger tolerance, make it easier."
+        )
+
 
 def fit_best(context: SearchContext, result: SearchResult, work: Work) -> FinalFit:
     """Fit the best setting; if that has more features than allowed, the next best.

@@ -15,13 +15,12 @@ from textreg.errors import ConvergenceWarning, UsageError
 from textreg.features.markup import warn_of_html
 from textreg.kinds import Regularizer
 from textreg.model.model import Model
-from textreg.model.summary import TrainingSummary
 from textreg.plugins.overdue import limited
 from textreg.records import Corpus
 from textreg.records.documents import check_documents
 from textreg.records.fields import as_fields, fielded
 from textreg.training import logged
-from textreg.training.fitting import fit_best
+from textreg.training.fitting import FinalFit, fit_best
 from textreg.training.posing import pose
 from textreg.training.prepare import CUT_ALREADY, for_documents
 from textreg.training.recipe import options_of
@@ -205,7 +204,7 @@ def train_corpus(
         clock.append(time.perf_counter())
     elapsed = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
     summary = training_summary(context, result, fit, path, options)
-    _warn_unless_converged(summary, settings, fit.stopped)
+    _warn_unless_converged(fit, settings)
     model = Model(
         target.task,
         encoder=fit.data.encoder,
@@ -243,23 +242,11 @@ def _why(stopped: str, settings: TrainingSettings) -> str:
     return "interrupted"
 
 
-def _warn_unless_converged(
-    summary: TrainingSummary, settings: TrainingSettings, stopped: str | None
-) -> None:
-    if summary.converged:
+def _warn_unless_converged(fit: FinalFit, settings: TrainingSettings) -> None:
+    if fit.fitted.converged:
         return
-    if stopped is not None:
-        warnings.warn(
-            f"{_why(stopped, settings)}: the model is the best so far, and not the optimum.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
-        return
-    gap = "no bound" if summary.gap is None else f"a relative gap of {summary.gap:.1e}"
-    warnings.warn(
-        f"{settings.reg.label()} stopped before its tolerance: {gap}, where {settings.tol:g} was "
-        f"asked for (--tol), after {summary.iterations:,} iterations. Larger penalty strengths, or "
-        "a larger tolerance, make it easier.",
-        ConvergenceWarning,
-        stacklevel=3,
-    )
+    message = fit.shortfall(settings.tol)
+    if fit.stopped is not None:
+        why = _why(fit.stopped, settings)
+        message = f"{why}: the model is the best so far, and not the optimum."
+    warnings.warn(message, ConvergenceWarning, stacklevel=3)
