@@ -1,5 +1,5 @@
-"""Write what the code says of itself: reference.md, commands.md, records.md, and the Parameters
-sections of the estimators.
+"""Write what the code says of itself: reference.md, commands.md, records.md, the Parameters
+sections of the estimators, and the typed keywords of train.
 
 With --check nothing is written; the program fails if a file is not as it would be written.
 """
@@ -15,6 +15,7 @@ from typing import Any
 
 import commands
 import estimators
+import keywords
 import records
 
 from textreg.features.vectorize import Vectorizer
@@ -153,6 +154,7 @@ def main() -> int:
     folder = Path(__file__).parent
     files = {folder / "reference.md": page(), folder / "commands.md": commands.page()}
     files[folder / "records.md"] = records.page()
+    files[keywords.PATH] = keywords.source()
     outdated = 0
     for path, text in (files | estimators.sources()).items():
         if "--check" not in sys.argv[1:]:

@@ -126,20 +126,22 @@ _PACKAGES = ("explain", "report")
 _NAME_THERE = {"load": "load_model"}
 
 
-def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        from importlib.metadata import version
+if not TYPE_CHECKING:  # or a type checker would take any name
 
-        value: Any = version("textreg")
-    elif name in _PACKAGES:
-        value = import_module(f"textreg.{name}")
-    elif name in _HOME:
-        module = import_module(f"textreg.{_HOME[name]}")
-        value = getattr(module, _NAME_THERE.get(name, name))
-    else:
-        raise AttributeError(f"module 'textreg' has no attribute '{name}'")
-    globals()[name] = value  # next time it is found without this function
-    return value
+    def __getattr__(name: str) -> Any:
+        if name == "__version__":
+            from importlib.metadata import version
+
+            value: Any = version("textreg")
+        elif name in _PACKAGES:
+            value = import_module(f"textreg.{name}")
+        elif name in _HOME:
+            module = import_module(f"textreg.{_HOME[name]}")
+            value = getattr(module, _NAME_THERE.get(name, name))
+        else:
+            raise AttributeError(f"module 'textreg' has no attribute '{name}'")
+        globals()[name] = value  # next time it is found without this function
+        return value
 
 
 def __dir__() -> list[str]:

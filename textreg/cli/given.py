@@ -17,6 +17,7 @@ _INSTEAD = {
     "group_col": ("dev", "time_col"),
     "time_col": ("dev", "group_col"),
     "search": ("trials",),
+    "text_col": ("field",),
 }
 """What an option replaces beside itself, as they contradict each other."""
 

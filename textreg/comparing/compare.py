@@ -23,8 +23,11 @@ from textreg.training.settings import TrainingSettings
 from textreg.training.train import train_corpus
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from textreg.features.vectorize import Features
     from textreg.measure.evaluation import RegressionEvaluation
+    from textreg.training.keywords import SettingsKeywords
     from textreg.training.running import Progress
 
     AnyEvaluation: TypeAlias = Evaluation | RegressionEvaluation | MultilabelEvaluation
@@ -41,7 +44,7 @@ def compare(
     test_share: float = TEST_SHARE,
     seed: int = 0,
     progress: Progress | None = None,
-    **settings: Any,
+    **settings: Unpack[SettingsKeywords],
 ) -> Comparison:
     """Train and measure several regularizers, or measure saved models, on one or more corpora.
 

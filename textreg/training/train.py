@@ -35,8 +35,11 @@ from textreg.training.settings import TrainingSettings
 from textreg.training.summary import training_summary
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from textreg.features.vectorize import Features
     from textreg.records import Documents, Floats
+    from textreg.training.keywords import TrainKeywords
 
 
 def train(  # noqa: PLR0913  # its options are its interface
@@ -49,7 +52,7 @@ def train(  # noqa: PLR0913  # its options are its interface
     time_of: Sequence[Any] | None = None,
     dev: Corpus | tuple[Documents, Sequence[Any]] | None = None,
     unlabeled: Corpus | Documents | None = None,
-    **settings: Any,
+    **settings: Unpack[TrainKeywords],
 ) -> Model:
     """Train a model.
 

@@ -1,0 +1,131 @@
+"""textreg/training/keywords.py: typed keywords of ``train`` and ``compare``, from the declarations.
+
+A type checker reads them there; nothing imports them when a program runs.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from textreg.params import Param, Parametrized
+from textreg.plugins import registry
+from textreg.plugins.joining import join
+from textreg.training import settings
+from textreg.training.settings import PREFIXES, RECORDS, declared_settings
+
+PATH = Path(settings.__file__).with_name("keywords.py")
+KINDS = {
+    "reg": "Regularizer",
+    "tokenizer": "Tokenizer",
+    "groups": "GroupBuilder",
+    "graph": "GraphBuilder",
+    "loss": "Loss",
+}
+JOINED = ("groups", "tokenizer")
+CONVERTED = {"fields": "Sequence[str | Field] | Mapping[str, Any] | None"}
+"""What settings are given as that are something else once they are checked."""
+
+NAMED = ("reg", "dev", "unlabeled")
+"""Parameters that ``train`` names itself."""
+
+HEAD = '''# ruff: noqa: E501
+# fmt: off
+"""The keywords of ``train`` and ``compare``, for type checkers: written by ``make reference``.
+
+Parameters of built-in parts are here. A part of a plugin is given as an object with its parameters:
+``reg=Slope(rate=0.1)``, or by its name, ``reg=textreg.regularizer("slope", rate=0.1)``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypedDict
+
+from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Tokenizer
+from textreg.records.fields import Field
+
+
+class SettingsKeywords(TypedDict, total=False):
+    """The settings of a training that ``compare`` takes as well."""
+'''
+TAIL = '''
+
+class TrainKeywords(SettingsKeywords, total=False):
+    """The settings of a training that ``train`` does not name itself."""
+
+    seed: int
+'''
+
+
+def source() -> str:
+    """The whole module."""
+    lines = [HEAD]
+    for key, declared in declared_settings().items():
+        if key not in (*NAMED, "seed"):
+            lines.append(f"    {key}: {setting_type(key, declared)}")
+        if key in PREFIXES:
+            lines += [f"    {name}: {kind}" for name, kind in sorted(of_parts(key).items())]
+    return "\n".join(lines) + "\n" + TAIL
+
+
+def setting_type(key: str, declared: Param) -> str:
+    """The type of a setting: of a part, of its choices, or as its class is annotated."""
+    if key in KINDS:
+        kind = KINDS[key]
+        one = f"str | type[{kind}] | {kind}"
+        more = f" | Sequence[{one}]" if key in JOINED else ""
+        more += " | Callable[[str], Any]" if key == "tokenizer" else ""
+        return one + more + (" | None" if declared.optional else "")
+    if declared.choices is not None:
+        return plain_type(declared)
+    if key in CONVERTED:
+        return CONVERTED[key]
+    noted = [vars(owner).get("__annotations__", {}) for owner in owners_of(key)]
+    return str(next(own[key] for own in noted if key in own))
+
+
+def owners_of(key: str) -> Iterator[type[Any]]:
+    """The classes that may declare a setting."""
+    (record,) = [name for name, declared in RECORDS.items() if key in declared]
+    usual = getattr(settings.TrainingSettings, record) if record else None
+    yield from settings.TrainingSettings.__mro__ if usual is None else type(usual).__mro__
+
+
+def plain_type(declared: Param) -> str:
+    """The type of a parameter of a part."""
+    kind = declared.type.__name__ if declared.type is not object else "Any"
+    if declared.choices is not None:
+        kind = f"Literal[{', '.join(map(quoted, declared.choices))}]"
+    return kind + (" | None" if declared.optional else "")
+
+
+def quoted(value: Any) -> str:
+    """A choice as ruff writes it."""
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def of_parts(prefix: str) -> dict[str, str]:
+    """The types of the parameters of all built-in parts of a kind, by their keywords."""
+    kind = PREFIXES[prefix]
+    rows = [row for row in registry.listing() if row.kind == kind and row.distribution == "textreg"]
+    parts: list[type[Parametrized]] = [registry.find(kind, f"textreg:{row.name}") for row in rows]
+    if prefix in JOINED:
+        # Two together have names such as chars_lowercase, too.
+        parts += [join(kind, pair) for pair in itertools.combinations(tuple(parts), 2)]
+    found: dict[str, list[str]] = {}
+    for part in parts:
+        for key, declared in every_param(part):
+            found.setdefault(f"{prefix}_{key}", []).extend(plain_type(declared).split(" | "))
+    return {key: " | ".join(dict.fromkeys(kinds)) for key, kinds in found.items()}
+
+
+def every_param(part: type[Parametrized]) -> Iterator[tuple[str, Param]]:
+    """The parameters of a part, those that a choice brings included."""
+    for key, declared in part.declared().items():
+        yield key, declared
+        for options in (declared.options or {}).values():
+            yield from options.declared().items()

@@ -1,0 +1,85 @@
+"""Keywords of ``train``, ``compare`` and the estimators, as a type checker sees them."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import textreg
+from textreg.training.keywords import SettingsKeywords, TrainKeywords
+from textreg.training.settings import declared_settings
+
+pytest.importorskip("mypy")
+
+# Only these are read, and what they are made of is anything: seconds in place of a minute.
+CONFIG = """
+[mypy]
+strict = true
+follow_imports = skip
+cache_dir = /dev/null
+
+[mypy-textreg,textreg.training,textreg.training.train,textreg.training.keywords,textreg.comparing,\
+textreg.comparing.compare,textreg.estimators,textreg.estimators.classifier]
+follow_imports = silent
+"""
+PROGRAM = """
+from typing import Any
+import textreg
+
+texts, labels = ["a", "b"], ["x", "y"]
+textreg.train(texts, labels, regg="lasso")  # "regg" for "train"; did you mean "reg"
+textreg.train(texts, labels, reg_ll=1)  # "reg_ll" for "train"
+textreg.train(texts, labels, reg_l1="much")  # "reg_l1" .* "str"; expected "float"
+textreg.train(texts, labels, multiclass="softmix")  # "multiclass"
+textreg.train(texts, labels, seed=0.5)  # "seed"
+textreg.train(texts, labels, class_weight=2)  # "class_weight"
+textreg.compare(["lasso"], [], min_dff=2)  # "min_dff" for "compare"; did you mean "min_df"
+textreg.TextClassifier(regg="lasso")  # "regg" for "TextClassifier"
+textreg.trian(texts, labels)  # no attribute "trian"; maybe "train"
+
+own: dict[str, Any] = {"reg_rate": 0.1}
+textreg.train(texts, labels, reg="acme-slope:slope", **own)
+textreg.train(texts, labels, reg=textreg.regularizer("slope", rate=0.1), reg_l1=1, seed=3)
+textreg.train(texts, labels, tokenizer=str.split, groups=["lda", "sentences"], groups_size=3)
+textreg.train(texts, labels, class_weight={"x": 2}, search_space={"reg_l1": [1, 2]}, cv=None)
+textreg.train(texts, labels, fields={"subject": "text", "body": {"ngrams": 1}})
+textreg.train(texts, labels, tokenizer_chars_lowercase=False, budget="5m", resume="journal")
+textreg.compare(["lasso"], [], seed=1, reg_solver="admm")
+"""
+
+
+def test_a_type_checker_sees_what_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "mypy.ini").write_text(CONFIG)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    checkout = str(Path(textreg.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--hide-error-context", "program.py"],
+        cwd=tmp_path,
+        env={"MYPYPATH": checkout, "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = dict(re.findall(r"^program.py:(\d+): error: (.*)$", done.stdout, re.MULTILINE))
+    lines = enumerate(PROGRAM.splitlines(), start=1)
+    expected = {str(n): line.partition("  # ")[2] for n, line in lines if "  # " in line}
+    assert found.keys() == expected.keys(), done.stdout + done.stderr
+    for number, says in expected.items():
+        assert re.search(says, found[number]), found[number]
+
+
+def test_every_setting_has_a_type() -> None:
+    named = {"reg", "dev", "unlabeled"}  # by train itself
+    assert named <= inspect.signature(textreg.train).parameters.keys()
+    assert declared_settings().keys() - TrainKeywords.__annotations__.keys() == named
+    assert TrainKeywords.__annotations__.keys() - SettingsKeywords.__annotations__.keys() == {
+        "seed"
+    }
+    assert inspect.signature(textreg.train).parameters["settings"].annotation == (
+        "Unpack[TrainKeywords]"
+    )
