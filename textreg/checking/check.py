@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from textreg.checking.copies import copy_findings, overlap, same_texts
@@ -17,7 +17,9 @@ from textreg.checking.findings import (
     Overlap,
     UnreadableRows,
 )
+from textreg.checking.giveaways import giveaway_columns
 from textreg.checking.label_findings import (
+    GiveawayColumns,
     Imbalance,
     LabelColumn,
     LabelsOfOneFile,
@@ -32,7 +34,7 @@ from textreg.checking.result import CheckResult, Unchecked, worst_first
 from textreg.checking.settings import CheckSettings
 from textreg.checking.suspects import FOLDS, out_of_sample, suspected_labels
 from textreg.checking.texts import lengths_of, rare_scripts, scripts_of, text_findings
-from textreg.errors import UsageError
+from textreg.errors import DataError, UsageError
 from textreg.records import Corpus
 from textreg.records.documents import check_documents
 from textreg.tasks import Regression
@@ -40,10 +42,10 @@ from textreg.training.running import Progress
 
 OF_LABELS = (
     *(ConflictingLabels, Imbalance, LabelColumn, LabelsOfOneFile, RareLabels, SimilarLabels),
-    *(SingleLabel, SuspectedLabels),
+    *(SingleLabel, SuspectedLabels, GiveawayColumns),
 )
 """What needs labels."""
-OF_CLASSES = tuple(kind for kind in OF_LABELS if kind is not ConflictingLabels)
+OF_CLASSES = tuple(it for it in OF_LABELS if it not in (ConflictingLabels, GiveawayColumns))
 """What needs labels that are no numbers."""
 OF_TWO = (LabelsOfOneFile, NearOverlap, Overlap)
 """What needs a second corpus."""
@@ -57,6 +59,7 @@ def check(
     labels: Sequence[Any] | None = None,
     *,
     against: Corpus | tuple[Sequence[str], Sequence[Any]] | None = None,
+    columns: Mapping[str, Sequence[Any]] | None = None,
     **settings: Any,
 ) -> CheckResult:
     """Look for faults in labeled texts, before a model is trained on them.
@@ -70,8 +73,11 @@ def check(
         Without labels the texts alone are checked.
     against : Corpus or (texts, labels), optional
         Other documents, such as those to test on, that should have none in common with these.
+    columns : mapping of str to sequence, optional
+        Further columns of the table, by name, with a value for each document: do they give the
+        label away?
     **settings
-        Of :class:`CheckSettings`: ``task``, ``skip``, ``similarity`` and ``examples``.
+        Of :class:`CheckSettings`: ``task``, ``skip``, ``similarity``, ``examples`` and ``jobs``.
 
     Returns
     -------
@@ -99,14 +105,15 @@ def check(
         corpus = _corpus(texts, labels)
     if against is not None and not isinstance(against, Corpus):
         against = _corpus(*against)
-    return check_corpus(corpus, against, CheckSettings(**settings))
+    return check_corpus(corpus, against, CheckSettings(**settings), columns=columns)
 
 
-def check_corpus(
+def check_corpus(  # noqa: PLR0913  # its options are its interface
     corpus: Corpus,
     against: Corpus | None = None,
     settings: CheckSettings | None = None,
     *,
+    columns: Mapping[str, Sequence[Any]] | None = None,
     title: str = "documents",
     remedy: str = "",
     progress: Progress | None = None,
@@ -121,6 +128,8 @@ def check_corpus(
         Other documents, as of :func:`check`.
     settings : CheckSettings, optional
         What to look for.
+    columns : mapping of str to sequence, optional
+        As of :func:`check`.
     title : str, default "documents"
         What they are called.
     remedy : str, default ""
@@ -134,6 +143,12 @@ def check_corpus(
     """
     settings = settings or CheckSettings()
     documents = Documents(corpus, settings)
+    for name, values in (columns or {}).items():
+        if len(values) != len(documents):
+            raise DataError(
+                f"{len(documents):,} texts but {len(values):,} values in the column '{name}': give "
+                "one for each text."
+            )
     other = None if against is None else Documents(against, settings)
     numbers = settings.task == Regression.name
     counts = Counter[str]() if numbers else count_labels(documents)
@@ -146,6 +161,10 @@ def check_corpus(
         *_copies(documents, other, rows_of),
     ]
     unchecked = list(_unchecked(documents, other))
+    if not columns and documents.labels is not None and settings.wants(GiveawayColumns):
+        unchecked.append(Unchecked(GiveawayColumns.name, "there are no further columns"))
+    if columns and documents.labels is not None:
+        found.append(giveaway_columns(documents, columns))
     if counts:
         found += label_findings(documents, counts)
         if other is not None and other.labels is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from textreg.checking.findings import NAMED, Finding
 from textreg.errors import first_few
@@ -131,6 +132,34 @@ class LabelsOfOneFile(Finding):
             if labels
         ]
         return "in one of the two files; " + "; ".join(listed)
+
+
+class Giveaway(NamedTuple):
+    """A column that gives the label away: its name, how, and for which share of documents."""
+
+    column: str
+    how: str
+    share: float
+
+
+@dataclass(frozen=True)
+class GiveawayColumns(Finding):
+    """Columns that tell the label. columns: these."""
+
+    columns: tuple[Giveaway, ...]
+
+    name = "giveaway-columns"
+    unit = "columns"
+    level = "error"
+    todo = (
+        "Do not train on them, and see that the texts do not repeat them: a model learns to copy, "
+        "and fails where the column is not known yet."
+    )
+
+    @property
+    def what(self) -> str:
+        told = [f"'{one.column}' {one.how} ({one.share:.1%})" for one in self.columns]
+        return "they give the label away: " + first_few(told, NAMED)
 
 
 @dataclass(frozen=True)

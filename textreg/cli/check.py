@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -11,9 +14,10 @@ from textreg.checking.findings import NAMED, Example, Finding
 from textreg.checking.settings import check_names
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, reading
-from textreg.cli.output import percent, print_json, progress_bar
+from textreg.cli.output import check_target, percent, print_json, progress_bar
 from textreg.cli.settings import setting
 from textreg.errors import UsageError, first_few
+from textreg.report.page import check_report
 from textreg.tasks import TASKS
 from textreg.terminal import single_line
 
@@ -29,11 +33,27 @@ class CheckOutput(NamedTuple):
 
     form: str
     as_json: bool
+    html: str | None
     fail_on: tuple[str, ...]
 
-    def check(self) -> None:
-        """UsageError for what cannot be told."""
+    def check(self, inputs: Sequence[str]) -> None:
+        """UsageError for what cannot be told, before long work. inputs: files not to overwrite."""
         check_names([name for name in self.fail_on if name != ANY])
+        if self.html is not None:
+            check_target(Path(self.html), inputs, "--html")
+            check_report()
+
+    def tell(self, result: CheckResult) -> None:
+        """Print the result, and write its page."""
+        if self.html is not None:
+            command = ["textreg", *click.get_current_context().obj.words]
+            replace(result, command=tuple(command)).save(self.html)
+        if self.as_json or self.form == "json":
+            print_json(result.to_dict())
+            return
+        _tell(result)
+        if self.html is not None:
+            click.echo(f"\nwrote {self.html}")
 
 
 @click.command(cls=shared.Command, name="check")
@@ -62,6 +82,7 @@ class CheckOutput(NamedTuple):
         help="Format of the result.",
     ),
     click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
+    click.option("--html", metavar="FILE", help="Write the result as one HTML page, too."),
     click.option(
         "--fail-on",
         metavar="NAME",
@@ -83,7 +104,7 @@ def command(
     FILES are files or folders in the formats that textreg train reads: {formats}. Rows that cannot
     be read are told like other findings. Nothing is changed.
     """
-    out.check()
+    out.check([*files, *against])
     settings = CheckSettings(**{key: it for key, it in options.items() if it not in (None, ())})
     if no_labels and (how.label_col or how.label_sep):
         raise UsageError("--no-labels is for texts alone: leave out --label-col and --label-sep.")
@@ -95,14 +116,12 @@ def command(
             first.corpus,
             None if other is None else other.corpus,
             settings,
+            columns=first.others,
             remedy=first.remedy,
             title=files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more",
             progress=progress,
         )
-    if out.as_json or out.form == "json":
-        print_json(result.to_dict())
-    else:
-        _tell(result)
+    out.tell(result)
     wanted = set(out.fail_on)
     return FOUND if any({one.name, ANY} & wanted for one in result.findings) else 0
 
@@ -132,10 +151,8 @@ def _tell(result: CheckResult) -> None:
         _tell_finding(finding)
     if result.unchecked:
         click.echo("\nnot looked for")
-        whys = dict.fromkeys(one.why for one in result.unchecked)
-        for why in whys:
-            names = ", ".join(one.name for one in result.unchecked if one.why == why)
-            click.echo(f"  {names}: {why}")
+        for why, names in result.whys.items():
+            click.echo(f"  {', '.join(names)}: {why}")
 
 
 def _tell_finding(finding: Finding) -> None:
