@@ -22,6 +22,7 @@ from sklearn.preprocessing import MaxAbsScaler
 
 import textreg
 from textreg import (
+    Group,
     Lasso,
     LinearClassifier,
     LinearRegressor,
@@ -79,6 +80,19 @@ def test_so_is_a_network_of_words() -> None:
     whole = TextClassifier(reg, prune=0, **WORDS).fit(TEXTS, SIDES)
     parts = make_pipeline(TextVectorizer(**WORDS), LinearClassifier(reg)).fit(TEXTS, SIDES)
     assert parts.decision_function(TEXTS).tobytes() == whole.decision_function(TEXTS).tobytes()
+
+
+@pytest.mark.parametrize("reg", [Lasso(l1=0.1), Group(group=0.5, l1=0.01, l2=0.01)], ids=repr)
+def test_so_are_fields(reg: Any) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"title": TEXTS, "body": TEXTS[::-1], "stars": STARS})
+    options = {"fields": {"title": "text", "body": {"ngrams": 1}, "stars": "number"}, **WORDS}
+    groups = "fields" if reg.needs else None
+    whole = TextClassifier(reg, groups=groups, prune=0, **options).fit(frame, SIDES)
+    parts = make_pipeline(TextVectorizer(**options), LinearClassifier(reg, groups=groups))
+    parts.fit(frame, SIDES)
+    assert parts.decision_function(frame).tobytes() == whole.decision_function(frame).tobytes()
+    assert {"title: good film", "stars"} <= set(parts[0].get_feature_names_out())
 
 
 # Which matrix knows its sentences
@@ -148,7 +162,7 @@ def test_a_step_between_is_told() -> None:
 def test_a_matrix_that_was_cut_in_place_is_refused() -> None:
     X = TextVectorizer(**WORDS).fit_transform(TEXTS)
     X.resize(24, 4)
-    with pytest.raises(UsageError, match=r"X has the shape \(24, 4\).* it was changed after"):
+    with pytest.raises(UsageError, match=r"X has the shape \(24, 4\), .* it was changed after"):
         LinearClassifier(SENTENCE).fit(X, SIDES)
 
 
@@ -184,6 +198,13 @@ def test_a_grid_search_builds_groups_of_its_own_texts(monkeypatch: pytest.Monkey
     assert all(columns == features for _, columns, features in seen)
     assert search.best_params_["linearclassifier__reg__group"] == 0.01
     assert search.score(TEXTS, SIDES) == 1.0
+
+
+def test_columns_have_the_names_of_features() -> None:
+    X = TextVectorizer(**WORDS).fit_transform(TEXTS)
+    reg = Group(group=0.1, l1=0.1, l2=0.01)
+    fitted = LinearClassifier(reg, groups=[["good", "bad"]], path=True, cv=2).fit(X[:], SIDES)
+    assert fitted.path_.at(fitted.path_.chosen).keys() >= {"good", "bad"}
 
 
 # Beside the parts of scikit-learn

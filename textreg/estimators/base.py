@@ -176,19 +176,29 @@ def texts_of(X: Any) -> Documents:
     return texts
 
 
-def with_text_tags(tags: Any) -> Any:
-    """The tags of an estimator whose X are texts."""
-    tags.input_tags.string = True
-    tags.input_tags.one_d_array = True
-    tags.input_tags.two_d_array = False
-    return tags
+class OfTexts(PartsEstimator):
+    """An estimator whose X are texts, lists of tokens, or tables of the columns ``fields``."""
+
+    fields: Any
+
+    def _texts(self, X: Any) -> Documents:
+        """``X`` as a list of documents: of texts or tokens, or of the values of ``fields``."""
+        if self.fields is None:
+            return texts_of(X)
+        return fielded(X, as_fields(self.fields), "row {} of X")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False
+        return tags
 
 
-class TextEstimator(PartsEstimator):
+class TextEstimator(OfTexts):
     """A scikit-learn estimator on texts, whose parameters are the settings of a training."""
 
     tokenizer: Any
-    fields: Any
 
     def _train(
         self,
@@ -216,12 +226,6 @@ class TextEstimator(PartsEstimator):
         assert self.model_.summary is not None  # it was trained
         self.n_iter_ = self.model_.summary.iterations
 
-    def _texts(self, X: Any) -> Documents:
-        """``X`` as a list of documents: of texts or tokens, or of the values of ``fields``."""
-        if self.fields is None:
-            return texts_of(X)
-        return fielded(X, as_fields(self.fields), "row {} of X")
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the trained model as a file for ``textreg.load`` and the command line.
 
@@ -237,6 +241,3 @@ class TextEstimator(PartsEstimator):
         """
         check_is_fitted(self)
         self.model_.save(path)
-
-    def __sklearn_tags__(self) -> Any:
-        return with_text_tags(super().__sklearn_tags__())

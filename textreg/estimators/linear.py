@@ -68,11 +68,16 @@ class LinearEstimator(PartsEstimator):
 
     def _rows(self, X: Any) -> Rows:
         """The rows to fit, checked; their columns are counted and named."""
-        tokens = X.tokens if isinstance(X, TextMatrix) else None
         matrix = Design(validated(self, X, reset=True)).X
+        if isinstance(X, TextMatrix) and X.tokens is not None and X.names is not None:
+            if X.shape != (X.tokens.n_documents, len(X.names)):
+                raise UsageError(
+                    f"X has the shape {X.shape}, which is not that of its texts: it was changed "
+                    "after TextVectorizer.fit_transform returned it."
+                )
+            return Rows(matrix, X.names, X.tokens)
         names = getattr(self, "feature_names_in_", None)
-        names = ColumnNames(matrix.shape[1]) if names is None else names.tolist()
-        return Rows(matrix, names, tokens)
+        return Rows(matrix, ColumnNames(matrix.shape[1]) if names is None else names.tolist(), None)
 
     def _fit(
         self,
@@ -236,22 +241,15 @@ def validated(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 
 def _check_tokens(settings: TrainingSettings, rows: Rows) -> None:
-    """UsageError for groups or links of texts where X knows of none, or of other ones."""
-    (n, p), tokens = rows.X.shape, rows.tokens
+    """UsageError for groups or links of texts where X knows of none."""
     for name, builder in {"groups": settings.groups, "graph": settings.graph}.items():
         if builder is None or isinstance(builder, (GivenGroups, GivenGraph)):
             continue
-        if tokens is None:
+        if rows.tokens is None:
             raise UsageError(
                 f"{settings.reg.label()} takes its {name} from texts ({builder.label()}), and X "
                 "has numbers alone: fit on what TextVectorizer.fit_transform returns, with no step "
                 f"between that changes it, or give the {name} of the columns of X ({name}=)."
-            )
-        if tokens.n_documents != n or len(tokens.vocabulary) > p:
-            raise UsageError(
-                f"X has the shape {(n, p)}, and its texts are of {tokens.n_documents:,} rows and "
-                f"{len(tokens.vocabulary):,} columns: it was changed after "
-                "TextVectorizer.fit_transform returned it."
             )
 
 

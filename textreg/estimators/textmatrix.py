@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,15 +30,18 @@ class TextMatrix(csr_array):  # type: ignore[misc]
     tokens : Tokens or None
         The features of every document in reading order, those of the first tokenizer where there
         are several. None where they are not known.
+    names : sequence of str or None
+        The names of the columns, where the tokens are known.
     """
 
     tokens: Tokens | None = None
+    names: Sequence[str] | None = None
 
     @classmethod
-    def of(cls, X: csr_array, tokens: Tokens) -> Self:
-        """The matrix with these tokens; it shares the arrays of ``X``."""
+    def of(cls, X: csr_array, tokens: Tokens, names: Sequence[str]) -> Self:
+        """The matrix with these tokens and names; it shares the arrays of ``X``."""
         matrix: Self = cls(X)
-        matrix.tokens = tokens
+        matrix.tokens, matrix.names = tokens, names
         return matrix
 
     def __getitem__(self, key: Any) -> Any:
@@ -48,6 +52,7 @@ class TextMatrix(csr_array):  # type: ignore[misc]
         if self.tokens is not None and rows:
             # of masks, and of numbers from the end, as well
             found.tokens = self.tokens.select(np.arange(self.shape[0])[key])
+            found.names = self.names
         return found
 
     def groups(self, builder: str | type[GroupBuilder] | GroupBuilder = "sentences") -> Groups:

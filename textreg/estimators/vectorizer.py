@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from textreg.estimators.base import PartsEstimator, texts_of, with_text_tags
+from textreg.estimators.base import OfTexts
 from textreg.estimators.textmatrix import TextMatrix
 from textreg.features.markup import warn_of_html
 from textreg.records import Corpus
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from textreg.records.documents import Document
 
 
-class TextVectorizer(TransformerMixin, PartsEstimator):  # type: ignore[misc]
+class TextVectorizer(TransformerMixin, OfTexts):  # type: ignore[misc]
     """Turn texts into rows of features, and tell the estimator beside it of their sentences.
 
     The features are those of :class:`~textreg.estimators.classifier.TextClassifier`.
@@ -58,6 +58,9 @@ class TextVectorizer(TransformerMixin, PartsEstimator):  # type: ignore[misc]
         Term weighting.
     strip_html : bool, default False
         Remove HTML from the texts first.
+    fields : Sequence[str] or Mapping[str, Any], optional
+        Columns that a document consists of, where these are several: a list of the names of texts,
+        or for each name 'text', 'number', 'category' or a dict of a text's own settings.
 
     Attributes
     ----------
@@ -86,6 +89,7 @@ class TextVectorizer(TransformerMixin, PartsEstimator):  # type: ignore[misc]
         stop_words: str | None = None,
         weighting: str = "unit-idf",
         strip_html: bool = False,
+        fields: Sequence[str] | Mapping[str, Any] | None = None,
     ) -> None:
         self.tokenizer = tokenizer
         self.ngrams = ngrams
@@ -95,6 +99,7 @@ class TextVectorizer(TransformerMixin, PartsEstimator):  # type: ignore[misc]
         self.stop_words = stop_words
         self.weighting = weighting
         self.strip_html = strip_html
+        self.fields = fields
 
     def fit(self, X: Iterable[Document], y: Any = None) -> Self:
         """Learn the features of texts.
@@ -103,7 +108,7 @@ class TextVectorizer(TransformerMixin, PartsEstimator):  # type: ignore[misc]
         ----------
         X : iterable of str
             The texts; or lists of tokens, or lists of sentences that are lists of tokens. A data
-            frame of one column is taken for that column.
+            frame of one column is taken for that column; with ``fields``, one of these columns.
         y : ignored
 
         Returns
@@ -141,7 +146,7 @@ class TextVectorizer(TransformerMixin, PartsEstimator):  # type: ignore[misc]
             As ``fit`` does.
         """
         features = self._features(X)
-        return TextMatrix.of(features.X, features.tokens)
+        return TextMatrix.of(features.X, features.tokens, features.encoder.names)
 
     def transform(self, X: Iterable[Document]) -> csr_array:
         """The rows of texts. A row depends on its own text only.
@@ -156,7 +161,7 @@ class TextVectorizer(TransformerMixin, PartsEstimator):  # type: ignore[misc]
         csr_array of float64, shape (n, n_features)
         """
         check_is_fitted(self)
-        return self.encoder_.transform(texts_of(X))
+        return self.encoder_.transform(self._texts(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """The names of the features, in the order of the columns.
@@ -175,13 +180,10 @@ class TextVectorizer(TransformerMixin, PartsEstimator):  # type: ignore[misc]
 
     def _features(self, X: Iterable[Document]) -> Features:
         """The features, as a training makes them of the same texts."""
-        corpus = Corpus(texts=texts_of(X))
+        corpus = Corpus(texts=self._texts(X))
         settings = TrainingSettings.from_options(**self.get_params(deep=False))
         if not self.strip_html:
             warn_of_html(corpus)
         features = make_features(corpus, for_documents(settings, corpus))
         self.encoder_ = features.encoder
         return features
-
-    def __sklearn_tags__(self) -> Any:
-        return with_text_tags(super().__sklearn_tags__())
