@@ -324,12 +324,26 @@ def test_the_search_follows_its_splits() -> None:
     assert np.array_equal(listed.cv_results_["mse"], expected)
     assert np.array_equal(masked.cv_results_["mse"], expected)
     assert not np.array_equal(other.cv_results_["mse"], expected)
+    by_number = LinearRegressor("lasso", cv=4).fit(X, NUMBERS, group_of=groups)
+    assert np.array_equal(by_number.cv_results_["mse"], expected)
+    with pytest.raises(UsageError, match="group_of says what to hold out, but nothing is held"):
+        LinearRegressor(Lasso(l1=1.0)).fit(X, NUMBERS, group_of=groups)
     strength = by_group.cv_results_["params"][0]["l1"]
     errors = []
     for train, held in splits:
         fitted = LinearRegressor(Lasso(l1=strength)).fit(X[train], NUMBERS[train])
         errors.append((fitted.predict(X[held]) - NUMBERS[held]) ** 2)
     assert expected[0] == pytest.approx(np.concatenate(errors).mean(), rel=1e-2)
+
+
+def test_groups_of_rows_are_held_out_as_a_whole() -> None:
+    # Each row twice: what is held out would be known, if the two were not of one group.
+    twice, sides = np.vstack([X, X]), np.tile(RANDOM.integers(0, 2, 80), 2)
+    apart = LinearClassifier("ridge", metric="accuracy").fit(
+        twice, sides, group_of=np.tile(np.arange(80), 2)
+    )
+    mixed = LinearClassifier("ridge", metric="accuracy").fit(twice, sides)
+    assert apart.cv_results_["accuracy"].max() < mixed.cv_results_["accuracy"].max()
 
 
 def test_smaller_models_are_chosen() -> None:

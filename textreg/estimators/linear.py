@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
@@ -99,6 +100,11 @@ class LinearEstimator(PartsEstimator):
         if settings.path:
             path_parameter(settings.reg)  # refused before long work
         measures = settings.searches or settings.path
+        if group_of is not None and not measures:
+            raise UsageError(
+                "group_of says what to hold out, but nothing is held out: all strengths are given. "
+                "Leave it out, or a strength."
+            )
         documents = SplitMatrix(
             target,
             self._splits(rows.X, target, weights, group_of) if measures else [],
@@ -167,8 +173,11 @@ class LinearEstimator(PartsEstimator):
     ) -> list[Split]:
         """The splits of ``cv``; DataError where there is nothing to fit in one."""
         cv = _fitting_folds(target) if self.cv is None else self.cv
-        splitter = check_cv(cv, target.y, classifier=is_classifier(self))
         groups = None if group_of is None else np.asarray(list(group_of))
+        if groups is not None and isinstance(cv, Integral):
+            one_label = is_classifier(self) and target.y.ndim == 1
+            cv = (StratifiedGroupKFold if one_label else GroupKFold)(int(cv))
+        splitter = check_cv(cv, target.y, classifier=is_classifier(self))
         splits = [
             Split(_ascending(train), _ascending(held))
             for train, held in splitter.split(X, target.y, groups)

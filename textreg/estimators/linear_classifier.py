@@ -197,7 +197,8 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):  # type: ignore[misc]
         sample_weight : array-like of shape (n,), optional
             Weights of the rows, 0 or more. A weight of 2 is the same as a row twice.
         group_of : array-like of shape (n,), optional
-            The group of each row, for splitters that keep groups whole, such as GroupKFold.
+            The group of each row, such as its author. Groups are held out as a whole where
+            ``cv`` is a number, and given to a splitter.
 
         Returns
         -------
