@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import encodings.aliases
+import gzip
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from conftest import Cli
 
 from textreg.errors import DataError, UsageError
 from textreg.reading.corpus import read_corpus
@@ -52,6 +54,59 @@ def test_the_likely_encoding_is_named(tmp_path: Path, encoding: str, form: str) 
         assert f"pass --encoding {named} if it is" in str(refused.value)
     corpus = read_corpus(path, labeled=labeled, encoding=named)
     assert list(corpus.texts) == (["\n".join(texts)] if form == "folder" else texts)
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "txt", "folder"])
+@pytest.mark.parametrize("encoding", [*TEXTS, "utf-8", "utf-16"])
+def test_a_guess_is_read_where_it_is_asked_for(tmp_path: Path, encoding: str, form: str) -> None:
+    texts = TEXTS.get(encoding, TEXTS["utf-16-le"])
+    path = tmp_path / f"a.{form}"
+    line = {"jsonl": '{{"label": "good", "text": "{}"}}', "csv": 'good,"{}"'}.get(form, "{}")
+    lines = ["label,text"] * (form == "csv") + [line.format(text) for text in texts]
+    if form == "folder":
+        (path / "good").mkdir(parents=True)
+        for number, text in enumerate(texts):
+            (path / "good" / str(number)).write_bytes(text.encode(encoding))
+        if encoding.startswith("utf-16-"):  # each file is refused, with its encoding
+            return
+    else:
+        path.write_bytes("\n".join(lines).encode(encoding))
+    corpus = read_corpus(path, labeled=form != "txt", encoding="guess")
+    assert list(corpus.texts) == texts
+    if (form, encoding) != ("folder", "utf-16"):
+        assert corpus.columns["encoding"] == f"{NAMES.get(encoding, encoding)} (guessed)"
+
+
+def test_a_guess_takes_damaged_utf8_for_utf8(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("größer\n".encode() * 3 + "größer\n".encode("cp1252"))
+    with pytest.raises(DataError, match=r"a\.txt:4: .* is not valid UTF-8"):
+        read_corpus(path, labeled=False, encoding="guess")
+
+
+def test_a_guess_looks_beyond_plain_lines(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(b"plain\n" * 100_000 + "größer, Straße\n".encode("cp1252"))
+    corpus = read_corpus(path, labeled=False, encoding="guess")
+    assert corpus.texts[-1] == "größer, Straße"
+
+
+def test_commands_say_what_they_guess(cli: Cli, tmp_path: Path) -> None:
+    file, model = tmp_path / "a.csv", tmp_path / "m"
+    rows = "schön,good\nhäßlich,bad\n" * 10
+    file.write_bytes(f"text,label\n{rows}".encode("cp1252"))
+    assert cli("train", file, "-o", model).code == 1
+    options = ("--encoding", "guess")
+    fixed = ("--tokenizer", "words", "--reg", "ridge", "--reg-l2", "1")
+    trained = cli("train", file, "-o", model, *options, *fixed)
+    assert "format = csv, encoding = cp1252 (guessed), text" in trained.out
+    for command in (("evaluate", "--json"), ("predict",), ("predict", "--format", "csv")):
+        code, out, err = cli(command[0], model, file, *options, *command[1:])
+        assert code == 0
+        assert err == "encoding = cp1252 (guessed)\n"
+        assert "guessed" not in out
+    assert "schön" in out
 
 
 def test_a_damaged_line_of_utf8_is_no_other_encoding(tmp_path: Path) -> None:

@@ -157,17 +157,21 @@ class Reading(NamedTuple):
 
     def stream(self, files: Sequence[str]) -> Iterator[Corpus]:
         """Read unlabeled documents in batches, in constant memory."""
-        return stream_documents(
+        corpora = stream_documents(
             files,
             text_col=self.text_col,
             encoding=self.encoding,
             on_error=self.on_error or "stop",
             fields=self.fields or (),
         )
+        told = ""
+        for corpus in corpora:
+            told = _tell_guess(corpus, told)
+            yield corpus
 
     def records(self, files: Sequence[str], *, full: bool) -> Iterator[RecordBatch]:
         """The same with all columns. full: whether to wait for full batches from a pipe."""
-        return stream_records(
+        batches = stream_records(
             files,
             text_col=self.text_col,
             encoding=self.encoding,
@@ -175,6 +179,10 @@ class Reading(NamedTuple):
             fields=self.fields or (),
             full=full,
         )
+        told = ""
+        for batch in batches:
+            told = _tell_guess(batch.documents, told)
+            yield batch
 
 
 def reading(
@@ -203,7 +211,8 @@ def reading(
         click.option(
             "--encoding",
             metavar="NAME",
-            help="Encoding of the files.  [default: UTF-8, or detected from a byte-order mark]",
+            help="Encoding of the files, or guess: the likely one, which is then named.  "
+            "[default: UTF-8, or detected from a byte-order mark]",
         ),
     ]
     if stops:
@@ -314,7 +323,17 @@ def _read(files: Sequence[str], tell: bool, **how: Any) -> Corpus:
     corpus = read_corpus(files, **how)
     if tell:
         describe(files, corpus)
+    else:
+        _tell_guess(corpus, "")
     return corpus
+
+
+def _tell_guess(corpus: Corpus, told: str) -> str:
+    """Say on standard error which encoding was guessed, unless that was ``told``."""
+    guess = corpus.columns.get("encoding", "")
+    if guess != told:
+        click.echo(f"encoding = {guess}", err=True)
+    return guess
 
 
 def check_named(files: Sequence[str], purpose: str) -> None:

@@ -117,7 +117,11 @@ def _sample(random: np.random.Generator, n: int, share: Floats | None) -> Int64s
 
 
 def wilson(right: int, total: int) -> tuple[float, float]:
-    """95 % score interval of the share ``right / total`` (Wilson 1927, JASA 22:209-212)."""
+    """95 % score interval of the share ``right / total`` (Wilson 1927, JASA 22:209-212).
+
+    The same as ``scipy.stats.binomtest(...).proportion_ci(method="wilson")``, whose import would
+    take 0.5 s of every training.
+    """
     z = 1.959963984540054
     share = right / total
     center = share + z * z / (2 * total)

@@ -1,4 +1,8 @@
-"""Names beside points or at the ends of lines, placed so that they can be read."""
+"""Names beside points or at the ends of lines, placed so that they can be read.
+
+Packages that do so, such as adjustText, move the texts of matplotlib's axes until a time limit;
+these shapes are drawn as SVG without matplotlib, and the same on every machine.
+"""
 
 from __future__ import annotations
 

@@ -71,7 +71,8 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
         Whether documents have any number of labels: a list in JSON lines, all labels of a line in
         fastText's format. Lists are read as such anyway.
     encoding : str, optional
-        Encoding of the files. By default UTF-8, or detected from a byte order mark.
+        Encoding of the files. By default UTF-8, or detected from a byte order mark; "guess" for
+        the likely one of each file's first bytes, which ``Corpus.columns`` names.
     fields : sequence of Field, default ()
         The columns that a document consists of, where these are several; ``text_col`` is then not
         needed.

@@ -19,10 +19,16 @@ _LIKELY = [_WESTERN, "cp1251", "koi8_r", "cp932", "euc_jp", "gb18030", "big5", "
 
 _SAMPLE = 16_384
 
+GUESS = "guess"
+"""What users call the encoding that is guessed from the bytes of a file."""
+
+GUESSED_FROM = 16_000_000
+"""Bytes at the beginning of a file that a guess looks at."""
+
 
 def check_encoding(encoding: str | None) -> None:
-    """Raise UsageError unless ``encoding`` is None or the name of an encoding of text files."""
-    if encoding is None:
+    """Raise UsageError unless this is None, "guess" or the name of an encoding of text files."""
+    if encoding is None or encoding == GUESS:
         return
     try:
         codec = codecs.lookup(encoding)
@@ -33,13 +39,25 @@ def check_encoding(encoding: str | None) -> None:
         known = False
     if not known:
         raise UsageError(
-            f"no text encoding is called '{encoding}'. Common ones: utf-8, utf-16, cp1252, latin-1."
+            f"no text encoding is called '{encoding}'. Common ones: utf-8, utf-16, cp1252, "
+            f"latin-1; or {GUESS}."
         )
 
 
 def keeps_ascii(encoding: str) -> bool:
     """Whether line ends are the same bytes in ``encoding`` as in ASCII."""
     return "\n".encode(encoding) == b"\n"
+
+
+def guessed_encoding(data: bytes) -> str:
+    """The likely encoding of the beginning of a file; UTF-8 if nothing else is likelier."""
+    if b"\0" in data and (likely := likely_utf16(data[:_SAMPLE])):
+        return likely
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data)  # the last character may be cut
+    except UnicodeDecodeError:
+        return likely_encoding(data.split(b"\n")) or "utf-8"
+    return "utf-8"
 
 
 def likely_encoding(lines: list[bytes]) -> str | None:

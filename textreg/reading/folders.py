@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from textreg.errors import DataError
 from textreg.files import kind_of_special
 from textreg.limits import MAX_LINE, limit, too_long
 from textreg.reading.columns import Row
+from textreg.reading.encodings import GUESSED_FROM
 from textreg.reading.faults import UnusableRow
 from textreg.reading.formats import refuse_binary
 from textreg.reading.paths import opened
@@ -39,12 +41,17 @@ def files_under(folder: str) -> list[str]:
     return sorted(files, key=lambda file: file.split(os.sep))
 
 
-def read_document(file: str, label: str | None, encoding: str | None) -> Row | UnusableRow:
-    """The document that a file holds, without its last line end, or what is wrong with it."""
+def read_document(
+    file: str, label: str | None, encoding: str | None, otherwise: str = "utf-8"
+) -> Row | UnusableRow:
+    """The document that a file holds, without its last line end, or what is wrong with it.
+
+    encoding, otherwise: as for :class:`Source`.
+    """
     try:
         if kind := kind_of_special(file):  # reading it might wait for ever
             raise UnusableRow(f"this is {kind}, not a file.", "Remove it", f"{kind}, not a file")
-        return Row(_text(file, encoding), label and _printable(label), 1.0, 0)
+        return Row(_text(file, encoding, otherwise), label and _printable(label), 1.0, 0)
     except UnusableRow as problem:
         return problem
     except DataError as error:
@@ -54,9 +61,24 @@ def read_document(file: str, label: str | None, encoding: str | None) -> Row | U
         return row
 
 
-def _text(file: str, encoding: str | None) -> str:
+def first_bytes(files: Sequence[str]) -> bytes:
+    """The bytes of files that a guess at their encoding looks at, each on lines of its own."""
+    seen, size = list[bytes](), 0
+    for file in files:
+        if size > GUESSED_FROM or kind_of_special(file):
+            continue
+        with opened(file) as stream:
+            source = Source(file, stream)
+            for chunk in source.chunks() if source.encoding == "utf-8" else ():  # no other mark
+                seen.append(chunk)
+                size += len(chunk)
+        seen.append(b"\n")
+    return b"".join(seen)
+
+
+def _text(file: str, encoding: str | None, otherwise: str) -> str:
     with opened(file) as stream:
-        source = Source(file, stream, encoding)
+        source = Source(file, stream, encoding, otherwise=otherwise)
         refuse_binary(source)
         most, size = limit(MAX_LINE), 0
         lines = []

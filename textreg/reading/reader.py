@@ -10,9 +10,9 @@ import numpy as np
 
 from textreg.errors import DataError, TextregError, UsageError
 from textreg.reading.columns import ColumnNames, Row, TableColumns
-from textreg.reading.encodings import check_encoding
+from textreg.reading.encodings import GUESS, check_encoding, guessed_encoding
 from textreg.reading.faults import UnusableRow
-from textreg.reading.folders import files_under, read_document
+from textreg.reading.folders import files_under, first_bytes, read_document
 from textreg.reading.formats import detect
 from textreg.reading.paths import Paths, listed, name_of, opened
 from textreg.reading.skipping import Skipping
@@ -43,6 +43,7 @@ class CorpusReader:
         self.encoding = encoding
         self.skipping = Skipping(skips=on_error == "skip")
         self.formats: list[str] = []
+        self.guessed: list[str] = []
         self.columns: list[TableColumns] = []
         self.source: Source | None = None
         self._records: list[Mapping[str, Any]] = []
@@ -99,6 +100,8 @@ class CorpusReader:
         complete = len(labels) == len(documents) and not mixed
         weights = np.array([row.weight for _, row in documents], dtype=np.float64)
         columns, column_names = {"format": _joined(self.formats)}, {}
+        if self.guessed:
+            columns["encoding"] = f"{_joined(self.guessed)} (guessed)"
         for role in ColumnNames._fields:
             tables = [table for table in self.columns if role in table.chosen]
             if tables and (complete or role != "label"):
@@ -138,6 +141,8 @@ class CorpusReader:
             columns = self.table(labeled=self.labeled)
             format = detect(self.source, columns)
             self.formats.append(format.name)
+            if self.encoding == GUESS and not format.magic:
+                self.guessed.append(self.source.encoding.replace("_", "-"))
             self.columns.append(columns)
             for row in format.rows(self.source, columns):
                 yield name, row
@@ -162,10 +167,16 @@ class CorpusReader:
             )
         note = f" ({beside} beside them ignored)" if self.labeled and beside else ""
         self.formats.append(f"a folder for each class{note}")
-        for file in classed if self.labeled else files:
+        chosen = classed if self.labeled else files
+        encoding, otherwise = self.encoding, "utf-8"
+        if encoding == GUESS:  # of all files together, as one may be short
+            bytes_of_all = first_bytes([os.path.join(folder, file) for file in chosen])
+            encoding, otherwise = None, guessed_encoding(bytes_of_all)
+            self.guessed.append(otherwise)
+        for file in chosen:
             label = file.split(os.sep)[0] if os.path.dirname(file) else None
             name = os.path.join(folder, file)
-            yield name, read_document(name, label, self.encoding)
+            yield name, read_document(name, label, encoding, otherwise)
 
 
 def _fields(file: str, item: Row | UnusableRow) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ import select
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from itertools import chain
 from pathlib import PurePath
 from tempfile import TemporaryFile
@@ -14,6 +15,7 @@ from typing import IO
 
 from textreg.errors import DataError
 from textreg.limits import PACKINGS, packing_of, unpacked
+from textreg.reading.encodings import GUESS, GUESSED_FROM, guessed_encoding
 from textreg.reading.lines import Lines
 
 CHUNK = 1 << 16
@@ -35,17 +37,31 @@ class Source:
     Compressed data is unpacked. The data can be read once: as bytes, by :meth:`chunks`, as a file,
     by :meth:`file`, or as text, by :attr:`lines`.
 
+    Parameters
+    ----------
+    name, stream
+        The name of the file, for messages, and its bytes.
+    encoding : str, optional
+        Its encoding, "guess" for the likely one, or None for what a byte order mark says.
+    otherwise : str, default "utf-8"
+        The encoding where there is no such mark.
+
     Attributes
     ----------
     name : str
         The name of the file, for messages.
     head : bytes
         The first bytes: enough for the magic number of a binary format.
-    encoding : str
-        The encoding of the text: as given, or detected from a byte order mark, or UTF-8.
     """
 
-    def __init__(self, name: str, stream: IO[bytes], encoding: str | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        stream: IO[bytes],
+        encoding: str | None = None,
+        *,
+        otherwise: str = "utf-8",
+    ) -> None:
         self.name = name
         self._stream = stream
         self._lines: Lines | None = None
@@ -54,8 +70,7 @@ class Source:
         self._packed = packing is not None
         if packing is not None:
             self.head, self._chunks = _peek(unpacked(packing, self._chunks, self._place))
-        marked = next((name for mark, name in _MARKS if self.head.startswith(mark)), "utf-8")
-        self.encoding = codecs.lookup(encoding or marked).name.removesuffix("-sig")
+        self._given, self._otherwise = encoding, otherwise
 
     @property
     def ending(self) -> str:
@@ -63,11 +78,34 @@ class Source:
         path = PurePath(self.name.lower())
         return PurePath(path.stem if path.suffix in _PACKED else path).suffix
 
+    @cached_property
+    def encoding(self) -> str:
+        """The encoding of the text: as given, from a byte order mark, guessed if that is asked for,
+        or UTF-8. A guess reads ahead."""
+        known = self._given
+        if known is None or known == GUESS:
+            marked = next((name for mark, name in _MARKS if self.head.startswith(mark)), None)
+            usual = self._otherwise if known is None else guessed_encoding(self._ahead())
+            known = marked or usual
+        return codecs.lookup(known).name.removesuffix("-sig")
+
+    def _ahead(self) -> bytes:
+        """The bytes that a guess looks at, which are read again."""
+        seen, size = list[bytes](), 0
+        for chunk in self._chunks:
+            seen.append(chunk)
+            size += len(chunk)
+            if size > GUESSED_FROM:
+                break
+        self._chunks = chain(seen, self._chunks)
+        return b"".join(seen)
+
     @property
     def lines(self) -> Lines:
         """The lines of the text."""
         if self._lines is None:
-            self._lines = Lines(self.name, self._chunks, self.encoding)
+            encoding = self.encoding
+            self._lines = Lines(self.name, self._chunks, encoding)
         return self._lines
 
     def chunks(self) -> Iterator[bytes]:
