@@ -466,8 +466,8 @@ def test_a_model_says_what_it_wants() -> None:
 def test_a_whole_text_as_one_token() -> None:
     with pytest.raises(DataError, match="'bad cup' as one token"):
         textreg.train([["good kettle"], ["bad cup"]], ["a", "b"], **RIDGE)
-    with pytest.raises(DataError, match=r"one column of it, such as array\[:, 0\]"):
-        textreg.train(np.array([["good kettle"], ["bad cup"]]), ["a", "b"], **RIDGE)
+    with pytest.raises(UsageError, match=r"must be one column, not of the shape \(2, 2\)"):
+        textreg.train(np.array([["good kettle", "a"], ["bad cup", "b"]]), ["a", "b"], **RIDGE)
 
 
 def test_stop_words_are_tokens_then(tmp_path: Path) -> None:

@@ -400,7 +400,7 @@ def test_a_plain_tokenizer_does() -> None:
         ),
         ({"min_df": 1.5}, ["a"], UsageError, "min_df must be a fraction .* not 1.5"),
         ({"max_df": 1.5}, ["a"], UsageError, "max_df must be a fraction .* not 1.5"),
-        ({}, ["a", None], DataError, "document 2 is not a text"),
+        ({}, ["a", None], DataError, r"document 2 is missing \(None\)"),
         ({}, "a", UsageError, "put it in a list"),
         (
             {"stop_words": "nowhere/x"},

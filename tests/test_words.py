@@ -165,7 +165,7 @@ def test_a_plain_tokenizer_has_no_spans() -> None:
 
 
 def test_wrong_texts_are_named() -> None:
-    with pytest.raises(DataError, match=r"document 2 is not a text but nan \(float\)"):
+    with pytest.raises(DataError, match=r"document 2 is missing \(nan\)"):
         Words().encode(["fine", float("nan")])  # type: ignore[list-item]
     with pytest.raises(UsageError, match="list of texts"):
         Words().encode("one text")

@@ -36,6 +36,7 @@ from textreg.checking.suspects import FOLDS, out_of_sample, suspected_labels
 from textreg.checking.texts import lengths_of, rare_scripts, scripts_of, text_findings
 from textreg.errors import DataError, UsageError
 from textreg.records import Corpus
+from textreg.records.columns import as_column
 from textreg.records.documents import check_documents
 from textreg.tasks import Regression
 from textreg.training.running import Progress
@@ -189,7 +190,7 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
 
 
 def _corpus(texts: Sequence[str], labels: Sequence[Any] | None = None) -> Corpus:
-    return Corpus(texts=check_documents(texts), labels=None if labels is None else list(labels))
+    return Corpus(texts=check_documents(texts), labels=as_column(labels, "labels"))
 
 
 def _unreadable(documents: Documents, remedy: str) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ import numpy as np
 from textreg.errors import DataError, UsageError
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus, Documents
+from textreg.records.columns import as_column
 from textreg.records.documents import check_documents
 from textreg.tasks import Rare, read_target
 from textreg.tasks.rare import REMEDY
@@ -169,4 +170,4 @@ def check_benchmark(benchmark: Benchmark, trains: bool, how: Holding) -> Checked
 def _corpus(texts: Texts | None) -> Corpus | None:
     if texts is None or isinstance(texts, Corpus):
         return texts
-    return Corpus(texts=check_documents(texts[0]), labels=list(texts[1]))
+    return Corpus(texts=check_documents(texts[0]), labels=as_column(texts[1], "labels"))

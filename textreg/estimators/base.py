@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from textreg.errors import DataError, UsageError
 from textreg.params import Parametrized
+from textreg.records.columns import as_column, first_missing
 from textreg.records.convert import as_array
 from textreg.records.documents import is_tokenized, tokenized
 from textreg.records.fields import as_fields, fielded
@@ -91,7 +92,9 @@ class PartsEstimator(BaseEstimator):  # type: ignore[misc]
             name = type(self).__name__
             raise UsageError(f"{name} requires y to be passed, but the target y is None.")
         try:
-            targets = column_or_1d(_as_declared(y), warn=True)
+            y = _as_declared(y)
+            refuse_missing(y)
+            targets = column_or_1d(y, warn=True)
             assert_all_finite(targets, input_name="y")
         except (TypeError, ValueError) as error:  # in the words of scikit-learn
             raise DataError(f"y cannot be used: {error}") from error
@@ -106,7 +109,33 @@ def _as_declared(y: Any) -> Any:
     Those are columns of pandas that may have missing values. ValueError if there are some.
     """
     kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
-    return y.astype(kind) if kind is not None and np.dtype(kind).kind in "iub" else y
+    if kind is not None and np.dtype(kind).kind in "iub":
+        refuse_missing(y)
+        return y.astype(kind)
+    return as_known(y)
+
+
+def as_known(y: Any) -> Any:
+    """``y`` as scikit-learn knows it: columns of packages other than pandas and NumPy as lists."""
+    if hasattr(y, "iloc") or hasattr(y, "tocsr") or hasattr(y, "__array_interface__"):
+        return y
+    names = ("to_pylist", "to_list", "column_names", "__arrow_c_stream__")
+    return as_column(y, "y") if any(hasattr(y, name) for name in names) else y
+
+
+def refuse_missing(y: Any) -> None:
+    """DataError that names the first missing label of a column."""
+    kind = getattr(y, "dtype", None)
+    if getattr(y, "ndim", 1) != 1 or (isinstance(kind, np.dtype) and kind.kind not in "Of"):
+        return
+    values = y if isinstance(y, (list, tuple)) else as_column(y, "y")
+    if not isinstance(values, (list, tuple)):
+        return
+    if (row := first_missing(values)) is not None:
+        raise DataError(
+            f"y[{row}] is missing ({values[row]!r}): Input y contains NaN. Give it a label, or "
+            "leave its row out."
+        )
 
 
 def checked_weights(sample_weight: ArrayLike | None, n: int) -> Floats | None:
@@ -150,21 +179,12 @@ def by_name(given: Any) -> Any:
 def texts_of(X: Any) -> Documents:
     """``X`` as a list; DataError if it contains anything but texts, or lists of tokens.
 
-    A data frame or an array of one column is taken for that column.
+    A data frame or an array of one column is taken for that column; it may be of any package.
     """
-    if isinstance(X, (str, bytes)):
-        raise UsageError("X must be a sequence of texts, such as [text], not one text.")
-    shape: tuple[int, ...] = getattr(X, "shape", (0,))
-    if len(shape) == 2 and shape[1] == 1:
-        X = np.asarray(X, dtype=object)[:, 0]
-    elif len(shape) != 1:
-        raise UsageError(
-            f"X must be a one-dimensional sequence of texts, not of the shape {np.shape(X)}: "
-            "choose the column that holds the text, such as frame['text'] or array[:, 0]."
-        )
-    if not isinstance(X, Iterable):
-        raise UsageError(f"X must be a sequence of texts, such as [text], not {X!r:.40}.")
-    texts = X.tolist() if isinstance(X, np.ndarray) else list(X)
+    texts = as_column(X, "X")
+    if not isinstance(texts, (list, tuple)):
+        what = "one text" if isinstance(X, (str, bytes)) else f"{X!r:.40}"
+        raise UsageError(f"X must be a sequence of texts, such as [text], not {what}.")
     if is_tokenized(texts):
         return tokenized(texts, lambda row: f"X[{row}]")
     for row, text in enumerate(texts):
@@ -173,7 +193,7 @@ def texts_of(X: Any) -> Documents:
                 f"X[{row}] is {text!r:.40}, which is not a text. Leave it out, or replace "
                 "it by an empty text."
             )
-    return texts
+    return list(texts)
 
 
 class OfTexts(PartsEstimator):
@@ -219,8 +239,8 @@ class TextEstimator(OfTexts):
             labels,
             sample_weight=weights,
             unlabeled=None if unlabeled is None else self._texts(unlabeled),
-            group_of=None if group_of is None else list(group_of),
-            time_of=None if time_of is None else list(time_of),
+            group_of=group_of,  # type: ignore[arg-type]  # any column
+            time_of=time_of,  # type: ignore[arg-type]
             **settings,
         )
         assert self.model_.summary is not None  # it was trained

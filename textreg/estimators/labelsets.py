@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.multiclass import is_multilabel
 
 from textreg.errors import DataError
+from textreg.estimators.base import as_known
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,6 +43,7 @@ def label_sets(y: Any) -> LabelSets | None:
     y: an indicator matrix, dense or sparse, or a list, tuple or set of labels for each text.
     Raises DataError for labels without a common order, and if only some texts have lists.
     """
+    y = as_known(y)
     if is_multilabel(y):
         given = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
         matrix = given != 0
@@ -50,7 +52,11 @@ def label_sets(y: Any) -> LabelSets | None:
         sets = [tuple(str(column) for column in np.flatnonzero(row)) for row in matrix]
         return LabelSets(sets, np.arange(matrix.shape[1]), indicator=True)
     rows = y.tolist() if getattr(y, "ndim", 2) == 1 and hasattr(y, "tolist") else y
-    if not isinstance(rows, Sequence) or not any(map(_is_set, rows)):
+    if not isinstance(rows, Sequence):
+        return None
+    # the lists of a column of pandas are arrays
+    rows = [row.tolist() if isinstance(row, np.ndarray) and row.ndim else row for row in rows]
+    if not any(map(_is_set, rows)):
         return None
     if not all(map(_is_set, rows)):
         row = next(row for row, labels in enumerate(rows) if not _is_set(labels))

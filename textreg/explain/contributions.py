@@ -81,7 +81,8 @@ def explain(
         raise UsageError("give a list of texts, such as [text], not one text.")
     if of is not None:
         model.task.side(of)
-    return _explain(model, iter(texts), of)
+    given: Any = texts if isinstance(texts, Iterator) else model.encoder.documents(texts)  # type: ignore[arg-type]
+    return _explain(model, iter(given), of)
 
 
 def _explain(model: Model, texts: Iterator[Any], of: str | None) -> Iterator[Explanation]:

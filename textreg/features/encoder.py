@@ -15,6 +15,7 @@ from textreg.features.ngrams import NGrams, insert_ngrams
 from textreg.features.weighting import WEIGHTINGS
 from textreg.kinds import Tokenizer
 from textreg.records import Documents, Tokens
+from textreg.records.columns import as_column
 from textreg.records.fields import Field, FieldedText
 from textreg.records.ragged import row_of
 from textreg.text import CsrArrays, count_rows, renumber
@@ -88,7 +89,8 @@ class Encoder:
 
     def documents(self, given: Documents) -> Documents:
         """What was given as documents, as :meth:`transform` takes it."""
-        return given
+        documents: Documents = as_column(given, "texts")
+        return documents
 
     @property
     def parts(self) -> tuple[Encoder, ...]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from textreg.features.encoder import Encoder
 from textreg.plugins.joining import joined
+from textreg.records.columns import as_column
 from textreg.records.fields import fielded
 from textreg.text import CsrArrays
 
@@ -53,7 +54,7 @@ class JoinedEncoder:
 
         Of several fields: a dict for each document, or a data frame; DataError for anything else.
         """
-        return fielded(given, self.fields) if self.fields else given
+        return fielded(given, self.fields) if self.fields else as_column(given, "texts")
 
     @property
     def tokenizer(self) -> Tokenizer:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, TypeAlias
 
 from textreg.errors import DataError, UsageError
+from textreg.records.columns import as_column, is_missing
 from textreg.terminal import single_line
 
 Document: TypeAlias = str | Iterable[str] | Iterable[Iterable[str]]
@@ -111,8 +112,8 @@ def check_documents(documents: Documents | Iterable[str]) -> Documents:
     Parameters
     ----------
     documents : iterable
-        Of str; or of tokens or sentences of tokens, as for
-        :func:`tokenized`.
+        Of str; or of tokens or sentences of tokens, as for :func:`tokenized`. Also a column of any
+        data frame, or a data frame of one.
 
     Returns
     -------
@@ -126,10 +127,7 @@ def check_documents(documents: Documents | Iterable[str]) -> Documents:
     DataError
         If an item is neither, or of another form than the first.
     """
-    if not isinstance(documents, Sequence):
-        if getattr(documents, "ndim", 1) > 1:
-            raise DataError("documents in an array must be one column of it, such as array[:, 0].")
-        documents = list(documents)
+    documents = as_column(documents, "documents")
     return tokenized(documents) if is_tokenized(documents) else check_texts(documents)
 
 
@@ -139,11 +137,12 @@ def check_texts(texts: Documents | Iterable[str]) -> Sequence[str]:
     Parameters
     ----------
     texts : iterable of str
+        Also a column of any data frame, or a data frame of one.
 
     Returns
     -------
     sequence of str
-        ``texts`` itself if it has a length, else a list of its items.
+        ``texts`` itself if it is a list or tuple, else a list of its items.
 
     Raises
     ------
@@ -154,10 +153,12 @@ def check_texts(texts: Documents | Iterable[str]) -> Sequence[str]:
     """
     if isinstance(texts, (str, bytes)):
         raise UsageError("expected a list of texts, got a single text: put it in a list.")
-    checked: Sequence[Any] = texts if isinstance(texts, Sized) else list(texts)
+    checked: Sequence[Any] = as_column(texts, "texts")
     for number, text in enumerate(checked, 1):
         if not isinstance(text, str):
             hint = "Leave such documents out, or replace them by an empty text."
+            if is_missing(text):
+                raise DataError(f"document {number} is missing ({text!r}). {hint}")
             if isinstance(text, (list, tuple)):
                 hint = "Lists of tokens are for models that are trained on such lists alone."
             raise DataError(

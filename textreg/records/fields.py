@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from textreg.errors import DataError, UsageError, did_you_mean
+from textreg.records.columns import as_column, column_names
 
 KINDS = ("text", "number", "category")
 """What a field can hold."""
@@ -201,10 +202,10 @@ def fielded(
         If a field is not there, or its value is not one of its kind.
     """
     names = ", ".join(one.name for one in fields)
+    if column_names(documents) is not None:
+        documents = _rows(documents, fields)
     if isinstance(documents, (str, bytes)) or not isinstance(documents, Iterable):
         raise UsageError(f"expected a table with the fields {names}, not {documents!r:.40}.")
-    if hasattr(documents, "columns") or isinstance(documents, Mapping):
-        documents = _rows(documents, fields)
     texts = []
     for number, document in enumerate(documents, 1):
         if isinstance(document, FieldedText):
@@ -234,13 +235,13 @@ def fielded(
 
 def _rows(table: Any, fields: Sequence[Field]) -> Iterable[Mapping[str, Any]]:
     """The rows of a table of columns."""
-    names = [str(name) for name in (table if isinstance(table, Mapping) else table.columns)]
+    names = [str(name) for name in column_names(table) or ()]
     columns = []
     for one in fields:
         if one.name not in names:
             hint = did_you_mean(one.name, names)
             raise DataError(f"there is no column '{one.name}'.{hint} There are: {', '.join(names)}")
-        columns.append(list(table[one.name]))
+        columns.append(list(as_column(table[one.name], one.name)))
     if len({len(column) for column in columns}) > 1:
         raise DataError("the columns of the fields do not have one length.")
     keys = [one.name for one in fields]

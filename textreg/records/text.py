@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg.errors import DataError, RecordError, first_few
+from textreg.records.columns import as_column, first_missing
 from textreg.records.convert import as_array, check_weights
 from textreg.records.documents import Documents, is_tokenized, tokenized
 from textreg.records.ragged import offsets, take_rows
@@ -24,7 +25,9 @@ _CORPUS_ARRAYS = {"sample_weight": np.float64, "source_of": np.int32, "line_of":
 
 
 def _name(label: Any) -> Any:
-    """The name of a class: of a text, truth value or whole number; anything else as it is."""
+    """The name of a class: of a text, truth value or whole number; lists as such."""
+    if isinstance(label, np.ndarray):  # a list, in a column of pandas
+        return label.tolist()
     named = isinstance(label, (str, bool, int, np.bool_, np.integer))
     return str(label) if named else label
 
@@ -88,8 +91,7 @@ class Corpus:
     column_names: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if isinstance(self.texts, str) or not hasattr(self.texts, "__len__"):
-            raise DataError("texts must be a list of texts, not one text: put it in a list.")
+        self._take_columns()
         if is_tokenized(self.texts):
             object.__setattr__(self, "texts", tokenized(self.texts))
         for name, kind in _CORPUS_ARRAYS.items():
@@ -120,8 +122,20 @@ class Corpus:
                 )
             check_weights("sample_weight", self.sample_weight)
 
+    def _take_columns(self) -> None:
+        """Columns of data frames as lists."""
+        for name in ("texts", "labels", "group_of", "time_of"):
+            object.__setattr__(self, name, as_column(getattr(self, name), name))
+        if isinstance(self.texts, str) or not hasattr(self.texts, "__len__"):
+            raise DataError("texts must be a list of texts, not one text: put it in a list.")
+
     def _named(self, labels: Sequence[Any]) -> list[Any]:
-        """Labels as names, or as lists of names."""
+        """Labels as names, or as lists of names; DataError if one is missing."""
+        if (row := first_missing(labels)) is not None:
+            raise DataError(
+                f"{self.where(row)}: the label is missing ({labels[row]!r}). Give it one, or leave "
+                "the document out."
+            )
         named = list(map(_name, labels))
         return self._label_lists(named) if any(isinstance(it, _LISTS) for it in named) else named
 

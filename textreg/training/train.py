@@ -17,6 +17,7 @@ from textreg.kinds import Regularizer
 from textreg.model.model import Model
 from textreg.plugins.overdue import limited
 from textreg.records import Corpus
+from textreg.records.columns import as_column
 from textreg.records.documents import check_documents
 from textreg.records.fields import as_fields, fielded
 from textreg.training import logged
@@ -110,15 +111,15 @@ def train(  # noqa: PLR0913  # its options are its interface
     if (named := settings.get("fields")) is not None:
         documents = partial(fielded, fields=as_fields(named))
     if dev is not None and not isinstance(dev, Corpus):
-        dev = Corpus(texts=documents(dev[0]), labels=list(dev[1]))
+        dev = Corpus(texts=documents(dev[0]), labels=as_column(dev[1], "labels"))
     if unlabeled is not None and not isinstance(unlabeled, Corpus):
         unlabeled = Corpus(texts=documents(unlabeled))
     corpus = Corpus(
         texts=documents(texts),
-        labels=list(labels),
+        labels=as_column(labels, "labels"),
         sample_weight=sample_weight,  # type: ignore[arg-type]  # any array-like
-        group_of=None if group_of is None else group_names(group_of),
-        time_of=None if time_of is None else list(time_of),
+        group_of=None if group_of is None else group_names(as_column(group_of, "group_of")),
+        time_of=time_of,
     )
     if corpus.tokenized and "tokenizer" in settings:
         raise UsageError(CUT_ALREADY)
