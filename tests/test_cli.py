@@ -467,7 +467,7 @@ def test_every_option_says_what_it_does_and_what_its_value_is() -> None:
         what, _, default = (option.help or "").partition("  [default: ")
         assert re.fullmatch(r"[A-Z].*\.", what), name
         assert not default or default.endswith("]"), name
-        chosen = option.is_flag or isinstance(option.type, click.Choice)
+        chosen = option.is_flag or option.count or isinstance(option.type, click.Choice)
         assert chosen or option.metavar, f"{name} takes a value without a name"
 
 

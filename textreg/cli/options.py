@@ -52,15 +52,15 @@ class PartsCommand(Command):
 
             check_files(journal)  # before any plugin file runs, which the options depend on
         ctx.meta[_SECTIONS] = _sections(values, self.defaults)
-        self.parts_chosen(ctx)
-        return super().parse_args(ctx, args)
+        return super().parse_args(ctx, self.parts_chosen(ctx, args))
 
     def beneath(self, ctx: click.Context, line: CommandLine) -> dict[str, str]:
         """Values of options that are given elsewhere than on the command line, by their flags."""
         return {}
 
-    def parts_chosen(self, ctx: click.Context) -> None:
-        """Called when the parts, and so the options, are known, before these are parsed."""
+    def parts_chosen(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The words to parse; called when the parts, and so the options, are known."""
+        return args
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         added = [option for _, options in ctx.meta.get(_SECTIONS, ()) for option in options]

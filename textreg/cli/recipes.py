@@ -48,8 +48,13 @@ class RecipeCommand(PartsCommand):
             flag: as_text(it) for flag, it in texts.items() if isinstance(it, (str, int, float))
         }
 
-    def parts_chosen(self, ctx: click.Context) -> None:
-        ctx.default_map = dict(_defaults(ctx.meta[_GIVEN], self.get_params(ctx)))
+    def parts_chosen(self, ctx: click.Context, args: list[str]) -> list[str]:
+        values = dict(_defaults(ctx.meta[_GIVEN], self.get_params(ctx)))
+        files, ctx.default_map = values.pop("files", []), values
+        named = self.make_parser(ctx).parse_args(args=list(args))[0].get("files")
+        if not files or (isinstance(named, (list, tuple)) and named):
+            return args
+        return [*args, *([] if "--" in args else ["--"]), *files]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
