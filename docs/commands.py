@@ -50,7 +50,7 @@ names is not run for it.
 | code | meaning |
 |---|---|
 | 0 | success |
-| 1 | broken data, model or plugin; or a full disk, a closed output, too little memory |
+| 1 | broken data, model or plugin; a full disk, a closed output; a finding of `check --fail-on` |
 | 2 | wrong usage: an option, a value, or the name of a plugin |
 | 3 | `predict`: some rows could not be read, and have an empty answer |
 | 70 | a fault of textreg; the message says how to report it |

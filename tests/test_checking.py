@@ -158,6 +158,10 @@ def test_numbers_are_no_classes(cli: Cli, tmp_path: Path) -> None:
     assert result["labels"] == {}
     assert {"name": "rare-labels", "why": "the labels are numbers"} in result["unchecked"]
     assert "label-column" not in [one["name"] for one in result["findings"]]
+    texts = ["a text", "another", "a third"]
+    wrong = textreg.check(texts, ["1", "2.5", "many"], task="regression").find("label-column")
+    assert wrong is not None
+    assert (wrong.count, wrong.examples[0].where) == (1, "document 3")
 
 
 def test_texts_alone(cli: Cli, tmp_path: Path) -> None:
@@ -168,6 +172,21 @@ def test_texts_alone(cli: Cli, tmp_path: Path) -> None:
     assert "duplicates (warning), 1 of 3 documents (33 %)" in result.out
     assert "conflicting-labels, " in result.out
     assert "the documents have no labels" in result.out
+
+
+def test_several_columns_of_text_are_one_text(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "mails.csv"
+    path.write_text(
+        "subject,body,price,label\nhello,my parcel,1,a\nhello,my bill,2,b\nhello,my parcel,x,a\n"
+        "hello,my parcel,3,b\n"
+    )
+    columns = ("--text-col", "subject", "--text-col", "body")
+    result = json.loads(cli("check", path, *columns, "--examples", "1", "--json").out)
+    found = {one["name"]: one for one in result["findings"]}
+    assert found["conflicting-labels"]["count"] == 3
+    assert found["conflicting-labels"]["examples"][0]["text"] == "hello my parcel"
+    wrong = json.loads(cli("check", path, *columns, "--number-col", "price", "--json").out)
+    assert "'price' is not a number" in json.dumps(wrong["findings"])
 
 
 def test_exit_codes_for_continuous_integration(cli: Cli, messy: Path) -> None:
@@ -188,14 +207,31 @@ def test_exit_codes_for_continuous_integration(cli: Cli, messy: Path) -> None:
         (["--no-labels", "--label-col", "label"], "leave out --label-col"),
         (["--label-col", "labels2"], "no column 'labels2'. Did you mean 'label'?"),
         (["--against", "nothing.csv"], "nothing.csv: no such file"),
+        (["--against", "messy.csv"], "--against messy.csv is checked itself"),
         (["--encoding", "utf-9"], "no text encoding is called 'utf-9'"),
     ],
 )
-def test_wrong_input(cli: Cli, messy: Path, options: list[str], message: str) -> None:
-    result = cli("check", messy, *options)
+def test_wrong_input(
+    cli: Cli, messy: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], message: str
+) -> None:
+    monkeypatch.chdir(messy.parent)
+    result = cli("check", "messy.csv", *options)
     assert result.code == 2
     assert message in result.err
     assert result.out == ""
+
+
+def test_files_without_labels_are_told_how_to_be_checked(cli: Cli, tmp_path: Path) -> None:
+    for name, content in {
+        "t.txt": "a\n",
+        "s.csv": "text,stars\na,5\n",
+        "n.csv": "text,label\na,\n",
+    }.items():
+        (tmp_path / name).write_text(content)
+        result = cli("check", tmp_path / name)
+        assert result.code == 1
+        assert result.err.endswith("To check texts without labels, pass --no-labels.\n")
+        assert cli("check", tmp_path / name, "--no-labels").code == 0
 
 
 def test_wrong_input_in_python() -> None:

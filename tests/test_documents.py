@@ -93,6 +93,24 @@ def test_commands_of_searching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
         assert result.code == 0, f"{command}: {result.err}"
 
 
+def test_checking_answers_as_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    makes, uses = blocks("docs/checking.md", "python")
+    exec(compile(makes, "docs/checking.md", "exec"), {})
+    sessions = blocks("docs/checking.md", "console")
+    assert len(sessions) == 2
+    for session in sessions:
+        command, _, printed = session.partition("\n")
+        result = cli(*shlex.split(command.removeprefix("$ textreg ")))
+        assert (result.code, result.err) == (0, "")
+        # the last digit of a probability may differ between machines
+        shown, said = (re.sub(r"\(0\.\d\d\)", "(P)", text) for text in (printed, result.out))
+        assert said == shown
+    exec(compile(uses, "docs/checking.md", "exec"), {})
+
+
 def shape(answer: str) -> list[str]:
     """Lines without what differs between machines, times and sizes of files, and spaces there."""
     answer = re.sub(r"\(?\d+\.\d+ s\)?", "TIME", answer)

@@ -47,7 +47,7 @@ def told(**columns: list[Any]) -> dict[str, Giveaway]:
 def test_what_gives_the_label_away(values: list[Any], how: str) -> None:
     found = told(column=values)
     assert found["column"].how == how
-    assert found["column"].share >= 0.98
+    assert found["column"].share >= 0.95
 
 
 @pytest.mark.parametrize(

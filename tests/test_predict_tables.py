@@ -66,8 +66,8 @@ def test_every_row_comes_out_with_all_its_columns(cli: Cli, models: Path, messy:
     assert result.out == "saved out.csv (4 rows)\n"
     warning, end = result.err.splitlines()
     assert warning == (
-        "Warning: messy.csv:1: several columns have the same name; the answers call the further "
-        "ones score.1."
+        "Warning: messy.csv:1: several columns have the same name; the further ones are called "
+        "score.1."
     ).replace("messy.csv", str(messy))
     reason = "the number of columns is 2, and 5 in the first row."
     assert end == (

@@ -28,7 +28,13 @@ from textreg.checking.label_findings import (
     SingleLabel,
     SuspectedLabels,
 )
-from textreg.checking.labels import count_labels, label_findings, labels_of_one, ranking
+from textreg.checking.labels import (
+    count_labels,
+    label_findings,
+    labels_of_one,
+    not_numbers,
+    ranking,
+)
 from textreg.checking.nearby import near_findings
 from textreg.checking.result import CheckResult, Unchecked, worst_first
 from textreg.checking.settings import CheckSettings
@@ -46,7 +52,9 @@ OF_LABELS = (
     *(SingleLabel, SuspectedLabels, GiveawayColumns),
 )
 """What needs labels."""
-OF_CLASSES = tuple(it for it in OF_LABELS if it not in (ConflictingLabels, GiveawayColumns))
+OF_CLASSES = (
+    *(Imbalance, LabelsOfOneFile, RareLabels, SimilarLabels, SingleLabel, SuspectedLabels),
+)
 """What needs labels that are no numbers."""
 OF_TWO = (LabelsOfOneFile, NearOverlap, Overlap)
 """What needs a second corpus."""
@@ -166,6 +174,8 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
         unchecked.append(Unchecked(GiveawayColumns.name, "there are no further columns"))
     if columns and documents.labels is not None:
         found.append(giveaway_columns(documents, columns))
+    if numbers and documents.labels is not None:
+        found.append(not_numbers(documents))
     if counts:
         found += label_findings(documents, counts)
         if other is not None and other.labels is not None:

@@ -15,7 +15,7 @@ from textreg.errors import shortened
 
 FEW = 20
 """Documents from which on a column may be told to give the label away."""
-SHARE = 0.98
+SHARE = 0.95
 """Share of labels that such a column tells at least."""
 LEFT = 0.2
 """Share of the errors of the best guess without the column that may be left with it."""

@@ -39,7 +39,7 @@ class LabelColumn(Finding):
 
     @property
     def what(self) -> str:
-        return "they do not look like labels"
+        return "not what labels look like"
 
     @property
     def advice(self) -> str:
@@ -117,7 +117,6 @@ class LabelsOfOneFile(Finding):
 
     name = "labels-of-one-file"
     unit = "labels"
-    level = "error"
     todo = (
         "Write labels in the same way in both files. A label that a model has not been trained on "
         "can only be answered wrongly."

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from textreg.checking.documents import Documents
 from textreg.checking.findings import Example, Finding
@@ -41,7 +43,7 @@ def label_findings(documents: Documents, counts: Counter[str]) -> Iterator[Findi
     first = _first_rows(documents)
 
     def examples(labels: list[str]) -> tuple[Example, ...]:
-        return documents.examples([first[label] for label in labels])
+        return documents.examples(dict.fromkeys(first[label] for label in labels))
 
     if not documents.corpus.multilabel:
         whys = (_ids(documents, counts), several_labels(counts))
@@ -62,6 +64,16 @@ def label_findings(documents: Documents, counts: Counter[str]) -> Iterator[Findi
     yield SimilarLabels(sum(map(len, groups)), len(counts), examples(odd), groups)
 
 
+def not_numbers(documents: Documents) -> Finding:
+    """The documents of a regression whose labels are no finite numbers."""
+    wrong = [row for row, label in enumerate(documents.labels or ()) if not _is_number(label)]
+    why = (
+        "A regression needs a finite number for every document: correct them, or leave out --task "
+        "regression."
+    )
+    return LabelColumn(len(wrong), len(documents), documents.examples(wrong), why)
+
+
 def labels_of_one(documents: Documents, other: Documents) -> Finding:
     """Labels that only one of two corpora has."""
     one, two = count_labels(documents), count_labels(other)
@@ -79,6 +91,13 @@ def labels_of_one(documents: Documents, other: Documents) -> Finding:
 def ranking(counts: Counter[str]) -> list[tuple[str, int]]:
     """Labels with their numbers of documents, the most frequent first."""
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _is_number(label: Any) -> bool:
+    try:
+        return math.isfinite(float(label))
+    except (TypeError, ValueError):
+        return False
 
 
 def _ids(documents: Documents, counts: Counter[str]) -> str:

@@ -58,7 +58,7 @@ class CheckOutput(NamedTuple):
 
 @click.command(cls=shared.Command, name="check")
 @click.argument("files", nargs=-1, required=True)
-@reading("label", stops=False)
+@reading("label", stops=False, fields=True)
 @click.option(
     "--against",
     metavar="FILE",
@@ -108,6 +108,11 @@ def command(
     settings = CheckSettings(**{key: it for key, it in options.items() if it not in (None, ())})
     if no_labels and (how.label_col or how.label_sep):
         raise UsageError("--no-labels is for texts alone: leave out --label-col and --label-sep.")
+    if shared_file := next((one for one in against if one in files), None):
+        raise UsageError(
+            f"--against {shared_file} is checked itself: name other documents, such as those to "
+            "test on."
+        )
     how = how.of(None if settings.task is None else TASKS[settings.task])
     first = how.readable(files, labeled=not no_labels)
     other = how.readable(against, labeled=not no_labels) if against else None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import click
 
 from textreg.cli.shared import F, gathered
-from textreg.errors import UsageError
+from textreg.errors import DataError, UsageError
 from textreg.reading.columns import ColumnNames
 from textreg.reading.corpus import (
     Readable,
@@ -133,14 +133,20 @@ class Reading(NamedTuple):
 
     def readable(self, files: Sequence[str], *, labeled: bool) -> Readable:
         """Read all documents that can be read; the other rows are listed, and stop nothing."""
-        return read_readable(
-            files,
-            ColumnNames(self.text_col, self.label_col if labeled else None),
-            labeled=labeled,
-            label_sep=self.label_sep if labeled else None,
-            multilabel=bool(self.multilabel) and labeled,
-            encoding=self.encoding,
-        )
+        try:
+            return read_readable(
+                files,
+                ColumnNames(self.text_col, self.label_col if labeled else None),
+                labeled=labeled,
+                label_sep=self.label_sep if labeled else None,
+                multilabel=bool(self.multilabel) and labeled,
+                encoding=self.encoding,
+                fields=self.fields or (),
+            )
+        except DataError as error:
+            if not labeled or "label" not in str(error):
+                raise
+            raise DataError(f"{error} To check texts without labels, pass --no-labels.") from None
 
     def unlabeled(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
         """Read documents without their labels."""

@@ -192,7 +192,7 @@ class TableColumns:
         self.names = distinct(names)
         if self.keeps and (repeated := [name for name in self.names if name not in names]):
             warnings.warn(
-                f"{where}: several columns have the same name; the answers call the further ones "
+                f"{where}: several columns have the same name; the further ones are called "
                 f"{first_few(repeated, 5)}.",
                 DataWarning,
                 stacklevel=2,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from textreg.reading.paths import Paths, listed
 from textreg.reading.reader import CorpusReader
 from textreg.reading.skipping import check_max_skipped
 from textreg.records import Corpus
-from textreg.records.fields import Field
+from textreg.records.fields import Field, FieldedText
 
 LOG = logger("reading")
 
@@ -131,7 +132,7 @@ class Readable(NamedTuple):
     remedy: str
 
 
-def read_readable(
+def read_readable(  # noqa: PLR0913  # its options are its interface
     paths: Paths,
     names: ColumnNames,
     *,
@@ -139,20 +140,32 @@ def read_readable(
     label_sep: str | None = None,
     multilabel: bool = False,
     encoding: str | None = None,
+    fields: Sequence[Field] = (),
 ) -> Readable:
     """Read whatever can be read, however little that is, with all columns and without a warning.
 
-    Parameters, and errors of files as a whole, are as of :func:`read_corpus`.
+    Parameters, and errors of files as a whole, are as of :func:`read_corpus`. The text of a
+    document of several fields is that of its text fields, one after the other.
     """
     table = partial(
-        TableColumns, names, label_sep=_separator(label_sep), multilabel=multilabel, keep=True
+        TableColumns,
+        names,
+        label_sep=_separator(label_sep),
+        multilabel=multilabel,
+        keep=True,
+        fields=fields,
     )
     reader = CorpusReader(paths, table, labeled=labeled, on_error="skip", encoding=encoding)
     (corpus,) = reader.batches(None)
     records = reader.taken()
     skipped = corpus.skipped.position_of + np.arange(len(corpus.skipped))
     kept = np.delete(np.arange(len(records)), skipped).tolist()
-    taken = {name for table in reader.columns for name in table.chosen.values()}
+    texts = [field.name for field in fields if field.kind == "text"]
+    taken = {*texts, *(name for table in reader.columns for name in table.chosen.values())}
+    if fields:
+        documents = cast(Sequence[FieldedText], corpus.texts)
+        joined = ["\n".join(map(one.field, texts)) for one in documents]
+        corpus = replace(corpus, texts=joined)
     columns = dict.fromkeys(name for table in reader.columns for name in table.names)
     others = {
         name: [records[row].get(name) for row in kept] for name in columns if name not in taken
