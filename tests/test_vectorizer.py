@@ -252,7 +252,7 @@ def test_one_column_is_taken_for_its_texts() -> None:
         assert plain.predict_proba(given).tobytes() == plain.predict_proba(TEXTS).tobytes()
     whole = clone(plain).fit(frame, pd.Series(SIDES))
     assert whole.predict_proba(frame).tobytes() == plain.predict_proba(TEXTS).tobytes()
-    with pytest.raises(UsageError, match=r"not of the shape \(24, 2\)"):
+    with pytest.raises(UsageError, match="not a table with the columns text, more"):
         plain.predict(frame.assign(more=1))
     frame.loc[3, "text"] = None
     with pytest.raises(DataError, match=r"X\[3\] is .*not a text"):

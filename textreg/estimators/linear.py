@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +12,7 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from textreg.errors import ConvergenceWarning, DataError, UsageError
+from textreg.errors import DataError, UsageError
 from textreg.estimators.base import PartsEstimator
 from textreg.estimators.structure import (
     ColumnNames,
@@ -25,13 +23,12 @@ from textreg.estimators.structure import (
 )
 from textreg.estimators.textmatrix import TextMatrix
 from textreg.records import Design
-from textreg.training import logged
-from textreg.training.fitting import FinalFit, fit_best
+from textreg.records.columns import as_column
+from textreg.training.learning import Learned, learn
 from textreg.training.matrix import SplitMatrix
-from textreg.training.regularization_path import fit_path, path_parameter
+from textreg.training.regularization_path import path_parameter
 from textreg.training.running import Work
 from textreg.training.search.context import SearchContext
-from textreg.training.search.searching import SearchResult, run_search
 from textreg.training.search.splits import Split
 from textreg.training.settings import TrainingSettings, create_part
 
@@ -42,6 +39,7 @@ if TYPE_CHECKING:
 
     from textreg.records import Floats, Tokens
     from textreg.tasks import Target, Task
+    from textreg.training.fitting import FinalFit
 
 NOT_SETTINGS = ("cv", "fit_intercept")
 """Parameters of the estimators that are no settings of a training."""
@@ -114,30 +112,21 @@ class LinearEstimator(PartsEstimator):
             tokens=rows.tokens,
             fit_intercept=self.fit_intercept,
         )
-        context = SearchContext(documents, settings)
-        work = Work(self.jobs, partial=False)
-        began = time.perf_counter()
-        result = run_search(context, work)
-        ended = time.perf_counter()
-        logged.searched(context, result, ended - began)
-        fit = fit_best(context, result, work)
-        logged.fitted(fit, time.perf_counter() - ended)
-        self._keep(fit, result)
-        if settings.path:
-            self.path_ = fit_path(fit, metric=context.metric, work=work)
-        if not fit.fitted.converged:
-            warnings.warn(fit.shortfall(settings.tol), ConvergenceWarning, stacklevel=3)
-        return fit
+        learned = learn(SearchContext(documents, settings), Work(self.jobs, partial=False))
+        self._keep(learned)
+        return learned.fit
 
-    def _keep(self, fit: FinalFit, result: SearchResult) -> None:
+    def _keep(self, learned: Learned) -> None:
         """Set the attributes of a fit, in place of those of the last one."""
+        fit = learned.fit
         for name in ("cv_results_", "path_"):
             self.__dict__.pop(name, None)
         self.reg_ = fit.regularizer
         self.n_iter_ = fit.fitted.iterations
         self.dual_gap_ = fit.fitted.gap
-        if result.measured:
-            every = result.measured
+        if learned.path is not None:
+            self.path_ = learned.path
+        if every := learned.result.measured:
             self.cv_results_ = {
                 "params": [one.regularizer.params() for one in every],
                 "nonzero": np.array([one.nonzero for one in every]),
@@ -173,7 +162,7 @@ class LinearEstimator(PartsEstimator):
     ) -> list[Split]:
         """The splits of ``cv``; DataError where there is nothing to fit in one."""
         cv = _fitting_folds(target) if self.cv is None else self.cv
-        groups = None if group_of is None else np.asarray(list(group_of))
+        groups = None if group_of is None else np.asarray(as_column(group_of, "group_of"))
         if groups is not None and isinstance(cv, Integral):
             one_label = is_classifier(self) and target.y.ndim == 1
             cv = (StratifiedGroupKFold if one_label else GroupKFold)(int(cv))

@@ -53,6 +53,11 @@ class Work:
             self, Counter(stage, total, self.progress), Stopper(self.deadline, listens=self.partial)
         )
 
+    def report(self, stage: str, done: int, total: int) -> None:
+        """Report progress, if anybody listens."""
+        if self.progress is not None:
+            self.progress(stage, done, total)
+
     def rounds(self, pieces: int) -> int:
         """How many pieces the busiest thread works on."""
         from joblib import effective_n_jobs

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
-import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from textreg.errors import ConvergenceWarning, UsageError
+from textreg.errors import UsageError
 from textreg.features.markup import warn_of_html
 from textreg.kinds import Regularizer
 from textreg.model.model import Model
-from textreg.plugins.overdue import limited
 from textreg.records import Corpus
 from textreg.records.columns import as_column
 from textreg.records.documents import check_documents
 from textreg.records.fields import as_fields, fielded
 from textreg.training import logged
-from textreg.training.fitting import FinalFit, fit_best
+from textreg.training.learning import learn
 from textreg.training.posing import pose
 from textreg.training.prepare import CUT_ALREADY, for_documents
 from textreg.training.recipe import options_of
-from textreg.training.regularization_path import fit_path, path_parameter
+from textreg.training.regularization_path import path_parameter
 from textreg.training.running import Progress, Work
-from textreg.training.search.cluster import connected
 from textreg.training.search.context import SearchContext, journal_of
 from textreg.training.search.documents import SplitCorpus
-from textreg.training.search.searching import SearchResult, run_search
 from textreg.training.search.splitting import group_names, splits_of
 from textreg.training.settings import TrainingSettings
 from textreg.training.summary import training_summary
@@ -174,8 +168,6 @@ def train_corpus(
     seconds = settings.tuning.seconds
     deadline = math.inf if seconds is None else started + seconds
     work = Work(settings.jobs, progress, deadline, partial=partial)
-    clock = [time.perf_counter()]
-    report = progress or _silent
     training = pose(corpus, settings)
     corpus, settings, target = training.corpus, training.settings, training.target
     target.task.check_thresholds(settings.threshold or {})
@@ -186,29 +178,9 @@ def train_corpus(
     splits = splits_of(corpus, target, settings)
     documents = SplitCorpus(target, splits, training.rare, training.weighed(splits), corpus=corpus)
     context = SearchContext(documents, settings, features, journal_of(corpus, settings))
-    address = settings.tuning.address if documents.splits else None
-    with connected(address, settings.reg) as cluster, limited(work.deadline, seconds):
-        report("features", 0, len(corpus))
-        logged.begun(context, len(corpus))
-        X = context.prepared(context.first).data.X
-        report("features", len(corpus), len(corpus))
-        clock.append(time.perf_counter())
-        logged.LOG.info("%d features in %.2f s", X.shape[1], clock[-1] - clock[-2])
-        result = run_search(context, replace(work, cluster=cluster))
-    _warn_if_stopped(result, settings)
-    clock.append(time.perf_counter())
-    logged.searched(context, result, clock[-1] - clock[-2])
-    with limited(work.deadline, seconds):
-        fit = fit_best(context, result, work)
-    clock.append(time.perf_counter())
-    logged.fitted(fit, clock[-1] - clock[-2])
-    path = None
-    if settings.path:
-        path = fit_path(fit, metric=context.metric, work=work)
-        clock.append(time.perf_counter())
-    elapsed = [round(after - before, 3) for before, after in itertools.pairwise(clock)]
+    logged.begun(context, len(corpus))
+    result, fit, path, elapsed = learn(context, work)
     summary = training_summary(context, result, fit, path, options)
-    _warn_unless_converged(fit, settings)
     model = Model(
         target.task,
         encoder=fit.data.encoder,
@@ -219,38 +191,5 @@ def train_corpus(
         path=path,
         summary=summary,
     )
-    model.seconds = dict(zip(("features", "search", "fit", "path"), elapsed, strict=False))
+    model.seconds = elapsed
     return model
-
-
-def _warn_if_stopped(result: SearchResult, settings: TrainingSettings) -> None:
-    """Warn where Ctrl-C or the budget left settings unmeasured."""
-    if result.stopped is None:
-        return
-    warnings.warn(
-        f"{_why(result.stopped, settings)}: the best of {len(result.measured)} of {result.planned} "
-        "settings was chosen, and fitted.",
-        ConvergenceWarning,
-        stacklevel=3,
-    )
-
-
-def _silent(stage: str, done: int, total: int) -> None:
-    """Report no progress."""
-
-
-def _why(stopped: str, settings: TrainingSettings) -> str:
-    """Why something was stopped, in words."""
-    if stopped == "budget":
-        return f"the budget of {settings.tuning.seconds:g} s is used up"
-    return "interrupted"
-
-
-def _warn_unless_converged(fit: FinalFit, settings: TrainingSettings) -> None:
-    if fit.fitted.converged:
-        return
-    message = fit.shortfall(settings.tol)
-    if fit.stopped is not None:
-        why = _why(fit.stopped, settings)
-        message = f"{why}: the model is the best so far, and not the optimum."
-    warnings.warn(message, ConvergenceWarning, stacklevel=3)
