@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg.checking import CheckResult, CheckSettings
-from textreg.checking.findings import Duplicates, Finding, Overlap
+from textreg.checking.copy_findings import Duplicates, Overlap
+from textreg.checking.findings import Finding
 from textreg.checking.settings import KINDS
 from textreg.errors import DataError, UsageError
 from textreg.records import Corpus
@@ -243,12 +244,25 @@ def test_wrong_input_in_python() -> None:
         textreg.check(["a"], ["b", "c"])
     with pytest.raises(UsageError, match="no finding is called 'x'"):
         CheckSettings(skip="x")
+    with pytest.raises(UsageError, match=r"against must be a Corpus, or the pair .* not list"):
+        textreg.check(["a"], ["b"], against=["c"])  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="jobs must be 1 or more"):
+        textreg.check(["a"], ["b"], jobs=0)
+
+
+def test_columns_of_a_data_frame() -> None:
+    pandas = pytest.importorskip("pandas")
+    texts, labels = zip(*CLEAN, strict=True)
+    frame = pandas.DataFrame({"text": texts, "label": labels, "code": labels}, index=range(7, 31))
+    result = textreg.check(frame["text"], frame["label"], columns=frame[["code"]])
+    assert "giveaway-columns" in names(result)
+    assert result.labels == (("bill", 12), ("post", 12))
 
 
 TEXTS = st.lists(st.sampled_from(["a b", "a  b", "a b c", "c", "", "É", "E\u0301"]), max_size=12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(TEXTS, TEXTS, st.randoms())
 def test_identical_texts_are_always_found(one: list[str], two: list[str], random) -> None:  # type: ignore[no-untyped-def]
     """Whatever the order of rows: the sum of repeated and conflicting ones is that of a set."""

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import textreg
-from textreg.checking.findings import NearDuplicates, NearOverlap
+from textreg.checking.copy_findings import NearDuplicates, NearOverlap
 from textreg.checking.nearby import CROWD, near_pairs
 
 WORDS = [f"w{number}" for number in range(400)]
@@ -60,7 +60,7 @@ def test_copies_and_what_is_near_across_two_files() -> None:
     assert result.find("overlap") is None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from(WORDS[:6]), max_size=8), st.integers(0, 2**16), st.randoms())
 def test_the_order_of_documents_does_not_matter(
     tail: list[str], seed: int, shuffled: random.Random

@@ -7,16 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from textreg.checking.copies import copy_findings, overlap, same_texts
+from textreg.checking.copy_findings import ConflictingLabels, NearDuplicates, NearOverlap, Overlap
 from textreg.checking.documents import Documents
-from textreg.checking.findings import (
-    ConflictingLabels,
-    Example,
-    Finding,
-    NearDuplicates,
-    NearOverlap,
-    Overlap,
-    UnreadableRows,
-)
+from textreg.checking.findings import Example, Finding, UnreadableRows
 from textreg.checking.giveaways import giveaway_columns
 from textreg.checking.label_findings import (
     GiveawayColumns,
@@ -67,7 +60,7 @@ def check(
     texts: Corpus | Sequence[str],
     labels: Sequence[Any] | None = None,
     *,
-    against: Corpus | tuple[Sequence[str], Sequence[Any]] | None = None,
+    against: Corpus | tuple[Sequence[str], Sequence[Any] | None] | None = None,
     columns: Mapping[str, Sequence[Any]] | None = None,
     **settings: Any,
 ) -> CheckResult:
@@ -113,6 +106,11 @@ def check(
     else:
         corpus = _corpus(texts, labels)
     if against is not None and not isinstance(against, Corpus):
+        if not isinstance(against, tuple) or len(against) != 2:
+            raise UsageError(
+                "against must be a Corpus, or the pair (texts, labels), where labels may be None, "
+                f"not {type(against).__name__}."
+            )
         against = _corpus(*against)
     return check_corpus(corpus, against, CheckSettings(**settings), columns=columns)
 
@@ -152,12 +150,7 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
     """
     settings = settings or CheckSettings()
     documents = Documents(corpus, settings)
-    for name, values in (columns or {}).items():
-        if len(values) != len(documents):
-            raise DataError(
-                f"{len(documents):,} texts but {len(values):,} values in the column '{name}': give "
-                "one for each text."
-            )
+    columns = _columns(columns, len(documents))
     other = None if against is None else Documents(against, settings)
     numbers = settings.task == Regression.name
     counts = Counter[str]() if numbers else count_labels(documents)
@@ -201,6 +194,18 @@ def check_corpus(  # noqa: PLR0913  # its options are its interface
 
 def _corpus(texts: Sequence[str], labels: Sequence[Any] | None = None) -> Corpus:
     return Corpus(texts=check_documents(texts), labels=as_column(labels, "labels"))
+
+
+def _columns(columns: Mapping[str, Sequence[Any]] | None, n: int) -> dict[str, list[Any]]:
+    """Further columns as lists; DataError where one has not a value for each document."""
+    lists = {} if columns is None else {str(name): list(it) for name, it in columns.items()}
+    for name, values in lists.items():
+        if len(values) != n:
+            raise DataError(
+                f"{n:,} texts but {len(values):,} values in the column '{name}': give one for each "
+                "text."
+            )
+    return lists
 
 
 def _unreadable(documents: Documents, remedy: str) -> Iterator[Finding]:

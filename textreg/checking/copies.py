@@ -5,8 +5,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
+from textreg.checking.copy_findings import ConflictingLabels, Duplicates, Overlap
 from textreg.checking.documents import Documents
-from textreg.checking.findings import ConflictingLabels, Duplicates, Finding, Overlap
+from textreg.checking.findings import Finding
 
 
 def plain(text: str) -> str:

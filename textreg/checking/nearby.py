@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from textreg.checking.copies import plain
+from textreg.checking.copy_findings import NearDuplicates, NearOverlap
 from textreg.checking.documents import Documents
-from textreg.checking.findings import Finding, NearDuplicates, NearOverlap
+from textreg.checking.findings import Finding
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from textreg.checking import findings, label_findings
+from textreg.checking import copy_findings, findings, label_findings
 from textreg.checking.findings import Finding
 from textreg.errors import UsageError, did_you_mean
 from textreg.params import Parametrized, param
@@ -13,7 +13,7 @@ from textreg.training.running import check_jobs
 
 KINDS: dict[str, type[Finding]] = {
     kind.name: kind
-    for module in (findings, label_findings)
+    for module in (findings, copy_findings, label_findings)
     for kind in vars(module).values()
     if isinstance(kind, type) and issubclass(kind, Finding) and kind is not Finding
 }
