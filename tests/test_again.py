@@ -164,6 +164,37 @@ def test_a_file_that_is_not_there(cli: Cli) -> None:
     assert err.startswith("Error: nowhere.toml cannot be read: No such file or directory.")
 
 
+def test_columns_of_several_fields(cli: Cli) -> None:
+    Path("run.toml").write_text(
+        """
+        text-col = ["review", "title"]
+        label-col = "class"
+        number-col = "id"
+        field.title = {tokenizer = "chars", tokenizer-min-n = 3}
+        reg = "ridge"
+        reg-l2 = 1
+        ngrams = 1
+        """
+    )
+    rows = [f"{n},{text},The {label}.,{label}\n" for n, text in enumerate(GOOD) for label in "xyz"]
+    Path("f.csv").write_text("id,review,title,class\n" + 2 * "".join(rows))
+    train(cli, "f.csv", "--config", "run.toml")
+    before = bytes_of("f.textreg")
+    line = shlex.split(cli("show", "f.textreg", "--command").out)
+    assert line[line.index("--field") + 1] == "title:tokenizer=chars"
+    train(cli, *line[2:])
+    assert bytes_of("f.textreg") == before
+    train(cli, "f.csv", "--like", "f.textreg", "-o", "again")
+    assert bytes_of("again") == before
+    train(cli, "f.csv", "--like", "f.textreg", "--text-col", "title", "-o", "other")
+    assert [field.name for field in load_model("other").encoder.fields] == ["title", "id"]
+    assert "field" not in load_model("other").summary.options
+    code, _, err = cli("train", "a.csv", "--like", "f.textreg")
+    assert code == 2
+    assert "no column 'title'" in err
+    assert "name others (--label-col, --number-col, --text-col)" in err
+
+
 def test_a_file_names_plugins(cli: Cli) -> None:
     Path("squares.py").write_text(PLUGIN)
     Path("run.toml").write_text('plugin = "squares.py"\nreg = "squares"\nreg-l2 = 0.5\n')
@@ -242,7 +273,8 @@ def test_a_model_made_in_python(cli: Cli) -> None:
     code, _, err = cli("train", "a.csv", "--like", "m")
     assert code == 1
     assert "choose a tokenizer with --tokenizer" in err
-    train(cli, "a.csv", "--like", "m", "--tokenizer", "words")
+    result = train(cli, "a.csv", "--like", "m", "--tokenizer", "words")
+    assert result.err.startswith("m was trained in Python: columns, weights and ")
 
 
 @pytest.mark.parametrize(
@@ -322,9 +354,7 @@ def test_columns_are_those_of_the_training(cli: Cli) -> None:
     code, _, err = cli("train", "b.csv", "--like", "first.textreg")
     assert code == 2
     assert "no column 'review'. There are: id, text, class." in err
-    assert (
-        "The columns are those of first.textreg: name others (--label-col and --text-col)." in err
-    )
+    assert "The columns are those of first.textreg: name others (--label-col, --text-col)." in err
     assert not Path("b.textreg").exists()
     named = ("--text-col", "text", "--label-col", "class")
     train(cli, "b.csv", "--like", "first.textreg", *named)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
+import click
+
 from textreg.cli.given import Given, Options
 from textreg.cli.inputs import Reading
 from textreg.errors import ModelError, PluginError
@@ -39,7 +41,13 @@ class Like:
     def options(self) -> dict[str, Any]:
         """The options of the training that are no defaults, but its documents."""
         files = {}
-        if self.source is not None:
+        if self.source is None:
+            click.echo(
+                f"{self.path} was trained in Python: columns, weights and what else its program "
+                "made of the documents are not in it.",
+                err=True,
+            )
+        else:
             files = {"dev": self.source.dev, "unlabeled": self.source.unlabeled}
         listed = {key: value for key, value in files.items() if value}
         return {**self._reading(), **self.summary.options, **listed}

@@ -122,7 +122,7 @@ def _value(param: click.Parameter, key: str, it: Given) -> Any:
     if isinstance(param, click.Option) and not param.multiple:
         (text,) = texts_of(it, key, most=1)
         return text
-    if isinstance(it.value, dict) and key in PARSERS:
+    if isinstance(it.value, dict) and key in (*PARSERS, "field"):
         return items_of(it.value)
     return texts_of(it, key)
 

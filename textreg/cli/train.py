@@ -152,18 +152,18 @@ def _read_like(like: str, how: Reading, files: Sequence[str], tell: bool) -> Cor
     given = given_by(click.get_current_context(), like)
     if tell:
         click.echo(f"like {like}: {shell_line(words_of(given)) or 'all defaults'}")
-    theirs = {"text_col", "label_col"} & given.keys()
+    theirs = {key for key in given if key.endswith("_col")}
     try:
         return how.training(files, tell=tell)
     except NoColumnsError:
-        if not theirs or "-" in files:
+        if not theirs or theirs - {"text_col", "label_col"} or "-" in files:
             raise
         none: dict[str, Any] = dict.fromkeys(theirs)
         return how._replace(**none).training(files, tell=tell)
     except UsageError as error:
         if not theirs:
             raise
-        flags = " and ".join(f"--{key.replace('_', '-')}" for key in sorted(theirs))
+        flags = ", ".join(f"--{key.replace('_', '-')}" for key in sorted(theirs))
         raise UsageError(
             f"{error} The columns are those of {like}: name others ({flags})."
         ) from None

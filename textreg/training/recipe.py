@@ -139,10 +139,17 @@ def words_of(options: Mapping[str, Any]) -> list[str]:
 
 
 def items_of(value: Mapping[str, Any] | list[Any] | tuple[Any, ...]) -> list[str]:
-    """The texts of an option that may be repeated: ``spam=5.0``, or ``reg_l1=0.1,1.0``."""
+    """The texts of an option that may be repeated: ``spam=5.0``, ``reg_l1=0.1,1.0``, or of a
+    mapping of mappings ``subject:ngrams=1``."""
     if not isinstance(value, Mapping):
         return [as_text(one) for one in value]
-    return [f"{key}={as_text(one)}" for key, one in value.items()]
+    items: list[str] = []
+    for key, one in value.items():
+        if isinstance(one, Mapping):
+            items += [f"{key}:{item}" for item in items_of(one)]
+        else:
+            items.append(f"{key}={as_text(one)}")
+    return items
 
 
 def as_text(value: Any) -> str:
