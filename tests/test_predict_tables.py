@@ -195,6 +195,27 @@ def test_nothing_is_written_where_it_stops(cli: Cli, models: Path, messy: Path) 
     assert target.read_text() == "before"
 
 
+def test_another_encoding(
+    cli: Cli, models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = ["text", *(f"größer und schöner, Nr. {row}".replace(",", "") for row in range(20))]
+    Path("a.csv").write_bytes("\n".join(lines).encode("cp1252"))
+    nothing = cli("predict", models / "two", "a.csv", "-o", "b.csv")
+    assert nothing.code == 1
+    assert "20 of 20 rows cannot be read; their answers are empty. The first is" in nothing.err
+    assert "pass --encoding cp1252 if it is" in nothing.err
+    assert nothing.err.endswith("No file was written.\n")
+    assert os.listdir() == ["a.csv"]
+    Path("a.csv").write_bytes("\n".join([*lines, "superb"]).encode("cp1252"))
+    some = cli("predict", models / "two", "a.csv", "-o", "b.csv")
+    assert some.code == 3
+    assert some.err.endswith("if it is, or save the file as UTF-8.\n")
+    assert read(Path("b.csv"))[0]["text"] == "gr\\xf6\\xdfer und sch\\xf6ner Nr. 0"
+    assert cli("predict", models / "two", "a.csv", "-o", "b.csv", "--encoding", "cp1252").code == 0
+    assert [row["text"] for row in read(Path("b.csv"))] == [*lines[1:], "superb"]
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

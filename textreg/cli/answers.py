@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from textreg.errors import DataError
 from textreg.model.model import Model
 from textreg.reading.corpus import RecordBatch
 from textreg.records import Corpus, SkippedRow
+from textreg.terminal import single_line
 
 PREDICTED, REASON = "predicted", "reason"
 
@@ -80,6 +81,7 @@ class Answers:
         self.top = min(top, len(model.labels))
         self.rows = self.unreadable = self.written = 0
         self.first = ""
+        self._remedy: Callable[[], str] = str
 
     @property
     def multilabel(self) -> bool:
@@ -96,11 +98,27 @@ class Answers:
                 answers = list(self._answers(batch.documents))
                 yield AnswerBatch(answers, batch.records, batch.columns)
                 self.rows += len(answers)
+                self._remedy = batch.remedy
         except DataError as error:
             so_far = "No answer was written."
             if self.written:
                 so_far = f"Answers written, for the rows before it: {self.written:,}."
             raise DataError(f"{error} {so_far}") from None
+
+    def told(self) -> str:
+        """How many rows cannot be read, which is the first, and what to do; empty without any."""
+        if not self.unreadable:
+            return ""
+        remedy = self._remedy()
+        return (
+            f"{self.unreadable:,} of {self.rows:,} rows cannot be read; their answers are empty. "
+            f"The first is {single_line(self.first)}{f' {remedy}' if remedy else ''}"
+        )
+
+    def require_some(self) -> None:
+        """DataError unless some row has an answer: nobody wants a file without any."""
+        if self.rows and self.unreadable == self.rows:
+            raise DataError(f"{self.told()} No file was written.")
 
     def _answers(self, batch: Corpus) -> Iterator[Answer]:
         """The answers to documents, and among them those to rows that cannot be read."""

@@ -21,7 +21,7 @@ from textreg.reading.corpus import (
     stream_records,
 )
 from textreg.reading.formats import titles
-from textreg.reading.paths import listed
+from textreg.reading.paths import exists, listed
 from textreg.records import Corpus
 from textreg.records.fields import Field
 from textreg.tasks import Task
@@ -344,10 +344,13 @@ def _tell_guess(corpus: Corpus, told: str) -> str:
 
 def check_named(files: Sequence[str], purpose: str) -> None:
     """UsageError for files that do not exist, which says how to ``purpose`` a text itself."""
-    try:
-        listed(files)
-    except UsageError as error:
-        raise UsageError(f"{error} To {purpose} a text itself, pass it with --text.") from None
+    for path in files:
+        if path == "-" or exists(path):
+            continue
+        try:
+            listed(path)
+        except UsageError as error:
+            raise UsageError(f"{error} To {purpose} a text itself, pass it with --text.") from None
 
 
 def describe(files: Sequence[str], corpus: Corpus) -> None:

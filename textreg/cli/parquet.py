@@ -38,7 +38,8 @@ class Parquet(Table):
     def write(self, batch: AnswerBatch) -> None:
         self._waiting.append(batch)
         self._sampled += len(batch.answers)
-        if self._schema is None and self._sampled < SAMPLE:
+        known = self._schema is not None or None not in self.input.values()
+        if not known and self._sampled < SAMPLE:
             return
         self._convert()
         if sum(map(len, self._group)) >= GROUP:
@@ -54,7 +55,7 @@ class Parquet(Table):
         if self._schema is None:
             records = [record for batch in self._waiting for record in batch.records]
             fields = {
-                name: self._type([record.get(name) for record in records]) if kind is None else kind
+                name: self._type(kind, [record.get(name) for record in records])
                 for name, kind in self.input.items()
             }
             self._schema = self._arrow.schema([*fields.items(), *self._own().items()])
@@ -83,9 +84,11 @@ class Parquet(Table):
         kinds = [types[kind] for kind in self.columns.kinds.values()]
         return dict(zip(self.own, kinds, strict=True))
 
-    def _type(self, values: Iterable[Any]) -> Any:
-        """The type of values from JSON or CSV; texts where there is no other."""
+    def _type(self, kind: Any, values: Iterable[Any]) -> Any:
+        """The type of a column: its own, or that of its first values; texts where there is none."""
         arrow = self._arrow
+        if kind is not None:
+            return arrow.string() if kind is str else kind
         present = [value for value in values if value is not None]
         kinds = {type(value) for value in present}
         if kinds <= {bool}:

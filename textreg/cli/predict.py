@@ -148,6 +148,8 @@ def command(
                 table.add(batch)
                 if output.out is None:
                     answers.written += len(batch.answers)
+            if output.out is not None:
+                answers.require_some()
     return _end(answers, output.out)
 
 
@@ -272,14 +274,10 @@ def _end(answers: Answers, out: str | None) -> int:
     """Say what was written, and how many rows could not be read; returns the exit code."""
     if out is not None:
         click.echo(f"saved {out} ({answers.rows:,} rows)")
-    if not answers.unreadable:
-        return 0
-    click.echo(
-        f"Error: {answers.unreadable:,} of {answers.rows:,} rows cannot be read; their answers are "
-        f"empty. The first is {single_line(answers.first)}",
-        err=True,
-    )
-    return SOME_UNREADABLE
+    if told := answers.told():
+        click.echo(f"Error: {told}", err=True)
+        return SOME_UNREADABLE
+    return 0
 
 
 @lru_cache(maxsize=1024)  # there are few labels, and many rows

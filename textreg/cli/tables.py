@@ -128,21 +128,18 @@ class Delimited(Table):
         names = list(self.input)
         if not self.rows:
             self._written([[*names, *self.own]])
-        rows = zip(batch.records, batch.answers, strict=True)
-        self._written(
-            [
-                *(cell_of(name, record.get(name)) for name in names),
-                *(self._answer(cell) for cell in self.columns.cells(answer)),
-            ]
-            for record, answer in rows
-        )
+        own = zip(*map(self.columns.cells, batch.answers), strict=True)
+        columns = [_cells(name, [record.get(name) for record in batch.records]) for name in names]
+        columns += [_cells("", self._joined(cells)) for cells in own]
+        self._written(zip(*columns, strict=True))
 
-    def _answer(self, cell: Any) -> str:
-        if isinstance(cell, list):
-            return self._label_sep.join(cell)
-        return cell_of("", cell)
+    def _joined(self, cells: Sequence[Any]) -> Sequence[Any]:
+        """Lists of labels as texts."""
+        if list in set(map(type, cells)):
+            return [self._label_sep.join(it) if isinstance(it, list) else it for it in cells]
+        return cells
 
-    def _written(self, rows: Iterable[Sequence[str]]) -> None:
+    def _written(self, rows: Iterable[Sequence[Any]]) -> None:
         part = io.StringIO()
         csv.writer(part, delimiter=self._delimiter, lineterminator="\n").writerows(rows)
         text = part.getvalue()
@@ -175,6 +172,18 @@ class JsonLines(Table):
     def write(self, batch: AnswerBatch) -> None:
         self._out.writelines(f"{_json(row)}\n" for row in self.objects(batch))
         self._out.flush()
+
+
+_WRITTEN = {str, int, float, type(None)}
+"""What a CSV writer writes as :func:`cell_of` does, but for NaN."""
+
+
+def _cells(name: str, values: Sequence[Any]) -> Sequence[Any]:
+    """The cells of a column, for a CSV writer."""
+    kinds = set(map(type, values))
+    if kinds <= _WRITTEN and not (float in kinds and any(value != value for value in values)):
+        return values
+    return [cell_of(name, value) for value in values]
 
 
 def cell_of(name: str, value: Any) -> str:

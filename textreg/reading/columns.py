@@ -115,7 +115,7 @@ class TableColumns:
         All columns, once :meth:`find` has chosen. Of several of one name, the others have numbers:
         ``score``, ``score.1``.
     types : dict of str to object
-        The Arrow types of columns that have one.
+        The types of columns, where all values have one: ``str``, or a type of Arrow.
     chosen : dict of str to str
         Name by role, once :meth:`find` has chosen.
     guessed : list of str

@@ -7,7 +7,7 @@ A :class:`~textreg.reading.source.Source` is the bytes or lines of a file, and o
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
@@ -228,13 +228,16 @@ class RecordBatch(NamedTuple):
         The fields of every row by the name of its column, also of rows that could not be used: as
         many as could be read.
     columns : dict of str to object
-        The names of the columns of all files so far, in their order, with the Arrow types of those
-        that have one.
+        The names of the columns of all files so far, in their order, with their types: ``str``, a
+        type of Arrow, or None where values may be of several.
+    remedy : callable, optional
+        How to read rows that are not in the encoding of their file; empty if there were none.
     """
 
     documents: Corpus
     records: list[Mapping[str, Any]]
     columns: dict[str, Any]
+    remedy: Callable[[], str] = str
 
 
 def stream_records(  # noqa: PLR0913  # its options are its interface
@@ -271,7 +274,7 @@ def stream_records(  # noqa: PLR0913  # its options are its interface
     reader.skipping.offer = "to answer such rows with an empty line"
     for documents in reader.batches(batch, full=full):
         columns = {name: used.types.get(name) for used in reader.columns for name in used.names}
-        yield RecordBatch(documents, reader.taken(), columns)
+        yield RecordBatch(documents, reader.taken(), columns, lambda: reader.skipping.remedy)
 
 
 def _separator(separator: str | None) -> str | None:

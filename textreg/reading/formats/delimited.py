@@ -44,6 +44,7 @@ class Csv(Format):
                 continue
             if not names:
                 names = _names(fields, columns, source.lines.at(start))
+                columns.types = dict.fromkeys(columns.names, str)
                 if names is fields:
                     continue
             try:
