@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from conftest import Cli
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import textreg
@@ -326,13 +326,16 @@ def test_documents_without_columns(
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 
 
-@settings(max_examples=15)
+@settings(max_examples=30)
 @given(rows=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=4), form=st.sampled_from("ct"))
+@example(rows=[("", "\r0")], form="c")
 def test_cells_come_out_as_they_went_in(models: Path, rows: Any, form: str) -> None:
     ending, delimiter = {"c": ("csv", ","), "t": ("tsv", "\t")}[form]
     source, target = models / f"in.{ending}", models / f"out.{ending}"
     with source.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows([("text", "x"), *rows])
+        csv.writer(file, delimiter=delimiter, lineterminator="\r\n").writerows(
+            [("text", "x"), *rows]
+        )
     assert main(["predict", str(models / "two"), str(source), "-o", str(target)]) == 0
     with target.open(newline="", encoding="utf-8") as file:
         assert [

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textreg.cli.answers import AnswerBatch, AnswerColumns
@@ -140,9 +140,11 @@ class Delimited(Table):
         return cells
 
     def _written(self, rows: Iterable[Sequence[Any]]) -> None:
-        part = io.StringIO()
-        csv.writer(part, delimiter=self._delimiter, lineterminator="\n").writerows(rows)
-        text = part.getvalue()
+        lines: list[str] = []
+        # A writer puts quotes around what ends its own lines: so around carriage returns, too.
+        out = SimpleNamespace(write=lines.append)
+        csv.writer(out, delimiter=self._delimiter, lineterminator="\r\n").writerows(rows)
+        text = "".join(f"{line[:-2]}\n" for line in lines)
         self._out.write("\n".join(map(printable, text.split("\n"))) if self._clean else text)
         self._out.flush()  # a program that feeds us through a pipe may wait for the answer
 
