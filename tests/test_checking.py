@@ -30,6 +30,7 @@ ODD = [
     ("My account is locked ", "bill"),
     ("", "bill"),
     ("help", "bill"),
+    ("n/a ", "bill"),
     ("?!", "post"),
     ("<p>Where is it &amp; when", "post"),
     ("Das Paket fÃ¼r MÃ¼ller ist da", "post"),
@@ -82,7 +83,7 @@ def test_a_clean_corpus_has_no_finding() -> None:
     ("name", "count", "shown"),
     [
         ("unreadable-rows", 3, "byte 7 of line"),
-        ("empty-texts", 1, "messy.csv:29"),
+        ("empty-texts", 2, "messy.csv:29"),
         ("one-word-texts", 2, "help"),
         ("long-texts", 1, "1,500 words"),
         ("markup", 1, "holds <p>"),
@@ -109,11 +110,11 @@ def test_what_is_wrong_with_the_messy_table(
 def test_for_people_the_worst_comes_first(cli: Cli, messy: Path) -> None:
     result = cli("check", messy, "--examples", "1")
     assert (result.code, result.err) == (0, "")
-    assert result.out.startswith(f"{messy}: 38 documents; format = csv, text = text (guessed)")
+    assert result.out.startswith(f"{messy}: 39 documents; format = csv, text = text (guessed)")
     levels = re.findall(r"^[\w-]+ \((\w+)\), ", result.out, re.MULTILINE)
     assert len(levels) > 9
     assert levels == sorted(levels, key=["error", "warning", "note"].index)
-    assert "unreadable-rows (error), 3 of 41 rows (7.3 %): not readable: 1 not valid" in result.out
+    assert "unreadable-rows (error), 3 of 42 rows (7.1 %): not readable: 1 not valid" in result.out
     assert "Save the file as UTF-8, or name its encoding with --encoding" in result.out
     assert "overlap, " in result.out.split("not looked for")[1]
 
@@ -133,6 +134,14 @@ def test_one_label_for_all_and_labels_that_are_ids() -> None:
     several = textreg.check(texts, ["a;b", "a", "b"] * 10).find("label-column")
     assert several is not None
     assert "--label-sep ';'" in several.advice
+
+
+def test_labels_that_stand_for_a_missing_one() -> None:
+    texts = [f"text number {number}" for number in range(24)]
+    finding = textreg.check(texts, ["a", "b", "nan", "N/A"] * 6).find("missing-labels")
+    assert finding is not None
+    assert (finding.count, finding.total) == (12, 24)
+    assert finding.what.endswith("'N/A' 6, 'nan' 6")
 
 
 def test_imbalance() -> None:

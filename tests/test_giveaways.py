@@ -47,7 +47,7 @@ def told(**columns: list[Any]) -> dict[str, Giveaway]:
 def test_what_gives_the_label_away(values: list[Any], how: str) -> None:
     found = told(column=values)
     assert found["column"].how == how
-    assert found["column"].share >= 0.95
+    assert found["column"].share >= 0.9
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,10 @@ def test_what_gives_the_label_away(values: list[Any], how: str) -> None:
         ["always the same"] * N,
         [None] * N,
         TEXTS,
-        [label if at % 5 else "?" for at, label in enumerate(LABELS)],
+        [
+            label if luck < 0.8 else "?"
+            for label, luck in zip(LABELS, RANDOM.random(N), strict=True)
+        ],
         [float("nan")] * N,
     ],
     ids=lambda values: str(values[0]),

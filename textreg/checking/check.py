@@ -16,6 +16,7 @@ from textreg.checking.label_findings import (
     Imbalance,
     LabelColumn,
     LabelsOfOneFile,
+    MissingLabels,
     RareLabels,
     SimilarLabels,
     SingleLabel,
@@ -41,12 +42,21 @@ from textreg.tasks import Regression
 from textreg.training.running import Progress
 
 OF_LABELS = (
-    *(ConflictingLabels, Imbalance, LabelColumn, LabelsOfOneFile, RareLabels, SimilarLabels),
+    *(ConflictingLabels, Imbalance, LabelColumn, LabelsOfOneFile, MissingLabels),
+    *(RareLabels, SimilarLabels),
     *(SingleLabel, SuspectedLabels, GiveawayColumns),
 )
 """What needs labels."""
 OF_CLASSES = (
-    *(Imbalance, LabelsOfOneFile, RareLabels, SimilarLabels, SingleLabel, SuspectedLabels),
+    *(
+        Imbalance,
+        LabelsOfOneFile,
+        MissingLabels,
+        RareLabels,
+        SimilarLabels,
+        SingleLabel,
+        SuspectedLabels,
+    ),
 )
 """What needs labels that are no numbers."""
 OF_TWO = (LabelsOfOneFile, NearOverlap, Overlap)

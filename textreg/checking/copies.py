@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
 from textreg.checking.copy_findings import ConflictingLabels, Duplicates, Overlap
-from textreg.checking.documents import Documents
+from textreg.checking.documents import Documents, is_missing
 from textreg.checking.findings import Finding
 
 
@@ -17,10 +17,10 @@ def plain(text: str) -> str:
 
 
 def same_texts(texts: Sequence[str]) -> dict[str, list[int]]:
-    """The rows of every text that is not empty, as :func:`plain` writes it."""
+    """The rows of every text that is not missing, as :func:`plain` writes it."""
     rows: dict[str, list[int]] = {}
     for row, text in enumerate(texts):
-        if key := plain(text):
+        if not is_missing(key := plain(text)):
             rows.setdefault(key, []).append(row)
     return rows
 

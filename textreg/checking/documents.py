@@ -19,6 +19,8 @@ from textreg.text import WordRules, scan_words
 if TYPE_CHECKING:
     from textreg.records import Int64s
 
+MISSING = frozenset(("", "n/a", "#n/a", "na", "<na>", "nan", "null", "none", "nil", "#null!"))
+"""What tables hold where nothing is there, in lower case."""
 SHOWN = 80
 """Characters of a text in an example."""
 
@@ -26,6 +28,11 @@ SHOWN = 80
 def label_text(label: Any) -> str:
     """A label, or a list of labels, for people."""
     return "; ".join(label) if isinstance(label, tuple) else str(label)
+
+
+def is_missing(text: str) -> bool:
+    """Whether a text is empty, or stands for nothing, such as ``N/A``."""
+    return len(text) < 1000 and text.strip().casefold() in MISSING
 
 
 def opening(text: str) -> str:

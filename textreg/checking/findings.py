@@ -123,10 +123,10 @@ class UnreadableRows(Finding):
 
 @dataclass(frozen=True)
 class EmptyTexts(Finding):
-    """Documents without a character that is seen."""
+    """Documents without a character that is seen, or with a word for that, such as ``N/A``."""
 
     name = "empty-texts"
-    about = "nothing in the text"
+    about = "nothing in the text, or a word for that, such as N/A"
     todo = "Leave them out: a model can only learn their share of labels."
 
 

@@ -15,7 +15,7 @@ from textreg.errors import shortened
 
 FEW = 20
 """Documents from which on a column may be told to give the label away."""
-SHARE = 0.95
+SHARE = 0.9
 """Share of labels that such a column tells at least."""
 LEFT = 0.2
 """Share of the errors of the best guess without the column that may be left with it."""
@@ -29,11 +29,12 @@ def giveaway_columns(documents: Documents, columns: Mapping[str, Sequence[Any]])
     one before in the order of values.
     """
     labels = [documents.label(row) for row in range(len(documents))]
+    written = [_plain(label) for label in labels]  # in one way, whatever the case
     found: list[Giveaway] = []
     examples: list[Example] = []
     for name, values in columns.items() if len(labels) >= FEW else ():
         plain = [_plain(value) for value in values]
-        if (told := _told(name, plain, labels)) is not None:
+        if (told := _told(name, plain, written)) is not None:
             found.append(told)
             value = shortened(str(values[0]))
             examples.append(documents.example(0, f"{name} {value}, label {labels[0]}"))
@@ -43,7 +44,7 @@ def giveaway_columns(documents: Documents, columns: Mapping[str, Sequence[Any]])
 
 def _told(name: str, values: Sequence[str], labels: Sequence[str]) -> Giveaway | None:
     n, counts = len(labels), Counter(labels)
-    same = sum(value == _plain(label) for value, label in zip(values, labels, strict=True)) / n
+    same = sum(value == label for value, label in zip(values, labels, strict=True)) / n
     if same >= SHARE:
         return Giveaway(name, "is the label", same)
     guess = counts.most_common(1)[0][1] / n

@@ -47,6 +47,21 @@ class LabelColumn(Finding):
 
 
 @dataclass(frozen=True)
+class MissingLabels(Finding):
+    """Documents whose label stands for a missing one. labels: these, each with its number."""
+
+    labels: tuple[tuple[str, int], ...]
+
+    name = "missing-labels"
+    todo = "See whether these are labels: a program may have written them where there was none."
+
+    @property
+    def what(self) -> str:
+        listed = first_few([f"'{label}' {count:,}" for label, count in self.labels], NAMED)
+        return f"a label that stands for a missing one: {listed}"
+
+
+@dataclass(frozen=True)
 class SimilarLabels(Finding):
     """Labels that differ in case, spaces and marks only. groups: the labels that are alike."""
 

@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from textreg.checking.documents import Documents
+from textreg.checking.documents import Documents, is_missing
 from textreg.checking.findings import Example, Finding
 from textreg.checking.label_findings import (
     LEAST,
     Imbalance,
     LabelColumn,
     LabelsOfOneFile,
+    MissingLabels,
     RareLabels,
     SimilarLabels,
     SingleLabel,
@@ -45,6 +46,9 @@ def label_findings(documents: Documents, counts: Counter[str]) -> Iterator[Findi
     def examples(labels: list[str]) -> tuple[Example, ...]:
         return documents.examples(dict.fromkeys(first[label] for label in labels))
 
+    none = tuple((label, count) for label, count in ranked if is_missing(label))
+    missing = examples([label for label, _ in none])
+    yield MissingLabels(sum(count for _, count in none), n, missing, none)
     if not documents.corpus.multilabel:
         whys = (_ids(documents, counts), several_labels(counts))
         if why := next(filter(None, whys), ""):

@@ -16,7 +16,7 @@ import numpy as np
 
 from textreg.checking.copies import plain
 from textreg.checking.copy_findings import NearDuplicates, NearOverlap
-from textreg.checking.documents import Documents
+from textreg.checking.documents import Documents, is_missing
 from textreg.checking.findings import Finding
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def near_findings(
     if other is not None:
         # Texts of both are not near the same but the same.
         own = {plain(text): row for row, text in reversed(list(enumerate(other.texts)))}
-        more = [row for text, row in own.items() if text and text not in rows_of]
+        more = [row for text, row in own.items() if not is_missing(text) and text not in rows_of]
         sets += _sets(other.tokens, more)
         texts += [n + row for row in more]
     keys = np.array(texts, dtype=np.int64)

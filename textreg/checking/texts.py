@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from textreg.checking.documents import Documents
+from textreg.checking.documents import Documents, is_missing
 from textreg.checking.findings import (
     BrokenEncoding,
     CutTexts,
@@ -51,7 +51,7 @@ def text_findings(documents: Documents) -> Iterator[Finding]:
     """What is wrong with single texts."""
     wants, texts, n = documents.settings.wants, documents.texts, len(documents)
     if wants(EmptyTexts, ShortTexts):
-        empty = [row for row, text in enumerate(texts) if not text.strip()]
+        empty = [row for row, text in enumerate(texts) if is_missing(text)]
         none = set(empty)
         few = [row for row in np.flatnonzero(documents.words < 2).tolist() if row not in none]
         yield EmptyTexts(len(empty), n, documents.examples(empty))
