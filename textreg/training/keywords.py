@@ -51,6 +51,7 @@ class SettingsKeywords(TypedDict, total=False):
     reg_threshold: float
     groups: str | type[GroupBuilder] | GroupBuilder | Sequence[str | type[GroupBuilder] | GroupBuilder] | None
     groups_documents_weight: Literal["one", "sqrt"]
+    groups_fields_weight: Literal["one", "sqrt"]
     groups_file_weight: Literal["one", "sqrt"]
     groups_ngrams: Literal["all", "any", "none"]
     groups_paragraphs_weight: Literal["one", "sqrt"]
@@ -84,6 +85,7 @@ class SettingsKeywords(TypedDict, total=False):
     tokenizer_normalize: Literal["nfc", "nfkc", "none"]
     tokenizer_punctuation: bool
     tokenizer_sentences: Literal["punct", "lines", "paragraphs", "none"]
+    tokenizer_value_lowercase: bool
     tokenizer_words_lowercase: bool | None
     tokenizer_words_normalize: Literal["nfc", "nfkc", "none"] | None
     tokenizer_words_sentences: Literal["punct", "lines", "paragraphs", "none"] | None
