@@ -418,6 +418,28 @@ def test_what_no_model_keeps(cli: Cli, option: str) -> None:
     assert code == 1
     assert f"a.textreg holds the option '{option}' of its training" in err
     assert not Path("b").exists()
+    code, _, err = cli("show", "a.textreg", "--command")
+    assert code == 1
+    assert f"the model holds the option '{option}', which no training keeps" in err
+
+
+def test_files_of_the_training_that_are_gone(cli: Cli) -> None:
+    write("dev.csv")
+    train(cli, "a.csv", "--dev", "dev.csv", *FIXED)
+    Path("dev.csv").unlink()
+    code, _, err = cli("train", "a.csv", "--like", "a.textreg")
+    assert code == 2
+    assert "dev.csv: no such file." in err
+    assert "It is named by a.textreg: name others with --dev FILE." in err
+    write("new.csv")
+    train(cli, "a.csv", "--like", "a.textreg", "--dev", "new.csv")
+
+
+def test_a_file_may_name_the_model(cli: Cli) -> None:
+    train(cli, "a.csv", *FIXED)
+    Path("run.toml").write_text('like = "a.textreg"\nfiles = "a.csv"\noutput = "b"\nreg-l1 = 0.3')
+    assert train(cli, "--config", "run.toml").out.startswith("like a.textreg: ")
+    assert load_model("b").summary.reg.params == {"l1": 0.3}
 
 
 def test_documents_to_choose_on_that_are_not_known(cli: Cli) -> None:

@@ -139,7 +139,8 @@ def write(folder: Path, misdeed: Misdeed) -> None:
 def train(kind: str, as_json: bool = False) -> list[str]:
     """The arguments of a training with the part called odd."""
     words = ["--plugin", "odd.py", "train", "corpus.jsonl", "-o", "model.textreg"]
-    words += ["--tokenizer", "words", "--ngrams", "1", "--jobs", "2", *OPTIONS[kind].split()]
+    words += [] if kind == "tokenizer" else ["--tokenizer", "words"]
+    words += ["--ngrams", "1", "--jobs", "2", *OPTIONS[kind].split()]
     return [*words, "--json"] if as_json else words
 
 

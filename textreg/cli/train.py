@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -107,9 +108,11 @@ def command(
     started = time.monotonic()
     corpus = how.training(files, tell=talk) if like is None else _read_like(like, how, files, talk)
     if dev:
-        training = training.replace(dev=how.training(dev, tell=talk))
+        with _said_by(like, "dev"):
+            training = training.replace(dev=how.training(dev, tell=talk))
     if unlabeled:
-        training = training.replace(unlabeled=how.unlabeled(unlabeled, tell=talk))
+        with _said_by(like, "unlabeled"):
+            training = training.replace(unlabeled=how.unlabeled(unlabeled, tell=talk))
     seconds = round(time.monotonic() - started, 3)
 
     with progress_bar(quiet=out.quiet) as progress:
@@ -167,6 +170,18 @@ def _read_like(like: str, how: Reading, files: Sequence[str], tell: bool) -> Cor
         raise UsageError(
             f"{error} The columns are those of {like}: name others ({flags})."
         ) from None
+
+
+@contextmanager
+def _said_by(like: str | None, key: str) -> Iterator[None]:
+    """Say so where files that cannot be read are those of the training of a model."""
+    try:
+        yield
+    except UsageError as error:
+        if like is None or key not in given_by(click.get_current_context(), like):
+            raise
+        message = f"{error} It is named by {like}: name others with --{key} FILE."
+        raise UsageError(message) from None
 
 
 def _check_outputs(

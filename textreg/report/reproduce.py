@@ -15,7 +15,7 @@ from textreg.plugins import registry
 from textreg.plugins.callables import Unnamed
 from textreg.report.records import Fact
 from textreg.training.fields import FIELD_OPTIONS, fields_of
-from textreg.training.recipe import field_options, words_of
+from textreg.training.recipe import field_options, may_be_kept, words_of
 from textreg.training.search.tuning import Tuning
 from textreg.training.settings import PREFIXES, TrainingSettings, declared_settings
 
@@ -172,6 +172,8 @@ def train_command(model: Model, saved: str) -> list[str]:
             if origin.source == "callable":
                 what = f"with the tokenizer '{origin.name}', a callable of its program"
             raise ModelError(f"no command can make this model: it was trained in Python {what}.")
+    if wrong := [key for key in summary.options if not may_be_kept(key)]:
+        raise ModelError(f"the model holds the option '{wrong[0]}', which no training keeps.")
     source = summary.source or SourceSummary(("CORPUS",), (), (), {})
     # A name that begins with - would be an option.
     files = [f"./{path}" if path[:1] == "-" != path else path for path in source.files]
