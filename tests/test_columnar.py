@@ -156,7 +156,7 @@ TYPED = {
     "when": pa.array([1, 2, None, 10**18 + 1], pa.timestamp("ns", "UTC")),
     "day": pa.array([datetime.date(2024, 1, 2)] * 4),
     "price": pa.array([decimal.Decimal("1.10")] * 4, pa.decimal128(9, 2)),
-    "kind": pa.array(["a", "b", None, "a"], pa.dictionary(pa.int8(), pa.string())),
+    "kind": pa.array(["a", "b", None, "a"], pa.dictionary(pa.int32(), pa.string())),
     "tags": pa.array([["x"], [], None, ["y", "z"]]),
     "more": pa.array([{"a": 1}, None, {"a": 2}, {"a": 3}]),
     "raw": pa.array([b"\xff", None, b"", b"a"]),

@@ -90,9 +90,9 @@ def _from_stream(values: Any, name: str) -> Any:
 
 def _several(name: str, names: list[Any] | None, shape: tuple[int, ...]) -> UsageError:
     """The error for what has not one column."""
-    what = f"of the shape {shape}"
-    if names is not None:
+    if names is None:
+        what, hint = f"of the shape {shape}", "such as array[:, 0]"
+    else:
         what = f"a table with the columns {first_few(list(map(str, names)), 8)}"
-    return UsageError(
-        f"{name} must be one column, not {what}: choose one, such as frame['text'] or array[:, 0]."
-    )
+        hint = "such as frame['text']; fields=[...] takes documents of several"
+    return UsageError(f"{name} must be one column, not {what}: choose one, {hint}.")
