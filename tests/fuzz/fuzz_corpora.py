@@ -134,6 +134,8 @@ def case(rng: np.random.Generator, folder: Path) -> str:
     _streams(rng, made)
     if rng.random() < 0.15:
         _trains(rng, made, options)
+    if rng.random() < 0.15:
+        _checks(rng, made, options, most if labeled else None)
     _predicts(rng, made)
     return "read" if not whole.error else "some" if not most.error else "refused"
 
@@ -170,6 +172,31 @@ def _trains(rng: np.random.Generator, made: Made, options: dict[str, Any]) -> No
     code, out, _ = _run(words)
     assert code in (0, 1, 2), code
     assert not out
+
+
+def _checks(
+    rng: np.random.Generator, made: Made, options: dict[str, Any], read: Read | None
+) -> None:
+    """Every row is a document or an unreadable one, and its findings can be shown."""
+    page = made.path.parent / "check.html"
+    words = ["check", str(made.path), "--json", "--html", str(page), "--jobs", "1"]
+    words += ["--no-labels"] if read is None else []
+    words += ["--skip", "suspected-labels"] if rng.random() < 0.5 else []
+    for name, value in options.items():
+        if value and (read is not None or not name.startswith("label")):
+            words += [f"--{name.replace('_', '-')}", value]
+    code, out, _ = _run(words)
+    assert code in (0, 1, 2), code
+    assert page.exists() == (code == 0)
+    if code:
+        assert not out
+        return
+    result = json.loads(out)
+    found = {one["name"]: one for one in result["findings"]}
+    skipped = found.get("unreadable-rows", {"count": 0})["count"]
+    assert read is None or (result["documents"], skipped) == (len(read.texts), len(read.skipped))
+    assert made.rows is None or made.path.is_dir() or result["documents"] + skipped == made.rows
+    assert all(0 < one["count"] <= one["total"] for one in found.values())
 
 
 def _predicts(rng: np.random.Generator, made: Made) -> None:
@@ -231,7 +258,7 @@ def _read(read: Callable[[], Iterator[Corpus] | list[Corpus]]) -> Read:
                 skipped += [f"{row.where}: {row.reason}" for row in corpus.skipped]
                 texts += corpus.texts
                 json.dumps(texts).encode()
-                "".join(corpus.labels or ()).encode()
+                "".join(map(str, corpus.labels or ())).encode()
         except TextregError as error:
             message = str(error)
     assert message.endswith((".", "?")) or not message, message
