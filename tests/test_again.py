@@ -207,6 +207,23 @@ def test_a_file_names_plugins(cli: Cli) -> None:
     assert "squares (--reg)" in cli("train", "--config", "run.toml", "--help").out
 
 
+@pytest.mark.parametrize("option", ['resume = "journal"', 'like = "m"'])
+def test_a_changed_plugin_is_refused_before_it_runs(
+    cli: Cli, option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("squares.py").write_text(PLUGIN)
+    text = 'plugin = "squares.py"\nreg = "squares"\ntokenizer = "words"\n'
+    Path("run.toml").write_text(f'{text}resume = "journal"\n')
+    train(cli, "a.csv", "--config", "run.toml", "-o", "m")
+    forget_files(monkeypatch)
+    Path("squares.py").write_text(f"open('ran', 'w')\n{PLUGIN}")
+    Path("run.toml").write_text(f"{text if 'resume' in option else text.splitlines()[0]}\n{option}")
+    code, _, err = cli("train", "a.csv", "--config", "run.toml", "-o", "n")
+    assert code in (1, 2)
+    assert "which was not run" in err
+    assert not Path("ran").exists()
+
+
 # The command that made a model
 
 LINES = {

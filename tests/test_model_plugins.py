@@ -157,7 +157,7 @@ def test_blocked_it_is_not_imported(folder: Path, site: Site) -> None:
             1,
             "",
             "Error: model.textreg needs the tokenizer 'spaces' of acme-spaces 1.3.0: the tokenizer "
-            f"'spaces' is blocked by {why}. Allow it, or take another: chars, words.\n",
+            f"'spaces' is blocked by {why}. Allow it, or take another: chars, value, words.\n",
         )
         assert (shown[0], shown[2]) == (0, "")
     assert not ran(blocked)

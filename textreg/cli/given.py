@@ -47,7 +47,7 @@ def without(lower: Options, upper: Options) -> Options:
             lower.get(key, Given(usual, "")).value
         ):
             gone |= {one for one in lower if one.startswith(f"{key}_")}
-            if key == "reg":
+            if key == "reg" and lower:
                 gone |= _unused(upper[key].value, lower)
             gone |= {one for one in space if one.startswith(f"{key}_")}
     left = {key: it for key, it in lower.items() if key not in gone}
