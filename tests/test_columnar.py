@@ -8,6 +8,7 @@ import decimal
 import io
 import json
 import lzma
+import random
 import re
 import subprocess
 import sys
@@ -114,6 +115,27 @@ def test_damaged_files(tmp_path: Path, ending: str) -> None:
         if size == 9 or ending != "arrows":  # a stream may end after any batch
             with pytest.raises((DataError, UsageError), match=re.escape(str(path))):
                 list(stream_documents(path))
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_wrong_bytes(tmp_path: Path, ending: str) -> None:
+    """A file says its lengths, offsets and names itself: whatever they are, it is refused or read."""
+    columns = {"text": TEXTS, "label": LABELS, "more": [["x"], None, ["y", "z"], []]}
+    path = write(tmp_path / f"a.{ending}", pa.table(columns))
+    whole = path.read_bytes()
+    rng = random.Random(7)
+    refused = 0
+    for _ in range(150):
+        damaged = bytearray(whole)
+        for _ in range(rng.choice([1, 3, 20])):
+            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        path.write_bytes(damaged)
+        try:
+            for batch in stream_records(path, on_error="skip"):
+                assert len(batch.records) == len(batch.documents) + len(batch.documents.skipped)
+        except (DataError, UsageError):
+            refused += 1
+    assert 50 < refused < 150
 
 
 def test_pipes_and_packed_files(tmp_path: Path, model: Path) -> None:

@@ -204,14 +204,21 @@ def _predicts(rng: np.random.Generator, made: Made) -> None:
     skip = rng.random() < 0.8
     words = ["predict", str(MODEL), str(made.path), "--on-error", "skip" if skip else "stop"]
     words += ["--encoding", made.encoding] if made.encoding else []
-    form = rng.choice(["labels", "proba", "jsonl"])
-    words += {"labels": [], "proba": ["--proba"], "jsonl": ["--format", "jsonl"]}[form]
+    form = rng.choice(["labels", "proba", "jsonl", "csv"])
+    more = {"proba": ["--proba"], "jsonl": ["--format", "jsonl"], "csv": ["--format", "csv"]}
+    words += more.get(form, [])
     code, out, err = _run(words)
     lines = out.split("\n")[:-1]
     if form == "jsonl":
         rows = [json.loads(line) for line in lines]
         assert all(("reason" in row) == (row["predicted"] is None) for row in rows)
         unread = sum("reason" in row for row in rows)
+    elif form == "csv":
+        csv.field_size_limit(2**31 - 1)
+        header, *table = [*csv.reader(io.StringIO(out, newline=""))] or [[]]
+        assert {len(row) for row in table} <= {len(header)}
+        unread = sum(not row[header.index("predicted")] for row in table)
+        lines = ["" for _ in table]
     elif form == "proba":
         cells = [line.split("\t") for line in lines]
         assert len({len(row) for row in cells}) <= 1
@@ -282,19 +289,35 @@ def _jsonl(rng: np.random.Generator, folder: Path) -> Made:
     return _file(rng, folder, "a.jsonl", lines, _filled)
 
 
+def _array(rng: np.random.Generator, folder: Path) -> Made:
+    """One JSON array, on one line or many."""
+    records = [_record(rng) for _ in range(rng.integers(0, 30))]
+    odd = [3, None, [], "a", [[]]]
+    values = [record if rng.random() < 0.9 else odd[rng.integers(5)] for record in records]
+    ascii = bool(rng.integers(2))
+    indent = [None, 0, 2][rng.integers(3)]
+    text = json.dumps(values, ensure_ascii=ascii, indent=indent)
+    whole = bool(values) and isinstance(values[0], dict)
+    return _file(rng, folder, "a.json", [text], lambda _: len(values) if whole else None)
+
+
 def _json_line(rng: np.random.Generator) -> str:
     chance = rng.random()
     if chance < 0.1:
         return str(rng.choice(LINES))
     if chance < 0.15:
         return str(rng.choice(["", " ", "\t \r"]))
+    return json.dumps(_record(rng), ensure_ascii=bool(rng.integers(2)))
+
+
+def _record(rng: np.random.Generator) -> dict[str, Any]:
     record = {"text": _one(rng, TEXTS, NO_TEXTS), "label": _one(rng, LABELS, NO_LABELS)}
     for name, values in (("w", WEIGHTS), ("t", TIMES), ("g", LABELS)):
         if rng.random() < 0.5:
             record[name] = values[rng.integers(len(values))]
     if rng.random() < 0.05:
         del record[str(rng.choice(list(record)))]
-    return json.dumps(record, ensure_ascii=bool(rng.integers(2)))
+    return record
 
 
 def _table(rng: np.random.Generator, folder: Path) -> Made:
@@ -389,7 +412,7 @@ def _socket(path: Path) -> None:
         os.chdir(before)
 
 
-MAKERS = [_jsonl, _jsonl, _table, _table, _fasttext, _plain_text, _folder]
+MAKERS = [_jsonl, _jsonl, _array, _table, _table, _fasttext, _plain_text, _folder]
 
 
 def _file(

@@ -30,9 +30,10 @@ class Columnar(Format):
                         yield columns.row(number, record)
                     except UnusableRow as problem:
                         yield problem.at(number)
-        except (arrow.ArrowException, OSError) as error:
+        except (arrow.ArrowException, OSError, UnicodeDecodeError, MemoryError) as error:
+            # Where it is damaged, a file may ask for any amount of memory, and have any names.
             after = f" after record {number:,}" if number else ""
-            what = str(error).strip().split("\n")[0].rstrip(".")
+            what = str(error).strip().split("\n")[0].rstrip(".") or "out of memory"
             raise DataError(
                 f"{source.name}: the {self.title} data is damaged{after} ({what}). Copy or "
                 "download the file again."
