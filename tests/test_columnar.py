@@ -119,7 +119,7 @@ def test_damaged_files(tmp_path: Path, ending: str) -> None:
 
 @pytest.mark.parametrize("ending", WRITERS)
 def test_wrong_bytes(tmp_path: Path, ending: str) -> None:
-    """A file says its lengths, offsets and names itself: whatever they are, it is refused or read."""
+    """Whatever lengths, offsets and names a file states, it is refused or read."""
     columns = {"text": TEXTS, "label": LABELS, "more": [["x"], None, ["y", "z"], []]}
     path = write(tmp_path / f"a.{ending}", pa.table(columns))
     whole = path.read_bytes()
