@@ -1,5 +1,6 @@
 """Sphinx settings; `make docs` builds the pages, with warnings as errors."""
 
+import logging
 import re
 import sys
 from importlib.metadata import version as installed_version
@@ -7,6 +8,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import gallery  # beside this file
+
+# A style for code sets up logging of everything when it is imported.
+logging.getLogger("textreg").setLevel(logging.WARNING)
 
 project = "textreg"
 author = "The textreg developers"
