@@ -200,6 +200,20 @@ def test_fields_of_a_table(frame: Frame) -> None:
 
 
 @FRAMES
+@pytest.mark.parametrize("labels", [LABELS, [0, 1] * 10, [["x"], []] * 10])
+def test_evaluation(frame: Frame, labels: list[Any]) -> None:
+    table = frame(true=labels, predicted=labels[::-1])
+    names = ["x"] if isinstance(labels[0], list) else sorted(set(map(str, labels)))
+    measured = textreg.evaluate(table["true"], table["predicted"], names)
+    assert repr(measured) == repr(textreg.evaluate(labels, labels[::-1], names))
+    if names != ["x"]:
+        assert measured.accuracy == 0.0
+        table = frame(true=[*labels[:3], None], predicted=labels[:4])
+        with pytest.raises(DataError, match="document 4: no label"):
+            textreg.evaluate(table["true"], table["predicted"], names)
+
+
+@FRAMES
 def test_groups_and_times(frame: Frame) -> None:
     table = frame(by=[row // 4 for row in range(20)], when=list(range(20)))
     for column in ("by", "when"):

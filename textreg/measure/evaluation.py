@@ -13,6 +13,7 @@ import numpy as np
 from textreg.errors import DataError, DataWarning, UsageError, did_you_mean, first_few
 from textreg.measure.metrics import measure_numbers, wilson
 from textreg.measure.multilabel import MultilabelEvaluation, evaluate_lists
+from textreg.records.columns import as_column, is_missing, label_name
 
 if TYPE_CHECKING:
     from textreg.measure.selective import Selective
@@ -143,7 +144,7 @@ def evaluate(
 
     Parameters
     ----------
-    labels_true, labels_pred : sequences of str, or of lists of str
+    labels_true, labels_pred : sequences or columns of str, int or bool, or of lists of str
         One label for each document; or a list, tuple or set of any number for each.
     labels : sequence of str
         The labels of the model, in the order of ``proba``.
@@ -179,6 +180,10 @@ def evaluate(
     """
     from sklearn import metrics
 
+    labels_true, labels_pred = (
+        _names(labels_true, "labels_true"),
+        _names(labels_pred, "labels_pred"),
+    )
     if len(labels_pred) != len(labels_true):
         raise UsageError(
             f"{len(labels_true):,} true labels but {len(labels_pred):,} predictions: "
@@ -212,6 +217,11 @@ def evaluate(
         else float(metrics.log_loss(y[known], proba[known], labels=range(proba.shape[1]))),
         unknown=unknown,
     )
+
+
+def _names(labels: Any, name: str) -> list[Any]:
+    """The names of labels in a list or column; None for one that is missing."""
+    return [None if is_missing(it) else label_name(it) for it in as_column(labels, name)]
 
 
 def coded(

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from textreg.errors import UsageError, first_few
 
 _TO_LIST = ("to_pylist", "to_list", "tolist")
@@ -71,6 +73,14 @@ def is_missing(value: Any) -> bool:
 def first_missing(values: Sequence[Any]) -> int | None:
     """The index of the first missing value; None if there is none."""
     return next((row for row, value in enumerate(values) if is_missing(value)), None)
+
+
+def label_name(label: Any) -> Any:
+    """The name of a class: of a text, truth value or whole number; lists as such."""
+    if isinstance(label, np.ndarray):  # a list, in a column of pandas
+        return label.tolist()
+    named = isinstance(label, (str, bool, int, np.bool_, np.integer))
+    return str(label) if named else label
 
 
 def _from_stream(values: Any, name: str) -> Any:

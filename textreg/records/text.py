@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg.errors import DataError, RecordError, first_few
-from textreg.records.columns import as_column, first_missing
+from textreg.records.columns import as_column, first_missing, label_name
 from textreg.records.convert import as_array, check_weights
 from textreg.records.documents import Documents, is_tokenized, tokenized
 from textreg.records.ragged import offsets, take_rows
@@ -22,14 +22,6 @@ _LISTS = (list, tuple, set, frozenset)
 """What a list of labels may be."""
 
 _CORPUS_ARRAYS = {"sample_weight": np.float64, "source_of": np.int32, "line_of": np.int64}
-
-
-def _name(label: Any) -> Any:
-    """The name of a class: of a text, truth value or whole number; lists as such."""
-    if isinstance(label, np.ndarray):  # a list, in a column of pandas
-        return label.tolist()
-    named = isinstance(label, (str, bool, int, np.bool_, np.integer))
-    return str(label) if named else label
 
 
 @dataclass(frozen=True)
@@ -136,7 +128,7 @@ class Corpus:
                 f"{self.where(row)}: the label is missing ({labels[row]!r}). Give it one, or leave "
                 "the document out."
             )
-        named = list(map(_name, labels))
+        named = list(map(label_name, labels))
         return self._label_lists(named) if any(isinstance(it, _LISTS) for it in named) else named
 
     def _label_lists(self, labels: Sequence[Any]) -> list[tuple[str, ...]]:
@@ -148,7 +140,7 @@ class Corpus:
                     f"{self.where(at)}: the label is {given!r:.60}, and other documents have a "
                     f"list of labels: write a list here too, such as [{given!r:.60}]."
                 )
-            names = list(map(_name, given))
+            names = list(map(label_name, given))
             wrong = [one for one in names if not (isinstance(one, str) and one)]
             if wrong:
                 raise DataError(
