@@ -23,6 +23,8 @@ import textreg
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.limits import MAX_UNPACKED, zstd
 from textreg.reading.corpus import read_corpus, stream_documents, stream_records
+from textreg.reading.formats import columnar
+from textreg.records.fields import as_fields
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -136,6 +138,19 @@ def test_wrong_bytes(tmp_path: Path, ending: str) -> None:
         except (DataError, UsageError):
             refused += 1
     assert 50 < refused < 150
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_only_the_columns_that_are_needed(tmp_path: Path, ending: str, monkeypatch: Any) -> None:
+    columns = {"big": ["x" * 100_000] * 4, "text": TEXTS, "a.b": LABELS, "label": LABELS}
+    path = write(tmp_path / f"a.{ending}", pa.table(columns))
+    seen = []
+    monkeypatch.setattr(columnar, "check_unpacked", lambda size, *_: seen.append(size))
+    assert read_corpus(path).labels == LABELS
+    assert read_corpus(path, label_col="a.b").labels == LABELS
+    assert read_corpus(path, fields=as_fields(["text", "a.b"])).labels == LABELS
+    assert [record["big"] for record in next(stream_records(path)).records] == columns["big"]
+    assert seen[0] < 1000 < 400_000 < seen[1]
 
 
 def test_pipes_and_packed_files(tmp_path: Path, model: Path) -> None:

@@ -201,6 +201,13 @@ class TableColumns:
         usual = self._usual("label", names)
         self.others = [name for name in usual if name not in chosen.values()]
 
+    @property
+    def used(self) -> list[str]:
+        """The names of the columns that rows are made of; of all, where rows keep all fields."""
+        if self.keeps:
+            return self.names
+        return list(dict.fromkeys([*self.chosen.values(), *(name for _, name in self._columns)]))
+
     def described(self) -> dict[str, str]:
         """The name of every column chosen, with ``(guessed)`` after one that was guessed."""
         described = {

@@ -49,11 +49,13 @@ class Columnar(Format):
         schema = self.schema(reader)
         columns.find(schema.names, name)
         columns.types = dict(zip(columns.names, schema.types, strict=True))
+        # A nested column may be meant where a name has a dot.
+        some = None if columns.keeps or any("." in one for one in columns.used) else columns.used
         unpacked = 0
-        for batch in self.batches(reader):
+        for batch in self.batches(reader, some):
             unpacked += batch.nbytes
             check_unpacked(unpacked, size, lambda: name)
-            yield from records(batch, columns.names)
+            yield from records(batch, columns.names if some is None else batch.schema.names)
 
     @abstractmethod
     def reader(self, file: IO[bytes]) -> Any:
@@ -64,8 +66,8 @@ class Columnar(Format):
         """The names and types of the columns."""
 
     @abstractmethod
-    def batches(self, reader: Any) -> Iterator[Any]:
-        """The record batches of the file."""
+    def batches(self, reader: Any, some: list[str] | None) -> Iterator[Any]:
+        """The record batches of the file, or only some columns of them."""
 
 
 class Parquet(Columnar):
@@ -85,8 +87,8 @@ class Parquet(Columnar):
     def schema(self, reader: Any) -> Any:
         return reader.schema_arrow
 
-    def batches(self, reader: Any) -> Iterator[Any]:
-        yield from reader.iter_batches(batch_size=ROWS)
+    def batches(self, reader: Any, some: list[str] | None) -> Iterator[Any]:
+        yield from reader.iter_batches(batch_size=ROWS, columns=some)
 
 
 class Arrow(Columnar):
@@ -105,11 +107,9 @@ class Arrow(Columnar):
     def schema(self, reader: Any) -> Any:
         return reader.schema
 
-    def batches(self, reader: Any) -> Iterator[Any]:
+    def batches(self, reader: Any, some: list[str] | None) -> Iterator[Any]:
         for number in range(reader.num_record_batches):
-            batch = reader.get_batch(number)
-            batch.validate(full=True)  # offsets that lead elsewhere would end the process
-            yield batch
+            yield _checked(reader.get_batch(number), some)
 
 
 class ArrowStream(Arrow):
@@ -124,7 +124,13 @@ class ArrowStream(Arrow):
 
         return open_stream(file)
 
-    def batches(self, reader: Any) -> Iterator[Any]:
+    def batches(self, reader: Any, some: list[str] | None) -> Iterator[Any]:
         for batch in reader:
-            batch.validate(full=True)
-            yield batch
+            yield _checked(batch, some)
+
+
+def _checked(batch: Any, some: list[str] | None) -> Any:
+    """A batch, or some columns of it, whose offsets lead nowhere else, which ends the process."""
+    chosen = batch if some is None else batch.select(some)
+    chosen.validate(full=True)
+    return chosen
