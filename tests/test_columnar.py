@@ -127,7 +127,7 @@ def test_wrong_bytes(tmp_path: Path, ending: str) -> None:
     whole = path.read_bytes()
     rng = random.Random(7)
     refused = 0
-    for _ in range(150):
+    for _ in range(80):
         damaged = bytearray(whole)
         for _ in range(rng.choice([1, 3, 20])):
             damaged[rng.randrange(len(damaged))] = rng.randrange(256)
@@ -137,7 +137,7 @@ def test_wrong_bytes(tmp_path: Path, ending: str) -> None:
                 assert len(batch.records) == len(batch.documents) + len(batch.documents.skipped)
         except (DataError, UsageError):
             refused += 1
-    assert 50 < refused < 150
+    assert 20 < refused < 80
 
 
 @pytest.mark.parametrize("ending", WRITERS)
@@ -304,7 +304,7 @@ def packers() -> dict[str, Callable[[bytes], bytes]]:
     }
 
 
-LINES = b"".join(b'{"text": "superb %d", "label": "a"}\n' % row for row in range(20_000))
+LINES = b"".join(b'{"text": "superb %d", "label": "a"}\n' % row for row in range(5000))
 
 
 @pytest.mark.parametrize("ending", ["bz2", "xz", "zst"])
@@ -314,7 +314,7 @@ def test_compressed_files(tmp_path: Path, ending: str) -> None:
     half = len(LINES) // 2
     for data in (pack(LINES), pack(LINES[:half]) + pack(LINES[half:]) + b"\0" * 8):
         path.write_bytes(data)
-        assert len(read_corpus(path)) == 20_000
+        assert len(read_corpus(path)) == 5000
     packed = pack(LINES)
     for size in (12, len(packed) // 2, len(packed) - 3):
         path.write_bytes(packed[:size])
@@ -324,7 +324,7 @@ def test_compressed_files(tmp_path: Path, ending: str) -> None:
     path.write_bytes(packed[:middle] + b"\xff" * 40 + packed[middle + 40 :])
     with pytest.raises(DataError, match=r"a\.jsonl.*: the \w+ data is damaged\. Copy or"):
         read_corpus(path)
-    path.write_bytes(pack(b'{"text": "' + b"a" * 3_000_000 + b'", "label": "a"}'))
+    path.write_bytes(pack(b'{"text": "' + b"a" * 1_500_000 + b'", "label": "a"}'))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(MAX_UNPACKED, "1MB")
         with pytest.raises(DataError, match="unpacks to more than 1 MB"):
