@@ -49,8 +49,9 @@ the estimators and `compare`. In Python, `dev` and `unlabeled` take a corpus; `c
 TYPES = {bool: "on or off", int: "whole number", float: "number", str: "text"}
 
 FORMATS_HEAD = """A file is recognized by its first bytes, its ending, or its first line.
-Each may be compressed with gzip. A folder that holds a folder for each class, with a file for each
-document, is read as well. [Files](files.md) tells of rows that cannot be read, and of limits.
+Each may be compressed with gzip, bzip2, xz or zstd. A folder that holds a folder for each class,
+with a file for each document, is read as well. [Files](files.md) tells of rows that cannot be read,
+and of limits.
 
 | format | name | endings | contents |
 |---|---|---|---|"""

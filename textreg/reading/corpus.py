@@ -49,8 +49,8 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     paths : str, path, or sequence of them
         Files, glob patterns, folders, or ``-`` for standard input, read in that order. The format
         of a file is recognized by its ending or its content; see the page Parameters for all
-        formats. Files may be compressed with gzip. A folder holds a folder for each class, with a
-        file for each document.
+        formats. Files may be compressed with gzip, bzip2, xz or zstd. A folder holds a folder for
+        each class, with a file for each document.
     text_col, label_col : str, optional
         Names of columns, or numbers from 1 for CSV without a header. By default they are guessed
         from well-known names; ``Corpus.columns`` holds what was chosen.

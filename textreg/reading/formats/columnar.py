@@ -71,7 +71,7 @@ class Columnar(Format):
 
 
 class Parquet(Columnar):
-    """Parquet."""
+    """Columns with types, in groups of rows, as Apache Parquet writes them."""
 
     name = "parquet"
     title = "Parquet"
