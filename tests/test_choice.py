@@ -169,7 +169,7 @@ def test_the_final_model_keeps_to_max_nonzero(monkeypatch: pytest.MonkeyPatch) -
     """Also where it grows when it is fitted on all documents."""
     from textreg.training.search import selection
 
-    usual = selection._measured
+    usual = selection.measured_setting
 
     # All look small in the search, the largest the best.
     def small(*values: Any) -> MeasuredSetting:
@@ -179,7 +179,7 @@ def test_the_final_model_keeps_to_max_nonzero(monkeypatch: pytest.MonkeyPatch) -
             made.regularizer, metrics, min(made.nonzero, 2), made.starts, made.changes
         )
 
-    monkeypatch.setattr(selection, "_measured", small)
+    monkeypatch.setattr(selection, "measured_setting", small)
     most = textreg.train(TEXTS, LABELS, reg="lasso").n_features - 1
     model = textreg.train(TEXTS, LABELS, reg="lasso", max_nonzero=most, calibrate="temperature")
     assert 0 < model.n_features <= most

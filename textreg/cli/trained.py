@@ -140,10 +140,12 @@ def _search_lines(summary: TrainingSummary, seconds: Mapping[str, float]) -> Ite
     name = SPLIT_TITLES[split.kind] + (f", {split.parts} parts" if split.kind == "cv" else "")
     name += f", by {split.by}" if split.by else ""
     if len(summary.search) > 1:
+        few = ""
+        if summary.ruled_out:
+            few = f", {summary.ruled_out} of them ruled out by {summary.ruled_out_by} labels"
         yield (
-            f"search: {len(summary.search)} settings of {summary.reg.name} on "
-            f"{dev.documents:,} documents ({name}) by {metric} "
-            f"({seconds['search']:.1f} s)"
+            f"search: {len(summary.search) + summary.ruled_out} settings of {summary.reg.name} on "
+            f"{dev.documents:,} documents ({name}) by {metric}{few} ({seconds['search']:.1f} s)"
         )
     chosen = {key.replace("_", "-"): value for key, value in summary.chosen.items()}
     params = summary.reg.params

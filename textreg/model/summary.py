@@ -421,6 +421,9 @@ class TrainingSummary:
         Time limit of the training, in seconds.
     planned : int
         Number of settings that the search was to measure.
+    ruled_out, ruled_out_by : int, default 0
+        How many of them were fitted for a few of many labels only, which had ruled them out, and
+        how many labels these were.
     chosen : dict of str to Any
         What was chosen besides hyperparameters of the regularizer, by the names of the options.
     dev : DevMetrics or None
@@ -499,6 +502,8 @@ class TrainingSummary:
     unsmoothed: UnsmoothedSummary | None = None
     order: tuple[tuple[str, ...], ...] = ()
     order_groups: tuple[tuple[GroupStep, ...], ...] = ()
+    ruled_out: int = 0
+    ruled_out_by: int = 0
 
     def __post_init__(self) -> None:
         measured = (self.split, self.metric, self.select, self.dev)

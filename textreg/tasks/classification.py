@@ -501,6 +501,15 @@ class Multiclass(Classification):
     def n_rows(self) -> int:
         return len(self.labels)
 
+    def part(self, rows: Int64s, y: Targets) -> tuple[Multiclass, Bools, Targets]:
+        """The task of some weight vectors alone, ascending: with the documents that count for it,
+        which are those of its labels, and their targets.
+        """
+        count = np.isin(y, rows)
+        labels = tuple(self.labels[row] for row in rows.tolist())
+        task = replace(self, labels=labels, rare_label=None, unknown=None)
+        return task, count, np.searchsorted(rows, y[count])
+
     def as_scores(self, table: Floats) -> Floats:
         return np.ascontiguousarray(table)
 

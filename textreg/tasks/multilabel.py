@@ -147,6 +147,11 @@ class Multilabel(Multiclass):
                 y[row, [code_of.get(label, other) for label in labels]] = True
         return y[:, :k]
 
+    def part(self, rows: Int64s, y: Targets) -> tuple[Multilabel, Bools, Targets]:
+        labels = tuple(self.labels[row] for row in rows.tolist())
+        task = replace(self, labels=labels, rare_label=None)
+        return task, np.ones(len(y), dtype=bool), y[:, rows]
+
     def rows(self, y: Targets) -> Floats:
         return np.where(y.T, 1.0, -1.0)
 

@@ -84,6 +84,8 @@ def training_summary(
         select=None if best is None else _choice(settings, best),
         budget=settings.tuning.seconds,
         planned=result.planned,
+        ruled_out=result.ruled_out,
+        ruled_out_by=result.labels,
         chosen={} if best is None else dict(best.changes),
         dev=None if best is None else _dev_metrics(context, best),
         search=() if best is None else _search_points(settings, result.measured),

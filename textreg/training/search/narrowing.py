@@ -49,14 +49,16 @@ def narrowed(context: SearchContext) -> Plan:
     combined = list(combinations(context.space))
     lattices: dict[FeatureValues, Lattice] = {}
     measured: list[MeasuredSetting] = []
+    done: set[tuple[FeatureValues, Regularizer]] = set()
     whole = context.settings.tuning.search == "grid"
     for number, values in enumerate(combined, start=1):
         lattice = lattices[values] = Lattice(context.grid(values))
         whole = whole or len(combined) * len(lattice.grid) <= WHOLE
         places = range(len(lattice.grid)) if whole else lattice.coarse()
         remaining = (len(combined) - number) * len(places)
-        measured += yield lattice.batch(values, places, remaining)
-    done = {(context.values_of(one), one.regularizer) for one in measured}
+        batch = lattice.batch(values, places, remaining)
+        measured += yield batch
+        done |= {(values, one) for one in batch.settings}  # some may be ruled out, not measured
     while True:
         neighbors: dict[FeatureValues, set[int]] = {}
         for setting in context.promising(measured, CENTERS):
@@ -68,9 +70,9 @@ def narrowed(context: SearchContext) -> Plan:
         if not neighbors:
             return
         for values, around in neighbors.items():
-            new = yield lattices[values].batch(values, sorted(around), 0)
-            done |= {(values, one.regularizer) for one in new}
-            measured += new
+            batch = lattices[values].batch(values, sorted(around), 0)
+            measured += yield batch
+            done |= {(values, one) for one in batch.settings}
 
 
 class Lattice:

@@ -27,12 +27,16 @@ class SearchResult:
 
     measured: the settings. best: the chosen one, None if nothing was searched. planned: number of
     settings that were to be measured. stopped: "interrupted" or "budget" if some were left out.
+    ruled_out: how many of them were not measured on everything, because a few labels, ``labels`` of
+    them, had ruled them out.
     """
 
     measured: list[MeasuredSetting]
     best: MeasuredSetting | None
     planned: int
     stopped: str | None = None
+    ruled_out: int = 0
+    labels: int = 0
 
 
 def run_search(context: SearchContext, work: Work) -> SearchResult:
@@ -45,7 +49,7 @@ def run_search(context: SearchContext, work: Work) -> SearchResult:
         return SearchResult([], None, planned=0)
     run = work.run("search", 0)
     measured: list[MeasuredSetting] = []
-    planned = 0
+    planned = ruled_out = labels = saved = 0
     plan = sampled(context) if context.settings.tuning.search == "tpe" else narrowed(context)
     with run.stopper.listening():
         batch = next(plan)
@@ -53,8 +57,12 @@ def run_search(context: SearchContext, work: Work) -> SearchResult:
             planned += len(batch.settings)
             run.stopper.reserve = _final_fit_seconds(context, batch.values, work)
             fits = count_fits(context.prepared(batch.values).folds)
-            run.counter.total = (planned + batch.remaining) * fits
-            new = context.measure(batch.values, batch.settings, run)
+            run.counter.total = (planned + batch.remaining) * fits - saved
+            new, few = context.measure(batch.values, batch.settings, run)
+            if few and not run.stopped:
+                labels, fewer = few, len(batch.settings) - len(new)
+                ruled_out += fewer
+                saved += fewer * (fits - few * len(context.documents.splits))
             _log(new, len(measured), planned + batch.remaining, context.metric)
             measured += new
             if run.stopped:
@@ -75,8 +83,12 @@ def run_search(context: SearchContext, work: Work) -> SearchResult:
             f"that could be fitted within the budget of {seconds:g} s: allow more time "
             "(--budget), give the hyperparameters, or train on fewer documents or features."
         )
-    stopped = ("interrupted" if interrupted else "budget") if len(measured) < planned else None
-    return SearchResult(measured, context.best(measured), planned, stopped)
+    stopped = (
+        ("interrupted" if interrupted else "budget")
+        if len(measured) + ruled_out < planned
+        else None
+    )
+    return SearchResult(measured, context.best(measured), planned, stopped, ruled_out, labels)
 
 
 def _log(new: Sequence[MeasuredSetting], before: int, planned: int, metric: str) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 CHUNK = 3
 """Settings of a chain that are solved in one go."""
 
-_Results = dict[tuple[int, int | None], list[Trial]]
+Results = dict[tuple[int, int | None], list[Trial]]
 """By fold and row, the trials of one setting, one for every weight vector of that row."""
 
 
@@ -105,30 +105,46 @@ def measure_grid(
     measuring: Measuring = PLAIN,
 ) -> list[MeasuredSetting]:
     """The settings of a grid that were measured on all folds before ``run`` was stopped."""
-    rows = folds[0].rows
-    results: list[_Results] = [{} for _ in grid]
-    for wave in _waves(grid):
-        _solve_wave(wave, grid, folds, results, run, measuring.journal)
-        if run.stopped:
-            break
+    results: list[Results] = [{} for _ in grid]
+    solve_rows(folds[0].rows, grid, folds, results, run, measuring.journal)
     return [
-        _measured(regularizer, folds, tried, measuring)
+        measured_setting(regularizer, folds, tried, measuring)
         for regularizer, tried in zip(grid, results, strict=True)
-        if len(tried) == len(folds) * len(rows)  # else it was stopped before
+        if len(tried) == len(folds) * len(folds[0].rows)  # else it was stopped before
     ]
 
 
-def _solve_wave(
-    wave: Sequence[tuple[list[int], list[int]]],
+def solve_rows(
+    rows: Sequence[int | None],
     grid: Sequence[Regularizer],
     folds: Sequence[Fold],
-    results: list[_Results],
+    results: Sequence[Results],
     run: Run,
     journal: Journal | None,
 ) -> None:
-    """Add the trials of one chunk of every chain to ``results``."""
-    rows = folds[0].rows
-    cells = [(cut, at, row) for cut in wave for at in range(len(folds)) for row in rows]
+    """Add the trials of every setting, for some of the weight vectors, to ``results``.
+
+    Those of the last settings are missing where the run was stopped.
+    """
+    for wave in _waves(grid):
+        cells = [(cut, at, row) for cut in wave for at in range(len(folds)) for row in rows]
+        _solve_cells(cells, grid, folds, results, run, journal)
+        if run.stopped:
+            break
+
+
+def _solve_cells(
+    cells: Sequence[tuple[tuple[list[int], list[int]], int, int | None]],
+    grid: Sequence[Regularizer],
+    folds: Sequence[Fold],
+    results: Sequence[Results],
+    run: Run,
+    journal: Journal | None,
+) -> None:
+    """Add the trials of one chunk of every chain to ``results``.
+
+    cells: the settings before a chunk and its own, as places in the grid; its fold, and its row.
+    """
     chunks = []
     for (before, places), at, row in cells:
         starts = _starts(results[before[-1]][at, row]) if before else None
@@ -186,8 +202,8 @@ def _note(run: Run, trials: Sequence[Trial]) -> None:
     run.counter.advance()
 
 
-def _measured(
-    regularizer: Regularizer, folds: Sequence[Fold], results: _Results, measuring: Measuring
+def measured_setting(
+    regularizer: Regularizer, folds: Sequence[Fold], results: Results, measuring: Measuring
 ) -> MeasuredSetting:
     """A setting measured, from its trials on all folds."""
     task, rows = folds[0].task, folds[0].rows
