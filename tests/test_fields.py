@@ -65,7 +65,7 @@ def test_the_columns_are_those_of_scikit_learn_side_by_side() -> None:
         sparse_threshold=0.0,
     )
     expected = peer.fit_transform(pd.DataFrame(rows))
-    assert features.encoder.names[-2:] == ["brand: acme", "price"]
+    assert features.encoder.names[-2:] == ["brand:acme", "price"]
     np.testing.assert_allclose(features.X.toarray(), expected, rtol=1e-15, atol=1e-15)
     again = features.encoder.transform(texts[:2])
     np.testing.assert_array_equal(again.toarray(), features.X[:2].toarray())
@@ -80,8 +80,7 @@ def test_one_field_has_the_features_of_its_texts() -> None:
     )
     np.testing.assert_array_equal(one.X.toarray(), plain.X.toarray())
     for name, of_field in zip(plain.encoder.names, one.encoder.names, strict=True):
-        chars = name.startswith("chars: ")
-        assert of_field == (f"body {name}" if chars else f"body: {name}")
+        assert of_field == f"body:{name}"
     np.testing.assert_array_equal(one.tokens.ids, plain.tokens.ids)
     np.testing.assert_array_equal(one.tokens.sentence_ptr, plain.tokens.sentence_ptr)
 
@@ -96,10 +95,10 @@ def test_sentences_of_a_document_are_those_of_its_fields() -> None:
     ]
     assert tokens.document_ptr.tolist() == [0, 3, 4, 7, 9, 10, 13]
     assert words[:4] == [
-        ["subject: refund", "subject: please"],
-        ["body: it", "body: broke"],
-        ["body: i", "body: am", "body: sad"],
-        ["body: i", "body: cannot", "body: log", "body: in"],
+        ["subject:refund", "subject:please"],
+        ["body:it", "body:broke"],
+        ["body:i", "body:am", "body:sad"],
+        ["body:i", "body:cannot", "body:log", "body:in"],
     ]
     groups = calls.build_groups(registry.create("groups", "fields,sentences"), tokens)
     assert len(groups) == 4 + 13
@@ -181,6 +180,20 @@ def test_damaged_fields_of_a_model_file(tmp_path: Path, edit: Any, message: str)
         textreg.load(tmp_path / "model")
 
 
+@pytest.mark.parametrize("builder", ["windows", "sentences", "paragraphs", "documents"])
+def test_builders_know_words_from_ngrams(builder: str) -> None:
+    rows = [{"the subject": row["subject"], "body": row["body"]} for row in ROWS]
+    fields = as_fields(["the subject", "body"])
+    features = make_field_features(fields, WORDS, Vectorizer(), fielded(rows, fields))
+    words = [name for name in features.tokens.vocabulary if " " not in name]
+    assert {"the_subject:refund", "body:broke"} <= {*words}
+    assert "the_subject:refund the_subject:please" in features.tokens.vocabulary
+    assert "the_subject:refund please" in features.encoder.names
+    groups = calls.build_groups(registry.create("groups", builder), features.tokens)
+    assert groups.n_features == len(features.tokens.vocabulary)
+    assert len(groups.indices) > 0
+
+
 def test_groups_of_fields_price_them_as_a_whole() -> None:
     model = trained(
         reg=textreg.Group(group=0.8, l1=0.0, l2=0.0), groups="fields", tol=1e-6, prune=0.0
@@ -209,7 +222,7 @@ def test_selection_and_unlabeled_documents() -> None:
 def test_a_number_is_standardized_and_says_what_is_missing() -> None:
     model = trained()
     names = list(model.encoder.names)
-    assert names[-4:] == ["brand: missing", "brand: zeta two", "price", "price: missing"]
+    assert names[-4:] == ["brand:missing", "brand:zeta two", "price", "price:missing"]
     row = model.encoder.transform(model.encoder.documents([ROWS[1], ROWS[0]])).toarray()
     prices = [it["price"] for it in ROWS if it["price"] is not None]
     assert row[0, -2:].tolist() == [0.0, 1.0]

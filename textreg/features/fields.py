@@ -10,7 +10,7 @@ import numpy as np
 
 from textreg.errors import DataError
 from textreg.features.encoder import Encoder, field_texts
-from textreg.features.joined import AnyEncoder, JoinedEncoder
+from textreg.features.joined import AnyEncoder, JoinedEncoder, prefix_of
 from textreg.features.numbers import VALUES, NumberEncoder
 from textreg.features.vectorize import Features, Vectorizer
 from textreg.kinds import Tokenizer
@@ -117,6 +117,15 @@ def field_features(encoder: AnyEncoder) -> list[FieldFeatures]:
     return plans
 
 
+def _words_named(part: Encoder) -> list[str]:
+    """The names of a part's features for builders: in an n-gram every word is after its field."""
+    assert part.field is not None
+    prefix = f"{prefix_of(part.field.name)}:"
+    if part.ngrams == 1:
+        return [prefix + name for name in part.names]
+    return [prefix + name.replace(" ", f" {prefix}") for name in part.names]
+
+
 def _side_by_side(blocks: Sequence[Tokens], encoder: JoinedEncoder) -> Tokens:
     """Tokens of several fields as one: the sentences of a document are those of its fields."""
     n = blocks[0].n_documents
@@ -135,7 +144,7 @@ def _side_by_side(blocks: Sequence[Tokens], encoder: JoinedEncoder) -> Tokens:
         ids=np.concatenate(ids),
         sentence_ptr=np.concatenate([*sentence_ptr, [words]]),
         document_ptr=np.concatenate([*document_ptr, [sentences]]),
-        vocabulary=encoder.names[:features],
+        vocabulary=[name for part in encoder.parts[: len(blocks)] for name in _words_named(part)],
         # Only where every tokenizer finds them.
         paragraph_ptr=np.concatenate([*paragraph_ptr, [sentences]])
         if len(paragraph_ptr) == len(blocks)

@@ -30,7 +30,7 @@ class JoinedEncoder:
     The columns are those of the parts side by side, weighted and scaled each for itself, as of a
     FeatureUnion of vectorizers in scikit-learn. Names of the first part are as they are; all others
     follow the name of their tokenizer: ``chars: th``. Where documents have several fields, all
-    names follow that of their field: ``subject: refund``, ``subject chars: re``.
+    names follow that of their field: ``subject:refund``, ``subject:chars: re``.
 
     Parameters
     ----------
@@ -75,25 +75,16 @@ class JoinedEncoder:
     @cached_property
     def names(self) -> Sequence[str]:
         """Names of the columns."""
-        return [
-            prefix + (f": {name}" if prefix and name else name)
-            for part, prefix in zip(self.parts, self.prefixes, strict=True)
-            for name in part.names
-        ]
-
-    @property
-    def prefixes(self) -> list[str]:
-        """What names of every part begin with; empty for the first part of plain texts."""
-        if not self.fields:
-            return ["", *(part.label for part in self.parts[1:])]
         seen: set[str] = set()
-        prefixes = []
-        for part in self.parts:
-            assert part.field is not None
-            name = part.field.name
-            prefixes.append(f"{name} {part.label}" if name in seen else name)
-            seen.add(name)
-        return prefixes
+        names: list[str] = []
+        for number, part in enumerate(self.parts):
+            field = "" if part.field is None else part.field.name
+            more = field in seen if field else number > 0
+            seen.add(field)
+            own = [f"{part.label}: {name}" for name in part.names] if more else part.names
+            prefix = prefix_of(field)
+            names += [f"{prefix}:{name}" if name else prefix for name in own] if field else own
+        return names
 
     @property
     def field_of(self) -> Int32s:
@@ -125,6 +116,14 @@ class JoinedEncoder:
 
 
 AnyEncoder = Encoder | JoinedEncoder
+
+
+def prefix_of(field: str) -> str:
+    """What names of the features of a field begin with: its name, without blanks.
+
+    A blank in the name of a feature stands between the words of an n-gram.
+    """
+    return "_".join(field.split())
 
 
 def side_by_side(blocks: Sequence[CsrArrays], starts: Int64s) -> CsrArrays:
