@@ -92,7 +92,7 @@ def test_so_are_fields(reg: Any) -> None:
     parts = make_pipeline(TextVectorizer(**options), LinearClassifier(reg, groups=groups))
     parts.fit(frame, SIDES)
     assert parts.decision_function(frame).tobytes() == whole.decision_function(frame).tobytes()
-    assert {"title: good film", "stars"} <= set(parts[0].get_feature_names_out())
+    assert {"title:good film", "stars"} <= set(parts[0].get_feature_names_out())
 
 
 # Which matrix knows its sentences
