@@ -261,7 +261,8 @@ def test_tables_and_lists_are_read_alike(tmp_path: Path) -> None:
         corpus = read_corpus(tmp_path / name, fields=as_fields(KINDS))
         assert list(corpus.texts) == expected
         assert corpus.labels == LABELS
-        assert corpus.columns["fields"] == "subject + body + brand (category) + price (number)"
+        told = "subject + body + brand (category, 1 missing) + price (number, 1 missing)"
+        assert corpus.columns["fields"] == told
 
 
 @pytest.mark.parametrize(
@@ -345,7 +346,8 @@ def test_from_the_command_line(cli: Cli, tmp_path: Path) -> None:
     options += ["--tokenizer", "words", "--reg", "ridge", "--reg-l2", "0.1", "-o", str(model)]
     code, out, err = cli("train", table, *options)
     assert (code, err) == (0, "")
-    assert "fields = subject + body + brand (category) + price (number)" in out
+    told = "brand (category, 1 missing) + price (number, 1 missing)"
+    assert f"fields = subject + body + {told}" in out
     assert cli("predict", model, table)[1].split() == ["refund", "login", "login", "refund"]
     assert json.loads(cli("show", model, "--json")[1])["fields"] == KINDS
     explained = cli("explain", model, table)[1]

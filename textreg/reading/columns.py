@@ -26,7 +26,7 @@ from textreg.reading.cells import (
     not_text,
 )
 from textreg.reading.faults import UnusableRow
-from textreg.records.fields import Field, FieldedText, NotAValueError, value_of
+from textreg.records.fields import MISSING, Field, FieldedText, NotAValueError, value_of
 
 # In order of preference: of a title and a body, the body is the text.
 USUAL_NAMES = {
@@ -140,6 +140,7 @@ class TableColumns:
         self.wanted: dict[str, str | None] = (wanted or ColumnNames())._asdict()
         self.fields = fields
         self._columns: list[tuple[Field, str]] = []  # of the fields
+        self._absent = dict.fromkeys((field.name for field in fields), 0)
         self.labeled = labeled
         self.label_sep = label_sep
         self.multilabel = multilabel or label_sep is not None
@@ -216,10 +217,15 @@ class TableColumns:
         }
         if self._columns:
             described["fields"] = " + ".join(
-                name if field.kind == "text" else f"{name} ({field.kind})"
+                name if field.kind == "text" else f"{name} ({self._told(field)})"
                 for field, name in self._columns
             )
         return described
+
+    def _told(self, field: Field) -> str:
+        """The kind of a field, and in how many rows so far it is missing."""
+        missing = self._absent[field.name]
+        return f"{field.kind}, {missing:,} missing" if missing else field.kind
 
     def _guess(self, role: str) -> str:
         """``guessed``, and which columns may hold labels as well."""
@@ -298,6 +304,8 @@ class TableColumns:
                     f"'{name}' is {as_json(record.get(name))}, {error}.",
                     reason=f"'{name}' is {error}",
                 ) from None
+            if field.kind != "text" and values[field.name] == MISSING:
+                self._absent[field.name] += 1
         return FieldedText.of(values)
 
     def _labels(self, name: str, value: Any) -> str | tuple[str, ...]:
