@@ -91,8 +91,9 @@ def test_too_many_lsi_topics_are_told() -> None:
 @pytest.mark.parametrize("name", ["lda", "lsi"])
 def test_training_finds_the_builder_by_name(name: str) -> None:
     labels = ["sea", "kitchen"] * 20
+    group = textreg.Group(group=0.01, l1=0.01, l2=0.01)
     model = textreg.train(
-        texts(), labels, reg="group", groups=name, groups_topics=3, groups_max_df=0.5
+        texts(), labels, reg=group, groups=name, groups_topics=3, groups_max_df=0.5
     )
     assert model.summary.groups.name == name
     assert model.predict(["a ship in the harbor", "butter and sugar"]) == ["sea", "kitchen"]
