@@ -12,6 +12,7 @@ from conftest import Cli
 import textreg
 from textreg.tasks.classification import OneVsRest
 from textreg.tasks.multilabel import Multilabel
+from textreg.training.running import ALONE, Run
 from textreg.training.search import racing
 from textreg.training.search.racing import LABELS, few_labels, measure_race
 from textreg.training.search.selection import MeasuredSetting, measure_grid
@@ -54,19 +55,15 @@ def ranked(measured: Any, number: int) -> list[int]:
 GRID = [textreg.Elastic(l2=10.0**-a, l1=10.0**-b) for a in range(3) for b in range(3)]
 
 
-class _Run:
-    """Counts the fits of a search."""
-
-    def __new__(cls) -> Any:
-        from textreg.training.running import ALONE
-
-        return ALONE.run("search", len(GRID) * 26)
+def alone() -> Run:
+    """A search in this thread."""
+    return ALONE.run("search", len(GRID) * 26)
 
 
 def test_what_is_kept_is_measured_as_ever() -> None:
     one = fold(tol=1e-7)
-    race = measure_race(GRID, [one], _Run(), ranked)
-    everything = {it.regularizer: it for it in measure_grid(GRID, [one], _Run())}
+    race = measure_race(GRID, [one], alone(), ranked)
+    everything = {it.regularizer: it for it in measure_grid(GRID, [one], alone())}
     assert len(race.measured) == racing.KEPT
     assert race.labels >= LABELS
     for kept in race.measured:
@@ -89,7 +86,7 @@ def test_fewer_fits_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
         return solve(chunk, *rest)
 
     monkeypatch.setattr("textreg.training.search.selection.solve_chunk", counted)
-    race = measure_race(GRID, [fold()], _Run(), ranked)
+    race = measure_race(GRID, [fold()], alone(), ranked)
     assert len(fits) == len(GRID) * race.labels + racing.KEPT * (26 - race.labels)
 
 
@@ -106,7 +103,7 @@ def test_few_labels_are_of_all_frequencies() -> None:
 @pytest.mark.parametrize("few", [1, 3])
 def test_too_few_documents_rule_nothing_out(few: int) -> None:
     assert few_labels([fold(few)]) is None
-    race = measure_race(GRID, [fold(few)], _Run(), ranked)
+    race = measure_race(GRID, [fold(few)], alone(), ranked)
     assert (len(race.measured), race.labels) == (len(GRID), 0)
 
 
@@ -163,6 +160,6 @@ def test_measured_setting_of_a_part_has_no_start() -> None:
         seen.extend(measured)
         return ranked(measured, number)
 
-    measure_race(GRID, [one], _Run(), best)
+    measure_race(GRID, [one], alone(), best)
     assert {it.regularizer for it in seen} == set(GRID)
     assert all(it.starts == () for it in seen)

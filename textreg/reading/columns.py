@@ -349,15 +349,13 @@ class TableColumns:
         return [plain[name] for name in USUAL_NAMES[role] if name in plain]
 
     def _missing(self, role: str, names: Sequence[str], where: str) -> TextregError:
-        listed = ", ".join(map(shortened, names[:20]))
         wanted = self.wanted[role]
         if wanted is not None:
-            hint = did_you_mean(wanted, names)
-            return UsageError(f"{where}: no column '{wanted}'.{hint} There are: {listed}.")
+            return _no_column(wanted, names, where)
         usual = ", ".join(USUAL_NAMES[role][:4])
         return DataError(
-            f"{where}: no column has a usual name of a {role} ({usual} ...). There are: {listed}. "
-            f"Say which one it is with --{role}-col."
+            f"{where}: no column has a usual name of a {role} ({usual} ...). There are: "
+            f"{_listed(names)}. Say which one it is with --{role}-col."
         )
 
 
@@ -389,12 +387,21 @@ def _column(field: Field, names: Sequence[str], where: str) -> str:
     """The column of a field; UsageError if there is none, DataError if there are two."""
     name = _named(field.name, names)
     if name is None:
-        listed = ", ".join(map(shortened, names[:20]))
-        hint = did_you_mean(field.name, names)
-        raise UsageError(f"{where}: no column '{field.name}'.{hint} There are: {listed}.")
+        raise _no_column(field.name, names, where)
     if names.count(name) > 1:
         raise DataError(f"{where}: two columns are called '{name}'. Rename one of them.")
     return name
+
+
+def _no_column(wanted: str, names: Sequence[str], where: str) -> UsageError:
+    """The error for a column that was asked for and is not there."""
+    hint = did_you_mean(wanted, names)
+    return UsageError(f"{where}: no column '{wanted}'.{hint} There are: {_listed(names)}.")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first names of columns, for a message."""
+    return ", ".join(map(shortened, names[:20]))
 
 
 def _plain(name: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from textreg.errors import DataError, UsageError, did_you_mean
-from textreg.records.columns import as_column, column_names
+from textreg.records.columns import as_column, column_names, is_missing
 
 KINDS = ("text", "number", "category")
 """What a field can hold."""
@@ -146,7 +146,7 @@ def value_of(one: Field, given: Any) -> str:
 
     A text that is missing is empty.
     """
-    absent = given is None or (isinstance(given, float) and math.isnan(given)) or _is_na(given)
+    absent = is_missing(given)
     if one.kind == "text":
         if absent:
             return ""
@@ -164,11 +164,6 @@ def value_of(one: Field, given: Any) -> str:
     if not isinstance(given, (str, int, float)):
         raise NotAValueError("neither a text nor a number, as categories are")
     return " ".join(str(given).split())
-
-
-def _is_na(given: Any) -> bool:
-    """Whether it is the missing value of a package of data frames."""
-    return type(given).__name__ in ("NAType", "NaTType")
 
 
 def _number(given: Any) -> float:

@@ -9,7 +9,8 @@ from textreg.errors import first_few
 from textreg.plotting.number_format import signed
 from textreg.report.records import Fact
 from textreg.report.reproduce import changed
-from textreg.training.fields import written_fields
+from textreg.training.fields import fields_of
+from textreg.training.recipe import changed_options
 
 if TYPE_CHECKING:
     from textreg.features.joined import AnyEncoder
@@ -123,8 +124,8 @@ def _feature_facts(encoder: AnyEncoder) -> list[Fact]:
     """How documents become features; of several fields, each of them."""
     if encoder.fields:
         return [
-            Fact(f"field {name}", str(own.pop("kind", "")) or _named("text", own))
-            for name, own in written_fields(encoder).items()
+            Fact(f"field {field.name}", _named(field.kind, changed_options(field)))
+            for field in fields_of(encoder)
         ]
     tokenizer, vectorizer = encoder.tokenizer, encoder.vectorizer
     named = {key: it for key, it in vectorizer.changed().items() if key not in IN_TITLE}

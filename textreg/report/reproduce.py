@@ -15,7 +15,7 @@ from textreg.plugins import registry
 from textreg.plugins.callables import Unnamed
 from textreg.report.records import Fact
 from textreg.training.fields import FIELD_OPTIONS, fields_of
-from textreg.training.recipe import field_options, may_be_kept, words_of
+from textreg.training.recipe import field_options, may_be_kept, named_options, words_of
 from textreg.training.search.tuning import Tuning
 from textreg.training.settings import PREFIXES, TrainingSettings, declared_settings
 
@@ -152,9 +152,7 @@ def _feature_options(encoder: AnyEncoder) -> dict[str, Any]:
     """How documents become features, as options."""
     if encoder.fields:
         return field_options(fields_of(encoder))
-    tokenizer = encoder.tokenizer
-    own = {f"tokenizer_{key}": value for key, value in tokenizer.changed().items()}
-    return {"tokenizer": tokenizer.name, **own, **encoder.vectorizer.changed()}
+    return named_options("tokenizer", encoder.tokenizer) | encoder.vectorizer.changed()
 
 
 def train_command(model: Model, saved: str) -> list[str]:

@@ -51,21 +51,6 @@ def fields_of(encoder: AnyEncoder) -> tuple[Field, ...]:
     )
 
 
-def written_fields(encoder: AnyEncoder) -> dict[str, dict[str, Any]]:
-    """The fields of a model in words: for each name its kind, or what is not as by default."""
-    written: dict[str, dict[str, Any]] = {}
-    for plan in field_features(encoder):
-        if plan.field.kind != "text":
-            written[plan.field.name] = {"kind": plan.field.kind}
-            continue
-        written[plan.field.name] = {
-            "tokenizer": plan.tokenizer.name,
-            **{f"tokenizer_{key}": value for key, value in plan.tokenizer.changed().items()},
-            **plan.vectorizer.changed(),
-        }
-    return written
-
-
 def _plan(
     field: Field, tokenizer: Tokenizer, vectorizer: Vectorizer
 ) -> tuple[FieldFeatures, AutoTokenizer | None]:

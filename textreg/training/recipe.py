@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from textreg.features.vectorize import Vectorizer
-from textreg.kinds import Tokenizer
+from textreg.kinds import Plugin, Tokenizer
 from textreg.params import Parametrized
 from textreg.plugins import registry
 from textreg.plugins.callables import Unnamed
@@ -58,18 +58,17 @@ def field_options(fields: Sequence[Field]) -> dict[str, list[str]]:
     options: dict[str, list[str]] = {}
     for field in fields:
         options.setdefault(f"{field.kind}_col", []).append(field.name)
-        for key, value in _as_options(field).items():
+        for key, value in changed_options(field).items():
             options.setdefault("field", []).append(f"{field.name}:{key}={as_text(value)}")
     return {key: options[key] for key in FIELD_OPTIONS if key in options}
 
 
-def _as_options(field: Field) -> dict[str, Any]:
+def changed_options(field: Field) -> dict[str, Any]:
     """The settings of a field that are not its defaults, its tokenizer by its name."""
     options = dict(field.options)
     tokenizer = options.get("tokenizer")
     if isinstance(tokenizer, Tokenizer):
-        options["tokenizer"] = tokenizer.label()
-        options |= {f"tokenizer_{key}": value for key, value in tokenizer.changed().items()}
+        options |= named_options("tokenizer", tokenizer)
     usual = Vectorizer.declared()
     return {
         key: value
@@ -91,12 +90,19 @@ def _part_options(settings: TrainingSettings, key: str) -> dict[str, Any]:
     part = getattr(settings, key)
     if part is None or any(isinstance(one, Unnamed) for one in parts_of(part)):
         return {}
-    if isinstance(part, AutoTokenizer):
-        name, part = AUTO_TOKENIZER, part.beside
-    else:
-        name = part.label()
-    options = {} if _is_default(settings, key, name, part) else {key: name}
-    return options | {f"{key}_{param}": value for param, value in part.changed().items()}
+    auto = isinstance(part, AutoTokenizer)
+    options = named_options(key, part.beside if auto else part)
+    if auto:
+        options[key] = AUTO_TOKENIZER
+    if _is_default(settings, key, options[key], part):
+        del options[key]
+    return options
+
+
+def named_options(key: str, part: Plugin) -> dict[str, Any]:
+    """The options that give a part: its name, and the parameters that are not its defaults."""
+    own = {f"{key}_{param}": value for param, value in part.changed().items()}
+    return {key: part.label(), **own}
 
 
 def _is_default(settings: TrainingSettings, key: str, name: str, part: Parametrized) -> bool:
