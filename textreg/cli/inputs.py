@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from textreg.cli.field_options import of_fields, with_fields
 from textreg.cli.shared import F, gathered
 from textreg.errors import DataError, UsageError
 from textreg.reading.columns import ColumnNames
@@ -263,66 +263,9 @@ def reading(
         command.__doc__ = (command.__doc__ or "").replace("{formats}", titles())
         if not fields:
             return gathered(Reading, "how", *options)(command)
-        read = gathered(Reading, "how", *options)(_of_fields(command))
-        return gathered(_FieldOptions, "columns", *_FIELD_OPTIONS)(read)
+        return with_fields(gathered(Reading, "how", *options)(of_fields(command)))
 
     return decorate
-
-
-class _FieldOptions(NamedTuple):
-    """The columns that a document consists of, where these are several."""
-
-    text_col: tuple[str, ...]
-    category_col: tuple[str, ...]
-    number_col: tuple[str, ...]
-    field: tuple[str, ...]
-
-    def of(self, how: Reading) -> Reading:
-        """How to read the documents."""
-        from textreg.training.fields import parse_fields
-
-        fields = parse_fields(*self)
-        text_col = self.text_col[0] if self.text_col and not fields else None
-        return how._replace(text_col=text_col, fields=fields)
-
-
-_FIELD_OPTIONS = [
-    click.option(
-        "--text-col",
-        metavar="NAME",
-        multiple=True,
-        help="Column of the texts. May be repeated: each is then a field with features of its own."
-        "  [default: guessed]",
-    ),
-    click.option(
-        "--category-col",
-        metavar="NAME",
-        multiple=True,
-        help="Column of categories, each a feature. May be repeated.",
-    ),
-    click.option(
-        "--number-col",
-        metavar="NAME",
-        multiple=True,
-        help="Column of numbers, a feature. May be repeated.",
-    ),
-    click.option(
-        "--field",
-        metavar="COLUMN:SETTING=VALUE",
-        multiple=True,
-        help="Setting of one column of texts, such as subject:tokenizer=chars. May be repeated.",
-    ),
-]
-
-
-def _of_fields(command: F) -> F:
-    """A command that takes ``how`` alone, given the columns of fields as well."""
-
-    @functools.wraps(command)
-    def called(*args: Any, how: Reading, columns: _FieldOptions, **given: Any) -> Any:
-        return command(*args, how=columns.of(how), **given)
-
-    return cast(F, called)
 
 
 def _read(files: Sequence[str], tell: bool, **how: Any) -> Corpus:
