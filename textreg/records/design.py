@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textreg._core.arrays import Floats, Int32s, Int64s
+from textreg._core.blocks import block_dots
 from textreg._core.columns import column_dots, column_sums
 from textreg.errors import RecordError
 from textreg.records.cache import Cache, derived
@@ -22,11 +23,12 @@ DENSE = 0.25
 """Share of nonzero weights above which a product reads the matrix by rows, which is faster then."""
 
 
-class ColumnArrays(NamedTuple):
-    """A matrix by columns, as compiled kernels take it: column j is ``indptr[j]:indptr[j + 1]``.
+class CompressedArrays(NamedTuple):
+    """A matrix by columns or by rows, as compiled kernels take it: ``indptr[j]:indptr[j + 1]`` are
+    the entries of column or row j.
 
-    indptr: int64 (p + 1,). indices: int32, the row of every entry. data: float64. All of them are
-    contiguous and read-only.
+    indptr: int64, one more than there are columns. indices: int32, the row of every entry; or the
+    other way round. data: float64. All of them are contiguous and read-only.
     """
 
     indptr: Int64s
@@ -57,8 +59,8 @@ class Design:
         (n, p).
     X_csc : csc_array
         The matrix by columns.
-    columns : ColumnArrays
-        Its arrays, as compiled kernels take them.
+    columns, rows : CompressedArrays
+        The arrays of the matrix by columns and by rows, as compiled kernels take them.
     squares : ndarray
         The squared values of ``columns``.
     cache : Cache
@@ -102,14 +104,14 @@ class Design:
         return self.X.tocsc()
 
     @derived
-    def columns(self) -> ColumnArrays:
+    def columns(self) -> CompressedArrays:
         """The arrays of the matrix by columns."""
-        X = self.X_csc
-        return ColumnArrays(
-            _read_only(X.indptr, np.int64),
-            _read_only(X.indices, np.int32),
-            _read_only(X.data, np.float64),
-        )
+        return _arrays(self.X_csc)
+
+    @derived
+    def rows(self) -> CompressedArrays:
+        """The arrays of the matrix by rows."""
+        return _arrays(self.X)
 
     @derived
     def squares(self) -> Floats:
@@ -140,11 +142,8 @@ class Design:
         """
         self._check(w, self.shape[1] if features is None else len(features), features)
         if w.ndim == 2:
-            X = self.X if features is None else self.X_csc[:, features]
-            scores: Floats = X @ w
-            if intercept:
-                scores += intercept
-            return scores
+            arrays = self.rows if features is None else _arrays(self.X_csc[:, features].tocsr())
+            return _dots(arrays, w) + intercept if intercept else _dots(arrays, w)
         if features is None:
             features = np.flatnonzero(w).astype(np.int32)
             if len(features) > DENSE * len(w) and not intercept:
@@ -172,9 +171,8 @@ class Design:
         """
         self._check(r, self.shape[0], features)
         if r.ndim == 2:
-            X = self.X_csc if features is None else self.X_csc[:, features]
-            products: Floats = X.T @ r
-            return products
+            arrays = self.columns if features is None else _arrays(self.X_csc[:, features])
+            return _dots(arrays, r)
         features = self.features if features is None else features
         products = np.empty(len(features))
         column_dots(*self.columns, np.ascontiguousarray(r), features, products)
@@ -199,6 +197,21 @@ class Design:
                 raise RecordError(
                     f"features from {low} to {high} of a matrix with {self.shape[1]} features."
                 )
+
+
+def _arrays(X: csr_array | csc_array) -> CompressedArrays:
+    return CompressedArrays(
+        _read_only(X.indptr, np.int64),
+        _read_only(X.indices, np.int32),
+        _read_only(X.data, np.float64),
+    )
+
+
+def _dots(arrays: CompressedArrays, V: Floats) -> Floats:
+    """The products of all rows, or columns, with several vectors, the columns of V."""
+    out = np.empty((len(arrays.indptr) - 1, V.shape[1]))
+    block_dots(*arrays, np.ascontiguousarray(V), out)
+    return out
 
 
 def _read_only(array: NDArray[Any], dtype: type) -> NDArray[Any]:

@@ -1,0 +1,38 @@
+"""NumPy twins of ``textreg._core.blocks``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from textreg._core.arrays import Floats, Int32s, Int64s
+
+
+def block_dots(
+    indptr: Int64s,
+    indices: Int32s,
+    data: Floats | NDArray[np.float32],
+    V: Floats,
+    out: Floats,
+) -> None:
+    """Twin of :func:`textreg._core.blocks.block_dots`."""
+    for k in range(len(out)):
+        here = slice(indptr[k], indptr[k + 1])
+        out[k] = data[here].astype(np.float64) @ V[indices[here]]
+
+
+def block_sums(
+    indptr: Int64s,
+    indices: Int32s,
+    data: Floats | NDArray[np.float32],
+    V: Floats,
+    out: Floats,
+) -> None:
+    """Twin of :func:`textreg._core.blocks.block_sums`."""
+    for k, row in enumerate(V):
+        here = slice(indptr[k], indptr[k + 1])
+        np.add.at(out, indices[here], np.outer(data[here].astype(np.float64), row))
