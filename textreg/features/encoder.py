@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from textreg._core import text_grams
 from textreg.errors import DataError, UsageError
 from textreg.features import markup
 from textreg.features.ngrams import NGrams, insert_ngrams
@@ -195,7 +196,12 @@ class Encoder:
 
         ``words`` are all words of the same documents except stop words, known or not.
         """
-        self.weighting.weigh(rows, self.idf, words, self.ngrams)
+        norms = None
+        if self.weighting.norm == "ngrams":
+            norms = text_grams.gram_norms(
+                words.ids, words.sentence_ptr, words.document_ptr, self.ngrams
+            )
+        self.weighting.weigh(rows, self.idf, norms)
 
     @cached_property
     def column_of(self) -> Int32s:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,3 +47,24 @@ def sentence_sets(ids: Int32s, ptr: Int64s, n_features: int) -> tuple[Int64s, In
     """Twin of :func:`textreg._core.text_counts.sentence_sets`."""
     indptr, indices, _ = count(ids, ptr, n_features)
     return indptr, indices
+
+
+def row_norms(counts: Floats, ptr: Int64s) -> Floats:
+    """Twin of :func:`textreg._core.text_counts.row_norms`."""
+    norms = np.zeros(len(ptr) - 1)
+    for d in range(len(norms)):
+        found, many = np.unique(counts[ptr[d] : ptr[d + 1]], return_counts=True)
+        frequencies = zip(found.tolist(), many.tolist(), strict=True)
+        norms[d] = math.sqrt(sum(n * (1 + math.log(c)) ** 2 for c, n in frequencies))
+    return norms
+
+
+def weigh_rows(
+    data: Floats, indices: Int32s, ptr: Int64s, values: Floats, factors: Floats, norms: Floats
+) -> None:
+    """Twin of :func:`textreg._core.text_counts.weigh_rows`."""
+    data[:] = values[data.astype(np.int64)]
+    if len(factors):
+        data *= factors[indices]
+    if len(norms):
+        data /= np.repeat(norms, np.diff(ptr))
