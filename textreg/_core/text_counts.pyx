@@ -12,7 +12,7 @@ import numpy as np
 
 
 def renumber(const int32_t[::1] ids, const int64_t[::1] ptr, const int32_t[::1] new):
-    """Replace every id by ``new[id]`` and drop it where that is below 0; ptr follows.
+    """Replace every id by ``new[id]`` and drop it where that is below 0 or missing; ptr follows.
 
     ids: from 0 up.
     Returns ids int32 and ptr int64.
@@ -36,7 +36,7 @@ cdef int64_t _renumber(
     cdef int32_t id
     for s in range(ptr.shape[0] - 1):
         for i in range(ptr[s], ptr[s + 1]):
-            id = new[ids[i]]
+            id = new[ids[i]] if ids[i] < new.shape[0] else -1
             out[used] = id  # overwritten by the next where it is dropped
             used += id >= 0
         out_ptr[s + 1] = used

@@ -156,16 +156,20 @@ def insert_ngrams(
         length, _ = text_grams.insert_ngrams(list(streams), lengths, ptr)
         every = np.arange(len(tokens.ids), dtype=np.int32)
         taken = [
-            np.where(_take(*pair) >= 0, every, -1) for pair in zip(numbers, streams, strict=True)
+            np.where(take(*pair) >= 0, every, -1) for pair in zip(numbers, streams, strict=True)
         ]
         place, _ = text_grams.insert_ngrams(taken, [every] * len(taken), ptr)
         spans = np.stack([tokens.spans[place, 0], tokens.spans[place + length, 1]], axis=1)
     return replace(tokens, ids=ids, sentence_ptr=sentence_ptr, vocabulary=names, spans=spans)
 
 
-def _take(new: Int32s, ids: Int32s) -> Int32s:
+def take(new: Int32s, ids: Int32s) -> Int32s:
     """``new[ids]``, and -1 where an id is -1."""
-    return np.append(new, np.int32(-1))[ids]
+    if not len(new):
+        return np.full(len(ids), -1, dtype=np.int32)
+    taken: Int32s = new[ids]
+    taken[ids < 0] = -1
+    return taken
 
 
 def _without_rare(ids: Int32s, document_ptr: Int64s, n_features: int, least: float) -> Int32s:
@@ -173,4 +177,4 @@ def _without_rare(ids: Int32s, document_ptr: Int64s, n_features: int, least: flo
     if least <= 1:
         return ids
     frequencies = text_counts.document_frequencies(ids, document_ptr, n_features)
-    return _take(np.where(frequencies >= least, np.arange(n_features), -1).astype(np.int32), ids)
+    return take(np.where(frequencies >= least, np.arange(n_features), -1).astype(np.int32), ids)

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 def renumber(ids: Int32s, ptr: Int64s, new: Int32s) -> tuple[Int32s, Int64s]:
     """Twin of :func:`textreg._core.text_counts.renumber`."""
-    out = new[ids]
+    out = np.where(ids < len(new), np.append(new, np.int32(-1))[np.minimum(ids, len(new))], -1)
+    out = out.astype(np.int32)
     kept = np.concatenate([[0], np.cumsum(out >= 0)])
     return out[out >= 0], kept[ptr].astype(np.int64)
 
