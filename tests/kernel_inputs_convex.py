@@ -99,6 +99,12 @@ def group_scale(rng: np.random.Generator, n: int, p: int) -> Arguments:
     return {**given, "rates": some(rng, n), "w": some(rng, p), "u": u}
 
 
+def copy_norms(rng: np.random.Generator, n: int, p: int) -> Arguments:
+    given = groups(rng, n, p)
+    u, strengths = some(rng, len(given["indices"])), np.abs(some(rng, n))
+    return {**given, "strengths": strengths, "w": some(rng, p), "u": u, "out": np.full(n, np.nan)}
+
+
 def group_gather(rng: np.random.Generator, n: int, p: int) -> Arguments:
     indices = groups(rng, n, p)["indices"]
     return {"indices": indices, "u": some(rng, len(indices)), "out": rng.normal(size=p)}
@@ -132,6 +138,7 @@ KERNELS = {
         ball_sweeps, "u z over active", "u z lam over strengths active", room="over active result"
     ),
     "groups.group_scale": Kernel(group_scale, "u", "rates u"),
+    "groups.copy_norms": Kernel(copy_norms, "out", "strengths u out"),
     "groups.group_gather": Kernel(group_gather, "out", "u"),
     "groups.admm_copies": Kernel(admm_copies, "v u norms target", "v u norms strengths"),
 }

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from textreg._core.groups import ball_sweeps, group_gather, group_norms, group_scale, group_spread
+from textreg._core.groups import (
+    ball_sweeps,
+    copy_norms,
+    group_gather,
+    group_norms,
+    group_scale,
+    group_spread,
+)
 from textreg.errors import RecordError, UsageError
 from textreg.records import Floats, Groups, Int32s, Int64s
 from textreg.records.cache import Cache
@@ -201,9 +208,9 @@ class GroupNorms:
         group_spread(self.indptr, self.indices, values, out)
         return out
 
-    def duals(self, rates: Floats, w: Floats) -> Floats:
-        """u_g = rates_g w_g, ragged."""
-        u = np.empty(len(self.indices))
+    def duals(self, rates: Floats, w: Floats, out: Floats | None = None) -> Floats:
+        """u_g = rates_g w_g, ragged; written to ``out`` where that is given."""
+        u = np.empty(len(self.indices)) if out is None else out
         self._check(w)
         group_scale(self.indptr, self.indices, rates, w, u)
         return u
@@ -256,11 +263,9 @@ class GroupNorms:
 
         w: (p,). u: ragged over the merged groups, ||u_g|| <= lambda_g.
         """
-        z = w[self.indices] + u
-        length = np.sqrt(np.add.reduceat(z * z, self.indptr[:-1])) if len(self.strengths) else z
-        merged = np.maximum(length - self.strengths, 0.0)
-        # A length that exceeds the strength by rounding alone does not select the group.
-        merged[merged <= 1e-9 * np.maximum(self.strengths, 1.0)] = 0.0
+        merged = np.empty(len(self.strengths))
+        self._check(w)
+        copy_norms(self.indptr, self.indices, self.strengths, w, u, merged)
         return self.original_norms(merged, w)
 
     def original_norms(self, merged: Floats, w: Floats) -> Floats:

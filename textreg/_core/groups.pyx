@@ -137,6 +137,34 @@ cdef void _scale(const long long[::1] indptr, const int[::1] indices, const doub
             u[e] = rates[g] * w[indices[e]]
 
 
+def copy_norms(const long long[::1] indptr, const int[::1] indices, const double[::1] strengths,
+               const double[::1] w, const double[::1] u, double[::1] out):
+    """out[g] = ||prox(w_g + u_g)||_2, that is max(||w_g + u_g|| - strengths[g], 0).
+
+    A length that exceeds the strength by rounding alone gives 0. u: ragged, out: (groups,).
+    """
+    if not out.shape[0] == strengths.shape[0] == indptr.shape[0] - 1:
+        raise ValueError("strengths and out must have one entry per group")
+    if u.shape[0] != indices.shape[0]:
+        raise ValueError("u must have one entry for every entry of the groups")
+    with nogil:
+        _copy_norms(indptr, indices, strengths, w, u, out)
+
+
+cdef void _copy_norms(const long long[::1] indptr, const int[::1] indices,
+                      const double[::1] strengths, const double[::1] w, const double[::1] u,
+                      double[::1] out) noexcept nogil:
+    cdef Py_ssize_t g, e
+    cdef double z, total
+    for g in range(out.shape[0]):
+        total = 0.0
+        for e in range(indptr[g], indptr[g + 1]):
+            z = w[indices[e]] + u[e]
+            total += z * z
+        total = sqrt(total) - strengths[g]
+        out[g] = total if total > 1e-9 * (strengths[g] if strengths[g] > 1.0 else 1.0) else 0.0
+
+
 def group_gather(const int[::1] indices, const double[::1] u, double[::1] out):
     """out[j] += sum of the entries of u that belong to feature j. u: ragged, out: (p,)."""
     if u.shape[0] != indices.shape[0]:

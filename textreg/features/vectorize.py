@@ -23,6 +23,7 @@ from textreg.plugins import calls
 from textreg.plugins.joining import parts_of
 from textreg.records import Documents, Tokens
 from textreg.records.documents import check_documents
+from textreg.records.ragged import counted_entries
 from textreg.text import CsrArrays, count_rows
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class Vectorizer(Parametrized):
         idf = None
         if WEIGHTINGS[self.weighting].idf:
             n = tokens.n_documents
-            frequencies = np.bincount(rows.indices, minlength=len(tokens.vocabulary))
+            frequencies = counted_entries(rows.indices, len(tokens.vocabulary))
             idf = np.log((1 + n) / (1 + frequencies)) + 1
         encoder = Encoder(
             counted.tokenizer, self, tokens.vocabulary, idf, stop_words=counted.stop_words

@@ -156,7 +156,7 @@ def check_squares(name: str, given: Floats | csr_array) -> None:
     """Refuse finite values, (n,) or of a matrix, whose squares are too large to be summed."""
     values = given if isinstance(given, np.ndarray) else given.data
     with np.errstate(over="ignore"):  # an infinite sum is refused below
-        total = float(np.square(values).sum())
+        total = float(values @ values)
     if total > LARGEST:
         at = int(np.argmax(np.abs(values)))
         place = f"entry {at}" if given is values else entry_of(given, at)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textreg._core.arrays import Floats, Int32s, Int64s
+from textreg._core.arrays import Bools, Floats, Int32s, Int64s
+from textreg._core.ragged import copy_rows, equal_rows, hash_rows
 from textreg.errors import RecordError
 
 
@@ -32,20 +33,30 @@ def sums(bins: NDArray[Any], values: Floats, size: int) -> Floats:
     return np.bincount(bins, weights=values, minlength=size).astype(np.float64)
 
 
+def counted_entries(indices: Int32s, size: int) -> Int64s:
+    """How often each of ``size`` indices occurs; bincount would copy all of them as int64."""
+    counts = np.zeros(size, dtype=np.int64)
+    step = max(size, 1 << 18)
+    for first in range(0, len(indices), step):
+        counts += np.bincount(indices[first : first + step], minlength=size)
+    return counts
+
+
 def take_rows(ptr: Int64s, flat: NDArray[Any], rows: NDArray[Any]) -> tuple[Int64s, NDArray[Any]]:
     """The ragged rows ``rows``, as a new pair of offsets and flat array."""
-    sizes = np.diff(ptr)[rows]
     new = np.zeros(len(rows) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=new[1:])
-    return new, flat[np.arange(new[-1]) + np.repeat(ptr[rows] - new[:-1], sizes)]
+    np.cumsum(np.diff(ptr)[rows], out=new[1:])
+    taken = np.empty(int(new[-1]), dtype=flat.dtype)
+    copy_rows(ptr, flat, np.asarray(rows, dtype=np.int64), new, taken)
+    return new, taken
 
 
 def first_equal(
     ptr: NDArray[np.integer[Any]],
     numbers: NDArray[np.uint64],
-    equal: Callable[[Int64s, Int64s], NDArray[np.bool_]],
+    equal: Callable[[Int64s, Int64s], Bools],
     keys: Floats | None = None,
-) -> NDArray[np.intp]:
+) -> Int64s:
     """(rows,) For every ragged row the first row that it equals: itself where none before does.
 
     Candidates are found by a hash, and compared: a hash alone is never trusted.
@@ -63,17 +74,13 @@ def first_equal(
         Rows are equal only if these are.
     """
     sizes = np.diff(ptr)
-    leader = np.arange(len(sizes))
     hashes = np.add.reduceat(numbers, ptr[:-1]) if len(sizes) else numbers[:0]
     hashes = hashes + sizes.astype(np.uint64)
     if keys is not None:
         hashes += mix_bits(keys.view(np.uint64))
-    left = leader
-    while len(left):
-        _, first, group = np.unique(hashes[left], return_index=True, return_inverse=True)
-        heads = left[first[group]]
-        rows, heads = left[heads != left], heads[heads != left]
-        same = sizes[rows] == sizes[heads]
+
+    def same_rows(rows: Int64s, heads: Int64s) -> Bools:
+        same: Bools = sizes[rows] == sizes[heads]
         if keys is not None:
             same &= keys[rows] == keys[heads]
         one, two = rows[same], heads[same]
@@ -82,6 +89,19 @@ def first_equal(
             inside = np.arange(lengths.sum()) - np.repeat(begin, lengths)
             entries = (np.repeat(ptr[which], lengths) + inside for which in (one, two))
             same[same] = np.logical_and.reduceat(equal(*entries), begin)
+        return same
+
+    return _leaders(hashes, same_rows)
+
+
+def _leaders(hashes: NDArray[np.uint64], same_rows: Callable[[Int64s, Int64s], Bools]) -> Int64s:
+    """(rows,) For every row the first that equals it, where equal rows have equal ``hashes``."""
+    leader = left = np.arange(len(hashes))
+    while len(left):
+        _, first, group = np.unique(hashes[left], return_index=True, return_inverse=True)
+        heads = left[first[group]]
+        rows, heads = left[heads != left], heads[heads != left]
+        same = same_rows(rows, heads)
         leader[rows[same]] = heads[same]
         left = rows[~same]  # different rows of one hash: compare them with each other
     return leader
@@ -109,8 +129,15 @@ def distinct_rows(
     Returns ``first``, positions in ``rows`` of the first of every distinct row in order of
     appearance, and ``same_as``, for every one of ``rows`` its position in ``first``.
     """
-    ptr, flat = take_rows(ptr, flat, rows)
-    numbers = mix_bits(np.arange(1, flat.max(initial=0) + 2, dtype=np.uint64))  # 0 stays 0: from 1
-    leader = first_equal(ptr, numbers[flat], lambda one, two: flat[one] == flat[two])
+    rows = np.asarray(rows, dtype=np.int64)
+    hashes = np.empty(len(rows), dtype=np.uint64)
+    hash_rows(ptr, flat, rows, hashes)
+
+    def same_rows(one: Int64s, two: Int64s) -> Bools:
+        same = np.empty(len(one), dtype=np.uint8)
+        equal_rows(ptr, flat, rows[one], rows[two], same)
+        return same.view(np.bool_)
+
+    leader = _leaders(hashes, same_rows)
     leads = leader == np.arange(len(rows))
     return np.flatnonzero(leads), (np.cumsum(leads) - 1)[leader]

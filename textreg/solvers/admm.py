@@ -148,9 +148,7 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
             if stop == "gap" or last:
                 # After the v step, -u_g is lambda_g times a subgradient of the norm at v_g: the
                 # multipliers lie in their balls and are dual feasible.
-                found, _ = group_bound(
-                    fit.dual(), penalty, fit.size(), -u, Target(best, problem.tol)
-                )
+                found = group_bound(fit.dual(), penalty, fit.size(), -u, Target(best, problem.tol))
                 bound = max(bound, found)
                 gap = relative_gap(best, bound)
                 met = met or (stop == "gap" and gap <= problem.tol)

@@ -165,8 +165,8 @@ class EngineDual:
 
 def group_bound(
     dual: DualPoint, penalty: GroupNorms, size: Floats, u: Floats, target: Target
-) -> tuple[float, Floats]:
-    """Lower bound for overlapping groups, and the dual variables u (ragged) that it ends with.
+) -> float:
+    """Lower bound for overlapping groups.
 
     Block updates of u first pull every |t_j| toward lam_j. Then alpha_i is damped in the documents
     of every feature that is still above: a rare word costs only the few documents that it occurs
@@ -182,7 +182,8 @@ def group_bound(
     size : ndarray, shape (p,)
         |w_j|, or the norm of the weights of feature j in all classes.
     u : ndarray
-        Where to begin, ragged, ||u_g|| <= lambda_g; changed in place.
+        Dual variables to begin with, ragged, ||u_g|| <= lambda_g; changed to those that it ends
+        with.
     target : Target
         What is to be certified, and how closely.
     """
@@ -213,7 +214,7 @@ def group_bound(
             break  # even without scaling alpha is too far from optimal: improve the primal first
         dual.damp(violated, np.copysign(excess[violated], t[violated]))
     u *= best_scale
-    return best, u
+    return best
 
 
 def _scaled_bound(dual: DualPoint, penalty: GroupNorms, t: Floats) -> tuple[float, float]:

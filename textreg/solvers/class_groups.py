@@ -129,9 +129,9 @@ class ClassesFit:
         """The objective at other weights, the intercepts unchanged."""
         return self._classes.loss_at(w) + self._penalty.value_over_classes(w)
 
-    def duals(self, rates: Floats) -> Floats:
-        """Dual variables of the groups, ragged: rates_g times the norms of the rows."""
-        return self._penalty.duals(rates, self.size())
+    def duals(self, rates: Floats, out: Floats) -> None:
+        """Dual variables of the groups, ragged: rates_g times row norms; written to ``out``."""
+        self._penalty.duals(rates, self.size(), out)
 
     def dual(self) -> ClassesDual:
         """Dual variables of the loss at the present weights."""

@@ -41,8 +41,11 @@ class GroupFit(Protocol):
     def value_at(self, w: Floats) -> float:
         """The objective at other weights, the intercept unchanged."""
 
-    def duals(self, rates: Floats) -> Floats:
-        """Dual variables of the groups, ragged: rates_g w_g, or rates_g times the sizes (M3)."""
+    def duals(self, rates: Floats, out: Floats) -> None:
+        """Dual variables of the groups, ragged: rates_g w_g, or rates_g times the sizes (M3).
+
+        Written to ``out``.
+        """
 
     def dual(self) -> DualPoint:
         """Dual variables of the loss at the present weights."""
@@ -81,9 +84,9 @@ class VectorFit:
         """The objective at other weights, the intercept unchanged."""
         return self._engine.loss_at(w) + self._penalty.value(w)
 
-    def duals(self, rates: Floats) -> Floats:
-        """Dual variables of the groups, ragged: rates_g w_g."""
-        return self._penalty.duals(rates, self._engine.w)
+    def duals(self, rates: Floats, out: Floats) -> None:
+        """Dual variables of the groups, ragged: rates_g w_g; written to ``out``."""
+        self._penalty.duals(rates, self._engine.w, out)
 
     def dual(self) -> EngineDual:
         """Dual variables of the loss at the present weights."""

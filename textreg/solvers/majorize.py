@@ -118,7 +118,8 @@ class Reweighted(NamedTuple):
     """How a run of :func:`reweight` ended.
 
     w, b, objective: the best weights and intercepts, and their objective. u: ragged, the dual
-    variables of the groups. ended: whether the caller stopped it. The others are as in a Solution.
+    variables of the groups at the last check. ended: whether the caller stopped it. The others are
+    as in a Solution.
     """
 
     w: Floats
@@ -206,11 +207,9 @@ def reweight(
             w, objective = rounded(fit, value, problem.tol)
             if objective < best:
                 best_w, best_b, best = w, fit.intercept(), objective
-            start = fit.duals(penalty.strengths / np.maximum(s, norms))
+            fit.duals(penalty.strengths / np.maximum(s, norms), u)
             target = Target(best, problem.tol)
-            new_bound, new_u = group_bound(fit.dual(), penalty, size, start, target)
-            if new_bound > bound:
-                bound, u = new_bound, new_u
+            bound = max(bound, group_bound(fit.dual(), penalty, size, u, target))
             gap = relative_gap(best, bound)
             negligible = STALLED * problem.tol * value
             at_norms = float(penalty.strengths @ np.maximum(s - norms, 0.0)) < negligible

@@ -64,6 +64,16 @@ def group_scale(indptr: Int64s, indices: Int32s, rates: Floats, w: Floats, u: Fl
     u[:] = np.repeat(rates, np.diff(indptr)) * w[indices]
 
 
+def copy_norms(
+    indptr: Int64s, indices: Int32s, strengths: Floats, w: Floats, u: Floats, out: Floats
+) -> None:
+    """Twin of :func:`textreg._core.groups.copy_norms`."""
+    z = w[indices] + u
+    for g in range(len(out)):
+        out[g] = max(np.linalg.norm(z[indptr[g] : indptr[g + 1]]) - strengths[g], 0.0)
+    out[out <= 1e-9 * np.maximum(strengths, 1.0)] = 0.0
+
+
 def group_gather(indices: Int32s, u: Floats, out: Floats) -> None:
     """Twin of :func:`textreg._core.groups.group_gather`."""
     np.add.at(out, indices, u)

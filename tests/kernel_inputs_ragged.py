@@ -1,0 +1,41 @@
+"""Arguments for the kernels of ragged arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+from kernel_inputs import Arguments, Kernel, ragged
+
+
+def copy_rows(rng: np.random.Generator, n: int, p: int) -> Arguments:
+    ptr, flat = ragged(rng, n, p)
+    rows = rng.integers(0, n, size=n)
+    new_ptr = np.concatenate([[0], np.cumsum(np.diff(ptr)[rows])])
+    kind = rng.choice(["u1", "i4", "i8", "f8"])
+    out = np.zeros(new_ptr[-1], dtype=kind)
+    return {"ptr": ptr, "flat": flat.astype(kind), "rows": rows, "new_ptr": new_ptr, "out": out}
+
+
+def repeated(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Short rows of few entries, so that many of them are equal."""
+    rows = [rng.integers(0, 2, size=rng.integers(0, 3)) for _ in range(n)]
+    ptr = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    return ptr, np.concatenate([np.empty(0), *rows]).astype(np.int32)
+
+
+def hash_rows(rng: np.random.Generator, n: int, p: int) -> Arguments:
+    ptr, flat = repeated(rng, n)
+    out = np.zeros(n, dtype=np.uint64)
+    return {"ptr": ptr, "flat": flat, "rows": rng.permutation(n), "out": out}
+
+
+def equal_rows(rng: np.random.Generator, n: int, p: int) -> Arguments:
+    ptr, flat = repeated(rng, n)
+    one, two = rng.permutation(n), rng.permutation(n)
+    return {"ptr": ptr, "flat": flat, "one": one, "two": two, "out": np.zeros(n, dtype=np.uint8)}
+
+
+KERNELS = {
+    "ragged.copy_rows": Kernel(copy_rows, "out", "new_ptr out"),
+    "ragged.hash_rows": Kernel(hash_rows, "out", "out"),
+    "ragged.equal_rows": Kernel(equal_rows, "out", "one out"),
+}

@@ -1,0 +1,78 @@
+"""Rows of ragged arrays: row i is ``flat[ptr[i]:ptr[i + 1]]``, without arrays over all entries."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+
+ctypedef fused entry:
+    uint8_t
+    int32_t
+    int64_t
+    double
+
+
+def copy_rows(const int64_t[::1] ptr, const entry[::1] flat, const int64_t[::1] rows,
+              const int64_t[::1] new_ptr, entry[::1] out):
+    """The rows ``rows``, one after the other: row k is ``out[new_ptr[k]:new_ptr[k + 1]]``."""
+    if new_ptr.shape[0] != rows.shape[0] + 1:
+        raise ValueError("new_ptr must have one entry for each row, and the end")
+    if out.shape[0] != new_ptr[rows.shape[0]]:
+        raise ValueError("out must have as many entries as the rows")
+    with nogil:
+        _copy_rows(ptr, flat, rows, new_ptr, out)
+
+
+cdef void _copy_rows(const int64_t[::1] ptr, const entry[::1] flat, const int64_t[::1] rows,
+                     const int64_t[::1] new_ptr, entry[::1] out) noexcept nogil:
+    cdef Py_ssize_t k, e, first
+    for k in range(rows.shape[0]):
+        first = ptr[rows[k]]
+        for e in range(new_ptr[k + 1] - new_ptr[k]):
+            out[new_ptr[k] + e] = flat[first + e]
+
+
+def hash_rows(const int64_t[::1] ptr, const int32_t[::1] flat, const int64_t[::1] rows,
+              uint64_t[::1] out):
+    """out[k] = a number that looks random, equal for equal rows ``rows[k]``. No entry is -1."""
+    if out.shape[0] != rows.shape[0]:
+        raise ValueError("out must have one entry per row")
+    with nogil:
+        _hash_rows(ptr, flat, rows, out)
+
+
+cdef void _hash_rows(const int64_t[::1] ptr, const int32_t[::1] flat, const int64_t[::1] rows,
+                     uint64_t[::1] out) noexcept nogil:
+    cdef Py_ssize_t k, e
+    cdef uint64_t total
+    for k in range(rows.shape[0]):
+        total = <uint64_t> (ptr[rows[k] + 1] - ptr[rows[k]])
+        for e in range(ptr[rows[k]], ptr[rows[k] + 1]):
+            total += mixed(<uint64_t> (<int64_t> flat[e] + 1))
+        out[k] = total
+
+
+cdef inline uint64_t mixed(uint64_t bits) noexcept nogil:
+    """The mixer of Steele et al. 2014; it leaves 0 as it is."""
+    bits = (bits ^ (bits >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9
+    bits = (bits ^ (bits >> 27)) * <uint64_t> 0x94D049BB133111EB
+    return bits ^ (bits >> 31)
+
+
+def equal_rows(const int64_t[::1] ptr, const int32_t[::1] flat, const int64_t[::1] one,
+               const int64_t[::1] two, unsigned char[::1] out):
+    """out[k] = whether the rows ``one[k]`` and ``two[k]`` are equal."""
+    if not one.shape[0] == two.shape[0] == out.shape[0]:
+        raise ValueError("one, two and out must have one entry per pair")
+    with nogil:
+        _equal_rows(ptr, flat, one, two, out)
+
+
+cdef void _equal_rows(const int64_t[::1] ptr, const int32_t[::1] flat, const int64_t[::1] one,
+                      const int64_t[::1] two, unsigned char[::1] out) noexcept nogil:
+    cdef Py_ssize_t k, e, size
+    for k in range(out.shape[0]):
+        size = ptr[one[k] + 1] - ptr[one[k]]
+        out[k] = size == ptr[two[k] + 1] - ptr[two[k]]
+        if out[k]:
+            for e in range(size):
+                if flat[ptr[one[k]] + e] != flat[ptr[two[k]] + e]:
+                    out[k] = 0
+                    break
