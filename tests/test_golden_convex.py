@@ -93,7 +93,7 @@ def test_every_bound_on_the_way_is_true(data_dir: Path, name: str, reg: Regulari
 @pytest.mark.parametrize("name", [name for name in CASES if not name.startswith("sentence")])
 def test_weights(data_dir: Path, name: str) -> None:
     (reg,) = CASES[name]
-    problem, known = read(data_dir / "golden", name, tol=1e-8)
+    problem, known = read(data_dir / "golden", name, tol=1e-10)
     with np.load(data_dir / "golden" / f"{name}.npz") as stored:
         expected = stored["w"]
     solution = reg.solve(problem)

@@ -339,6 +339,7 @@ def test_class_weights_are_of_the_documents_with_the_label() -> None:
         "ngrams": 1,
         "weighting": "tfidf",
         "tokenizer": "words",
+        "tol": 1e-8,
     }
     plain, weighted, balanced = (
         textreg.train(TEXTS, SETS, class_weight=weight, **options)

@@ -269,7 +269,7 @@ def test_unchosen_strengths_and_missing_groups() -> None:
 
 def test_the_ridge_is_left_out_where_the_papers_strengths_are_given() -> None:
     assert Sentence(group=0.1, l1=0.1).l2 == 0.0
-    assert Sentence(group=0.1).undecided() == ["l2", "l1"]
+    assert Sentence(group=0.1).undecided() == ["l1", "l2"]
     assert Sentence(group=0.1, l1=0.1, l2=0.5).l2 == 0.5
 
 

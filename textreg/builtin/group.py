@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,9 +48,6 @@ class Group(Regularizer):
     name = "group"
     needs = "groups"
     softmax = True
-    l2: float = param(
-        default=AUTO, min=0, search=LogGrid(4e-5, 5e-3, 4), help="l2 penalty strength"
-    )
     group: float = param(
         default=AUTO,
         min=0,
@@ -58,6 +56,9 @@ class Group(Regularizer):
     )
     l1: float = param(
         default=AUTO, min=0, search=LogGrid(3e-3, 3e-2, 2, zero=True), help="l1 penalty strength"
+    )
+    l2: float = param(
+        default=AUTO, min=0, search=LogGrid(4e-5, 5e-3, 4), help="l2 penalty strength"
     )
     solver: str = param(
         default="majorize",
@@ -119,8 +120,14 @@ class Group(Regularizer):
 
     def solve(self, problem: Problem) -> Solution:
         """Minimize loss + penalty; UsageError if the problem has no groups."""
+        penalty = self.penalty(problem)
+        simpler = self.reduced()
+        if simpler is not None and self.solver == "majorize":
+            found = simpler.solve(problem)
+            norms = penalty.original_norms(penalty.norms(found.w), found.w)
+            return replace(found, group_norms=norms)
         solve = SOLVERS[self.solver].solve
-        return solve(problem, self.penalty(problem), **self.params_of("solver"))
+        return solve(problem, penalty, **self.params_of("solver"))
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None

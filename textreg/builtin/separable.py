@@ -16,6 +16,7 @@ from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, St
 from textreg.solvers.class_steps import SeparableStep
 from textreg.solvers.newton import newton
 from textreg.solvers.parallel_columns import merge_parallel_columns
+from textreg.solvers.ridge import ridge
 from textreg.solvers.softmax import multinomial
 
 
@@ -36,7 +37,9 @@ class SeparableRegularizer(Penalized):
         # A ridge cannot tell parallel columns apart, and most features of text are in one.
         merged = merge_parallel_columns(problem)
         small = merged.merge_problem(problem)
-        return merged.expand_solution(newton(small, self.penalty(small)))
+        l2 = self.strengths().get("l2", 0.0)
+        found = ridge(small, l2) if l2 else newton(small, self.penalty(small))
+        return merged.expand_solution(found)
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None

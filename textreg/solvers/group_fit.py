@@ -10,7 +10,11 @@ from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats
 from textreg.solvers.certificate import DualPoint, EngineDual
 from textreg.solvers.engine import Engine
+from textreg.solvers.ridge import ridge_step
 from textreg.solvers.small_weights import zero_small_weights
+
+ROUGH = 0.1
+"""Without an l1 penalty, the share of the gradient that a step may leave, divided by the effort."""
 
 PASSES = 3
 """Most rounds of coordinate descent in a step."""
@@ -65,6 +69,8 @@ class VectorFit:
     def improve(self, inner: Separable, polish: int, effort: int) -> float:
         """One proximal Newton step."""
         engine = self._engine
+        if not inner.lam.any():
+            return ridge_step(engine, inner.q, engine.gradient(), ROUGH / effort, 0.0)
         active = engine.active(inner, engine.gradient())
         return engine.step(active, inner, passes=PASSES, polish=polish, effort=effort)
 

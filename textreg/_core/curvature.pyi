@@ -1,0 +1,2 @@
+from textreg._core.reference.curvature import curvature_product as curvature_product
+from textreg._core.reference.curvature import scaled_gram as scaled_gram

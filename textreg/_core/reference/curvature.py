@@ -1,0 +1,46 @@
+"""NumPy twins of ``textreg._core.curvature``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from textreg._core.arrays import Floats, Int32s, Int64s
+
+
+def curvature_product(
+    indptr: Int64s,
+    indices: Int32s,
+    data: Floats,
+    rows: Int32s,
+    h: Floats,
+    w: Floats,
+    b: float,
+    out: Floats,
+) -> float:
+    """Twin of :func:`textreg._core.curvature.curvature_product`."""
+    total = 0.0
+    for i in rows:
+        here = slice(indptr[i], indptr[i + 1])
+        weighted = h[i] * (data[here] @ w[indices[here]] + b)
+        np.add.at(out, indices[here], weighted * data[here])
+        total += weighted
+    return float(total)
+
+
+def scaled_gram(
+    indptr: Int64s,
+    indices: Int32s,
+    data: Floats,
+    rows: Int32s,
+    scale: Floats,
+    out: Floats,
+) -> None:
+    """Twin of :func:`textreg._core.curvature.scaled_gram`."""
+    dense = np.zeros((len(rows), len(scale)))
+    for k, i in enumerate(rows):
+        here = slice(indptr[i], indptr[i + 1])
+        np.add.at(dense[k], indices[here], data[here])
+    out += np.tril((dense * scale) @ dense.T)

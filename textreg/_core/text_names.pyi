@@ -1,1 +1,0 @@
-from textreg._core.reference.text_names import gram_names as gram_names
