@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,8 @@ from conftest import Cli
 import textreg
 from textreg.tasks.classification import OneVsRest
 from textreg.tasks.multilabel import Multilabel
-from textreg.training.running import ALONE, Run
-from textreg.training.search import racing
-from textreg.training.search.racing import LABELS, few_labels, measure_race
-from textreg.training.search.selection import MeasuredSetting, measure_grid
+from textreg.training.search import racing, trials
+from textreg.training.search.racing import LABELS, few_labels, label_stages
 from textreg.training.search.trials import Fold
 
 LETTERS = [chr(at) for at in range(ord("a"), ord("z") + 1)]
@@ -48,46 +47,56 @@ def fold(few: int = 20, seed: int = 0, tol: float = 1e-3) -> Fold:
     return Fold(problem, task, y, csr_array(X[held]), y[held])
 
 
-def ranked(measured: Any, number: int) -> list[int]:
-    return sorted(range(len(measured)), key=lambda at: measured[at].metrics["log-loss"])[:number]
+def searched(**options: Any) -> textreg.Model:
+    """A model of 26 labels, half of its documents held out."""
+    how = {"tokenizer": "words", "reg": "elastic", "holdout": 0.5, **options}
+    return textreg.train(*documents(40), **how)
 
 
-GRID = [textreg.Elastic(l2=10.0**-a, l1=10.0**-b) for a in range(3) for b in range(3)]
+def params(model: textreg.Model) -> Any:
+    assert model.summary is not None
+    return model.summary.reg.params
 
 
-def alone() -> Run:
-    """A search in this thread."""
-    return ALONE.run("search", len(GRID) * 26)
-
-
-def test_what_is_kept_is_measured_as_ever() -> None:
-    one = fold(tol=1e-7)
-    race = measure_race(GRID, [one], alone(), ranked)
-    everything = {it.regularizer: it for it in measure_grid(GRID, [one], alone())}
-    assert len(race.measured) == racing.KEPT
-    assert race.labels >= LABELS
-    for kept in race.measured:
-        same = everything[kept.regularizer]
-        # Not to the last bit: fits start from other settings than in the whole grid.
-        assert kept.metrics == pytest.approx(same.metrics, abs=1e-4)
-        assert kept.nonzero == same.nonzero
-    best = min(everything.values(), key=lambda it: it.metrics["log-loss"])
-    assert best.regularizer in [it.regularizer for it in race.measured]
+def test_the_one_left_is_measured_as_ever() -> None:
+    raced, whole = searched(), searched(search="grid")
+    assert raced.summary is not None
+    assert whole.summary is not None
+    assert len(raced.summary.search) == 2
+    row = raced.summary.search[0]
+    same = next(it for it in whole.summary.search if it.params == row.params)
+    # Not to the last bit: fits start from other settings than in the whole grid.
+    assert row.metrics == pytest.approx(same.metrics, abs=5e-3)
+    best = min(it.metrics["calibrated-log-loss"] for it in whole.summary.search)
+    assert row.metrics["calibrated-log-loss"] == pytest.approx(best, rel=0.05)
 
 
 def test_fewer_fits_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    fits = []
-    from textreg.training.search import trials
-
+    fits: dict[Any, set[Any]] = {}
     solve = trials.solve_chunk
 
     def counted(chunk: Any, *rest: Any) -> Any:
-        fits.extend(chunk.settings)
+        for setting in chunk.settings:
+            fits.setdefault(setting, set()).add(chunk.row)
         return solve(chunk, *rest)
 
     monkeypatch.setattr("textreg.training.search.selection.solve_chunk", counted)
-    race = measure_race(GRID, [fold()], alone(), ranked)
-    assert len(fits) == len(GRID) * race.labels + racing.KEPT * (26 - race.labels)
+    model = searched(jobs=1)
+    sizes = sorted(map(len, fits.values()), reverse=True)
+    assert model.summary is not None
+    assert model.summary.ruled_out == len(fits) - 2
+    assert sizes[:2] == [26, 26]  # the best two of the last stage but one
+    assert sizes[2:4] == [24, 24]
+    assert set(sizes[4:]) == {LABELS}
+
+
+def test_every_stage_has_twice_the_labels_of_the_one_before() -> None:
+    stages = label_stages([fold()])
+    assert stages is not None
+    assert [len(rows) for rows in stages] == [12, 24, 26]
+    for few, more in itertools.pairwise(stages):
+        assert np.isin(few, more).all()
+        assert (np.diff(more) > 0).all()
 
 
 def test_few_labels_are_of_all_frequencies() -> None:
@@ -103,8 +112,7 @@ def test_few_labels_are_of_all_frequencies() -> None:
 @pytest.mark.parametrize("few", [1, 3])
 def test_too_few_documents_rule_nothing_out(few: int) -> None:
     assert few_labels([fold(few)]) is None
-    race = measure_race(GRID, [fold(few)], alone(), ranked)
-    assert (len(race.measured), race.labels) == (len(GRID), 0)
+    assert label_stages([fold(few)]) is None
 
 
 def test_part_of_a_task() -> None:
@@ -150,16 +158,3 @@ def test_the_command_says_so(cli: Cli, tmp_path: Path) -> None:
     code, out, _ = cli("train", table, *options, "-o", tmp_path / "model")
     assert code == 0
     assert " of them ruled out by 12 labels (" in out
-
-
-def test_measured_setting_of_a_part_has_no_start() -> None:
-    one = fold()
-    seen: list[MeasuredSetting] = []
-
-    def best(measured: Any, number: int) -> list[int]:
-        seen.extend(measured)
-        return ranked(measured, number)
-
-    measure_race(GRID, [one], alone(), best)
-    assert {it.regularizer for it in seen} == set(GRID)
-    assert all(it.starts == () for it in seen)

@@ -10,7 +10,7 @@ from textreg.features.vectorize import Features
 from textreg.kinds import Regularizer
 from textreg.records import Corpus
 from textreg.training.running import Run
-from textreg.training.search.choice import BEST, choose, promising
+from textreg.training.search.choice import choose, promising
 from textreg.training.search.documents import (
     DocumentCache,
     FeatureValues,
@@ -18,7 +18,6 @@ from textreg.training.search.documents import (
     SplitDocuments,
 )
 from textreg.training.search.journal import Journal, digest_of
-from textreg.training.search.racing import Race, measure_race
 from textreg.training.search.selection import MeasuredSetting, Measuring, grid_of, measure_grid
 from textreg.training.search.spaces import changed, combinations
 from textreg.training.search.tuning import Tuning
@@ -121,26 +120,19 @@ class SearchContext:
         ]
         return _in_order(grid) if self.hyperparameters else grid
 
-    def measure(self, values: FeatureValues, grid: Sequence[Regularizer], run: Run) -> Race:
-        """The settings of a grid that were measured before the run was stopped.
+    def measure(
+        self, values: FeatureValues, grid: Sequence[Regularizer], run: Run
+    ) -> list[MeasuredSetting]:
+        """The settings of a grid that were measured before the run was stopped."""
+        return measure_grid(grid, self.prepared(values).folds, run, self.measuring(values))
 
-        With search "narrow" some may be ruled out by a few of many labels, unless the rule of the
-        choice asks for more than the best, or time may be up before any is measured on everything.
-        """
-        settings = self.settings
-        measuring = Measuring(
+    def measuring(self, values: FeatureValues) -> Measuring:
+        """What is noted of settings under these values."""
+        return Measuring(
             changes={one.key: value for one, value in zip(self.space, values, strict=True)},
-            error_of=self.metric if settings.tuning.select == "1se" else None,
+            error_of=self.metric if self.settings.tuning.select == "1se" else None,
             journal=self._journal,
         )
-        folds, tuning = self.prepared(values).folds, settings.tuning
-        if tuning.search != "narrow" or tuning.rule != BEST or tuning.budget is not None:
-            return Race(measure_grid(grid, folds, run, measuring))
-        return measure_race(grid, folds, run, self._ranked, measuring)
-
-    def _ranked(self, measured: Sequence[MeasuredSetting], number: int) -> list[int]:
-        """The indices of the best settings."""
-        return promising(measured, self.metric, BEST, number)
 
     def best(self, measured: Sequence[MeasuredSetting]) -> MeasuredSetting:
         """The setting that the rule of the search chooses."""

@@ -1,9 +1,10 @@
 """Grids, measured as a whole or, if they are large, refined around their best settings.
 
-A few settings that lie far apart come first, then those next to the best, as long as there are any
-that were not measured. On seven corpora and eight grids of 9 to 72 settings this found the best
-accuracy on the development set in all cases but one, where 0.4 points were lost, and measured 41 %
-of the largest grids.
+A few settings that lie far apart come first, then those next to the best, until all of them were
+measured. Settings of thirteen corpora, three parts each, were chosen in this way and by measuring
+everything, and judged on documents that the search had not seen: of 22 settings of the default 9.4
+were measured, accuracy 88.1 both ways, calibrated log-loss .267 both ways; of 48 settings of
+`sentence` 12.4, accuracy 87.6 in place of 87.7, log-loss .282 in place of .281.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from textreg.training.search.documents import FeatureValues
 from textreg.training.search.selection import MeasuredSetting
 from textreg.training.search.spaces import combinations
 
-WHOLE = 24
+WHOLE = 12
 """The most settings of a space that is always measured as a whole."""
 
 STRIDE = 3
 """Of so many values of a hyperparameter one is measured at first, and the last one."""
 
-CENTERS = 2
+CENTERS = 1
 """How many of the best settings have their neighbors measured, each time."""
 
 

@@ -1,28 +1,31 @@
 """Many labels: settings that a few of the labels rule out are not fitted for the others.
 
-Every setting is fitted for some labels first, and measured on their documents alone, as if there
-were no other labels. The best few of them are then fitted for all labels and measured on
-everything, and the search chooses among these: a race (Maron & Moore 1994) over labels in place of
-documents, as strengths that fit a part of the documents do not fit all of them.
+A search fits its settings for some labels only, and measures them on the documents of these alone,
+as if there were no other labels. The best few of them are then fitted for twice as many labels, the
+best of these for twice as many again, until one is left and fitted for all: successive halving
+(Jamieson & Talwalkar 2016) over labels in place of documents, as strengths that fit a part of the
+documents do not fit all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textreg.kinds import Regularizer
 from textreg.tasks.classification import Multiclass
 from textreg.training.running import Run
+from textreg.training.search.choice import BEST
+from textreg.training.search.context import SearchContext
+from textreg.training.search.documents import FeatureValues
 from textreg.training.search.selection import (
-    PLAIN,
     MeasuredSetting,
     Measuring,
     Results,
     held_weights,
-    measure_grid,
     measured_setting,
     solve_rows,
 )
@@ -38,52 +41,108 @@ DOCUMENTS = 200
 """The fewest documents, held out, that settings are ruled out by."""
 
 KEPT = 4
-"""How many settings are fitted for all labels."""
+"""How many settings the first labels leave; the next ones leave half of them, and so on."""
 
-Ranking = Callable[[Sequence[MeasuredSetting], int], list[int]]
-"""The indices of the best of some settings, so many."""
+Place = tuple[FeatureValues, Regularizer]
+"""A setting of the whole space."""
 
 
-class Race(NamedTuple):
-    """The settings that were measured on everything, and by how many labels others were ruled out.
+class Race:
+    """The settings of a search, each fitted for as many labels as it takes to rule it out.
 
-    labels: 0 if none was.
+    Attributes
+    ----------
+    stages : list of ndarray
+        The weight vectors of the labels of every stage, those of the ones before included; the last
+        stage has all.
     """
 
-    measured: list[MeasuredSetting]
-    labels: int = 0
+    def __init__(self, context: SearchContext, stages: Sequence[Int64s]) -> None:
+        self.stages = stages
+        self._context = context
+        self._results: dict[Place, Results] = {}
+
+    def measure(
+        self, values: FeatureValues, grid: Sequence[Regularizer], run: Run
+    ) -> list[MeasuredSetting]:
+        """The settings of a grid, measured on the labels of the first stage alone."""
+        return list(self._measure([(values, one) for one in grid], 0, run).values())
+
+    def finish(self, run: Run) -> list[MeasuredSetting]:
+        """The best settings, measured on all labels; none if the run was stopped before."""
+        kept, number = list(self._results), KEPT
+        ranked = self._measure(kept, 0, run)
+        for stage in range(1, len(self.stages)):
+            best = self._context.promising(list(ranked.values()), number)[:number]
+            kept = [place for place in kept if ranked.get(place) in best]
+            more = len(self.stages[stage]) - len(self.stages[stage - 1])
+            run.counter.total += len(kept) * more * len(self._folds(kept[0][0]))
+            ranked = self._measure(kept, stage, run)
+            if run.stopped:
+                return []
+            number = max(number // 2, 1)
+        return list(ranked.values())
+
+    def _measure(
+        self, places: Iterable[Place], stage: int, run: Run
+    ) -> dict[Place, MeasuredSetting]:
+        """The settings that were fitted for all labels of a stage before the run was stopped."""
+        measured: dict[Place, MeasuredSetting] = {}
+        rows = self.stages[stage].tolist()
+        for values, some in groupby(places, key=lambda place: place[0]):
+            grid = [regularizer for _, regularizer in some]
+            folds, measuring = self._folds(values), self._context.measuring(values)
+            own = [self._results.setdefault((values, one), {}) for one in grid]
+            new = [row for row in rows if any((0, row) not in results for results in own)]
+            solve_rows(new, grid, folds, own, run, measuring.journal)
+            for one, results in zip(grid, own, strict=True):
+                if all((at, row) in results for at in range(len(folds)) for row in rows):
+                    last = stage == len(self.stages) - 1
+                    measured[values, one] = (
+                        measured_setting(one, folds, results, measuring)
+                        if last
+                        else _on_part(one, folds, results, self.stages[stage], measuring)
+                    )
+        return measured
+
+    def _folds(self, values: FeatureValues) -> Sequence[Fold]:
+        return self._context.prepared(values).folds
 
 
-def measure_race(
-    grid: Sequence[Regularizer],
-    folds: Sequence[Fold],
-    run: Run,
-    best: Ranking,
-    measuring: Measuring = PLAIN,
-) -> Race:
-    """Measure the best settings of a grid; all of them where labels or settings are few."""
-    rows = None if len(grid) <= KEPT else few_labels(folds)
+def race(context: SearchContext) -> Race | None:
+    """A race, where there are many labels; None where every setting is measured on all of them.
+
+    They are with another search than "narrow", where the rule of the choice asks for more than the
+    best, and where time may be up before any setting is measured on everything.
+    """
+    tuning = context.settings.tuning
+    if tuning.search != "narrow" or tuning.rule != BEST or tuning.budget is not None:
+        return None
+    stages = label_stages(context.prepared(context.first).folds)
+    return None if stages is None else Race(context, stages)
+
+
+def label_stages(folds: Sequence[Fold]) -> list[Int64s] | None:
+    """The weight vectors of every stage of a race, ascending; None where labels are too few.
+
+    Every stage has twice as many as the one before, from the most frequent label to the rarest.
+    """
+    rows = few_labels(folds)
     if rows is None:
-        return Race(measure_grid(grid, folds, run, measuring))
-    results: list[Results] = [{} for _ in grid]
-    first = rows.tolist()
-    solve_rows(first, grid, folds, results, run, measuring.journal)
-    tried = [at for at, trials in enumerate(results) if len(trials) == len(folds) * len(first)]
-    if run.stopped:
-        return Race([])
-    ranked = best([_on_part(grid[at], folds, results[at], rows) for at in tried], KEPT)
-    kept = sorted(tried[at] for at in ranked[:KEPT])
-    others = [row for row in folds[0].rows if row not in first]
-    run.counter.total -= (len(grid) - len(kept)) * len(others) * len(folds)
-    own = [results[at] for at in kept]
-    solve_rows(others, [grid[at] for at in kept], folds, own, run, measuring.journal)
-    complete = len(folds) * len(folds[0].rows)
-    measured = [
-        measured_setting(grid[at], folds, results[at], measuring)
-        for at in kept
-        if len(results[at]) == complete
-    ]
-    return Race(measured, len(first))
+        return None
+    order, stages = _by_frequency(folds[0]), [rows]
+    while len(rows) < len(order):
+        others = order[~np.isin(order, rows)]
+        more = np.linspace(0, len(others) - 1, min(len(rows), len(others))).round()
+        rows = np.sort(np.concatenate([rows, others[more.astype(np.int64)]]))
+        stages.append(rows)
+    return stages
+
+
+def _by_frequency(fold: Fold) -> Int64s:
+    """The weight vectors, that of the most frequent label first."""
+    counts = (fold.targets > 0).sum(axis=1)
+    return np.argsort(-counts, kind="stable")
 
 
 def few_labels(folds: Sequence[Fold]) -> Int64s | None:
@@ -95,9 +154,8 @@ def few_labels(folds: Sequence[Fold]) -> Int64s | None:
     task, k = folds[0].task, folds[0].task.n_rows
     if task.joint or not isinstance(task, Multiclass):
         return None
-    counts = (folds[0].targets > 0).sum(axis=1)
     held = np.sum([(task.rows(fold.y_held) > 0).sum(axis=1) for fold in folds], axis=0)
-    order = np.argsort(-counts, kind="stable")
+    order = _by_frequency(folds[0])
     for number in range(LABELS, k // 2 + 1):
         rows: Int64s = np.sort(order[np.linspace(0, k - 1, number).round().astype(np.int64)])
         if held[rows].sum() >= DOCUMENTS:
@@ -106,7 +164,11 @@ def few_labels(folds: Sequence[Fold]) -> Int64s | None:
 
 
 def _on_part(
-    regularizer: Regularizer, folds: Sequence[Fold], results: Results, rows: Int64s
+    regularizer: Regularizer,
+    folds: Sequence[Fold],
+    results: Results,
+    rows: Int64s,
+    measuring: Measuring,
 ) -> MeasuredSetting:
     """A setting measured on the documents of a few labels, by their scores alone."""
     tables: list[Floats] = []
@@ -127,4 +189,5 @@ def _on_part(
         metrics=task.measure(np.vstack(tables), np.concatenate(targets), counted),
         nonzero=float(np.unpackbits(np.bitwise_or.reduce(used)).sum()),
         starts=(),
+        changes=measuring.changes,
     )

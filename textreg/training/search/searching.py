@@ -12,8 +12,9 @@ from textreg.training.running import Work
 from textreg.training.search.context import SearchContext
 from textreg.training.search.documents import FeatureValues
 from textreg.training.search.narrowing import narrowed
+from textreg.training.search.racing import race
 from textreg.training.search.sampling import sampled
-from textreg.training.search.selection import MeasuredSetting, count_fits
+from textreg.training.search.selection import MeasuredSetting
 
 LOG = logger("training")
 
@@ -49,20 +50,18 @@ def run_search(context: SearchContext, work: Work) -> SearchResult:
         return SearchResult([], None, planned=0)
     run = work.run("search", 0)
     measured: list[MeasuredSetting] = []
-    planned = ruled_out = labels = saved = 0
+    planned = 0
+    racing = race(context)
     plan = sampled(context) if context.settings.tuning.search == "tpe" else narrowed(context)
     with run.stopper.listening():
         batch = next(plan)
         while batch is not None:
             planned += len(batch.settings)
             run.stopper.reserve = _final_fit_seconds(context, batch.values, work)
-            fits = count_fits(context.prepared(batch.values).folds)
-            run.counter.total = (planned + batch.remaining) * fits - saved
-            new, few = context.measure(batch.values, batch.settings, run)
-            if few and not run.stopped:
-                labels, fewer = few, len(batch.settings) - len(new)
-                ruled_out += fewer
-                saved += fewer * (fits - few * len(context.documents.splits))
+            folds = context.prepared(batch.values).folds
+            labels = len(folds[0].rows) if racing is None else len(racing.stages[0])
+            run.counter.total = (planned + batch.remaining) * labels * len(folds)
+            new = (racing or context).measure(batch.values, batch.settings, run)
             _log(new, len(measured), planned + batch.remaining, context.metric)
             measured += new
             if run.stopped:
@@ -73,6 +72,10 @@ def run_search(context: SearchContext, work: Work) -> SearchResult:
                 batch = plan.send(new)
             except StopIteration:
                 break
+        ruled_out = 0
+        if racing is not None:
+            measured = [] if run.stopped else racing.finish(run)
+            ruled_out = planned - len(measured)
     interrupted = run.stopper.interrupted
     if not measured and interrupted:
         raise KeyboardInterrupt
@@ -88,7 +91,8 @@ def run_search(context: SearchContext, work: Work) -> SearchResult:
         if len(measured) + ruled_out < planned
         else None
     )
-    return SearchResult(measured, context.best(measured), planned, stopped, ruled_out, labels)
+    few = len(racing.stages[0]) if racing is not None and ruled_out else 0
+    return SearchResult(measured, context.best(measured), planned, stopped, ruled_out, few)
 
 
 def _log(new: Sequence[MeasuredSetting], before: int, planned: int, metric: str) -> None:
