@@ -79,8 +79,7 @@ def ridge(problem: Problem, l2: float) -> Solution:
 
     References
     ----------
-    lin2008 for Newton's method with conjugate gradients in text; dembo1982 for the accuracy of a
-    step.
+    dembo1982, for the accuracy of a step.
     """
     penalty = Separable.constant(problem.X.shape[1], l2=l2)
     engine = Engine(problem, penalty.value)
