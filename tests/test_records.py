@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from scipy.sparse import bsr_array, coo_array, csc_array, csr_array
 
 from textreg.errors import DataError, RecordError, UsageError
 from textreg.records import Corpus, Graph, Groups, MultiSolution, Problem, Solution, Tokens, ragged
+from textreg.records.names import Names
 
 P = 8
 
@@ -416,3 +418,29 @@ def test_the_first_equal_row(collide: bool, rows: list[list[int]]) -> None:
         leader = ragged.first_equal(ptr, numbers, lambda one, two: flat[one] == flat[two], keys)
     marked = [(key, *row) for key, row in zip(keys, rows, strict=True)]
     assert leader.tolist() == [marked.index(row) for row in marked]
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=()))), st.data())
+def test_names_are_a_sequence_of_str(given: list[str], data: st.DataObject) -> None:
+    names = Names.of(given)
+    assert names == given
+    assert given == names
+    assert names == Names.of(given)
+    assert Names.of(names) is names
+    assert list(names) == given
+    assert [names[i - len(given)] for i in range(len(given))] == given
+    assert names[1:9:2] == given[1:9:2]
+    assert repr(names) == repr(given)
+    assert pickle.loads(pickle.dumps(names)) == given
+    places = data.draw(st.lists(st.integers(0, max(0, len(given) - 1)))) if given else []
+    assert names.take(np.array(places, dtype=np.int64)) == [given[place] for place in places]
+
+
+def test_names_differ() -> None:
+    names = Names.of(["a", "bc"])
+    for other in (["a"], ["ab", "c"], ["a", "bd"], "a", None):
+        assert names != other
+        if isinstance(other, list):
+            assert names != Names.of(other)
+    with pytest.raises(IndexError):
+        names[2]

@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textreg._core import text, text_counts, text_grams, text_ranges, text_rules
+from textreg._core import text, text_counts, text_grams, text_names, text_ranges, text_rules
 from textreg._core.reference import text as plain
 from textreg._core.reference import text_counts as plain_counts
 from textreg._core.reference import text_grams as plain_grams
+from textreg._core.reference import text_names as plain_names
+from textreg.records.names import Names
 
 # Everything that the rules look at, dense enough to meet; and any character at all, with the halves
 # of surrogate pairs.
@@ -265,9 +267,81 @@ def test_gram_norms_of_a_long_document() -> None:
 
 
 @settings(deadline=None)
-@given(streams(low=-1), st.integers(1, 3))
-def test_insert_ngrams(stream: Any, depth: int) -> None:
+@given(streams(low=-1), st.integers(1, 3), st.randoms(use_true_random=False))
+def test_insert_ngrams(stream: Any, depth: int, random: Any) -> None:
+    ids, ptr, n = stream
+    levels = [
+        frozen(np.where(np.arange(len(ids)) % k, ids, -1), np.int32) for k in range(1, depth + 1)
+    ]
+    new = [frozen([random.randint(-2, 99) for _ in range(n)], np.int32) for _ in levels]
+    assert equal(
+        text_grams.insert_ngrams(levels, new, ptr), plain_grams.insert_ngrams(levels, new, ptr)
+    )
+
+
+def test_insert_ngrams_refuses_levels_that_do_not_fit() -> None:
+    level, ptr = frozen([0, 0], np.int32), frozen([0, 2], np.int64)
+    for kernel in (text_grams.insert_ngrams, plain_grams.insert_ngrams):
+        for streams, numbers in (([level], []), ([level[:1]], [level])):
+            with pytest.raises(ValueError, match="stream"):
+                kernel(streams, numbers, ptr)
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.integers(1, 9), max_size=9), max_size=4), st.integers(1, 3))
+def test_row_norms(rows: list[list[int]], large: int) -> None:
+    counts = frozen([count**large for row in rows for count in row], np.float64)
+    ptr = frozen(np.cumsum([0, *map(len, rows)]), np.int64)
+    norms = text_counts.row_norms(counts, ptr)
+    np.testing.assert_allclose(norms, plain_counts.row_norms(counts, ptr), rtol=1e-14)
+
+
+@settings(deadline=None)
+@given(documents(), st.integers(1, 200))
+def test_row_norms_are_those_of_all_words(stream: Any, n_features: int) -> None:
+    """To the last bit."""
+    words, ptr, document_ptr = stream
+    words = frozen(words % n_features, np.int32)
+    row_ptr, _, counts = text_counts.count(words, ptr[document_ptr], n_features)
+    norms = text_grams.gram_norms(words, ptr, document_ptr, 1)
+    assert text_counts.row_norms(counts, row_ptr).tolist() == norms.tolist()
+
+
+@settings(deadline=None)
+@given(streams(), st.booleans(), st.booleans())
+def test_weigh_rows(stream: Any, scaled: bool, normed: bool) -> None:
+    ptr, indices, counts = text_counts.count(*stream)
+    rng = np.random.default_rng(0)
+    values = frozen(rng.normal(size=int(counts.max(initial=0)) + 1), float)
+    factors = frozen(rng.normal(size=stream[2] if scaled else 0), float)
+    norms = frozen(rng.normal(size=len(ptr) - 1 if normed else 0), float)
+    ours, theirs = counts.copy(), counts.copy()
+    text_counts.weigh_rows(ours, frozen(indices, np.int32), ptr, values, factors, norms)
+    plain_counts.weigh_rows(theirs, indices, ptr, values, factors, norms)
+    assert ours.tolist() == theirs.tolist()
+
+
+@settings(deadline=None)
+@given(st.lists(TEXT, max_size=6), streams(low=-1), st.integers(1, 3), st.data())
+def test_gram_names(words: list[str], stream: Any, most: int, data: st.DataObject) -> None:
+    """Of a tree of n-grams of which some have a name."""
+    names = Names.of(words)
     ids, ptr, _ = stream
-    levels = frozen([np.where(np.arange(len(ids)) % k, ids, -1) for k in range(1, depth + 1)], int)
-    levels = frozen(levels, np.int32)
-    assert equal(text_grams.insert_ngrams(levels, ptr), plain_grams.insert_ngrams(levels, ptr))
+    ids = frozen(np.minimum(ids, len(words) - 1), np.int32)
+    children, lasts, size = [], [], len(words)
+    parents, total = ids, len(words)
+    for k in range(2, most + 1):
+        parents, child_ptr, last = text_grams.grams(parents, ids, ptr, k, size, len(words))
+        children.append(child_ptr[:-1] + total)
+        lasts.append(last)
+        size, total = len(last), total + len(last)
+    named = data.draw(st.lists(st.booleans(), min_size=total, max_size=total))
+    numbers = frozen(np.where(named, np.cumsum(named) - 1, -1), np.int32)
+    arguments = (
+        names.letters,
+        names.ptr,
+        frozen(np.concatenate([*children, [total]]), np.int64),
+        frozen(np.concatenate([[], *lasts]), np.int32),
+        numbers,
+    )
+    assert equal(text_names.gram_names(*arguments), plain_names.gram_names(*arguments))

@@ -7,6 +7,7 @@ one block, which takes a dozen instructions to read from ASCII text.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
+from textreg._core.text_known cimport find_words
 from textreg._core.text_letters cimport (
     EXPANDED, MARK, POINT, SPACELESS, Char, Letters, begins_word, expansion, letter, letters_for,
 )
@@ -69,7 +70,7 @@ def is_latin(text):
 
 def encode(
     texts, bint lowercase, Py_ssize_t min_length, str sentences, bint punctuation, bint emoji,
-    bint spans,
+    bint spans, known=None,
 ):
     """The words of all texts as ids, which number the words in order of name.
 
@@ -77,6 +78,9 @@ def encode(
     two as offsets of sentences; ``names``, a list of str; and, if ``spans``, the character offsets
     of every word and of every sentence, int32 (n, 2), else None twice. Sentences and paragraphs
     without a token are dropped. Raises TypeError for a text that is not a str.
+
+    known: names and their offsets, and what ``text_known.index_names`` makes of them. Then ids are
+    in order of first occurrence, and instead of names are their numbers in these, int32, or -1.
     """
     cdef Table table
     cdef Output out
@@ -130,11 +134,14 @@ def encode(
             fine = scan_all(views, n, &rules, &table, &out, document_view)
         if not fine:
             raise MemoryError
-        names, rank = words_by_name(&table)
-        rank_view = rank
-        with nogil:
-            for i in range(out.n_ids):
-                ids_view[i] = rank_view[ids_view[i]]
+        if known is not None:
+            names = numbers_of(&table, known)
+        else:
+            names, rank = words_by_name(&table)
+            rank_view = rank
+            with nogil:
+                for i in range(out.n_ids):
+                    ids_view[i] = rank_view[ids_view[i]]
     finally:
         close_table(&table)
         free(views)
@@ -147,6 +154,21 @@ def encode(
     word_spans.resize((out.n_ids, 2), refcheck=False)
     sentence_spans.resize((out.n_sentences, 2), refcheck=False)
     return ids, sentence_ptr, paragraph_ptr, document_ptr, names, word_spans, sentence_spans
+
+
+cdef object numbers_of(const Table* table, tuple known):
+    """The number of every word of the table among known ones, -1 for others."""
+    if any(array is None for array in known):
+        raise TypeError("known words need their names, offsets and slots")
+    cdef const uint8_t[::1] names = known[0]
+    cdef const int64_t[::1] ptr = known[1]
+    cdef const uint64_t[::1] slots = known[2]
+    numbers = np.empty(table.size, dtype=np.int32)
+    cdef int32_t[::1] view = numbers
+    if table.size:
+        with nogil:
+            find_words(table, slots, names, ptr, &view[0])
+    return numbers
 
 
 cdef bint scan_all(

@@ -4,29 +4,15 @@
 """
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.math cimport sqrt
-from libc.stdlib cimport qsort
+from libc.math cimport log, sqrt
+
+from textreg._core.text_bits cimport Bits, bits_in, put, take_all, words_for
 
 import numpy as np
 
-cdef extern from *:
-    """
-    #if defined(_MSC_VER)
-    #include <intrin.h>
-    static int textreg_lowest(unsigned long long bits) {
-        unsigned long place;
-        _BitScanForward64(&place, bits);
-        return (int) place;
-    }
-    #else
-    #define textreg_lowest(bits) __builtin_ctzll(bits)
-    #endif
-    """
-    int lowest "textreg_lowest"(uint64_t bits) nogil  # place of the lowest bit set
-
 
 def renumber(const int32_t[::1] ids, const int64_t[::1] ptr, const int32_t[::1] new):
-    """Replace every id by ``new[id]`` and drop it where that is below 0; ptr follows.
+    """Replace every id by ``new[id]`` and drop it where that is below 0 or missing; ptr follows.
 
     ids: from 0 up.
     Returns ids int32 and ptr int64.
@@ -50,7 +36,7 @@ cdef int64_t _renumber(
     cdef int32_t id
     for s in range(ptr.shape[0] - 1):
         for i in range(ptr[s], ptr[s + 1]):
-            id = new[ids[i]]
+            id = new[ids[i]] if ids[i] < new.shape[0] else -1
             out[used] = id  # overwritten by the next where it is dropped
             used += id >= 0
         out_ptr[s + 1] = used
@@ -88,56 +74,39 @@ def count(const int32_t[::1] ids, const int64_t[::1] ptr, Py_ssize_t n_features)
 
     Returns indptr int64, indices int32 and data float64.
     """
-    cdef Py_ssize_t n_words = n_features // 64 + 1
     indptr = np.zeros(ptr.shape[0], dtype=np.int64)
     # Allocate for every occurrence: pages that are never written take no memory.
-    indices = np.empty(ids.shape[0], dtype=np.int32)
-    data = np.empty(ids.shape[0], dtype=np.float64)
+    indices = np.empty(ids.shape[0] + 1, dtype=np.int32)
+    data = np.empty(ids.shape[0] + 1, dtype=np.float64)
     cdef int64_t[::1] indptr_view = indptr
     cdef int32_t[::1] indices_view = indices, counts = np.zeros(n_features, dtype=np.int32)
     cdef double[::1] data_view = data
-    cdef uint64_t[::1] present = np.zeros(n_words, dtype=np.uint64)
-    cdef uint64_t[::1] summary = np.zeros(n_words // 64 + 1, dtype=np.uint64)
+    cdef uint64_t[::1] room = np.zeros(words_for(n_features), dtype=np.uint64)
+    cdef Bits bits = bits_in(&room[0], n_features)
     cdef int64_t used
     with nogil:
-        used = _count(ids, ptr, counts, present, summary, indptr_view, indices_view, data_view)
+        used = _count(ids, ptr, counts, &bits, indptr_view, &indices_view[0], &data_view[0])
     indices.resize(used, refcheck=False)  # the views are not used again
     data.resize(used, refcheck=False)
     return indptr, indices, data
 
 
 cdef int64_t _count(
-    const int32_t[::1] ids, const int64_t[::1] ptr, int32_t[::1] counts, uint64_t[::1] present,
-    uint64_t[::1] summary, int64_t[::1] indptr, int32_t[::1] indices, double[::1] data,
+    const int32_t[::1] ids, const int64_t[::1] ptr, int32_t[::1] counts, const Bits* bits,
+    int64_t[::1] indptr, int32_t* indices, double* data,
 ) noexcept nogil:
-    """The features of a document are bits in ``present``, which are read in order: this sorts them
-    without comparisons. ``summary`` has a bit for every 64 features, to skip empty words."""
-    cdef Py_ssize_t d, i, s
-    cdef int64_t used = 0
-    cdef int32_t id, word
-    cdef uint64_t words, bits
+    cdef Py_ssize_t d, i, used = 0
+    cdef int32_t id
     for d in range(ptr.shape[0] - 1):
         for i in range(ptr[d], ptr[d + 1]):
             id = ids[i]
             if counts[id] == 0:
-                present[id >> 6] |= <uint64_t> 1 << (id & 63)
-                summary[id >> 12] |= <uint64_t> 1 << (id >> 6 & 63)
+                put(bits, id)
             counts[id] += 1
-        for s in range(summary.shape[0]):
-            words = summary[s]
-            summary[s] = 0
-            while words:
-                word = <int32_t> (s << 6) + lowest(words)
-                words &= words - 1
-                bits = present[word]
-                present[word] = 0
-                while bits:
-                    id = (word << 6) + lowest(bits)
-                    bits &= bits - 1
-                    indices[used] = id
-                    data[used] = counts[id]
-                    counts[id] = 0
-                    used += 1
+        used += take_all(bits, indices + used)
+        for i in range(indptr[d], used):
+            data[i] = counts[indices[i]]
+            counts[indices[i]] = 0
         indptr[d + 1] = used
     return used
 
@@ -161,53 +130,94 @@ cdef void _normalize_rows(double[::1] data, const int64_t[::1] ptr) noexcept nog
                 data[i] /= length
 
 
+def row_norms(const double[::1] counts, const int64_t[::1] ptr):
+    """The length of every row of 1 + ln(count), float64; counts are whole numbers from 1 up.
+
+    Summed over the frequencies of the counts, so that it does not hang on the order of a row.
+    """
+    norms = np.zeros(ptr.shape[0] - 1)
+    cdef Py_ssize_t most = 0 if counts.shape[0] == 0 else int(np.max(counts))
+    cdef double[::1] norms_view = norms
+    cdef int64_t[::1] frequencies = np.zeros(most + 1, dtype=np.int64)
+    with nogil:
+        _row_norms(counts, ptr, frequencies, norms_view)
+    return norms
+
+
+cdef void _row_norms(
+    const double[::1] counts, const int64_t[::1] ptr, int64_t[::1] frequencies, double[::1] norms
+) noexcept nogil:
+    cdef Py_ssize_t d, i
+    cdef int64_t c, most
+    cdef double square
+    for d in range(ptr.shape[0] - 1):
+        most = 0
+        for i in range(ptr[d], ptr[d + 1]):
+            c = <int64_t> counts[i]
+            frequencies[c] += 1
+            most = max(most, c)
+        square = 0.0
+        for c in range(1, most + 1):
+            if frequencies[c]:
+                square += frequencies[c] * (1.0 + log(c)) * (1.0 + log(c))
+                frequencies[c] = 0
+        norms[d] = sqrt(square)
+
+
+def weigh_rows(
+    double[::1] data, const int32_t[::1] indices, const int64_t[::1] ptr, const double[::1] values,
+    const double[::1] factors, const double[::1] norms,
+):
+    """Replace every count c, in place, by ``values[c]``, times the factor of its column, divided by
+    the norm of its row.
+
+    factors, norms: either may be empty, for none.
+    """
+    with nogil:
+        _weigh_rows(data, indices, ptr, values, factors, norms)
+
+
+cdef void _weigh_rows(
+    double[::1] data, const int32_t[::1] indices, const int64_t[::1] ptr, const double[::1] values,
+    const double[::1] factors, const double[::1] norms,
+) noexcept nogil:
+    cdef Py_ssize_t d, i
+    cdef double value
+    cdef bint scaled = factors.shape[0] > 0, normed = norms.shape[0] > 0
+    for d in range(ptr.shape[0] - 1):
+        for i in range(ptr[d], ptr[d + 1]):
+            value = values[<int64_t> data[i]]
+            if scaled:
+                value *= factors[indices[i]]
+            if normed:
+                value /= norms[d]
+            data[i] = value
+
+
 def sentence_sets(const int32_t[::1] ids, const int64_t[::1] ptr, Py_ssize_t n_features):
     """The distinct features of every sentence, sorted: indptr int64 and indices int32."""
     indptr = np.zeros(ptr.shape[0], dtype=np.int64)
-    indices = np.empty(ids.shape[0], dtype=np.int32)
-    cdef int64_t[::1] indptr_view = indptr, last = np.full(n_features, -1, dtype=np.int64)
+    indices = np.empty(ids.shape[0] + 1, dtype=np.int32)
+    cdef int64_t[::1] indptr_view = indptr
     cdef int32_t[::1] indices_view = indices
-    cdef int64_t used = 0
-    if ids.shape[0]:
-        with nogil:
-            used = _sentence_sets(ids, ptr, last, indptr_view, &indices_view[0])
-    return indptr, indices[:used].copy()
+    cdef uint64_t[::1] room = np.zeros(words_for(n_features), dtype=np.uint64)
+    cdef Bits bits = bits_in(&room[0], n_features)
+    cdef int64_t used
+    with nogil:
+        used = _sentence_sets(ids, ptr, &bits, indptr_view, &indices_view[0])
+    indices.resize(used, refcheck=False)  # the view is not used again
+    return indptr, indices
 
 
 cdef int64_t _sentence_sets(
-    const int32_t[::1] ids, const int64_t[::1] ptr, int64_t[::1] last, int64_t[::1] indptr,
+    const int32_t[::1] ids, const int64_t[::1] ptr, const Bits* bits, int64_t[::1] indptr,
     int32_t* indices,
 ) noexcept nogil:
     cdef Py_ssize_t s, i
     cdef int64_t used = 0
     for s in range(ptr.shape[0] - 1):
         for i in range(ptr[s], ptr[s + 1]):
-            if last[ids[i]] != s:
-                last[ids[i]] = s
-                indices[used] = ids[i]
-                used += 1
+            put(bits, ids[i])
+        used += take_all(bits, indices + used)
         indptr[s + 1] = used
-        sort_ids(indices + indptr[s], used - indptr[s])
     return used
-
-
-cdef void sort_ids(int32_t* ids, Py_ssize_t n) noexcept nogil:
-    """Sort in place; most runs have a dozen entries."""
-    cdef Py_ssize_t i, k
-    cdef int32_t id
-    if n > 32:
-        qsort(ids, n, sizeof(int32_t), compare)
-        return
-    for i in range(1, n):
-        id = ids[i]
-        k = i
-        while k > 0 and ids[k - 1] > id:
-            ids[k] = ids[k - 1]
-            k -= 1
-        ids[k] = id
-
-
-cdef int compare(const void* a, const void* b) noexcept nogil:
-    return ((<const int32_t*> a)[0] > (<const int32_t*> b)[0]) - (
-        (<const int32_t*> a)[0] < (<const int32_t*> b)[0]
-    )

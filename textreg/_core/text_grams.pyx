@@ -14,7 +14,7 @@ from libc.math cimport log, sqrt
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from textreg._core.text_counts cimport sort_ids
+from textreg._core.text_bits cimport Bits, bits_in, put, take_all, words_for
 
 import numpy as np
 
@@ -23,6 +23,13 @@ cdef extern from *:
     #define TEXTREG_EMPTY 0xFFFFFFFFFFFFFFFFULL
     """
     const uint64_t EMPTY "TEXTREG_EMPTY"  # a slot without a key; no word is 0xFFFFFFFF
+
+cdef enum:
+    MOST_LEVELS = 100  # that n-grams have; so says the parameter
+
+cdef struct Level:
+    const int32_t* stream
+    const int32_t* numbers
 
 
 def grams(
@@ -37,24 +44,27 @@ def grams(
     starts = np.zeros(n_parents + 1, dtype=np.int64)
     child_ptr = np.zeros(n_parents + 1, dtype=np.int64)
     cdef int32_t[::1] ids_view = ids, last_view
-    cdef int64_t[::1] starts_view = starts, child_view = child_ptr, cursor, places
-    cdef int64_t n_places, used = 0
-    cdef int32_t[::1] owner = np.full(n_words, -1, dtype=np.int32)
-    cdef int32_t[::1] number = np.empty(n_words, dtype=np.int32)
+    cdef int64_t[::1] starts_view = starts, child_view = child_ptr
+    cdef uint64_t[::1] room = np.zeros(words_for(n_words), dtype=np.uint64)
+    cdef Bits bits = bits_in(&room[0], n_words)
+    cdef int32_t[::1] number = np.full(n_words, -1, dtype=np.int32)
+    cdef int32_t[::1] sorted_words
+    cdef int64_t[::1] cursor
+    cdef int64_t used
     with nogil:
         _count_children(parents, words, ptr, k, starts_view)
     np.cumsum(starts, out=starts)
-    n_places = starts_view[n_parents]
-    cursor = starts.copy()
-    places = np.empty(n_places, dtype=np.int64)
-    last = np.empty(n_places, dtype=np.int32)
+    # One more place than there may be, so that there is a first one.
+    sorted_words = np.empty(starts_view[n_parents] + 1, dtype=np.int32)
+    last = np.empty(starts_view[n_parents] + 1, dtype=np.int32)
     last_view = last
-    if n_places:
-        with nogil:
-            _by_parent(parents, words, ptr, k, cursor, places)
-            used = _number_children(
-                words, k, starts_view, places, owner, number, ids_view, child_view, &last_view[0]
-            )
+    cursor = starts.copy()
+    with nogil:
+        _by_parent(parents, words, ptr, k, cursor, sorted_words)
+        used = _number_children(
+            starts_view, sorted_words, &bits, number, child_view, &last_view[0]
+        )
+        _number_places(parents, words, ptr, k, starts_view, sorted_words, ids_view)
     return ids, child_ptr, last[:used].copy()
 
 
@@ -72,43 +82,50 @@ cdef void _count_children(
 
 cdef void _by_parent(
     const int32_t[::1] parents, const int32_t[::1] words, const int64_t[::1] ptr, Py_ssize_t k,
-    int64_t[::1] cursor, int64_t[::1] places,
+    int64_t[::1] cursor, int32_t[::1] sorted_words,
 ) noexcept nogil:
-    """The places of the stream, sorted by the parent there: a counting sort, in linear time."""
+    """The last words of all places, sorted by the parent there: a counting sort, in linear time."""
     cdef Py_ssize_t s, i
     for s in range(ptr.shape[0] - 1):
         for i in range(ptr[s], ptr[s + 1] - k + 1):
             if parents[i] >= 0 and words[i + k - 1] >= 0:
-                places[cursor[parents[i]]] = i
+                sorted_words[cursor[parents[i]]] = words[i + k - 1]
                 cursor[parents[i]] += 1
 
 
 cdef int64_t _number_children(
-    const int32_t[::1] words, Py_ssize_t k, const int64_t[::1] starts, const int64_t[::1] places,
-    int32_t[::1] owner, int32_t[::1] number, int32_t[::1] ids, int64_t[::1] child_ptr,
-    int32_t* last,
+    const int64_t[::1] starts, int32_t[::1] sorted_words, const Bits* bits, int32_t[::1] number,
+    int64_t[::1] child_ptr, int32_t* last,
 ) noexcept nogil:
-    """Number the k-grams of every parent.
+    """Number the k-grams of every parent, and put the number in the place of every last word.
 
-    owner: the last parent that was seen with each word, which tells known pairs from new ones
-    without a hash table. number: the k-gram of a word and its owner.
+    number: of the k-grams of one parent, by last word.
     """
-    cdef int32_t parent, word
+    cdef Py_ssize_t parent
     cdef int64_t i, used = 0
-    for parent in range(<int32_t> (starts.shape[0] - 1)):
+    for parent in range(starts.shape[0] - 1):
         for i in range(starts[parent], starts[parent + 1]):
-            word = words[places[i] + k - 1]
-            if owner[word] != parent:
-                owner[word] = parent
-                last[used] = word
-                used += 1
+            put(bits, sorted_words[i])
+        used += take_all(bits, last + used)
         child_ptr[parent + 1] = used
-        sort_ids(last + child_ptr[parent], used - child_ptr[parent])
         for i in range(child_ptr[parent], used):
             number[last[i]] = <int32_t> i
         for i in range(starts[parent], starts[parent + 1]):
-            ids[places[i]] = number[words[places[i] + k - 1]]
+            sorted_words[i] = number[sorted_words[i]]
     return used
+
+
+cdef void _number_places(
+    const int32_t[::1] parents, const int32_t[::1] words, const int64_t[::1] ptr, Py_ssize_t k,
+    int64_t[::1] cursor, const int32_t[::1] numbers, int32_t[::1] ids,
+) noexcept nogil:
+    """The k-gram of every place: as :func:`_by_parent`, the other way round."""
+    cdef Py_ssize_t s, i
+    for s in range(ptr.shape[0] - 1):
+        for i in range(ptr[s], ptr[s + 1] - k + 1):
+            if parents[i] >= 0 and words[i + k - 1] >= 0:
+                ids[i] = numbers[cursor[parents[i]]]
+                cursor[parents[i]] += 1
 
 
 def find_grams(
@@ -147,31 +164,53 @@ cdef void _find_grams(
                 ids[i] = <int32_t> low
 
 
-def insert_ngrams(const int32_t[:, ::1] levels, const int64_t[::1] ptr):
-    """Interleave the entries of all levels that are not negative, place by place.
+def insert_ngrams(list streams, list numbers, const int64_t[::1] ptr):
+    """Interleave the numbered n-grams of all levels, place by place, by length.
 
-    levels: int32 (levels, places). Returns ids int32 and the new ptr int64.
+    streams: of every level, the n-gram that begins at every place, int32, or below 0. numbers: of
+    every level, what its n-grams are called, int32; those below 0 are left out. Returns ids int32
+    and the new ptr int64.
     """
-    out = np.empty(levels.shape[0] * levels.shape[1], dtype=np.int32)
+    cdef Py_ssize_t k, n_places = ptr[ptr.shape[0] - 1]
+    cdef const int32_t[::1] stream, names
+    cdef Level levels[MOST_LEVELS]
+    if len(streams) > MOST_LEVELS or len(streams) != len(numbers):
+        raise ValueError(f"{len(streams)} streams and the numbers of {len(numbers)} levels")
+    for k in range(len(streams)):
+        stream = streams[k]
+        names = numbers[k]
+        if stream.shape[0] != n_places:
+            raise ValueError(f"stream {k} has {stream.shape[0]} places, not {n_places}")
+        levels[k] = Level(NULL, NULL)
+        if n_places:
+            levels[k].stream = &stream[0]
+        if names.shape[0]:
+            levels[k].numbers = &names[0]
+    out = np.empty(len(streams) * n_places, dtype=np.int32)
     out_ptr = np.zeros(ptr.shape[0], dtype=np.int64)
     cdef int32_t[::1] out_view = out
     cdef int64_t[::1] out_ptr_view = out_ptr
+    cdef Py_ssize_t n_levels = len(streams)
     cdef int64_t used
     with nogil:
-        used = _insert_ngrams(levels, ptr, out_view, out_ptr_view)
-    return out[:used], out_ptr
+        used = _insert_ngrams(levels, n_levels, ptr, out_view, out_ptr_view)
+    out.resize(used, refcheck=False)  # the view is not used again
+    return out, out_ptr
 
 
 cdef int64_t _insert_ngrams(
-    const int32_t[:, ::1] levels, const int64_t[::1] ptr, int32_t[::1] out, int64_t[::1] out_ptr
+    const Level* levels, Py_ssize_t n_levels, const int64_t[::1] ptr, int32_t[::1] out,
+    int64_t[::1] out_ptr,
 ) noexcept nogil:
     cdef Py_ssize_t s, i, k
+    cdef int32_t id
     cdef int64_t used = 0
     for s in range(ptr.shape[0] - 1):
         for i in range(ptr[s], ptr[s + 1]):
-            for k in range(levels.shape[0]):
-                if levels[k, i] >= 0:
-                    out[used] = levels[k, i]
+            for k in range(n_levels):
+                id = levels[k].stream[i]
+                if id >= 0 and levels[k].numbers[id] >= 0:
+                    out[used] = levels[k].numbers[id]
                     used += 1
         out_ptr[s + 1] = used
     return used

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Tokenizer
+from textreg.known import CharRules, KnownChars
 from textreg.params import param
 from textreg.records import Tokens
 from textreg.text import ANALYZERS, SENTENCES, scan_chars, split_chars
@@ -46,26 +47,25 @@ class Chars(Tokenizer):
 
     def __call__(self, text: str) -> list[list[str]]:
         """The n-grams of every sentence of ``text``."""
-        return split_chars(
-            text,
-            ngram_range=(self.min_n, self.max_n),
-            analyzer=self.analyzer,
-            lowercase=self.lowercase,
-            sentences=self.sentences,
-            normalize=self.normalize,
-        )
+        return split_chars(text, **self._how)
 
     def encode(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
         """The n-grams of all ``texts``, by :func:`textreg.text.scan_chars`."""
-        return scan_chars(
-            texts,
-            ngram_range=(self.min_n, self.max_n),
-            analyzer=self.analyzer,
-            lowercase=self.lowercase,
-            sentences=self.sentences,
-            normalize=self.normalize,
-            spans=spans,
-        )
+        return scan_chars(texts, **self._how, spans=spans)
+
+    def known(self, names: Sequence[str]) -> KnownChars:
+        """What finds known n-grams in new texts, without names of the others."""
+        return KnownChars(names, **self._how)
+
+    @property
+    def _how(self) -> CharRules:
+        return {
+            "ngram_range": (self.min_n, self.max_n),
+            "analyzer": self.analyzer,
+            "lowercase": self.lowercase,
+            "sentences": self.sentences,
+            "normalize": self.normalize,
+        }
 
 
 @hookimpl

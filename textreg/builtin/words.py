@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Tokenizer
+from textreg.known import KnownWords
 from textreg.params import param
 from textreg.records import Tokens
 from textreg.text import SENTENCES, WordRules, scan_words, split_words
@@ -56,6 +57,10 @@ class Words(Tokenizer):
     def encode(self, texts: Sequence[str], *, spans: bool = False) -> Tokens:
         """The tokens of all ``texts``, by :func:`textreg.text.scan_words`."""
         return scan_words(texts, self._rules, spans=spans)
+
+    def known(self, names: Sequence[str]) -> KnownWords:
+        """What finds known words in new texts, without names of the others."""
+        return KnownWords(names, self._rules)
 
     @property
     def _rules(self) -> WordRules:

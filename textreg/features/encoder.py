@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from textreg._core import text_counts, text_grams
+from textreg.builtin.chars import Chars
+from textreg.builtin.words import Words
 from textreg.errors import DataError, UsageError
 from textreg.features import markup
 from textreg.features.ngrams import NGrams, insert_ngrams
 from textreg.features.weighting import WEIGHTINGS
 from textreg.kinds import Tokenizer
+from textreg.plugins.inventory import ours
 from textreg.records import Documents, Tokens
 from textreg.records.columns import as_column
+from textreg.records.documents import check_texts
 from textreg.records.fields import Field, FieldedText
 from textreg.records.ragged import row_of
 from textreg.text import CsrArrays, count_rows, renumber
@@ -25,7 +30,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from textreg.features.vectorize import Vectorizer
-    from textreg.records import Floats, Int32s
+    from textreg.known import KnownChars, KnownWords, Occurrences
+    from textreg.records import Bools, Floats, Int32s, Int64s
 
 
 class Encoder:
@@ -123,15 +129,64 @@ class Encoder:
 
     def rows(self, texts: Documents) -> CsrArrays:
         """The arrays of :meth:`transform`, without an import of SciPy."""
-        words = self.words(texts)
-        rows = count_rows(self.features(words))
-        self.weigh(rows, words)
+        if self.known is None:
+            tokens = self.words(texts)
+            rows = count_rows(self.features(tokens))
+            self.weigh(rows, tokens)
+        else:
+            words, ids, ptr = self._found(texts)
+            rows = CsrArrays(*text_counts.count(ids, ptr, len(self.vocabulary)))
+            self.weigh(rows, words)
         if self.columns is None:
             return rows
         column = self.column_of[rows.indices]
         selected = column >= 0
         indptr = np.concatenate([[0], np.cumsum(selected, dtype=np.int64)])[rows.indptr]
         return CsrArrays(indptr, column[selected], rows.data[selected])
+
+    @cached_property
+    def known(self) -> KnownWords | KnownChars | None:
+        """What finds the words of the vocabulary, and stop words, in texts; None if nothing can.
+
+        Only textreg's own tokenizers ``words`` and ``chars`` have it, and no class derived from
+        them, which may split texts in another way. All others give names.
+        """
+        if not (ours(self.tokenizer) and isinstance(self.tokenizer, (Words, Chars))):
+            return None
+        words = self.vocabulary if self.ngrams == 1 else self.tree[0].words
+        if self.stop_words:
+            words = list(dict.fromkeys([*words, *self.stop_words]))
+        return self.tokenizer.known(words)
+
+    @cached_property
+    def _is_stop_word(self) -> Bools:
+        """Which of the known words are dropped; one more for all others, which are not."""
+        words = self.vocabulary if self.ngrams == 1 else self.tree[0].words
+        dropped = set(self.stop_words)
+        known = dict.fromkeys([*words, *self.stop_words])
+        return np.array([*(word in dropped for word in known), False])
+
+    def _found(self, texts: Documents) -> tuple[Occurrences, Int32s, Int64s]:
+        """All words except stop words, every feature in order, and where documents end in these."""
+        assert self.known is not None
+        words, number = self.known.find(self._texts(texts))
+        if self.stop_words:
+            new = np.arange(len(number), dtype=np.int32)
+            new[self._is_stop_word[number]] = -1
+            ids, ptr = text_counts.renumber(words.ids, words.sentence_ptr, new)
+            words = words._replace(ids=ids, sentence_ptr=ptr)
+        if self.ngrams == 1:
+            ids, ptr = text_counts.renumber(words.ids, words.sentence_ptr, number)
+        else:
+            tree, numbers = self.tree
+            streams = tree.find(number[words.ids], words.sentence_ptr)
+            ids, ptr = text_grams.insert_ngrams(streams, numbers, words.sentence_ptr)
+        return words, ids, ptr[words.document_ptr]
+
+    def _texts(self, documents: Documents) -> Sequence[str]:
+        """The texts that are split: of the field, and without HTML, as the settings are."""
+        own = documents if self.field is None else field_texts(documents, self.field.name)
+        return markup.stripped_texts(own) if self.vectorizer.strip_html else check_texts(own)
 
     def tokens(self, texts: Documents, *, spans: bool = False) -> Tokens:
         """Every occurrence of the columns' features in texts.
@@ -186,16 +241,26 @@ class Encoder:
             columns=columns if self.columns is None else self.columns[columns],
             field=self.field,
         )
-        if "tree" in self.__dict__:  # of the same vocabulary, and expensive to build
-            fewer.__dict__["tree"] = self.tree
+        for name in ("tree", "known"):  # of the same vocabulary, and expensive to build
+            if name in self.__dict__:
+                fewer.__dict__[name] = self.__dict__[name]
         return fewer
 
-    def weigh(self, rows: CsrArrays, words: Tokens) -> None:
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what finds the words, which is quickly made and as large as all names."""
+        return {name: value for name, value in self.__dict__.items() if name != "known"}
+
+    def weigh(self, rows: CsrArrays, words: Tokens | Occurrences) -> None:
         """Apply the weighting to counts over the vocabulary, in place.
 
         ``words`` are all words of the same documents except stop words, known or not.
         """
-        self.weighting.weigh(rows, self.idf, words, self.ngrams)
+        norms = None
+        if self.weighting.norm == "ngrams":
+            norms = text_grams.gram_norms(
+                words.ids, words.sentence_ptr, words.document_ptr, self.ngrams
+            )
+        self.weighting.weigh(rows, self.idf, norms)
 
     @cached_property
     def column_of(self) -> Int32s:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg._core import text_counts, text_grams
+from textreg._core import text_counts, text_grams, text_names
 from textreg.errors import DataError
 from textreg.records import Tokens
+from textreg.records.names import Names
 
 if TYPE_CHECKING:
     from textreg.records import Bools, Int32s, Int64s
@@ -93,21 +94,15 @@ class NGrams:
             numbers.append(np.where(keep[k + 1], place, -1).astype(np.int32))
         return numbers
 
-    def names(self, numbers: Sequence[Int32s]) -> list[str]:
+    def names(self, numbers: Sequence[Int32s]) -> Names:
         """Names of the numbered n-grams in order, with spaces between words."""
-        names = np.empty(sum(int((level >= 0).sum()) for level in numbers), dtype=object)
-        for k, level in enumerate(numbers):
-            grams = np.flatnonzero(level >= 0)
-            where = level[grams]
-            parts: list[Int32s] = []
-            for child_ptr, last in zip(self.child_ptr[:k][::-1], self.last[:k][::-1], strict=True):
-                parts.append(last[grams])
-                grams = np.searchsorted(child_ptr, grams, side="right") - 1
-            parts.append(grams.astype(np.int32))
-            words = [[self.words[w] for w in part.tolist()] for part in reversed(parts)]
-            names[where] = list(map(" ".join, zip(*words, strict=True))) if k else words[0]
-        result: list[str] = names.tolist()
-        return result
+        words = Names.of(self.words)
+        starts = np.cumsum(self.sizes)
+        ends = [ptr[:-1] + start for ptr, start in zip(self.child_ptr, starts, strict=False)]
+        children = np.concatenate([*ends, starts[-1:]])
+        last = np.concatenate([np.empty(0, dtype=np.int32), *self.last])
+        every = np.concatenate([np.empty(0, dtype=np.int32), *numbers])
+        return Names(*text_names.gram_names(words.letters, words.ptr, children, last, every))
 
     @classmethod
     def of_names(cls, names: Sequence[str], n: int) -> tuple[NGrams, list[Int32s]]:
@@ -152,22 +147,29 @@ def insert_ngrams(
     ``tokens`` are the words, one for each place of the streams. The feature of an n-gram is
     ``numbers[gram]`` of its level, an index into ``names``, or negative if it is none.
     """
-    levels = np.stack([_take(*pair) for pair in zip(numbers, streams, strict=True)])
     ptr = tokens.sentence_ptr
-    ids, sentence_ptr = text_grams.insert_ngrams(levels, ptr)
+    ids, sentence_ptr = text_grams.insert_ngrams(list(streams), list(numbers), ptr)
     spans = None
     if tokens.spans is not None:
-        length, place = (
-            text_grams.insert_ngrams(np.where(levels >= 0, index, -1).astype(np.int32), ptr)[0]
-            for index in np.indices(levels.shape, dtype=np.int32)
-        )
+        # The same of how long an n-gram is, and of the place where it is.
+        lengths = [np.where(new >= 0, k, -1).astype(np.int32) for k, new in enumerate(numbers)]
+        length, _ = text_grams.insert_ngrams(list(streams), lengths, ptr)
+        every = np.arange(len(tokens.ids), dtype=np.int32)
+        taken = [
+            np.where(take(*pair) >= 0, every, -1) for pair in zip(numbers, streams, strict=True)
+        ]
+        place, _ = text_grams.insert_ngrams(taken, [every] * len(taken), ptr)
         spans = np.stack([tokens.spans[place, 0], tokens.spans[place + length, 1]], axis=1)
     return replace(tokens, ids=ids, sentence_ptr=sentence_ptr, vocabulary=names, spans=spans)
 
 
-def _take(new: Int32s, ids: Int32s) -> Int32s:
+def take(new: Int32s, ids: Int32s) -> Int32s:
     """``new[ids]``, and -1 where an id is -1."""
-    return np.append(new, np.int32(-1))[ids]
+    if not len(new):
+        return np.full(len(ids), -1, dtype=np.int32)
+    taken: Int32s = new[ids]
+    taken[ids < 0] = -1
+    return taken
 
 
 def _without_rare(ids: Int32s, document_ptr: Int64s, n_features: int, least: float) -> Int32s:
@@ -175,4 +177,4 @@ def _without_rare(ids: Int32s, document_ptr: Int64s, n_features: int, least: flo
     if least <= 1:
         return ids
     frequencies = text_counts.document_frequencies(ids, document_ptr, n_features)
-    return _take(np.where(frequencies >= least, np.arange(n_features), -1).astype(np.int32), ids)
+    return take(np.where(frequencies >= least, np.arange(n_features), -1).astype(np.int32), ids)

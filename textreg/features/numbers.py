@@ -9,6 +9,7 @@ import numpy as np
 from textreg.features.encoder import Encoder, field_texts
 from textreg.features.vectorize import Vectorizer
 from textreg.plugins import registry
+from textreg.records import Tokens
 from textreg.records.fields import MISSING, Field
 from textreg.text import renumber
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from textreg.records import Documents, Tokens
+    from textreg.known import Occurrences
+    from textreg.records import Documents
     from textreg.text import CsrArrays
 
 VALUES = Vectorizer(ngrams=1, weighting="binary")
@@ -77,10 +79,11 @@ class NumberEncoder(Encoder):
         new = [number.get(name if name == MISSING else "", -1) for name in words.vocabulary]
         return renumber(words, np.array(new, dtype=np.int32), self.vocabulary)
 
-    def weigh(self, rows: CsrArrays, words: Tokens) -> None:
+    def weigh(self, rows: CsrArrays, words: Tokens | Occurrences) -> None:
         """The numbers, in place of the counts."""
         if "" not in self.vocabulary:
             return
+        assert isinstance(words, Tokens)  # as those of every tokenizer that gives names
         values = np.array(
             [0.0 if name == MISSING else self.standardized(name) for name in words.vocabulary]
         )

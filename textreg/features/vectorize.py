@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from textreg._core import text_counts
 from textreg.errors import DataError, UsageError
 from textreg.features.counting import Counted, most_frequent
 from textreg.features.encoder import Encoder
@@ -146,7 +147,11 @@ class Vectorizer(Parametrized):
         )
         if len(numbers) > 1 and keep.all():
             encoder.tree = counted.tree, numbers  # the same as from the names, which is slower
-        encoder.weigh(rows, counted.words)
+        if keep.all() and WEIGHTINGS[self.weighting].norm == "ngrams":
+            # All n-grams are features, so the counts are known already.
+            encoder.weighting.weigh(rows, idf, text_counts.row_norms(rows.data, rows.indptr))
+        else:
+            encoder.weigh(rows, counted.words)
         return encoder, tokens, rows
 
     def _read_stop_words(self, tokenizer: Tokenizer) -> tuple[str, ...]:
@@ -231,10 +236,11 @@ def _documents(name: str, value: float, n: int, *, fraction: bool) -> float:
 
 def _joined(encoders: Sequence[Encoder]) -> JoinedEncoder:
     """The encoders as one; DataError if two features have one name."""
-    known = set(encoders[0].vocabulary)
     for one in encoders[1:]:
-        for name in one.vocabulary:
-            if f"{one.label}: {name}" in known:
+        prefix = f"{one.label}: "
+        clashes = {name for name in encoders[0].vocabulary if name.startswith(prefix)}
+        for name in one.vocabulary if clashes else ():
+            if f"{one.label}: {name}" in clashes:
                 raise DataError(
                     f"'{one.label}: {name}' is a feature of tokenizer '{encoders[0].label}', and "
                     f"what '{name}' of '{one.label}' is called: name '{one.label}' first."

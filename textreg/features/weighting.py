@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from textreg._core import text_counts, text_grams
-from textreg.records import Floats, Tokens
+from textreg._core import text_counts
+from textreg.records import Floats
 from textreg.text import CsrArrays
 
 
@@ -41,7 +41,7 @@ class Weighting(NamedTuple):
         values += counts > 0
         return values
 
-    def weigh(self, rows: CsrArrays, idf: Floats | None, words: Tokens, ngrams: int) -> None:
+    def weigh(self, rows: CsrArrays, idf: Floats | None, norms: Floats | None) -> None:
         """Weigh counts in place.
 
         Parameters
@@ -50,19 +50,22 @@ class Weighting(NamedTuple):
             Counts above zero.
         idf : ndarray of float64, optional
             One for each feature; for a weighting with ``idf``.
-        words : Tokens
-            All words of the same documents except stop words, known or not.
-        ngrams : int
-            The largest number of words in an n-gram.
+        norms : ndarray of float64, optional
+            The length of every row by ``norm="ngrams"``; for a weighting with that.
         """
-        rows.data[:] = self.values(rows.data)
-        if idf is not None:
-            rows.data[:] *= idf[rows.indices]
+        none = np.empty(0)
+        if self.term != "count" or idf is not None or norms is not None:
+            values = self.values(np.arange(rows.data.max(initial=0.0) + 1))
+            text_counts.weigh_rows(
+                rows.data,
+                rows.indices,
+                rows.indptr,
+                values,
+                none if idf is None else idf,
+                none if norms is None else norms,
+            )
         if self.norm == "features":
             text_counts.normalize_rows(rows.data, rows.indptr)
-        elif self.norm == "ngrams":
-            norms = text_grams.gram_norms(words.ids, words.sentence_ptr, words.document_ptr, ngrams)
-            rows.data[:] /= np.repeat(norms, np.diff(rows.indptr))
 
 
 WEIGHTINGS = {

@@ -277,7 +277,8 @@ class Tokens:
         offsets("document_ptr", self.document_ptr, len(self.sentence_ptr) - 1)
         if self.paragraph_ptr is not None:
             offsets("paragraph_ptr", self.paragraph_ptr, len(self.sentence_ptr) - 1)
-            if np.setdiff1d(self.document_ptr, self.paragraph_ptr).size:
+            ends = np.searchsorted(self.paragraph_ptr, self.document_ptr)
+            if (self.paragraph_ptr[ends] != self.document_ptr).any():
                 raise RecordError("paragraph_ptr: a paragraph must end where its document ends.")
             if not (np.diff(self.paragraph_ptr) > 0).all():
                 raise RecordError("paragraph_ptr: every paragraph must have a sentence.")

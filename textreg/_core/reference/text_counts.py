@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,8 @@ if TYPE_CHECKING:
 
 def renumber(ids: Int32s, ptr: Int64s, new: Int32s) -> tuple[Int32s, Int64s]:
     """Twin of :func:`textreg._core.text_counts.renumber`."""
-    out = new[ids]
+    out = np.where(ids < len(new), np.append(new, np.int32(-1))[np.minimum(ids, len(new))], -1)
+    out = out.astype(np.int32)
     kept = np.concatenate([[0], np.cumsum(out >= 0)])
     return out[out >= 0], kept[ptr].astype(np.int64)
 
@@ -46,3 +48,24 @@ def sentence_sets(ids: Int32s, ptr: Int64s, n_features: int) -> tuple[Int64s, In
     """Twin of :func:`textreg._core.text_counts.sentence_sets`."""
     indptr, indices, _ = count(ids, ptr, n_features)
     return indptr, indices
+
+
+def row_norms(counts: Floats, ptr: Int64s) -> Floats:
+    """Twin of :func:`textreg._core.text_counts.row_norms`."""
+    norms = np.zeros(len(ptr) - 1)
+    for d in range(len(norms)):
+        found, many = np.unique(counts[ptr[d] : ptr[d + 1]], return_counts=True)
+        frequencies = zip(found.tolist(), many.tolist(), strict=True)
+        norms[d] = math.sqrt(sum(n * (1 + math.log(c)) ** 2 for c, n in frequencies))
+    return norms
+
+
+def weigh_rows(
+    data: Floats, indices: Int32s, ptr: Int64s, values: Floats, factors: Floats, norms: Floats
+) -> None:
+    """Twin of :func:`textreg._core.text_counts.weigh_rows`."""
+    data[:] = values[data.astype(np.int64)]
+    if len(factors):
+        data *= factors[indices]
+    if len(norms):
+        data /= np.repeat(norms, np.diff(ptr))

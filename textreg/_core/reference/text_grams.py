@@ -52,9 +52,14 @@ def find_grams(
     return ids
 
 
-def insert_ngrams(levels: Int32s, ptr: Int64s) -> tuple[Int32s, Int64s]:
+def insert_ngrams(
+    streams: list[Int32s], numbers: list[Int32s], ptr: Int64s
+) -> tuple[Int32s, Int64s]:
     """Twin of :func:`textreg._core.text_grams.insert_ngrams`."""
-    flat = levels.T.ravel()
+    if len(streams) != len(numbers) or any(len(stream) != ptr[-1] for stream in streams):
+        raise ValueError("streams and numbers of different lengths")
+    levels = [np.append(new, np.int32(-1))[ids] for ids, new in zip(streams, numbers, strict=True)]
+    flat = np.array(levels, dtype=np.int32).T.ravel()
     kept = np.concatenate([[0], np.cumsum(flat >= 0)])
     return flat[flat >= 0], kept[ptr * len(levels)].astype(np.int64)
 

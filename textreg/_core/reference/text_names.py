@@ -1,0 +1,32 @@
+"""Plain twins of ``textreg._core.text_names``."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from textreg._core.arrays import Int32s, Int64s
+
+
+def gram_names(
+    letters: NDArray[np.uint8], ptr: Int64s, children: Int64s, last: Int32s, numbers: Int32s
+) -> tuple[NDArray[np.uint8], Int64s]:
+    """Twin of :func:`textreg._core.text_names.gram_names`."""
+    words = _names(letters, ptr)
+    names = list(words)
+    for gram, (start, end) in enumerate(pairwise(children.tolist())):
+        own = last[start - len(words) : end - len(words)].tolist()
+        names += [names[gram] + b" " + words[word] for word in own]
+    named = {number: names[gram] for gram, number in enumerate(numbers.tolist()) if number >= 0}
+    chosen = [named[number] for number in sorted(named)]
+    out = np.frombuffer(b"".join(chosen), dtype=np.uint8)
+    return out, np.cumsum([0, *map(len, chosen)], dtype=np.int64)
+
+
+def _names(letters: NDArray[np.uint8], ptr: Int64s) -> list[bytes]:
+    return [letters[start:end].tobytes() for start, end in pairwise(ptr.tolist())]

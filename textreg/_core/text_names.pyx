@@ -1,0 +1,80 @@
+"""Names of n-grams as UTF-8 bytes, from those of their words."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy
+
+import numpy as np
+
+
+def gram_names(
+    const uint8_t[::1] letters, const int64_t[::1] ptr, const int64_t[::1] children,
+    const int32_t[::1] last, const int32_t[::1] numbers,
+):
+    """The names of the numbered n-grams, in order of their numbers: words with a space between.
+
+    All levels are one after the other: word w, spelled ``letters[ptr[w]:ptr[w + 1]]``, is n-gram w,
+    and n-gram g has the children ``children[g]`` to ``children[g + 1]``, which follow it. last: the
+    last word of every n-gram that is no word. numbers: of all, below 0 for those without a name.
+
+    Returns uint8 and the offsets int64.
+    """
+    cdef Py_ssize_t n_words = ptr.shape[0] - 1, total = numbers.shape[0]
+    cdef Py_ssize_t n_names = np.count_nonzero(np.asarray(numbers) >= 0)
+    cdef int32_t[::1] parents = np.full(total, -1, dtype=np.int32)
+    cdef int64_t[::1] sizes = np.zeros(total, dtype=np.int64)
+    out_ptr = np.zeros(n_names + 1, dtype=np.int64)
+    cdef int64_t[::1] out_ptr_view = out_ptr
+    cdef uint8_t[::1] out_view
+    with nogil:
+        _name_sizes(ptr, children, last, numbers, parents, sizes, out_ptr_view)
+    np.cumsum(out_ptr, out=out_ptr)
+    out = np.empty(out_ptr_view[n_names], dtype=np.uint8)
+    if len(out):
+        out_view = out
+        with nogil:
+            _spell(letters, ptr, last, numbers, parents, n_words, out_ptr_view, &out_view[0])
+    return out, out_ptr
+
+
+cdef void _name_sizes(
+    const int64_t[::1] ptr, const int64_t[::1] children, const int32_t[::1] last,
+    const int32_t[::1] numbers, int32_t[::1] parents, int64_t[::1] sizes, int64_t[::1] out_ptr,
+) noexcept nogil:
+    """The parent of every n-gram, and the sizes of the names, shifted by one entry."""
+    cdef Py_ssize_t g, c, n_words = ptr.shape[0] - 1
+    for g in range(n_words):
+        sizes[g] = ptr[g + 1] - ptr[g]
+    for g in range(children.shape[0] - 1):
+        for c in range(children[g], children[g + 1]):
+            parents[c] = <int32_t> g
+            sizes[c] = sizes[g] + 1 + ptr[last[c - n_words] + 1] - ptr[last[c - n_words]]
+    for g in range(numbers.shape[0]):
+        if numbers[g] >= 0:
+            out_ptr[numbers[g] + 1] = sizes[g]
+
+
+cdef void _spell(
+    const uint8_t[::1] letters, const int64_t[::1] ptr, const int32_t[::1] last,
+    const int32_t[::1] numbers, const int32_t[::1] parents, Py_ssize_t n_words,
+    const int64_t[::1] out_ptr, uint8_t* out,
+) noexcept nogil:
+    """Write the names, each from its last word to its first."""
+    cdef Py_ssize_t g, at
+    cdef int64_t end, size
+    cdef int32_t word
+    for g in range(numbers.shape[0]):
+        if numbers[g] < 0:
+            continue
+        end = out_ptr[numbers[g] + 1]
+        at = g
+        while True:
+            word = <int32_t> at if at < n_words else last[at - n_words]
+            size = ptr[word + 1] - ptr[word]
+            end -= size
+            if size:
+                memcpy(out + end, &letters[ptr[word]], size)
+            if at < n_words:
+                break
+            end -= 1
+            out[end] = c" "
+            at = parents[at]
