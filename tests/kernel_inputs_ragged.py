@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from kernel_inputs import Arguments, Kernel, ragged
+from kernel_inputs import Arguments, Kernel, ragged, some
 
 
 def copy_rows(rng: np.random.Generator, n: int, p: int) -> Arguments:
@@ -34,7 +34,21 @@ def equal_rows(rng: np.random.Generator, n: int, p: int) -> Arguments:
     return {"ptr": ptr, "flat": flat, "one": one, "two": two, "out": np.zeros(n, dtype=np.uint8)}
 
 
+def scatter_rows(rng: np.random.Generator, n: int, p: int) -> Arguments:
+    indptr, indices = ragged(rng, n, p)
+    sizes = np.bincount(indices, minlength=p) + rng.integers(0, 2, size=p)
+    entries = int(sizes.sum())
+    return {
+        "indptr": indptr, "indices": indices, "data": some(rng, len(indices)),
+        "first": int(rng.integers(0, 9)), "place": np.cumsum(sizes) - sizes,
+        "out_indices": np.zeros(entries, dtype=np.int32), "out_data": np.zeros(entries),
+    }  # fmt: skip
+
+
 KERNELS = {
+    "ragged.scatter_rows": Kernel(
+        scatter_rows, "place out_indices out_data", "indices data out_indices out_data"
+    ),
     "ragged.copy_rows": Kernel(copy_rows, "out", "new_ptr out"),
     "ragged.hash_rows": Kernel(hash_rows, "out", "out"),
     "ragged.equal_rows": Kernel(equal_rows, "out", "one out"),

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from textreg import train
+from textreg.features.vectorize import Vectorizer
 from textreg.features.weighting import WEIGHTINGS
 from textreg.penalties import GroupNorms
-from textreg.records import Groups
-from textreg.records.ragged import counted_entries, distinct_rows, take_rows
+from textreg.records import Design, Groups
+from textreg.records.ragged import distinct_rows, take_rows
 from textreg.text import CsrArrays
+from textreg.training.auto import tokenizer_of
 
 ENTRIES = 2_000_000
 
@@ -40,7 +43,6 @@ def test_rows_are_taken_without_arrays_over_all_entries(rows: Any) -> None:
     every = np.arange(len(ptr) - 1)
     assert peak_of(lambda: take_rows(ptr, flat, every)) < 1.9 * flat.nbytes
     assert peak_of(lambda: distinct_rows(ptr, flat, every)) < 2.5 * flat.nbytes
-    assert peak_of(lambda: counted_entries(flat, 5000)) < 0.3 * flat.nbytes
 
 
 def test_norms_of_copies_take_no_array_over_all_entries(rows: Any) -> None:
@@ -59,3 +61,36 @@ def test_values_are_weighed_in_place(name: str, rows: Any) -> None:
     idf = np.ones(5001) if weighting.idf else None
     norms = np.ones(len(ptr) - 1) if weighting.norm == "ngrams" else None
     assert peak_of(lambda: weighting.weigh(counts, idf, norms)) < counts.data.nbytes / 2
+
+
+def test_a_fit_of_some_documents_has_no_matrix_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor any by rows: each is made by columns from the occurrences."""
+    made: list[Design] = []
+
+    def by_columns(X: Any) -> Design:
+        made.append(designed(X))
+        return made[-1]
+
+    designed = Design.by_columns
+    monkeypatch.setattr(Design, "by_columns", by_columns)
+    texts = [f"{word} {other}. It is." for word in ("good", "bad") for other in "abcdefgh"]
+    strengths = {"reg_l1": 0.5, "reg_group": 0.1, "reg_l2": 0.1}
+    train(texts, ["pos"] * 8 + ["neg"] * 8, tokenizer="words", holdout=0.25, **strengths)
+    assert {design.shape[0] for design in made} == {12, 16}
+    assert not any(design.has_rows for design in made)
+
+
+@pytest.mark.parametrize("documents", [None, [4, 0, 2], [], [-1]])
+@pytest.mark.parametrize("weighting", ["unit-idf", "tfidf", "count"])
+@pytest.mark.parametrize("tokenizer", ["words", "words,chars"])
+def test_rows_by_columns_have_the_same_bits(
+    tokenizer: str, weighting: str, documents: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("textreg.features.rows.BLOCK", 5)
+    texts = ["It broke. It is sad.", "It works", "", "sad, sad it is", "works works"]
+    features = Vectorizer(weighting=weighting, min_df=2).fit(tokenizer_of(tokenizer), texts)
+    chosen = None if documents is None else np.array(documents, dtype=np.int64)
+    whole = Design(features.X if chosen is None else features.X[chosen])
+    design = features.rows.design(chosen)
+    assert all(map(np.array_equal, design.columns, whole.columns))
+    assert all(map(np.array_equal, Design(features.rows.matrix(chosen)).columns, whole.columns))

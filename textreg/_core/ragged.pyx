@@ -29,6 +29,33 @@ cdef void _copy_rows(const int64_t[::1] ptr, const entry[::1] flat, const int64_
             out[new_ptr[k] + e] = flat[first + e]
 
 
+def scatter_rows(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] data,
+                 Py_ssize_t first, int64_t[::1] place, int32_t[::1] out_indices,
+                 double[::1] out_data):
+    """Rows of a sparse matrix into columns: the next entry of column j is at ``place[j]``.
+
+    The rows are ``first`` and those after it. place: (columns,), moved by what each column gets.
+    """
+    if not indices.shape[0] == data.shape[0] == indptr[indptr.shape[0] - 1]:
+        raise ValueError("indices and data must have as many entries as the rows")
+    if out_indices.shape[0] != out_data.shape[0]:
+        raise ValueError("out_indices and out_data must have the same length")
+    with nogil:
+        _scatter_rows(indptr, indices, data, first, place, out_indices, out_data)
+
+
+cdef void _scatter_rows(const int64_t[::1] indptr, const int32_t[::1] indices,
+                        const double[::1] data, Py_ssize_t first, int64_t[::1] place,
+                        int32_t[::1] out_indices, double[::1] out_data) noexcept nogil:
+    cdef Py_ssize_t k, e, at
+    for k in range(indptr.shape[0] - 1):
+        for e in range(indptr[k], indptr[k + 1]):
+            at = place[indices[e]]
+            out_indices[at] = <int32_t> (first + k)
+            out_data[at] = data[e]
+            place[indices[e]] = at + 1
+
+
 def hash_rows(const int64_t[::1] ptr, const int32_t[::1] flat, const int64_t[::1] rows,
               uint64_t[::1] out):
     """out[k] = a number that looks random, equal for equal rows ``rows[k]``. No entry is -1."""

@@ -97,7 +97,7 @@ class PrincipalComponents(Projection):
 
     def basis(self, problem: Problem) -> Basis:
         """V = X'C U / S, from the eigenvectors U of C XX' C, C the roots of the weights."""
-        n, root = problem.X.shape[0], np.sqrt(problem.sample_weight)
+        n, root = problem.design.shape[0], np.sqrt(problem.sample_weight)
         columns = problem.X.multiply(root[:, None]).T.tocsr()
         rows = columns.T.tocsr()
         squares, U = eigenvectors(lambda v: rows @ (columns @ v), n, self.components, "largest")
@@ -135,7 +135,7 @@ class LocallyLinear(Projection):
             raise UsageError("lle: the problem has no graph; give one, or name a graph builder.")
         if graph.classes:
             raise UsageError("lle: a graph with classes cannot be embedded; use network.")
-        p, documents, links = problem.X.shape[1], problem.X, graph.similar
+        p, documents, links = problem.design.shape[1], problem.X, graph.similar
         incoming = np.bincount(links.indices, minlength=p)
         linked = np.flatnonzero((np.diff(links.indptr) > 0) | (incoming > 0))
         if not len(linked):

@@ -79,7 +79,7 @@ class Omp(Regularizer):
         """The grid, without budgets beyond the number of features."""
         parts = super().candidates(problem)
         if "budget" in self.undecided():
-            p = max(problem.X.shape[1], 1)
+            p = max(problem.design.shape[1], 1)
             parts = [part.replace(budget=min(part.params()["budget"], p)) for part in parts]
         return list(dict.fromkeys(parts))
 

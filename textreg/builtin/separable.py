@@ -59,7 +59,7 @@ class SeparableRegularizer(Penalized):
         """The penalty for the features of ``problem``; UsageError if a strength is not chosen."""
         strengths = self.strengths()
         check_decided(self.name, **strengths)
-        return Separable.constant(problem.X.shape[1], **strengths)
+        return Separable.constant(problem.design.shape[1], **strengths)
 
 
 VANISHING = tuple(10.0**-power for power in range(1, 10))

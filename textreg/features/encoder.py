@@ -255,12 +255,13 @@ class Encoder:
 
         ``words`` are all words of the same documents except stop words, known or not.
         """
-        norms = None
-        if self.weighting.norm == "ngrams":
-            norms = text_grams.gram_norms(
-                words.ids, words.sentence_ptr, words.document_ptr, self.ngrams
-            )
-        self.weighting.weigh(rows, self.idf, norms)
+        self.weighting.weigh(rows, self.idf, self.norms(words))
+
+    def norms(self, words: Tokens | Occurrences) -> Floats | None:
+        """The length of every row, where that is not one of features alone."""
+        if self.weighting.norm != "ngrams":
+            return None
+        return text_grams.gram_norms(words.ids, words.sentence_ptr, words.document_ptr, self.ngrams)
 
     @cached_property
     def column_of(self) -> Int32s:

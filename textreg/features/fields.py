@@ -12,6 +12,7 @@ from textreg.errors import DataError
 from textreg.features.encoder import Encoder, field_texts
 from textreg.features.joined import AnyEncoder, JoinedEncoder, prefix_of
 from textreg.features.numbers import VALUES, NumberEncoder
+from textreg.features.rows import MatrixRows
 from textreg.features.vectorize import Features, Vectorizer
 from textreg.kinds import Tokenizer
 from textreg.plugins import registry
@@ -86,7 +87,7 @@ def fit_fields(plans: Sequence[FieldFeatures], documents: Documents) -> Features
         seen.add(name)
     X = hstack([block for _, block in (*first, *others)], format="csr")
     X.sort_indices()
-    return Features(X=X, tokens=_side_by_side(tokens, encoder), encoder=encoder)
+    return Features(rows=MatrixRows(X), tokens=_side_by_side(tokens, encoder), encoder=encoder)
 
 
 def fit_again(encoder: AnyEncoder, documents: Documents) -> Features:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,9 @@ from textreg._core import text_counts
 from textreg.errors import DataError, UsageError
 from textreg.features.counting import Counted, most_frequent
 from textreg.features.encoder import Encoder
-from textreg.features.joined import AnyEncoder, JoinedEncoder, side_by_side
+from textreg.features.joined import AnyEncoder, JoinedEncoder
 from textreg.features.markup import stripped_texts
+from textreg.features.rows import CountedRows, DocumentRows, PartCounts
 from textreg.features.weighting import WEIGHTINGS
 from textreg.files import refuse_special
 from textreg.kinds import Tokenizer
@@ -23,8 +25,6 @@ from textreg.plugins import calls
 from textreg.plugins.joining import parts_of
 from textreg.records import Documents, Tokens
 from textreg.records.documents import check_documents
-from textreg.records.ragged import counted_entries
-from textreg.text import CsrArrays, count_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -104,17 +104,10 @@ class Vectorizer(Parametrized):
             )
         counted = [self._count(part, texts, least) for part in parts]
         keep = self._keep(counted, n, least, most)
-        tokens: list[Tokens] = []
-        encoders, rows = [], []
-        for one, mask in zip(counted, keep, strict=True):
-            part, features, row = self._encode(one, mask)
-            encoders.append(part)
-            rows.append(row)
-            tokens = tokens or [features]
+        encoded = [self._encode(one, mask) for one, mask in zip(counted, keep, strict=True)]
+        encoders = [part.encoder for part in encoded]
         encoder: AnyEncoder = encoders[0] if len(encoders) == 1 else _joined(encoders)
-        starts = np.cumsum([0, *(len(one.vocabulary) for one in encoders)])
-        X = side_by_side(rows, starts).matrix(int(starts[-1]))
-        return Features(X=X, tokens=tokens[0], encoder=encoder)
+        return Features(rows=CountedRows(encoded), tokens=encoded[0].tokens, encoder=encoder)
 
     def ngrams_of(self, tokenizer: Tokenizer) -> int:
         """The largest number of tokens of a tokenizer in an n-gram."""
@@ -133,26 +126,21 @@ class Vectorizer(Parametrized):
             _refuse_spaces(tokenizer, counted.words.vocabulary)
         return counted
 
-    def _encode(self, counted: Counted, keep: Bools) -> tuple[Encoder, Tokens, CsrArrays]:
-        """The n-grams to keep as features: their encoder, all occurrences, and weighted rows."""
+    def _encode(self, counted: Counted, keep: Bools) -> PartCounts:
+        """The n-grams to keep as features: all occurrences, and how they are weighed."""
         tokens, numbers = counted.features(keep)
-        rows = count_rows(tokens)
         idf = None
         if WEIGHTINGS[self.weighting].idf:
-            n = tokens.n_documents
-            frequencies = counted_entries(rows.indices, len(tokens.vocabulary))
+            n, ptr = tokens.n_documents, tokens.token_document_ptr
+            frequencies = text_counts.document_frequencies(tokens.ids, ptr, len(tokens.vocabulary))
             idf = np.log((1 + n) / (1 + frequencies)) + 1
         encoder = Encoder(
             counted.tokenizer, self, tokens.vocabulary, idf, stop_words=counted.stop_words
         )
         if len(numbers) > 1 and keep.all():
             encoder.tree = counted.tree, numbers  # the same as from the names, which is slower
-        if keep.all() and WEIGHTINGS[self.weighting].norm == "ngrams":
-            # All n-grams are features, so the counts are known already.
-            encoder.weighting.weigh(rows, idf, text_counts.row_norms(rows.data, rows.indptr))
-        else:
-            encoder.weigh(rows, counted.words)
-        return encoder, tokens, rows
+        # Where all n-grams are features, their counts give the norms.
+        return PartCounts(tokens, encoder, None if keep.all() else encoder.norms(counted.words))
 
     def _read_stop_words(self, tokenizer: Tokenizer) -> tuple[str, ...]:
         """The words of the file as the tokenizer splits them: "don't" may be two."""
@@ -208,8 +196,8 @@ class Features:
 
     Attributes
     ----------
-    X : csr_array of float64, shape (documents, features)
-        Weighted, with sorted indices.
+    rows : DocumentRows
+        Of the documents, by features.
     tokens : Tokens
         Every occurrence of a feature of the first tokenizer, n-grams included; ids are columns of
         X, whose first ones are these features. Sentences without features are included.
@@ -217,9 +205,14 @@ class Features:
         Makes rows with these features of new texts.
     """
 
-    X: csr_array
+    rows: DocumentRows
     tokens: Tokens
     encoder: AnyEncoder
+
+    @cached_property
+    def X(self) -> csr_array:
+        """The weighted matrix, (documents, features), with sorted indices."""
+        return self.rows.matrix()
 
 
 def _documents(name: str, value: float, n: int, *, fraction: bool) -> float:

@@ -140,7 +140,7 @@ def solve(part: Regularizer, problem: Problem) -> Solution:
     """``part.solve``: the weights for one problem."""
     with _handing(part, "solve", problem=problem) as (given,):
         found = _in_time(part, "solve", part.solve, given)
-    return _checked(part, "solve", Solution, found, (problem.X.shape[1],))
+    return _checked(part, "solve", Solution, found, (problem.design.shape[1],))
 
 
 def objective(part: Regularizer, problem: Problem, w: Floats, b: float) -> float:
@@ -158,7 +158,7 @@ def solve_softmax(
     """``part.solve_softmax``: the weights for all classes together."""
     with _handing(part, "solve_softmax", problem=problem, codes=codes, start=start) as given:
         found = _in_time(part, "solve_softmax", part.solve_softmax, *given)
-    shape = int(codes.max()) + 1, problem.X.shape[1]
+    shape = int(codes.max()) + 1, problem.design.shape[1]
     return _checked(part, "solve_softmax", MultiSolution, found, shape)
 
 
@@ -183,7 +183,7 @@ def path(
         pair = isinstance(item, tuple) and len(item) == 2
         _require(part, doing, pair, "pairs of a regularizer and its solution", item)
         count += 1
-        yield _checked(part, doing, Solution, item[1], (problem.X.shape[1],))
+        yield _checked(part, doing, Solution, item[1], (problem.design.shape[1],))
     _require_unchanged(part, doing, given)
     if count != len(chain) and not stopped():
         raise _wrong(part, doing, f"{len(chain)} solutions, one a setting", f"{count}")
@@ -314,6 +314,9 @@ def _handing(part: Plugin, doing: str, **records: Any) -> Iterator[Sequence[Any]
 
 
 def _handed(part: Plugin, **records: Any) -> Seal:
+    problem = records.get("problem")
+    if problem is not None and not ours(part):
+        _ = problem.X  # by rows, once: what a sealed copy derives is lost with it
     return Seal(ours(part), **records)
 
 

@@ -11,7 +11,7 @@ from textreg._core.arrays import Floats
 from textreg.errors import RecordError
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    from scipy.sparse import csc_array, csr_array
 
 LARGEST = 1e60
 """Largest sum of weights, and of squares of values: solvers multiply up to five such sums."""
@@ -146,13 +146,14 @@ def check_weights(name: str, weights: Floats) -> None:
         )
 
 
-def entry_of(matrix: csr_array, at: int) -> str:
+def entry_of(matrix: csr_array | csc_array, at: int) -> str:
     """The row and the column of an entry of a matrix, for messages."""
-    row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
-    return f"row {row}, column {int(matrix.indices[at])}"
+    line, other = int(np.searchsorted(matrix.indptr, at, side="right")) - 1, int(matrix.indices[at])
+    row, column = (other, line) if matrix.format == "csc" else (line, other)
+    return f"row {row}, column {column}"
 
 
-def check_squares(name: str, given: Floats | csr_array) -> None:
+def check_squares(name: str, given: Floats | csr_array | csc_array) -> None:
     """Refuse finite values, (n,) or of a matrix, whose squares are too large to be summed."""
     values = given if isinstance(given, np.ndarray) else given.data
     with np.errstate(over="ignore"):  # an infinite sum is refused below

@@ -88,14 +88,50 @@ class Design:
         check_squares(name, X)
         object.__setattr__(self, "X", X)
 
+    @classmethod
+    def by_columns(cls, X: csc_array) -> Design:
+        """Of a matrix by columns, which is not checked; by rows it is made on first use.
+
+        Parameters
+        ----------
+        X : csc_array of float64, shape (n, p)
+            With sorted columns, finite values and no entry twice, and nobody else's.
+
+        Returns
+        -------
+        Design
+        """
+        check_squares("X", X)
+        design = object.__new__(cls)
+        vars(design).update(cache=Cache(), X_csc=X)
+        return design
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "X":
+            raise AttributeError(f"a Design has no attribute '{name}'.")
+        with self.cache.lock:
+            if not self.has_rows:  # another thread may have made them while this one waited
+                vars(self)["X"] = self.X_csc.tocsr()
+        return vars(self)["X"]
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the matrix by rows is there, and need not be made first."""
+        return "X" in vars(self)
+
     def __repr__(self) -> str:
-        n, p = self.shape
-        return f"<Design: {n:,} documents, {p:,} features, {self.X.nnz:,} values>"
+        (n, p), values = self.shape, self._any.nnz
+        return f"<Design: {n:,} documents, {p:,} features, {values:,} values>"
+
+    @property
+    def _any(self) -> csr_array | csc_array:
+        """The matrix as it is there, by rows or by columns."""
+        return self.X if self.has_rows else self.X_csc
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of documents and of features."""
-        n, p = self.X.shape
+        n, p = self._any.shape
         return n, p
 
     @derived

@@ -130,7 +130,11 @@ class Problem:
                     f"X has {p} features, but the {name} {'are' if name == 'groups' else 'is'} "
                     f"over {part.n_features}."
                 )
-        values = {"X": design.X, "design": design, "y": y, "sample_weight": c, "loss": loss}
+        values = {"design": design, "y": y, "sample_weight": c, "loss": loss}
+        if design.has_rows:
+            values["X"] = design.X
+        else:
+            object.__delattr__(self, "X")
         if self.codes is not None:
             values["codes"] = checked_codes(self.codes, n)
         values["validation"] = _checked_validation(self.validation, p)
@@ -139,8 +143,14 @@ class Problem:
         self._check_options()
         self._check_start()
 
+    def __getattr__(self, name: str) -> Any:
+        if name != "X":
+            raise AttributeError(f"a Problem has no attribute '{name}'.")
+        object.__setattr__(self, name, self.design.X)  # by rows only where somebody asks
+        return self.design.X
+
     def __repr__(self) -> str:
-        n, p = self.X.shape
+        n, p = self.design.shape
         structure = [part for part in (self.groups, self.graph) if part is not None]
         more = "".join(f"; {part!r}" for part in structure)
         return f"<Problem: {n:,} documents, {p:,} features, {self.loss.label()} loss{more}>"
@@ -167,8 +177,9 @@ class Problem:
             return
         w, b = _pair("start", self.start, "weights and an intercept")
         w = as_finite("the weights of start", w)
-        if w.shape != self.X.shape[1:]:
-            raise RecordError(f"start has {w.shape} weights, X has {self.X.shape[1]} features.")
+        if w.shape != self.design.shape[1:]:
+            p = self.design.shape[1]
+            raise RecordError(f"start has {w.shape} weights, X has {p} features.")
         b = as_number("the intercept of start", b)
         if not isfinite(b):
             raise RecordError(f"the intercept of start is {b}, but must be finite: correct it.")
@@ -198,7 +209,7 @@ class Problem:
         c, codes = self.sample_weight, self.codes
         totals = np.bincount(codes, weights=c)
         shares = totals / c.sum() if self.fit_intercept else np.full(len(totals), 1 / len(totals))
-        squares = np.zeros(self.X.shape[1])
+        squares = np.zeros(self.design.shape[1])
         for k, share in enumerate(shares):
             squares += self.design.transposed_product(c * (share - (codes == k))) ** 2
         sizes: Floats = np.sqrt(squares)
@@ -226,7 +237,7 @@ class Problem:
     def replace(self, **changes: Any) -> Problem:
         """A copy with some fields changed; it shares the Design unless X is changed."""
         for name in changes:
-            if name not in vars(self):
+            if name not in {*vars(self), "X"}:
                 raise TypeError(f"a Problem has no field '{name}'.{did_you_mean(name, vars(self))}")
         other = object.__new__(Problem)
         for name, value in {**vars(self), **changes}.items():

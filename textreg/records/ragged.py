@@ -33,21 +33,13 @@ def sums(bins: NDArray[Any], values: Floats, size: int) -> Floats:
     return np.bincount(bins, weights=values, minlength=size).astype(np.float64)
 
 
-def counted_entries(indices: Int32s, size: int) -> Int64s:
-    """How often each of ``size`` indices occurs; bincount would copy all of them as int64."""
-    counts = np.zeros(size, dtype=np.int64)
-    step = max(size, 1 << 18)
-    for first in range(0, len(indices), step):
-        counts += np.bincount(indices[first : first + step], minlength=size)
-    return counts
-
-
 def take_rows(ptr: Int64s, flat: NDArray[Any], rows: NDArray[Any]) -> tuple[Int64s, NDArray[Any]]:
     """The ragged rows ``rows``, as a new pair of offsets and flat array."""
-    new = np.zeros(len(rows) + 1, dtype=np.int64)
-    np.cumsum(np.diff(ptr)[rows], out=new[1:])
+    chosen = np.arange(len(ptr) - 1)[rows]  # IndexError for rows that are not there
+    new = np.zeros(len(chosen) + 1, dtype=np.int64)
+    np.cumsum(np.diff(ptr)[chosen], out=new[1:])
     taken = np.empty(int(new[-1]), dtype=flat.dtype)
-    copy_rows(ptr, flat, np.asarray(rows, dtype=np.int64), new, taken)
+    copy_rows(ptr, flat, chosen, new, taken)
     return new, taken
 
 

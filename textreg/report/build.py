@@ -111,7 +111,7 @@ def report(  # noqa: PLR0913  # its options are its interface
     if predictions is None:
         assert refits is not None
         predictions = _out_of_fold(model, refits)
-        X = columns_of(refits.data.X[refits.rows], refits.columns)
+        X = columns_of(refits.data.rows.matrix(refits.rows), refits.columns)
     else:
         X = model.encoder.transform(predictions.corpus.texts)
     corpora = {"measured on": corpus, "trained on": None if refits is None else refits.corpus}
@@ -217,7 +217,7 @@ def _selection(model: Model, refits: Refits) -> Selection:
         model,
         refits.corpus,
         unlabeled=data.settings.unlabeled,
-        features=Features(data.X, data.tokens, data.encoder),
+        features=Features(data.rows, data.tokens, data.encoder),
     )
 
 

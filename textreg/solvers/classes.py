@@ -51,7 +51,7 @@ class Classes:
                 f"softmax extends the logistic loss and cannot be used with {problem.loss.label()}."
             )
         codes = checked_codes(codes, len(problem.y))
-        k, (n, p) = int(codes.max()) + 1, problem.X.shape
+        k, (n, p) = int(codes.max()) + 1, problem.design.shape
         self.design, self.c = problem.design, problem.sample_weight
         self.has_intercept = problem.fit_intercept
         self._own = (codes, np.arange(n))

@@ -104,7 +104,7 @@ class MergedColumns:
 
 def merge_parallel_columns(problem: Problem) -> MergedColumns:
     """For penalties that are the same square of every weight, or zero; made once per matrix."""
-    p = problem.X.shape[1]
+    p = problem.design.shape[1]
     return problem.design.cache.get(
         "merged columns", lambda: MergedColumns(problem, np.zeros(p), np.ones(p, dtype=bool))
     )

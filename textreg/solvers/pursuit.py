@@ -281,7 +281,7 @@ class Pursuit:
         features = np.array(self.order[:count], dtype=np.int64)
         # The fits above are exact enough to select by, not to the tolerance of a model.
         refit = self._refit(features)
-        w = np.zeros(self.problem.X.shape[1])
+        w = np.zeros(self.problem.design.shape[1])
         w[features] = refit.w
         interrupted = self.stopped == "callback" and reached is None
         if self.uncertain:

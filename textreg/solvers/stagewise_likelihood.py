@@ -122,7 +122,7 @@ class LossLikelihood:
         self._columns = problem.design.columns
         self.lookup = DerivativeLookup(scaling.factor * scaling.mean)
         self._scaled = ScaledMatrix(problem.design, scaling.factor, self.lookup)
-        w = np.zeros(problem.X.shape[1])
+        w = np.zeros(problem.design.shape[1])
         self._engine.restart(w, problem.intercept_at_zero())
         self.noise = ROUNDING * self._total * self._root_mean_square()
         self.refresh(w)
@@ -200,7 +200,7 @@ class ExponentialLikelihood:
             scaling.factor * problem.design.transposed_product(self._observed)
         )
         self._scaled = ScaledMatrix(problem.design, scaling.factor, self.lookup)
-        self._z = np.zeros(problem.X.shape[0])
+        self._z = np.zeros(problem.design.shape[0])
         self._log_total = float(np.log(self._W.sum()))
         self.noise = ROUNDING * self._count
         self._rescale()

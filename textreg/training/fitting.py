@@ -142,7 +142,7 @@ def _learn_from_held(
     if not folds or not folds[0].task.learns_from_held_out(settings):
         return FromHeld()
     task, aside = folds[0].task, context.documents.aside
-    X = data.X[:0] if aside is None else data.encoder.transform(aside.texts)
+    X = data.rows.matrix(np.arange(0)) if aside is None else data.encoder.transform(aside.texts)
     held = held_out(regularizer, folds, work, X)
     calibration = None
     if settings.calibrate is not None:
@@ -216,7 +216,7 @@ def _fit(
 ) -> Solution | MultiSolution:
     """The fit of one of ``problems.rows``."""
     problem = problems.of(row).replace(callback=run.stopper.callback)
-    p = problem.X.shape[1]
+    p = problem.design.shape[1]
     fitted: Solution | MultiSolution
     if row is None:
         given = [start for start in starts if start is not None]

@@ -44,9 +44,9 @@ def learn(context: SearchContext, work: Work) -> Learned:
     clock = _Clock()
     with connected(address, settings.reg) as cluster, limited(work.deadline, limit):
         work.report("features", 0, n)
-        X = context.prepared(context.first).data.X
+        n_features = context.prepared(context.first).data.rows.shape[1]
         work.report("features", n, n)
-        logged.LOG.info("%d features in %.2f s", X.shape[1], clock.stop("features"))
+        logged.LOG.info("%d features in %.2f s", n_features, clock.stop("features"))
         result = run_search(context, replace(work, cluster=cluster))
     _warn_if_stopped(result, settings)
     logged.searched(context, result, clock.stop("search"))

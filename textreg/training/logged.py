@@ -66,7 +66,7 @@ def fitted(fit: FinalFit, seconds: float) -> None:
     one = fit.fitted
     LOG.info(
         "fit: %d documents, %d of %d features, %d iterations, gap %.1e, %s, %.2f s",
-        *(fit.problems.problem.X.shape[0], fit.nonzero, fit.problems.problem.X.shape[1]),
+        *(fit.problems.problem.design.shape[0], fit.nonzero, fit.problems.problem.design.shape[1]),
         *(one.iterations, one.gap, "converged" if one.converged else "not converged", seconds),
     )
     if fit.pruned is not None:

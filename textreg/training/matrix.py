@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.features.encoder import Encoder
+from textreg.features.rows import MatrixRows
 from textreg.features.vectorize import Vectorizer
 from textreg.plugins.callables import Pretokenized
 from textreg.records import Tokens
@@ -45,7 +46,7 @@ class SplitMatrix(SplitDocuments):
         return Prepared(
             encoder=Encoder(Pretokenized(), Vectorizer(ngrams=1, weighting="count"), self.names),
             tokens=self._no_tokens() if self.tokens is None else self.tokens,
-            X=self.X,
+            rows=MatrixRows(self.X),
             task=task,
             y=y,
             sample_weight=weights * factor_of(task, y, factors),

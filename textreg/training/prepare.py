@@ -5,11 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textreg.errors import DataError, DataWarning, UsageError
+from textreg.features.rows import DocumentRows, MatrixRows
 from textreg.plugins import calls
 from textreg.plugins.callables import Pretokenized
 from textreg.records import Corpus, Problem, Tokens
@@ -37,15 +39,15 @@ SEARCH_TOL = 3e-3
 class Prepared:
     """All documents as numbers, those of ``dev`` after those of the corpus.
 
-    tokens: of the features of the first tokenizer, the first columns of X: groups and links are of
-    them alone.
+    tokens: of the features of the first tokenizer, the first columns: groups and links are of them
+    alone. rows: of the documents, by features.
     task, y: what is learned, and its targets. row_factors: those of the task. unlabeled: number of
     documents at the end of ``tokens`` that are nowhere else.
     """
 
     encoder: AnyEncoder
     tokens: Tokens
-    X: csr_array
+    rows: DocumentRows
     task: Task
     y: Targets
     sample_weight: Floats
@@ -54,6 +56,11 @@ class Prepared:
     row_factors: Floats | None = None
     unlabeled: int = 0
     fit_intercept: bool = True
+
+    @cached_property
+    def X(self) -> csr_array:
+        """The matrix of all documents, which no fit needs."""
+        return self.rows.matrix()
 
     def problem(self, rows: NDArray[np.intp], tol: float) -> Problem:
         """The fit of some documents, with the ``y`` of the first weight vector."""
@@ -73,9 +80,9 @@ class Prepared:
                     DataWarning,
                     stacklevel=2,
                 )
-        columns = self.X.shape[1]
+        columns = self.rows.shape[1]
         problem = Problem(
-            X=self.X if len(rows) == self.X.shape[0] else self.X[rows],
+            X=self.rows.design(None if len(rows) == self.rows.shape[0] else rows),
             y=self.task.rows(self.y[rows])[0],
             sample_weight=self.sample_weight[rows],
             loss=calls.guarded(settings.loss),
@@ -101,7 +108,7 @@ class Prepared:
             problem=part.problem,
             task=self.task,
             y=part.y,
-            X_held=self.X[split.held],
+            X_held=self.rows.matrix(split.held),
             y_held=self.y[split.held],
             weights_held=self._counts(split.held),
             row_factors=self.row_factors,
@@ -193,13 +200,16 @@ def prepare(
     if features is None:
         features = make_features(corpus, settings)
     unlabeled = 0 if settings.unlabeled is None else len(settings.unlabeled)
-    X = features.X[: features.X.shape[0] - unlabeled] if unlabeled else features.X
+    rows = features.rows
+    if unlabeled:
+        rows = MatrixRows(features.X[: features.X.shape[0] - unlabeled])
     if dev is not None and not settings.refit:
-        X = vstack([X, features.encoder.transform(dev.texts)], format="csr")
+        held = features.encoder.transform(dev.texts)
+        rows = MatrixRows(vstack([rows.matrix(), held], format="csr"))
     return Prepared(
         encoder=features.encoder,
         tokens=features.tokens,
-        X=X,
+        rows=rows,
         task=task,
         y=y,
         sample_weight=weights * factor_of(task, y, factors),

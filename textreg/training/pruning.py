@@ -63,8 +63,10 @@ def prune(
     rows, columns = np.nonzero(fitted.w)
     if share == 0.0 or len(rows) <= LEAST:
         return fitted, None
-    weights, X = fitted.w[rows, columns], problems.problem.X
-    squares = np.bincount(X.indices, weights=X.data * X.data, minlength=X.shape[1]) / X.shape[0]
+    weights, design = fitted.w[rows, columns], problems.problem.design
+    squares = np.zeros(design.shape[1])
+    chosen = np.unique(columns).astype(np.int32)
+    squares[chosen] = design.curvature(np.ones(design.shape[0]), chosen) / design.shape[0]
     variance = weights * weights * squares[columns]
     order = np.argsort(variance, kind="stable")
     out = int(np.searchsorted(np.cumsum(variance[order]), share * variance.sum(), side="right"))

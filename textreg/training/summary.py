@@ -62,8 +62,8 @@ def training_summary(
         reg=RegularizerSummary(
             fit.regularizer.label(), fit.regularizer.params(), _searched(settings)
         ),
-        documents=problem.X.shape[0],
-        features=problem.X.shape[1],
+        documents=problem.design.shape[0],
+        features=problem.design.shape[1],
         nonzero=fit.nonzero,
         groups=_of_groups(fit),
         graph=_of_graph(fit),

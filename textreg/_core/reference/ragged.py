@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from textreg._core.arrays import Int32s, Int64s
+    from textreg._core.arrays import Floats, Int32s, Int64s
 
 
 def copy_rows(
@@ -18,6 +18,22 @@ def copy_rows(
     """Twin of :func:`textreg._core.ragged.copy_rows`."""
     for k, row in enumerate(rows):
         out[new_ptr[k] : new_ptr[k + 1]] = flat[ptr[row] : ptr[row + 1]]
+
+
+def scatter_rows(
+    indptr: Int64s,
+    indices: Int32s,
+    data: Floats,
+    first: int,
+    place: Int64s,
+    out_indices: Int32s,
+    out_data: Floats,
+) -> None:
+    """Twin of :func:`textreg._core.ragged.scatter_rows`."""
+    rows = first + np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    for row, column, value in zip(rows, indices, data, strict=True):
+        out_indices[place[column]], out_data[place[column]] = row, value
+        place[column] += 1
 
 
 def hash_rows(ptr: Int64s, flat: Int32s, rows: Int64s, out: NDArray[np.uint64]) -> None:

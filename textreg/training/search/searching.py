@@ -114,7 +114,7 @@ def _final_fit_seconds(
     growth = 1.0
     if settings.refit:
         fewest = min(len(split.train) for split in context.documents.splits)
-        growth = prepared.data.X.shape[0] / fewest
+        growth = prepared.data.rows.shape[0] / fewest
     rounds = TIGHTER * growth * work.rounds(len(prepared.folds[0].rows))
     if context.documents.target.task.learns_from_held_out(settings):
         rounds += sum(work.rounds(len(fold.rows)) for fold in prepared.folds)

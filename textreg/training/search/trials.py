@@ -81,7 +81,7 @@ class Problems:
         n = float(np.count_nonzero(counted))
         odds = np.array([n * positive.any(), n * (not positive.any())]) + 1.0
         b = self.problem.loss.constant(np.array([1.0, -1.0]), odds)
-        w = np.zeros(self.problem.X.shape[1])
+        w = np.zeros(self.problem.design.shape[1])
         return Solution(w=w, b=b, objective=0.0, gap=0.0, iterations=0, converged=True)
 
     def hardest(self) -> Problem:
@@ -118,7 +118,7 @@ class Fold(Problems):
         documents that are not fitted; by default :attr:`X_held`.
         """
         known = np.zeros(self.X_held.shape[1], dtype=bool)
-        known[self.problem.X.indices] = True
+        known[np.diff(self.problem.design.columns.indptr) > 0] = True
         X = (self.X_held if rows is None else rows).copy()
         X.data[~known[X.indices]] = 0.0
         document = row_of(X.indptr)
@@ -136,8 +136,8 @@ class Fold(Problems):
         problem, digest = self.problem, hashlib.sha256()
         loss = problem.loss.label(), problem.loss.params()
         plain = (self.task, loss, problem.tol, problem.max_iter, problem.fit_intercept)
-        digest.update(repr((*plain, problem.X.shape)).encode())
-        parts: list[Any] = [problem.X, problem.sample_weight, self.y]
+        digest.update(repr((*plain, problem.design.shape)).encode())
+        parts: list[Any] = [*problem.design.columns, problem.sample_weight, self.y]
         parts += [self.X_held, self.y_held, self.weights_held, self.row_factors]
         if (groups := problem.groups) is not None:
             parts += [groups.indptr, groups.indices, groups.weights]
@@ -212,7 +212,7 @@ def solve_chunk(
     A setting that is being fitted at the stop has no trial. done: called with the trials of each
     setting.
     """
-    fold, row, p = chunk.fold, chunk.row, chunk.fold.problem.X.shape[1]
+    fold, row, p = chunk.fold, chunk.row, chunk.fold.problem.design.shape[1]
     start = dense(chunk.starts, p) if chunk.starts else None
     trials: Trials = []
     began = time.perf_counter()

@@ -1,0 +1,165 @@
+"""The rows of documents, made as matrices of those that are asked for."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from textreg._core import text_counts
+from textreg._core.ragged import scatter_rows
+from textreg.features.joined import side_by_side
+from textreg.records import Design
+from textreg.text import CsrArrays
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+    from textreg.features.encoder import Encoder
+    from textreg.records import Floats, Int32s, Int64s, Tokens
+
+BLOCK = 1 << 22
+"""Occurrences whose counts are rows at a time, on their way into columns."""
+
+
+class DocumentRows(ABC):
+    """Documents by features: matrices of some documents, or of all.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Number of documents and of features.
+    """
+
+    shape: tuple[int, int]
+
+    @abstractmethod
+    def matrix(self, documents: NDArray[np.intp] | None = None) -> csr_array:
+        """The rows of some documents, in the order of their indices, or of all."""
+
+    @abstractmethod
+    def design(self, documents: NDArray[np.intp] | None = None) -> Design:
+        """The same for solvers."""
+
+
+class MatrixRows(DocumentRows):
+    """Those of a matrix.
+
+    Parameters
+    ----------
+    X : csr_array
+    """
+
+    def __init__(self, X: csr_array) -> None:
+        self._X = X
+        self.shape = X.shape
+
+    def matrix(self, documents: NDArray[np.intp] | None = None) -> csr_array:
+        """Rows of the matrix; all are the matrix itself."""
+        return self._X if documents is None else self._X[documents]
+
+    def design(self, documents: NDArray[np.intp] | None = None) -> Design:
+        """The same for solvers."""
+        return self._whole if documents is None else Design(self._X[documents])
+
+    @cached_property
+    def _whole(self) -> Design:
+        return Design(self._X)
+
+
+class PartCounts(NamedTuple):
+    """The features of one tokenizer in the training documents.
+
+    Attributes
+    ----------
+    tokens : Tokens
+        Every occurrence of a feature.
+    encoder : Encoder
+        Weighs them.
+    norms : ndarray, shape (documents,), optional
+        The length of every row, if the weighting needs it and it is not that of the features.
+    """
+
+    tokens: Tokens
+    encoder: Encoder
+    norms: Floats | None
+
+    def select(self, documents: NDArray[np.intp] | None) -> PartCounts:
+        """Those of some documents."""
+        if documents is None:
+            return self
+        norms = None if self.norms is None else self.norms[documents]
+        return PartCounts(self.tokens.select(documents), self.encoder, norms)
+
+    def rows(self, first: int, end: int) -> CsrArrays:
+        """The weighted rows of consecutive documents."""
+        ptr = self.tokens.token_document_ptr[first : end + 1]
+        ids = self.tokens.ids[ptr[0] : ptr[-1]]
+        rows = CsrArrays(*text_counts.count(ids, ptr - ptr[0], len(self.tokens.vocabulary)))
+        norms = None if self.norms is None else self.norms[first:end]
+        if norms is None and self.encoder.weighting.norm == "ngrams":
+            norms = text_counts.row_norms(rows.data, rows.indptr)
+        self.encoder.weighting.weigh(rows, self.encoder.idf, norms)
+        return rows
+
+    def frequencies(self) -> Int64s:
+        """The number of documents with each feature: the entries of its column."""
+        tokens = self.tokens
+        ptr = tokens.token_document_ptr
+        return text_counts.document_frequencies(tokens.ids, ptr, len(tokens.vocabulary))
+
+    def fill(self, place: Int64s, indices: Int32s, data: Floats) -> None:
+        """Write the columns of the features, each from its ``place`` on, which is moved."""
+        ptr = self.tokens.token_document_ptr
+        ends = np.searchsorted(ptr, np.arange(BLOCK, ptr[-1], BLOCK))
+        for first, end in pairwise([0, *ends.tolist(), len(ptr) - 1]):
+            scatter_rows(*self.rows(first, end), first, place, indices, data)
+
+
+class CountedRows(DocumentRows):
+    """Rows that are counted and weighed anew whenever they are asked for.
+
+    Occurrences take a third of the memory of the matrix, and builders of groups need them anyway.
+
+    Parameters
+    ----------
+    parts : sequence of PartCounts
+        One for each tokenizer, whose columns follow each other.
+    """
+
+    def __init__(self, parts: Sequence[PartCounts]) -> None:
+        self._parts = parts
+        self._starts = np.cumsum([0, *(len(part.tokens.vocabulary) for part in parts)])
+        self.shape = parts[0].tokens.n_documents, int(self._starts[-1])
+
+    def matrix(self, documents: NDArray[np.intp] | None = None) -> csr_array:
+        """The rows of some documents, in the order of their indices, or of all."""
+        n = self.shape[0] if documents is None else len(documents)
+        rows = [part.rows(0, n) for part in self._selected(documents)]
+        return side_by_side(rows, self._starts).matrix(self.shape[1])
+
+    def design(self, documents: NDArray[np.intp] | None = None) -> Design:
+        """The same for solvers, by columns from the beginning."""
+        from scipy.sparse import csc_array
+
+        n = self.shape[0] if documents is None else len(documents)
+        parts = list(self._selected(documents))
+        indptr = np.zeros(self.shape[1] + 1, dtype=np.int64)
+        np.cumsum(np.concatenate([part.frequencies() for part in parts]), out=indptr[1:])
+        indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
+        place = indptr[:-1].copy()
+        for part, (start, end) in zip(parts, pairwise(self._starts.tolist()), strict=True):
+            part.fill(place[start:end], indices, data)
+        index = np.int32 if indptr[-1] < 2**31 else np.int64  # SciPy wants both in one type
+        columns = indices.astype(index, copy=False), indptr.astype(index, copy=False)
+        X = csc_array((data, *columns), shape=(n, self.shape[1]))
+        X.has_canonical_format = True  # spares SciPy a check
+        return Design.by_columns(X)
+
+    def _selected(self, documents: NDArray[np.intp] | None) -> Iterator[PartCounts]:
+        return (part.select(documents) for part in self._parts)
