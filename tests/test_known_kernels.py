@@ -90,6 +90,32 @@ def test_many_unknown_grams() -> None:
     assert equal(text_known.find_grams(*arguments), plain.find_grams(*arguments))
 
 
+@settings(deadline=None)
+@given(NAMES, st.booleans())
+def test_in_order(names: list[str], ordered: bool) -> None:
+    arguments = packed(sorted(set(names)) if ordered else names)
+    assert text_known.in_order(*arguments) == plain.in_order(*arguments)
+    assert text_known.in_order(*arguments) or not ordered
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.integers(0, 3), max_size=6), min_size=1, max_size=4), st.data())
+def test_number_grams(levels: list[list[int]], data: st.DataObject) -> None:
+    """Levels of as many n-grams as those above them have children."""
+    n_words, counts = len(levels[0]), list(levels[0])
+    size = n_words
+    for below in levels[1:]:
+        size = sum(counts[-size:]) if size else 0
+        counts += (below + [1] * size)[:size]
+    children = n_words + np.cumsum([0, *counts])
+    total = int(children[-1])
+    keep = frozen(data.draw(st.lists(st.integers(0, 1), min_size=total, max_size=total)), np.uint8)
+    arguments = (frozen(children, np.int64), keep, n_words)
+    numbers = text_known.number_grams(*arguments)
+    assert equal(numbers, plain.number_grams(*arguments))
+    assert np.sort(numbers[keep > 0]).tolist() == list(range(int(keep.sum())))
+
+
 def test_arrays_of_other_types_are_refused() -> None:
     with pytest.raises((TypeError, ValueError)):
         text.encode(["a"], True, 1, "none", False, False, False, (np.zeros(1), None, None))

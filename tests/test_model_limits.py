@@ -95,7 +95,9 @@ def test_arrays_that_compress_too_well_are_stored_as_they_are(
     header, arrays = content(path)
     names = [f"w{number}" for number in range(20_000)]
     header["vectorizer"]["ngrams"] = 1
-    header["parts"][0]["names"] = len(names)
+    header["parts"][0].update(names=len(names), levels=[len(names)])
+    for name in ("children", "last", "kept"):
+        arrays.pop(name, None)
     coded = "".join(names).encode()
     arrays |= {
         "names": np.frombuffer(coded, dtype=np.uint8),
@@ -133,6 +135,8 @@ def test_a_hole_in_a_file(path: Path, names: int) -> None:
     ("change", "words"),
     [
         ({"name_ptr": 10**9}, "does not divide"),
+        ({"children": 10**9}, "other n-grams than it says"),
+        ({"last": 10**9}, "other n-grams than it says"),
         ({"idf": 10**9}, "idf values"),
         ({"columns": 10**9}, "columns are not"),
         ({"intercepts": 10**9}, "intercepts, not 3"),
@@ -157,8 +161,9 @@ def test_weights_out_of_proportion(path: Path) -> None:
         names = [f"w{number}" for number in range(labels)]
         header.update(labels=names, task="one-vs-rest", summary=None)
         header["vectorizer"].update(ngrams=1, weighting="count")
-        header["parts"][0]["names"] = labels
-        arrays.pop("idf")
+        header["parts"][0].update(names=labels, levels=[labels])
+        for name in ("idf", "children", "last", "kept"):
+            arrays.pop(name, None)
         arrays.update(
             names=np.frombuffer("".join(names).encode(), dtype=np.uint8),
             name_ptr=np.cumsum([0, *map(len, names)]),

@@ -245,7 +245,7 @@ def test_300_features_take_tens_of_kilobytes(tmp_path: Path) -> None:
     names = sorted(f"feature number {i}" for i in range(300))
     model = Model(
         classification(("x", "y")),
-        Encoder(Cut(), Vectorizer(weighting="count"), names),
+        Encoder(Cut(), Vectorizer(weighting="count", ngrams=3), names),
         np.ones((1, 300)),
         np.ones(1),
     )
@@ -266,6 +266,31 @@ def many_names() -> Model:
     return Model(
         classification(("x", "y")), encoder.restrict(chosen), np.ones((1, len(chosen))), np.ones(1)
     )
+
+
+def test_n_grams_without_the_words_that_they_are_of(tmp_path: Path) -> None:
+    """Words that no feature is are in the file, and known; they are no features after."""
+    names = ["a b c", "b", "d c a"]
+    model = Model(
+        classification(("x", "y")),
+        Encoder(Cut(), Vectorizer(weighting="count", ngrams=3), names),
+        np.array([[1.0, 2.0, 4.0]]),
+        np.zeros(1),
+    )
+    save_model(model, tmp_path / "m")
+    again = load_model(tmp_path / "m")
+    assert again.encoder.names == names
+    assert again.decision_function(["a b c", "d c a b", "c a"]).tolist() == [3.0, 6.0, 0.0]
+    save_model(again, tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
+
+
+def test_n_grams_out_of_order_are_not_saved(tmp_path: Path) -> None:
+    encoder = Encoder(Cut(), Vectorizer(weighting="count"), ["b", "a", "b a"])
+    model = Model(classification(("x", "y")), encoder, np.ones((1, 3)), np.zeros(1))
+    with pytest.raises(UsageError, match="out of order cannot be saved: sort their names"):
+        save_model(model, tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_a_row_is_measured_by_takes_little_room(tmp_path: Path) -> None:
@@ -425,6 +450,21 @@ def _blank(names: Any) -> None:
     names[:2] = ord(" ")
 
 
+def _alike(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """All n-grams begin and end alike."""
+    arrays["children"][:] = 0
+    arrays["children"][0] = len(arrays["last"])
+    arrays["last"][:] = 0
+
+
+def _kept(value: int) -> Callable[..., None]:
+    def edit(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        arrays["kept"] = np.ones(sum(header["parts"][0]["levels"]), dtype=np.uint8)
+        arrays["kept"][1] = value
+
+    return edit
+
+
 def _columns(values: list[int]) -> Callable[..., None]:
     def edit(header: dict[str, Any], arrays: dict[str, Any]) -> None:
         arrays["columns"] = np.array(values)
@@ -450,9 +490,25 @@ DAMAGES = {
     "name cut short": (_array("names", lambda a: a[:-1]), "'name_ptr' does not divide"),
     "name is no UTF-8": (_set(0, 255, "names"), "not UTF-8"),
     "name twice": (_array("names", lambda a: np.full_like(a, 97)), "have the same name"),
-    "too many words": (
-        lambda header, arrays: header["vectorizer"].update(ngrams=2) or _blank(arrays["names"]),
-        "more than 2 words",
+    "a word with spaces": (lambda header, arrays: _blank(arrays["names"]), "a word in it has a"),
+    "other n-grams than words": (
+        lambda header, arrays: header["vectorizer"].update(ngrams=3),
+        "do not have up to 3 words",
+    ),
+    "no levels": (_part("levels", []), "n-grams are not those of its tokenizers"),
+    "negative levels": (_part("levels", [12, -6]), "n-grams are not those of its tokenizers"),
+    "levels of other arrays": (_part("levels", [5, 7]), "other n-grams than it says"),
+    "negative children": (_set(0, -1, "children"), "do not have the children"),
+    "too many children": (_set(0, 2**31 - 1, "children"), "do not have the children"),
+    "no children": (lambda header, arrays: arrays.pop("children"), "other n-grams than it says"),
+    "a last word out of bounds": (_set(-1, 99, "last"), "do not end in its words"),
+    "a negative last word": (_set(0, -1, "last"), "do not end in its words"),
+    "a last word twice": (_alike, "do not end in its words, in order"),
+    "kept is no flag": (_kept(2), "'kept' holds a number"),
+    "kept is of others": (_kept(0), "does not have 12 features"),
+    "kept is short": (
+        lambda header, arrays: arrays.update(kept=np.ones(3, dtype=np.uint8)),
+        "not those of its tokenizers",
     ),
     "idf without tfidf": (lambda header, arrays: arrays.update(idf=np.ones(12)), "tfidf"),
     "idf of other features": (lambda header, arrays: arrays.update(idf=np.ones(5)), "5 idf values"),
@@ -473,7 +529,9 @@ DAMAGES = {
     "negative names": (_part("names", -12), "not those of its tokenizers"),
     "no tokenizer": (_header("parts", []), "not those of its tokenizers"),
     "a tokenizer twice": (
-        lambda header, arrays: header["parts"].append({**header["parts"][0], "names": 0}),
+        lambda header, arrays: header["parts"].append(
+            {**header["parts"][0], "names": 0, "levels": [0, 0]}
+        ),
         "two of its tokenizers have the same name",
     ),
     "weights without columns": (_array("weight_columns", lambda a: a[:-1]), "weights for"),
@@ -564,7 +622,7 @@ def test_damage_behind_a_right_checksum(path: Path, damage: str) -> None:
 
 
 def test_weights_that_no_memory_holds(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(shape: tuple[int, ...]) -> None:
+    def refuse(*args: Any, **keywords: Any) -> None:
         raise MemoryError
 
     monkeypatch.setattr("textreg.model.storage.np.zeros", refuse)

@@ -21,7 +21,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from textreg.builtin.words import Words
 from textreg.errors import DataError, UsageError
 from textreg.features.encoder import Encoder
-from textreg.features.ngrams import NGrams
+from textreg.features.ngrams import GramNames, NGrams
 from textreg.features.vectorize import Features, Vectorizer
 from textreg.kinds import Tokenizer
 from textreg.records import Tokens
@@ -359,6 +359,31 @@ def test_tree_of_names(names: set[str]) -> None:
     assert tree.names(numbers) == given_names
     kept = tree.number([level >= 0 for level in numbers])
     assert tree.names(kept) == sorted(names)
+
+
+@settings(deadline=None)
+@given(
+    st.sets(st.lists(st.sampled_from("abc"), min_size=1, max_size=3).map(" ".join)),
+    st.randoms(use_true_random=False),
+)
+def test_pruned_tree(names: set[str], random: Any) -> None:
+    """As the tree of the names that are left."""
+    tree, numbers = NGrams.of_names(sorted(names), 3)
+    chosen = [at for at in range(len(names)) if random.random() < 0.5]
+    place = {at: number for number, at in enumerate(chosen)}
+    few = [
+        np.array([place.get(number, -1) for number in level.tolist()], dtype=np.int32)
+        for level in numbers
+    ]
+    left = [sorted(names)[at] for at in chosen]
+    pruned, numbers = tree.prune(few)
+    expected, expected_numbers = NGrams.of_names(left, 3)
+    assert pruned.words == expected.words
+    for ours, theirs in ((pruned.child_ptr, expected.child_ptr), (pruned.last, expected.last)):
+        assert [one.tolist() for one in ours] == [one.tolist() for one in theirs]
+    assert [one.tolist() for one in numbers] == [one.tolist() for one in expected_numbers]
+    assert GramNames(pruned, numbers) == left
+    assert len(GramNames(pruned, numbers)) == len(left)
 
 
 class Halves(Tokenizer):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg._core import text_counts
-from textreg.features.ngrams import NGrams, insert_ngrams
+from textreg.features.ngrams import GramNames, NGrams, insert_ngrams
 from textreg.kinds import Tokenizer
 from textreg.plugins import calls
 from textreg.records import Tokens
@@ -82,15 +82,15 @@ class Counted:
         """The place of each n-gram to keep in order of name; -1 of others."""
         return np.concatenate(self.tree.number(self._levels(keep))).astype(np.int64)
 
-    def features(self, keep: Bools) -> tuple[Tokens, list[Int32s]]:
-        """Every occurrence of an n-gram to keep, and the numbers of all of every length."""
+    def features(self, keep: Bools) -> Tokens:
+        """Every occurrence of an n-gram to keep."""
         numbers = self.tree.number(self._levels(keep))
         if len(numbers) > 1:
-            names = self.tree.names(numbers)
-            return insert_ngrams(self.words, self.streams, numbers, names), numbers
+            names = GramNames(*self.tree.prune(numbers))
+            return insert_ngrams(self.words, self.streams, numbers, names)
         if keep.all():
-            return self.words, numbers
-        return renumber(self.words, numbers[0], self.tree.names(numbers)), numbers
+            return self.words
+        return renumber(self.words, numbers[0], self.tree.names(numbers))
 
     def _levels(self, keep: Bools) -> list[Bools]:
         return np.split(keep, np.cumsum(self.tree.sizes)[:-1])

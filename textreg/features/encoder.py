@@ -14,7 +14,7 @@ from textreg.builtin.chars import Chars
 from textreg.builtin.words import Words
 from textreg.errors import DataError, UsageError
 from textreg.features import markup
-from textreg.features.ngrams import NGrams, insert_ngrams
+from textreg.features.ngrams import GramNames, NGrams, insert_ngrams, take
 from textreg.features.weighting import WEIGHTINGS
 from textreg.kinds import Tokenizer
 from textreg.plugins.inventory import ours
@@ -22,6 +22,7 @@ from textreg.records import Documents, Tokens
 from textreg.records.columns import as_column
 from textreg.records.documents import check_texts
 from textreg.records.fields import Field, FieldedText
+from textreg.records.names import Names
 from textreg.records.ragged import row_of
 from textreg.text import CsrArrays, count_rows, renumber
 
@@ -103,12 +104,17 @@ class Encoder:
         """This one alone, as those of a :class:`~textreg.features.joined.JoinedEncoder`."""
         return (self,)
 
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, for which no name need be spelled."""
+        return len(self.vocabulary) if self.columns is None else len(self.columns)
+
     @cached_property
     def names(self) -> Sequence[str]:
         """Names of the columns."""
         if self.columns is None:
             return self.vocabulary
-        return [self.vocabulary[column] for column in self.columns.tolist()]
+        return Names.of(self.vocabulary).take(self.columns)
 
     def transform(self, texts: Documents) -> csr_array:
         """The rows of texts.
@@ -125,7 +131,7 @@ class Encoder:
         csr_array of float64, shape (documents, columns)
             With sorted indices.
         """
-        return self.rows(texts).matrix(len(self.names))
+        return self.rows(texts).matrix(self.n_columns)
 
     def rows(self, texts: Documents) -> CsrArrays:
         """The arrays of :meth:`transform`, without an import of SciPy."""
@@ -227,7 +233,7 @@ class Encoder:
             return Encoder(
                 self.tokenizer,
                 self.vectorizer,
-                [self.names[column] for column in columns.tolist()],
+                self._some_names(columns),
                 None if self.idf is None else self.idf[columns],
                 stop_words=self.stop_words,
                 field=self.field,
@@ -245,6 +251,15 @@ class Encoder:
             if name in self.__dict__:
                 fewer.__dict__[name] = self.__dict__[name]
         return fewer
+
+    def _some_names(self, columns: NDArray[np.int64]) -> Names:
+        """The names of some of the vocabulary."""
+        if self.ngrams == 1 or not isinstance(self.vocabulary, GramNames):
+            return Names.of(self.vocabulary).take(columns)
+        tree, numbers = self.tree
+        place = np.full(len(self.vocabulary), -1, dtype=np.int32)
+        place[columns] = np.arange(len(columns), dtype=np.int32)
+        return GramNames(*tree.prune([take(place, level) for level in numbers]))
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what finds the words, which is quickly made and as large as all names."""
@@ -267,12 +282,14 @@ class Encoder:
     def column_of(self) -> Int32s:
         """The column of every feature of the vocabulary; -1 for one that is not a column."""
         new = np.full(len(self.vocabulary), -1, dtype=np.int32)
-        new[self.columns] = np.arange(len(self.names), dtype=np.int32)
+        new[self.columns] = np.arange(self.n_columns, dtype=np.int32)
         return new
 
     @cached_property
     def tree(self) -> tuple[NGrams, list[Int32s]]:
         """The n-grams of the vocabulary, and the index of each in it, or -1."""
+        if isinstance(self.vocabulary, GramNames):
+            return self.vocabulary.tree, self.vocabulary.numbers
         return NGrams.of_names(self.vocabulary, self.ngrams)
 
     @cached_property

@@ -70,7 +70,12 @@ class JoinedEncoder:
     @cached_property
     def starts(self) -> Int64s:
         """The first column of every part, and the number of columns: (parts + 1,)."""
-        return np.cumsum([0, *(len(part.names) for part in self.parts)])
+        return np.cumsum([0, *(part.n_columns for part in self.parts)])
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return int(self.starts[-1])
 
     @cached_property
     def names(self) -> Sequence[str]:
@@ -95,7 +100,7 @@ class JoinedEncoder:
 
     def transform(self, texts: Documents) -> csr_array:
         """The rows of texts: see :meth:`Encoder.transform`."""
-        return self.rows(texts).matrix(int(self.starts[-1]))
+        return self.rows(texts).matrix(self.n_columns)
 
     def rows(self, texts: Documents) -> CsrArrays:
         """The arrays of :meth:`transform`, without an import of SciPy."""

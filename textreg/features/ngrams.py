@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg._core import text_counts, text_grams, text_names
+from textreg._core import text_counts, text_grams, text_known, text_names
 from textreg.errors import DataError
 from textreg.records import Tokens
 from textreg.records.names import Names
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from textreg.records import Bools, Int32s, Int64s
 
 
@@ -78,31 +81,45 @@ class NGrams:
     def number(self, keep: Sequence[Bools]) -> list[Int32s]:
         """Number the n-grams to keep in order of name, all levels together; others get -1.
 
-        In this order an n-gram precedes its descendants. So count, from the last level up, how many
-        n-grams to keep are in every subtree; prefix sums of that are the numbers.
+        In this order an n-gram precedes its descendants.
         """
-        inside = [mask.astype(np.int64) for mask in keep]
-        for k in reversed(range(len(self.last))):
-            ends = np.concatenate([[0], np.cumsum(inside[k + 1])])[self.child_ptr[k]]
-            inside[k] += np.diff(ends)
-        place = np.cumsum(inside[0]) - inside[0]
-        numbers = [np.where(keep[0], place, -1).astype(np.int32)]
-        for k, child_ptr in enumerate(self.child_ptr):
-            before = np.append(np.cumsum(inside[k + 1]) - inside[k + 1], 0)
-            shift = place + keep[k] - before[child_ptr[:-1]]
-            place = np.repeat(shift, np.diff(child_ptr)) + before[:-1]
-            numbers.append(np.where(keep[k + 1], place, -1).astype(np.int32))
-        return numbers
+        every = np.concatenate(keep).view(np.uint8)
+        numbers = text_known.number_grams(self._children, every, len(self.words))
+        return np.split(numbers, np.cumsum(self.sizes)[:-1])
 
     def names(self, numbers: Sequence[Int32s]) -> Names:
         """Names of the numbered n-grams in order, with spaces between words."""
         words = Names.of(self.words)
-        starts = np.cumsum(self.sizes)
-        ends = [ptr[:-1] + start for ptr, start in zip(self.child_ptr, starts, strict=False)]
-        children = np.concatenate([*ends, starts[-1:]])
         last = np.concatenate([np.empty(0, dtype=np.int32), *self.last])
         every = np.concatenate([np.empty(0, dtype=np.int32), *numbers])
-        return Names(*text_names.gram_names(words.letters, words.ptr, children, last, every))
+        return Names(*text_names.gram_names(words.letters, words.ptr, self._children, last, every))
+
+    @property
+    def _children(self) -> Int64s:
+        """Where the children of every n-gram begin, with all levels one after the other."""
+        starts = np.cumsum(self.sizes)
+        ends = [ptr[:-1] + start for ptr, start in zip(self.child_ptr, starts, strict=False)]
+        return np.concatenate([*ends, starts[-1:]])
+
+    def prune(self, numbers: Sequence[Int32s]) -> tuple[NGrams, list[Int32s]]:
+        """Keep the n-grams with a number, and what they begin with; the tree and its numbers."""
+        inside = [level >= 0 for level in numbers]
+        if all(level.all() for level in inside):
+            return self, list(numbers)
+        for k in reversed(range(len(self.last))):
+            before = np.concatenate([[0], np.cumsum(inside[k + 1])])
+            inside[k] |= np.diff(before[self.child_ptr[k]]) > 0
+        for last, kept in zip(self.last, inside[1:], strict=True):
+            inside[0][last[kept]] = True
+        word = np.cumsum(inside[0], dtype=np.int32) - np.int32(1)
+        child_ptrs, lasts = [], []
+        for k, child_ptr in enumerate(self.child_ptr):
+            before = np.concatenate([[0], np.cumsum(inside[k + 1])])
+            child_ptrs.append(np.append(before[child_ptr[:-1][inside[k]]], before[-1]))
+            lasts.append(word[self.last[k][inside[k + 1]]])
+        words = Names.of(self.words).take(np.flatnonzero(inside[0]))
+        tree = NGrams(words, tuple(child_ptrs), tuple(lasts))
+        return tree, [level[kept] for level, kept in zip(numbers, inside, strict=True)]
 
     @classmethod
     def of_names(cls, names: Sequence[str], n: int) -> tuple[NGrams, list[Int32s]]:
@@ -137,6 +154,39 @@ class NGrams:
             numbers.append(np.full(int(new.sum()), -1, dtype=np.int32))
             numbers[k][gram[sizes == k + 1]] = order[sizes == k + 1]
         return cls(words, tuple(child_ptrs), tuple(lasts)), numbers
+
+
+class GramNames(Names):
+    """Names of n-grams, spelled when they are asked for.
+
+    Parameters
+    ----------
+    tree : NGrams
+    numbers : sequence of ndarray of int32
+        For every level the place of each n-gram among the names, or -1.
+    """
+
+    def __init__(self, tree: NGrams, numbers: list[Int32s]) -> None:
+        self.tree = tree
+        self.numbers = numbers
+        self._size = sum(int(np.count_nonzero(level >= 0)) for level in numbers)
+
+    def __len__(self) -> int:
+        return self._size
+
+    @cached_property
+    def _spelled(self) -> Names:
+        return self.tree.names(self.numbers)
+
+    @property
+    def letters(self) -> NDArray[np.uint8]:  # type: ignore[override]  # nobody sets it
+        """As of Names."""
+        return self._spelled.letters
+
+    @property
+    def ptr(self) -> Int64s:  # type: ignore[override]
+        """As of Names."""
+        return self._spelled.ptr
 
 
 def insert_ngrams(

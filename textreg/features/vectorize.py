@@ -128,7 +128,7 @@ class Vectorizer(Parametrized):
 
     def _encode(self, counted: Counted, keep: Bools) -> PartCounts:
         """The n-grams to keep as features: all occurrences, and how they are weighed."""
-        tokens, numbers = counted.features(keep)
+        tokens = counted.features(keep)
         idf = None
         if WEIGHTINGS[self.weighting].idf:
             n, ptr = tokens.n_documents, tokens.token_document_ptr
@@ -137,8 +137,6 @@ class Vectorizer(Parametrized):
         encoder = Encoder(
             counted.tokenizer, self, tokens.vocabulary, idf, stop_words=counted.stop_words
         )
-        if len(numbers) > 1 and keep.all():
-            encoder.tree = counted.tree, numbers  # the same as from the names, which is slower
         # Where all n-grams are features, their counts give the norms.
         return PartCounts(tokens, encoder, None if keep.all() else encoder.norms(counted.words))
 

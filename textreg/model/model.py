@@ -76,7 +76,7 @@ class Model:
     ) -> None:
         weights = np.ascontiguousarray(weights, dtype=np.float64)
         intercepts = np.ascontiguousarray(intercepts, dtype=np.float64)
-        task.check_weights(weights, intercepts, len(encoder.names))
+        task.check_weights(weights, intercepts, encoder.n_columns)
         # Row by row, because a table of as many flags as weights may be large.
         if not all((np.abs(row) <= LARGEST).all() for row in (*weights, intercepts)):
             raise UsageError(

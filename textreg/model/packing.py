@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from textreg._core import text_known
 from textreg.model.faults import FaultError
+from textreg.records.names import Names
 from textreg.records.ragged import row_of
 
 if TYPE_CHECKING:
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from textreg.model.container import Arrays
     from textreg.records import Int64s
 
-# Half of a surrogate pair is not UTF-8, but a tokenizer may make one from a broken text.
-_SURROGATES = "surrogatepass"
+_STEP = 1 << 16  # names that are checked at a time
 
 
 def offsets_of(sizes: Sequence[int] | NDArray[np.int64]) -> Int64s:
@@ -28,30 +28,29 @@ def offsets_of(sizes: Sequence[int] | NDArray[np.int64]) -> Int64s:
     return ptr
 
 
-def pack_names(names: Sequence[str]) -> tuple[NDArray[np.uint8], Int64s]:
-    """Names in UTF-8, one after the other, and their offsets."""
-    coded = [name.encode("utf-8", _SURROGATES) for name in names]
-    return np.frombuffer(b"".join(coded), dtype=np.uint8), offsets_of([len(it) for it in coded])
-
-
-def unpack_names(arrays: Arrays, names: str, ptr: str) -> list[str]:
+def unpack_names(arrays: Arrays, names: str, ptr: str) -> Names:
     """Names from the arrays called ``names`` and ``ptr``; FaultError unless they are UTF-8.
 
     The lengths of all arrays here are those that the checks below let pass.
     """
-    blob = arrays[names].tobytes()
-    check_offsets(arrays, ptr, max(0, len(arrays[ptr]) - 1), len(blob))
-    bounds = arrays[ptr].tolist()
-    try:
-        decoded = [blob[start:end].decode("utf-8", _SURROGATES) for start, end in pairwise(bounds)]
-    except UnicodeDecodeError as error:
-        raise FaultError(f"the name of a feature is not UTF-8 ({error.reason})") from error
-    return decoded
+    letters, bounds = arrays[names], arrays[ptr]
+    check_offsets(arrays, ptr, max(0, len(bounds) - 1), len(letters))
+    found = Names(letters, bounds)
+    for start in range(0, len(found), _STEP):
+        part = found.cut(start, min(start + _STEP, len(found)))
+        try:
+            part.letters.tobytes().decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError as error:
+            raise FaultError(f"the name of a feature is not UTF-8 ({error.reason})") from error
+        begins = part.ptr[part.ptr < len(part.letters)]
+        if (part.letters[begins] & 0xC0 == 0x80).any():
+            raise FaultError("the name of a feature is not UTF-8 (it begins inside a character)")
+    return found
 
 
-def check_distinct(names: Sequence[str]) -> None:
+def check_distinct(names: Names) -> None:
     """FaultError if two names are the same."""
-    if len(set(names)) < len(names):
+    if not text_known.in_order(names.letters, names.ptr) and len(set(names)) < len(names):
         raise FaultError("two of its features have the same name")
 
 

@@ -27,11 +27,11 @@ from textreg.model.packing import (
     check_distinct,
     check_name_lengths,
     check_row_lengths,
-    pack_names,
     unpack_names,
     unpack_rows,
 )
 from textreg.model.regularization_path import PathHeader, SolutionPath
+from textreg.records.names import Names
 
 if TYPE_CHECKING:
     from textreg.model.container import Arrays
@@ -49,10 +49,10 @@ PATH_ARRAYS = {
 
 def path_arrays(path: SolutionPath) -> Arrays:
     """The arrays of a path."""
-    names, name_ptr = pack_names(path.names)
+    names = Names.of(path.names)
     return {
-        "path_names": names,
-        "path_name_ptr": name_ptr,
+        "path_names": names.letters,
+        "path_name_ptr": names.ptr,
         "path_weights": path.weights.data.astype(np.float32),
         "path_ptr": path.weights.indptr.astype(np.int64),
         "path_columns": path.weights.indices.astype(np.int32),

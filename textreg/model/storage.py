@@ -31,8 +31,13 @@ in the order of their bytes, of the JSON ``[name, dtype, shape]`` and the bytes 
 It shows damage, not who made the file: see :func:`load_model`. The arrays are
 
 ===================  =======  ======================================================================
-``names``            uint8    names of the features in UTF-8, concatenated, part by part
+``names``            uint8    words of the n-grams in UTF-8, concatenated, part by part
 ``name_ptr``         int64    name i is ``names[name_ptr[i]:name_ptr[i + 1]]``
+``children``         int32    how many n-grams each begins that is not of the longest, by length
+``last``             int32    the last word of each n-gram of two words or more, by length, and
+                              increasing among those that begin alike
+``kept``             uint8    1 for the n-grams that have a name, by length, else 0: the others
+                              only begin one; all have if it is missing
 ``weights``          float64  the weights that are not zero, row by row
 ``weight_ptr``       int64    row i is ``weights[weight_ptr[i]:weight_ptr[i + 1]]``
 ``weight_columns``   int32    the feature of each weight, increasing within a row
@@ -41,7 +46,10 @@ It shows damage, not who made the file: see :func:`load_model`. The arrays are
 ``columns``          int64    which names are features, increasing; all if it is missing
 ===================  =======  ======================================================================
 
-and those of a regularization path, if the model keeps one. A file with other arrays is refused.
+An n-gram is the child of that without its last word. Those of a part are in order of length and
+then of their words; names are in the order of their words, of any length. Where tokens form no
+n-grams, all are words. There are also the arrays of a regularization path, if the model keeps one.
+A file with other arrays is refused.
 """
 
 from __future__ import annotations
@@ -101,7 +109,7 @@ SPREAD = 500
 SMALL_WEIGHTS = 256_000_000
 """Bytes of weights that a model may have in any file."""
 
-_OPTIONAL = {"idf", "columns", *PATH_ARRAYS}
+_OPTIONAL = {"children", "last", "kept", "idf", "columns", *PATH_ARRAYS}
 
 
 @dataclass(frozen=True)
@@ -256,12 +264,12 @@ def _encoder_and_weights(
     """The encoder of the features with a weight, and their weights, at most so many bytes."""
     encoder = read_encoder(header.parts, header.vectorizer, arrays)
     names = "weights", "weight_columns", "weight_ptr"
-    values, columns, ptr = unpack_rows(arrays, names, rows, len(encoder.names))
+    values, columns, ptr = unpack_rows(arrays, names, rows, encoder.n_columns)
     if not values.all():
         raise FaultError("a weight in it is zero")
-    used = np.flatnonzero(np.bincount(columns, minlength=len(encoder.names)))
+    used = np.flatnonzero(np.bincount(columns, minlength=encoder.n_columns))
     places: Int64s = np.searchsorted(used, columns)
-    if len(used) < len(encoder.names):
+    if len(used) < encoder.n_columns:
         encoder = encoder.restrict(used)
     if most is not None and 8 * rows * len(used) > most:
         raise FaultError(

@@ -58,6 +58,11 @@ class Names(Sequence[str]):
         ptr, letters = take_rows(self.ptr, self.letters, numbers)
         return Names(letters, ptr)
 
+    def cut(self, start: int, end: int) -> Names:
+        """Those from ``start`` to ``end``, without a copy of their letters."""
+        ptr = self.ptr[start : end + 1]
+        return Names(self.letters[ptr[0] : ptr[-1]], ptr - ptr[0])
+
     def __len__(self) -> int:
         return len(self.ptr) - 1
 

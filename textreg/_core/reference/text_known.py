@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -80,6 +81,26 @@ def find_grams(
                 node = child.setdefault(key, max(n_nodes, len(child) + 1))
             ids.append(node)
     return np.array(ids, dtype=np.int32)
+
+
+def in_order(names: NDArray[np.uint8], ptr: Int64s) -> bool:
+    """Twin of :func:`textreg._core.text_known.in_order`."""
+    return all(one < other for one, other in pairwise(_cut(names, ptr)))
+
+
+def number_grams(children: Int64s, keep: NDArray[np.uint8], n_words: int) -> Int32s:
+    """Twin of :func:`textreg._core.text_known.number_grams`."""
+
+    def below(grams: range) -> Iterator[int]:
+        for gram in grams:
+            yield gram
+            if gram < len(children) - 1:
+                yield from below(range(children[gram], children[gram + 1]))
+
+    order = [gram for gram in below(range(n_words)) if keep[gram]]
+    numbers = np.full(len(keep), -1, dtype=np.int32)
+    numbers[order] = np.arange(len(order))
+    return numbers
 
 
 def _cut(names: NDArray[np.uint8], ptr: Int64s) -> list[bytes]:
