@@ -1,2 +1,3 @@
+from textreg._core.reference.curvature import curvature_diagonal as curvature_diagonal
 from textreg._core.reference.curvature import curvature_product as curvature_product
 from textreg._core.reference.curvature import scaled_gram as scaled_gram

@@ -34,12 +34,12 @@ class SeparableRegularizer(Penalized):
         penalty = self.penalty(problem)
         if penalty.lam.any():
             return newton(problem, penalty)
+        if l2 := self.strengths().get("l2", 0.0):
+            return ridge(problem, l2)
         # A ridge cannot tell parallel columns apart, and most features of text are in one.
         merged = merge_parallel_columns(problem)
         small = merged.merge_problem(problem)
-        l2 = self.strengths().get("l2", 0.0)
-        found = ridge(small, l2) if l2 else newton(small, self.penalty(small))
-        return merged.expand_solution(found)
+        return merged.expand_solution(newton(small, self.penalty(small)))
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None

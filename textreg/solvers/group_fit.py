@@ -9,8 +9,9 @@ import numpy as np
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats
 from textreg.solvers.certificate import DualPoint, EngineDual
+from textreg.solvers.compact_rows import compact_rows
 from textreg.solvers.engine import Engine
-from textreg.solvers.ridge import ridge_step
+from textreg.solvers.ridge import Accuracy, ridge_step
 from textreg.solvers.small_weights import zero_small_weights
 
 ROUGH = 0.1
@@ -70,7 +71,8 @@ class VectorFit:
         """One proximal Newton step."""
         engine = self._engine
         if not inner.lam.any():
-            return ridge_step(engine, inner.q, engine.gradient(), ROUGH / effort, 0.0)
+            rows, accuracy = compact_rows(engine.design, merge=False), Accuracy(ROUGH / effort, 0.0)
+            return ridge_step(engine, rows, inner.q, engine.gradient(), accuracy)
         active = engine.active(inner, engine.gradient())
         return engine.step(active, inner, passes=PASSES, polish=polish, effort=effort)
 

@@ -18,7 +18,7 @@ import numpy as np
 from textreg.penalties import Links
 from textreg.records import Design, Floats, Int64s, MultiSolution, Problem, Solution
 from textreg.records.convert import as_finite
-from textreg.records.ragged import first_equal, hash_entries
+from textreg.records.ragged import first_equal, hash_entries, mix_bits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,8 +38,8 @@ class MergedColumns:
 
     Parameters
     ----------
-    problem : Problem
-        The problem over all p features.
+    design : Design
+        The matrix of all p features.
     curvature : ndarray, shape (p,)
         q: features are merged only if these are equal.
     mergeable : bool ndarray, shape (p,)
@@ -54,12 +54,10 @@ class MergedColumns:
         The feature of the smaller problem that each feature is part of.
     share : ndarray, shape (p,)
         c_j / ||c||; 0 for features that occur in no document, except the first.
-    design : Design
-        The matrix of the smaller problem.
     """
 
-    def __init__(self, problem: Problem, curvature: Floats, mergeable: NDArray[np.bool_]) -> None:
-        X = problem.X_csc
+    def __init__(self, design: Design, curvature: Floats, mergeable: NDArray[np.bool_]) -> None:
+        X = design.X_csc
         if not X.data.all():
             X = X.copy()
             X.eliminate_zeros()
@@ -72,14 +70,19 @@ class MergedColumns:
         self.representatives, self.column = np.unique(first, return_inverse=True)
         length = np.sqrt(np.bincount(self.column, factor**2, len(self.representatives)))
         self.share = factor / length[self.column]
-        X = X[:, self.representatives]
-        X.data *= np.repeat(length, np.diff(X.indptr))
-        self.design = Design(X)
+        self._length = length
 
     def merge_problem(self, problem: Problem) -> Problem:
         """The smaller problem, with the labels and options of ``problem``."""
         start = problem.start and (self.merge(problem.start[0]), problem.start[1])
-        return problem.replace(X=self.design, groups=None, graph=None, validation=None, start=start)
+
+        def make() -> Design:
+            X = problem.X_csc[:, self.representatives]
+            X.data *= np.repeat(self._length, np.diff(X.indptr))
+            return Design(X)
+
+        design = problem.design.cache.get(self, make)
+        return problem.replace(X=design, groups=None, graph=None, validation=None, start=start)
 
     def merge(self, w: Floats) -> Any:
         """Weights of the smaller problem that give the scores of w (..., p)."""
@@ -104,9 +107,14 @@ class MergedColumns:
 
 def merge_parallel_columns(problem: Problem) -> MergedColumns:
     """For penalties that are the same square of every weight, or zero; made once per matrix."""
-    p = problem.design.shape[1]
-    return problem.design.cache.get(
-        "merged columns", lambda: MergedColumns(problem, np.zeros(p), np.ones(p, dtype=bool))
+    return parallel_columns(problem.design)
+
+
+def parallel_columns(design: Design) -> MergedColumns:
+    """The same of a matrix."""
+    p = design.shape[1]
+    return design.cache.get(
+        "merged columns", lambda: MergedColumns(design, np.zeros(p), np.ones(p, dtype=bool))
     )
 
 
@@ -117,7 +125,7 @@ def merge_linked_columns(problem: Problem, links: Links) -> tuple[MergedColumns,
     """
 
     def make() -> tuple[MergedColumns, Links]:
-        merged = MergedColumns(problem, links.diagonal, ~links.coupled)
+        merged = MergedColumns(problem.design, links.diagonal, ~links.coupled)
         return merged, links.select(merged.representatives)
 
     return problem.design.cache.get(links, make)
@@ -126,7 +134,13 @@ def merge_linked_columns(problem: Problem, links: Links) -> tuple[MergedColumns,
 def _first_parallel(X: csc_array, curvature: Floats, mergeable: NDArray[np.bool_]) -> Int64s:
     """(p,) The first feature that each is parallel to; itself where there is none before."""
     first = np.arange(X.shape[1])
-    candidates = np.flatnonzero(mergeable & (np.diff(X.indptr) > 0))
+    candidates = np.flatnonzero(np.diff(X.indptr) > 0)
+    # A hash of the documents alone shows of most columns that they are parallel to no other.
+    numbers = mix_bits(np.arange(1, X.shape[0] + 1, dtype=np.uint64))[X.indices]
+    hashes = np.add.reduceat(numbers, X.indptr[candidates]) if len(candidates) else numbers
+    candidates, hashes = candidates[mergeable[candidates]], hashes[mergeable[candidates]]
+    _, group, count = np.unique(hashes, return_inverse=True, return_counts=True)
+    candidates = candidates[count[group] > 1]
     X = X[:, candidates]
     indptr, documents = X.indptr, X.indices
     # Divided by their first entries, parallel columns are equal.

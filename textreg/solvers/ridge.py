@@ -10,19 +10,23 @@ documents S alone
     M^-1 = Q^-1 - Q^-1 X_S' (X_S Q^-1 X_S' + D_S^-1)^-1 X_S Q^-1
 
 (Sherman, Morrison & Woodbury; docs/maths.md, R1) M^-1 H is near the identity, and two or three
-products with X solve a step.
+products with X solve a step. Of the other documents Q holds the diagonal of their curvature, and
+those with next to none are left out but for that. Products read the rows of X once (see
+:mod:`.compact_rows`).
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from textreg._core.curvature import curvature_product, scaled_gram
+from textreg._core.curvature import curvature_diagonal, curvature_product, scaled_gram
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import relative_gap, separable_bound
+from textreg.solvers.compact_rows import CompactRows, compact_rows, significant
 from textreg.solvers.conjugate import Direction, conjugate_gradients
 from textreg.solvers.engine import IDLE, NOISE, Engine
 from textreg.solvers.line_search import Advance, backtrack, step_with_fallback
@@ -49,8 +53,9 @@ WORTH = 0.2
 LEAST = 1e-6
 """The least curvature of the intercept that the other documents are taken to have, as a share."""
 
-SLIGHT = 1.0
-"""Curvature of all documents that are left out of the model, as a share of the least of q."""
+NEGLIGIBLE = 3e-3
+"""Share of all curvature that documents hold which are left out of the model, times that share of
+the gradient which the step may leave."""
 
 UNDERFLOW = 1e-12
 """Mean curvature of the loss below which its model is useless."""
@@ -83,8 +88,11 @@ def ridge(problem: Problem, l2: float) -> Solution:
     """
     penalty = Separable.constant(problem.X.shape[1], l2=l2)
     engine = Engine(problem, penalty.value)
+    rows = compact_rows(problem.design, merge=True)
     if problem.start is None:
         engine.restart(engine.w, problem.intercept_at_zero())
+    else:  # best are weights of parallel columns in proportion to them
+        engine.restart(rows.expand(rows.collapse(engine.w)), engine.b)
     history: list[Step] = []
     bound, iteration, idle = -np.inf, 0, 0
     while True:
@@ -99,7 +107,8 @@ def ridge(problem: Problem, l2: float) -> Solution:
             break
         iteration += 1
         share = min(ROUGH, max(FINE, 0.5 * math.sqrt(min(gap, 1.0))))
-        fall = ridge_step(engine, penalty.q, gradient, share, problem.tol * objective)
+        enough = Accuracy(share, problem.tol * objective)
+        fall = ridge_step(engine, rows, penalty.q, gradient, enough)
         idle = idle + 1 if fall <= NOISE * objective else 0
     slope_b = abs(float(engine.r.sum())) if engine.fit_intercept else 0.0
     rest = gradient + penalty.q * engine.w
@@ -116,50 +125,73 @@ def ridge(problem: Problem, l2: float) -> Solution:
     return finish(problem, solution, "Newton steps", stopped=stopped)
 
 
-def ridge_step(engine: Engine, q: Floats, gradient: Floats, share: float, gap: float) -> float:
+class Accuracy(NamedTuple):
+    """When a step is accurate enough.
+
+    share: of the gradient of the objective, how much it may leave. gap: the tolerated gap,
+    absolute; the step need not be more accurate than that.
+    """
+
+    share: float
+    gap: float
+
+
+def ridge_step(
+    engine: Engine, rows: CompactRows, q: Floats, gradient: Floats, accuracy: Accuracy
+) -> float:
     """One Newton step; the fall of the objective, 0.0 if it is lost in rounding.
 
     Parameters
     ----------
     engine : Engine
         Where the fit stands; moved.
+    rows : CompactRows
+        Those of the matrix; where parallel columns are merged, the weights are those of
+        ``rows.expand``.
     q : ndarray, shape (p,)
         Curvature of the penalty, above 0.
     gradient : ndarray, shape (p,)
         That of the loss.
-    share : float
-        Of the gradient of the objective, how much the step may leave.
-    gap : float
-        The tolerated gap, absolute; the step need not be more accurate than that.
+    accuracy : Accuracy
+        Of the step.
     """
     here = engine.z
 
     def step() -> Advance:
         moved = engine.z is not here
-        return _step(engine, q, engine.gradient() if moved else gradient, share, gap)
+        return _step(engine, rows, q, engine.gradient() if moved else gradient, accuracy)
 
     return step_with_fallback(
         step, engine.use_curvature_bound, failed=lambda advance: advance.length < SHORT
     )
 
 
-def _step(engine: Engine, q: Floats, gradient: Floats, share: float, gap: float) -> Advance:
+def _step(
+    engine: Engine, rows: CompactRows, q: Floats, gradient: Floats, accuracy: Accuracy
+) -> Advance:
     """The step for the second derivatives as they stand."""
     if engine.h.sum() <= UNDERFLOW * engine.c.sum():
         return Advance(0.0, 0.0)
-    residual = -gradient - q * engine.w, -float(engine.r.sum()) if engine.fit_intercept else 0.0
-    change = conjugate_gradients(
-        RidgeModel(engine, q),
-        residual,
-        Direction(np.zeros(len(gradient)), 0.0, NO_SCORES),
+    slope, slope_b = gradient + q * engine.w, float(engine.r.sum()) if engine.fit_intercept else 0.0
+    strengths, rest = rows.penalty(q), -rows.collapse(slope)
+
+    def gap(rest: Floats) -> float:
+        """That of a fit whose objective has this gradient."""
+        return 0.5 * float((rest / strengths) @ rest)
+
+    # A gap that is small from the start is due to the intercept: then move at all.
+    enough = min(CLOSE * accuracy.gap, 0.5 * gap(rest))
+    change, change_b, _ = conjugate_gradients(
+        RidgeModel(engine, rows, strengths, NEGLIGIBLE * accuracy.share),
+        (rest, -slope_b),
+        Direction(np.zeros(rows.size), 0.0, NO_SCORES),
         rounds=ROUNDS,
-        accuracy=share,
-        # The gap of a fit with the gradient g is sum_j g_j^2 / 2q_j.
-        enough=lambda rest: float((rest / q) @ rest) <= 2.0 * CLOSE * gap,
+        accuracy=accuracy.share,
+        enough=lambda rest: gap(rest) <= enough,
     )
-    slope = -(float(residual[0] @ change.w) + residual[1] * change.b)
-    move = engine.design.product(change.w) + change.b
-    return _advance(engine, q, change._replace(z=move), slope)
+    w = rows.expand(change)
+    move = engine.design.product(w) + change_b
+    return _advance(engine, q, Direction(w, change_b, move), float(slope @ w) + slope_b * change_b)
 
 
 def _advance(engine: Engine, q: Floats, change: Direction, slope: float) -> Advance:
@@ -182,36 +214,32 @@ def _advance(engine: Engine, q: Floats, change: Direction, slope: float) -> Adva
 class RidgeModel:
     """The Hessian of loss and ridge at the present weights, and its preconditioner.
 
-    Documents that hold next to no curvature are left out of it.
+    Of documents that hold next to no curvature it has the diagonal alone.
     """
 
-    def __init__(self, engine: Engine, q: Floats) -> None:
-        self._arrays, self._h, self._q = engine.design.rows, engine.h, q
-        self._fit_intercept = engine.fit_intercept
+    def __init__(self, engine: Engine, rows: CompactRows, q: Floats, negligible: float) -> None:
+        self._arrays, self._h, self._fit_intercept = rows.arrays, engine.h, engine.fit_intercept
+        self._documents, flat = significant(engine.h, engine.c, negligible)
+        self._flat_b, self._q = float(engine.h[flat].sum()), q.copy()
+        curvature_diagonal(*rows.arrays, flat, engine.h, self._q)
+        hard = _hard_documents(engine.h, float(q.min()))
+        others = np.setdiff1d(self._documents, hard, assume_unique=True)
+        self._diagonal = self._q.copy()
+        curvature_diagonal(*rows.arrays, others, engine.h, self._diagonal)
         self._h_sum = float(engine.h.sum())
-        least = float(q.min())
-        self._rows = _curved_documents(engine.h, SLIGHT * least)
-        rows = _hard_documents(engine.h, least)
-        self._hard = _HardDocuments(engine, rows, q) if len(rows) else None
+        self._hard = _HardDocuments(engine, rows, hard, self._diagonal) if len(hard) else None
 
     def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
         """The Hessian times (w, b); the scores are left out."""
         out = self._q * w
-        b = curvature_product(*self._arrays, self._rows, self._h, w, b, out)
-        return out, b if self._fit_intercept else 0.0, NO_SCORES
+        total = curvature_product(*self._arrays, self._documents, self._h, w, b, out)
+        return out, total + self._flat_b * b if self._fit_intercept else 0.0, NO_SCORES
 
     def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
         """Times the inverse of M, or of the diagonal where no documents stand out."""
         if self._hard is None:
-            return w / self._q, b / self._h_sum
+            return w / self._diagonal, b / self._h_sum
         return self._hard.precondition(w, b)
-
-
-def _curved_documents(h: Floats, negligible: float) -> Int32s:
-    """The documents but those with the least curvature, as many as hold ``negligible`` of it."""
-    order = np.argsort(h, kind="stable")
-    first = int(np.searchsorted(np.cumsum(h[order]), negligible))
-    return np.sort(order[first:]).astype(np.int32)
 
 
 def _hard_documents(h: Floats, least: float) -> Int32s:
@@ -226,29 +254,33 @@ def _hard_documents(h: Floats, least: float) -> Int32s:
 
 
 class _HardDocuments:
-    """M^-1 for the documents ``rows``.
+    """M^-1 for the ``documents``.
 
     With an intercept every document has one more feature, 1, whose curvature in M is that of the
     other documents.
     """
 
-    def __init__(self, engine: Engine, rows: Int32s, q: Floats) -> None:
-        design, h = engine.design, engine.h[rows]
-        self._q, self._X, self._others = q, design.X[rows], 0.0
+    def __init__(
+        self, engine: Engine, rows: CompactRows, documents: Int32s, diagonal: Floats
+    ) -> None:
+        """diagonal: Q, (columns,)."""
+        h = engine.h[documents]
+        self._diagonal, self._X, self._others = diagonal, rows.select(documents), 0.0
         self._columns = self._X.T
-        gram = np.zeros((len(rows), len(rows)))
-        scaled_gram(*design.rows, rows, 1.0 / q, gram)
+        gram = np.zeros((len(documents), len(documents)))
+        scaled_gram(*rows.arrays, documents, 1.0 / diagonal, gram)
         if engine.fit_intercept:
             others = float(engine.h.sum() - h.sum())
             self._others = 1.0 / max(others, LEAST * float(h.sum()))
             gram += self._others
-        gram[np.diag_indices(len(rows))] += 1.0 / h
+        gram[np.diag_indices(len(documents))] += 1.0 / h
         self._factor = np.linalg.cholesky(gram)  # of which the lower triangle is read
 
     def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
         """M^-1 (w, b)."""
         from scipy.linalg.lapack import dpotrs
 
-        w, b = w / self._q, b * self._others
-        of_rows = dpotrs(self._factor, self._X @ w + b, lower=1)[0]
-        return w - (self._columns @ of_rows) / self._q, b - self._others * float(of_rows.sum())
+        w, b = w / self._diagonal, b * self._others
+        of_documents = dpotrs(self._factor, self._X @ w + b, lower=1)[0]
+        w -= (self._columns @ of_documents) / self._diagonal
+        return w, b - self._others * float(of_documents.sum())

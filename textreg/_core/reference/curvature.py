@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from textreg._core.arrays import Floats, Int32s, Int64s
+
+    Values = Floats | NDArray[np.float32]
 
 
 def curvature_product(
     indptr: Int64s,
     indices: Int32s,
-    data: Floats,
+    data: Values,
     rows: Int32s,
     h: Floats,
     w: Floats,
@@ -24,16 +28,26 @@ def curvature_product(
     total = 0.0
     for i in rows:
         here = slice(indptr[i], indptr[i + 1])
-        weighted = h[i] * (data[here] @ w[indices[here]] + b)
-        np.add.at(out, indices[here], weighted * data[here])
+        x = data[here].astype(np.float64)
+        weighted = h[i] * (x @ w[indices[here]] + b)
+        np.add.at(out, indices[here], weighted * x)
         total += weighted
     return float(total)
+
+
+def curvature_diagonal(
+    indptr: Int64s, indices: Int32s, data: Values, rows: Int32s, h: Floats, out: Floats
+) -> None:
+    """Twin of :func:`textreg._core.curvature.curvature_diagonal`."""
+    for i in rows:
+        here = slice(indptr[i], indptr[i + 1])
+        np.add.at(out, indices[here], h[i] * data[here].astype(np.float64) ** 2)
 
 
 def scaled_gram(
     indptr: Int64s,
     indices: Int32s,
-    data: Floats,
+    data: Values,
     rows: Int32s,
     scale: Floats,
     out: Floats,

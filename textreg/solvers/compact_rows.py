@@ -1,0 +1,132 @@
+"""The matrix by rows as the inner products of Newton's method read it, hundreds of times.
+
+Where there are many parallel columns they are one, which the caller allows if their penalty is the
+same square. Columns
+are sorted by their number of documents, so that the weights of the words that make up most of a
+text lie together in the nearest cache. Values are float32 where they have the range: only the way
+to the solution depends on them, as the loss and its gradient are computed from the matrix itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textreg._core.ragged import scatter_rows
+from textreg.records import Floats, Int32s
+from textreg.records.ragged import sums, take_rows
+from textreg.solvers.parallel_columns import parallel_columns
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from textreg.records import Design
+    from textreg.solvers.parallel_columns import MergedColumns
+
+RANGE = 1e30
+"""Values between this and its inverse are kept as float32."""
+
+WORTHWHILE = 0.95
+"""Parallel columns are merged where at most this share of all values is left then."""
+
+
+class CompactRows:
+    """See above.
+
+    Parameters
+    ----------
+    design : Design
+        The matrix.
+    merged : MergedColumns, optional
+        Which of its columns are parallel; without it all columns stay.
+
+    Attributes
+    ----------
+    size : int
+        Number of columns that are left.
+    arrays : tuple of ndarray
+        Offsets, columns and values by rows.
+    every : int32 ndarray, shape (n,)
+        All rows.
+    """
+
+    def __init__(self, design: Design, merged: MergedColumns | None) -> None:
+        n, p = design.shape
+        indptr, indices, data = design.columns
+        sizes, features = np.diff(indptr), np.arange(p)
+        if merged is not None and sizes[merged.representatives].sum() <= WORTHWHILE * len(indices):
+            features = merged.representatives
+        else:
+            merged = None
+        self.size = len(features)
+        order = np.argsort(-sizes[features], kind="stable")
+        rank = np.empty(self.size, dtype=np.int32)
+        rank[order] = np.arange(self.size, dtype=np.int32)
+        self._place = rank if merged is None else rank[merged.column]
+        self._share = None if merged is None else merged.share
+        ends, rows = take_rows(indptr, indices, features[order])
+        values = take_rows(indptr, data, features[order])[1]
+        if merged is not None:
+            values /= np.repeat(merged.share[features[order]], np.diff(ends))
+        starts = np.append(0, np.cumsum(np.bincount(rows, minlength=n))).astype(np.int64)
+        columns, by_rows = np.empty(len(rows), dtype=np.int32), np.empty(len(rows))
+        scatter_rows(ends, rows, values, 0, starts[:-1].copy(), columns, by_rows)
+        self.arrays = starts, columns, _compact(by_rows)
+        self.every = np.arange(n, dtype=np.int32)
+
+    def collapse(self, v: Floats) -> Floats:
+        """Weights, or a gradient, (p,) of all features as (size,)."""
+        v = v if self._share is None else self._share * v
+        return sums(self._place, v, self.size)
+
+    def expand(self, u: Floats) -> Floats:
+        """The weights of all features (p,) from those of the columns (size,)."""
+        w: Floats = u[self._place]
+        return w if self._share is None else w * self._share
+
+    def select(self, documents: Int32s) -> csr_array:
+        """The rows of some documents."""
+        from scipy.sparse import csr_array
+
+        indptr, indices, data = self.arrays
+        X = csr_array((data, indices, indptr), shape=(len(self.every), self.size))
+        return X[documents].astype(np.float64)
+
+    def penalty(self, q: Floats) -> Floats:
+        """The curvature (p,) of a penalty, the same for columns that are one, as (size,)."""
+        of = np.empty(self.size)
+        of[self._place] = q
+        return of
+
+
+def compact_rows(design: Design, merge: bool) -> CompactRows:
+    """Made once per matrix; with parallel columns as one if ``merge``."""
+
+    def make() -> CompactRows:
+        return CompactRows(design, parallel_columns(design) if merge else None)
+
+    return design.cache.get(("compact rows", merge), make)
+
+
+def significant(h: Floats, c: Floats, share: float) -> tuple[Int32s, Int32s]:
+    """The documents, but for the flattest, which hold at most a ``share`` of the sum of h.
+
+    h, c: (n,), second derivatives and weights of the documents; a weight of 2 is the same as a
+    document twice. Returns these documents and the others.
+    """
+    flatness = np.divide(h, c, out=np.zeros_like(h), where=c > 0.0)
+    order = np.argsort(flatness)
+    total = np.cumsum(h[order])
+    first = int(np.searchsorted(total, share * total[-1], "right")) if len(h) else 0
+    least = flatness[order[first]] if first < len(h) else np.inf
+    large = flatness >= least
+    return np.flatnonzero(large).astype(np.int32), np.flatnonzero(~large).astype(np.int32)
+
+
+def _compact(data: Floats) -> Floats:
+    """The values as float32, if that loses nothing but digits."""
+    sizes = np.abs(data)
+    if sizes.max(initial=1.0) > RANGE or sizes.min(initial=1.0) < 1.0 / RANGE:
+        return data
+    return data.astype(np.float32)
