@@ -30,7 +30,7 @@ help:
 	@echo 'make lint         check style; make types: check types'
 	@echo 'make docs         build the documentation; make reference, make pictures: write its generated parts'
 	@echo 'make results      run the papers again on the corpora in TEXTREG_DATA, write docs/results.md'
-	@echo 'make bench        measure beside other packages, on the corpora in TEXTREG_DATA'
+	@echo 'make bench        measure time and memory beside other packages, write docs/performance.md'
 	@echo 'make clean        remove all that was built'
 
 run = @echo; echo '$$ textreg $(1)'; $(BIN)/textreg $(1)
@@ -76,6 +76,7 @@ types: $(VENV)/.stamp-types
 docs: $(VENV)/.stamp-docs
 	$(BIN)/python docs/reference.py --check
 	$(BIN)/python -m benchmarks.papers --check
+	$(BIN)/python -m benchmarks.performance --check
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
 	@echo 'docs/_build/html/index.html'
 
@@ -91,10 +92,7 @@ results: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
 bench: $(BENCH)/.stamp
 	@test -d "$(TEXTREG_DATA)/data" || { \
 		echo 'make bench: set TEXTREG_DATA to the folder that holds data/, the corpora.' >&2; exit 1; }
-	@for script in $(filter-out benchmarks/_%,$(wildcard benchmarks/*.py)); do \
-		echo; echo "$$script"; \
-		OMP_NUM_THREADS=1 $(BENCH)/bin/python "$$script" --data "$(TEXTREG_DATA)" || exit 1; \
-	done
+	$(BENCH)/bin/python -m benchmarks.performance --data "$(TEXTREG_DATA)/data" $(ARGS)
 
 clean:
 	rm -rf build dist demo docs/_build docs/examples *.egg-info .*_cache .hypothesis htmlcov .coverage .venv-*

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,20 +83,25 @@ def pipeline() -> tuple[FeatureUnion, LinearSVC]:
     return FeatureUnion([("words", words), ("characters", characters)]), LinearSVC(C=1)
 
 
-def of_pipeline(train: Rows, dev: Rows, held: Rows) -> list[Any]:
-    """Its answers; of several labels the thresholds are the best F1 of every label on dev."""
+def fit_pipeline(train: Rows, dev: Rows) -> Callable[[Rows], list[Any]]:
+    """What answers; of several labels the thresholds are the best F1 of every label on dev."""
     features, svc = pipeline()
     X = features.fit_transform([row["text"] for row in train])
-    X_held = features.transform([row["text"] for row in held])
+
+    def of(rows: Rows) -> Any:
+        return features.transform([row["text"] for row in rows])
+
     if "label" in train[0]:
-        return list(svc.fit(X, [row["label"] for row in train]).predict(X_held))
+        svc.fit(X, [row["label"] for row in train])
+        return lambda rows: list(svc.predict(of(rows)))
     binary = MultiLabelBinarizer()
-    y = binary.fit_transform([row["labels"] for row in train])
-    model = OneVsRestClassifier(svc).fit(X, y)
-    scores = model.decision_function(features.transform([row["text"] for row in dev]))
-    true = binary.transform([row["labels"] for row in dev])
-    cuts = [_best_cut(*pair) for pair in zip(scores.T, true.T, strict=True)]
-    return list(binary.inverse_transform(model.decision_function(X_held) > np.array(cuts)))
+    model = OneVsRestClassifier(svc).fit(X, binary.fit_transform([row["labels"] for row in train]))
+    scores, true = (
+        model.decision_function(of(dev)),
+        binary.transform([row["labels"] for row in dev]),
+    )
+    cuts = np.array([_best_cut(*pair) for pair in zip(scores.T, true.T, strict=True)])
+    return lambda rows: list(binary.inverse_transform(model.decision_function(of(rows)) > cuts))
 
 
 def _best_cut(scores: Any, true: Any) -> float:
@@ -131,7 +136,7 @@ def compare(name: str, data: Path, on: str, options: Sequence[str]) -> Result:
     """Both on one corpus."""
     train, dev, held = parts(data / "data" / CORPORA[name], on)
     started = time.process_time()
-    theirs = of_pipeline(train, dev, held)
+    theirs = fit_pipeline(train, dev)(held)
     their_seconds = time.process_time() - started
     ours, model, size, seconds = of_textreg(train, dev, held, options)
     if "label" in held[0]:
@@ -144,7 +149,7 @@ def compare(name: str, data: Path, on: str, options: Sequence[str]) -> Result:
         apart = f"{100 * (two.mean() - one.mean()):+.1f} ± {spread:.1f}"
         means = float(one.mean()), float(two.mean())
     else:
-        pairs = [_f1(held, answers) for answers in (theirs, ours)]
+        pairs = [micro_macro(held, answers) for answers in (theirs, ours)]
         figures = [f"{micro:.3f}, {macro:.3f}" for micro, macro in pairs]
         apart = ", ".join(f"{b - a:+.3f}" for a, b in zip(*pairs, strict=True))
         means = pairs[0][0], pairs[1][0]
@@ -161,7 +166,8 @@ def compare(name: str, data: Path, on: str, options: Sequence[str]) -> Result:
     return Result(*means, row)
 
 
-def _f1(held: Rows, answers: Sequence[Any]) -> tuple[float, float]:
+def micro_macro(held: Rows, answers: Sequence[Any]) -> tuple[float, float]:
+    """Micro- and macro-F1 of answers of several labels."""
     binary = MultiLabelBinarizer().fit([row["labels"] for row in held])
     y, given = binary.transform([row["labels"] for row in held]), binary.transform(answers)
     return tuple(f1_score(y, given, average=kind, zero_division=0) for kind in ("micro", "macro"))

@@ -195,3 +195,11 @@ def test_series_are_named_and_chosen_points_have_rings(tmp_path: Path):
     assert len(rings) == 1
     metric_by_size(series[:1], tmp_path / "a.svg")
     assert ">chosen: 10 features, 0.700</text>" in (tmp_path / "a.svg").read_text(encoding="utf-8")
+
+
+def test_metrics_may_be_on_a_logarithmic_scale(tmp_path: Path):
+    series = [Series("time", [1e3, 1e4, 1e5], [2.0, 20.0, 200.0])]
+    metric_by_size(series, tmp_path / "a.svg", metric="seconds", metric_scale="counts")
+    root = ET.fromstring((tmp_path / "a.svg").read_text(encoding="utf-8"))
+    heights = [float(one.attrib["cy"]) for one in root.iter() if one.attrib.get("r") == "2.4"]
+    assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2], abs=0.2)

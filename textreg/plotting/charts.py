@@ -121,6 +121,7 @@ def metric_by_size(
     metric: str = "accuracy",
     size: str = "features with a weight",
     scale: str = "counts",
+    metric_scale: str = "linear",
 ) -> None:
     """Draw a metric along one or several regularization paths against the size of the model.
 
@@ -136,6 +137,8 @@ def metric_by_size(
         Titles of the axes.
     scale : {"counts", "strengths", "linear"}
         Scale of the sizes; the first two are logarithmic.
+    metric_scale : {"counts", "strengths", "linear"}
+        Scale of the metric.
 
     Raises
     ------
@@ -146,7 +149,8 @@ def metric_by_size(
     alone = len(series) == 1
     box = Box(LEFT, TOP, WIDTH - (RIGHT if alone else ROOM), HEIGHT - BOTTOM)
     x_scale = SCALES[scale]([x for each in series for x in each.x], 0.15 if alone else 0.0)
-    chart = Chart(box, x_scale, padded([y for each in series for y in each.y]))
+    y_scale = SCALES[metric_scale]([y for each in series for y in each.y], 0.06)
+    chart = Chart(box, x_scale, y_scale)
     shapes = chart.axes(size, metric)
     lines = [chart.points(each.x, each.y) for each in series]
     ends, chosen = [], []

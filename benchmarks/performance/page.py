@@ -1,0 +1,238 @@
+"""Write docs/performance.md and its pictures from the measured results."""
+
+from __future__ import annotations
+
+import os
+import platform
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from math import log
+from pathlib import Path
+from typing import Any
+
+from benchmarks.performance.line import Line, Samples, value
+from benchmarks.performance.rows import lines_table, points_of, short, table
+from benchmarks.performance.table import LINES, TOPICS
+
+HEAD = """% Written by `python -m benchmarks.performance` from benchmarks/performance/results.json.
+
+# Time and memory
+
+What textreg takes, beside what other packages take for the same work in the same run, and beside
+what nothing could be faster than. One command measures all of it and writes this page:
+
+```console
+$ python -m benchmarks.performance --data DIR
+```
+
+`DIR` holds the corpora; `make bench` installs the peers first. `--lines ridge labels` measures some
+lines again, `--list` names them, `--quick` tries all of them on a few documents.
+"""
+
+HOW = (
+    """**Seconds** are CPU seconds, user and system, of one thread (`--jobs 1`), unless a line says
+    otherwise. A figure is the median of the runs, and the sides of a line run in turn, A B A B. A
+    peer whose first run took more than 30 seconds runs once, and so do both sides of the longest
+    lines.""",
+    """**Trainings and commands** are whole processes, from starting Python to the written file;
+    those of scikit-learn end with the fitted model. **Calls** (one problem, features, one text from
+    Python) run in forks of a process that has read the corpus, made the matrix and imported or
+    compiled all that is needed.""",
+    """**Memory** is the peak of the process; of a call, what it adds to what was there.""",
+    """**Ratio** is our time in that of the fastest peer: below 1 we are faster.""",
+    """**Bounds.** `a pass of memory` adds up as many bytes as the matrix has, with NumPy; a solver
+    has to read the matrix several times. The `C++ loop` (`words_pairs.cpp`, compiled with -O3)
+    counts the words and pairs of the same texts in two hash tables and writes the counts of every
+    document; it knows ASCII alone and no sentences, weights or names. `starting Python` is an empty
+    program. Behind a bound stands how many times its time is ours.""",
+    """**To a precision**: the loosest tolerance, by decades, with which a solver comes that near to
+    the minimum, which is textreg's at a tolerance much smaller, with its duality gap as the proof.
+    A solver that takes more than 120 seconds is ended.""",
+    """**scikit-learn** is for words and pairs a linear SVM on tf-idf, its C one of three, chosen on
+    a tenth; for the default the pipeline of [everyday text](everyday.md), without a search; for one
+    text a logistic regression. It and fastText learned that from a fifth of the reviews.""",
+    """**100,000 reviews** are all of imdb; the half without labels has them by counting opinion
+    words, 15 percent turned round. Many labels are made of words in the reviews, with 15 percent
+    others.""",
+    """**Before** is what was measured on 2026-11-21, on a busier machine, before the work on time
+    and memory began; of banking77 and clinc150 without characters.""",
+)
+
+PEERS = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "liblinear-official",
+    "skglm",
+    "adelie",
+    "fasttext-wheel",
+)
+
+
+def machine() -> dict[str, Any]:
+    """The machine and the versions."""
+    return {
+        "python": platform.python_version(),
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": _processor(),
+        "versions": {name: _version(name) for name in ("textreg", *PEERS)},
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((it.partition(":")[2].strip() for it in lines if it.startswith("model name")), "")
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def page(results: Mapping[str, Any]) -> str:
+    """The whole page."""
+    measured = {name: results["lines"][name]["sides"] for name in LINES if name in results["lines"]}
+    blocks = [HEAD, _measured(results)]
+    for topic, lines in TOPICS.items():
+        known = {line: measured[line.name] for line in lines if line.name in measured}
+        if known:
+            blocks += [f"## {topic}", *SECTIONS.get(topic, lines_table)(known)]
+    blocks += ["## How it is measured", _bullets(HOW)]
+    return "\n\n".join(block.rstrip("\n") for block in blocks) + "\n"
+
+
+def _measured(results: Mapping[str, Any]) -> str:
+    """Dates, machine, and what is reached."""
+    lines, where = results["lines"], results["machine"]
+    dates = sorted({entry["date"] for entry in lines.values()})
+    loads = [entry["load"] for entry in lines.values()]
+    goals = [
+        goal.reached(lines[line.name]["sides"])
+        for line in LINES.values()
+        if line.name in lines
+        for goal in line.goals
+    ]
+    missing = [name for name in LINES if name not in lines]
+    versions = ", ".join(f"{name} {number}" for name, number in where["versions"].items() if number)
+    return _fill(
+        f"Measured on {' and '.join(dates)} on {where['cores']} cores ({where['processor']}, "
+        f"{where['system']}) with Python {where['python']}, {versions}. The load of the machine "
+        f"was {min(loads):g} to {max(loads):g}. {sum(goals)} of {len(goals)} goals are reached."
+        + (f" Not measured: {', '.join(missing)}." if missing else "")
+    )
+
+
+def _growth(known: Mapping[Line, Samples]) -> list[str]:
+    """A table, the slopes and pictures of each kind of growth."""
+    blocks = []
+    for along in dict.fromkeys(line.along for line in known):
+        curves = {line: sides for line, sides in known.items() if line.along == along}
+        for line, sides in curves.items():
+            points = points_of(sides, along)
+            reached = "; ".join(
+                f"{goal.side} {along} in {goal}: {'yes' if goal.reached(sides) else '**no**'}"
+                for goal in line.goals
+            )
+            slopes = [slope(points, at) for at in (1, 2)]
+            blocks += [
+                _fill(
+                    f"**{line.what}**: over the upper half of the {along}, time grows by the power "
+                    f"{slopes[0]:.2f} and memory by the power {slopes[1]:.2f}. "
+                    + (f"To reach: {reached} (before: {line.before})." if reached else "")
+                ),
+                table(
+                    [along, *(f"{x:,.0f}" for x, _, _ in points)],
+                    [
+                        ["s", *(short(seconds) for _, seconds, _ in points)],
+                        ["MB", *(short(memory) for _, _, memory in points)],
+                    ],
+                ),
+            ]
+        for what, _ in PICTURED:
+            blocks.append(f"![{what} over {along}](pictures/performance-{along}-{what}.svg)")
+    return blocks
+
+
+PICTURED = (("seconds", 1), ("MB", 2))
+
+
+def slope(points: Sequence[Sequence[float]], at: int) -> float:
+    """The power that a figure grows by: least squares of logs over the upper half."""
+    upper = points[-max(2, -(-len(points) // 2)) :]
+    xs, ys = ([log(point[place]) for point in upper] for place in (0, at))
+    mean = sum(xs) / len(xs)
+    return sum((x - mean) * y for x, y in zip(xs, ys, strict=True)) / sum(
+        (x - mean) ** 2 for x in xs
+    )
+
+
+def _jobs(known: Mapping[Line, Samples]) -> list[str]:
+    """Wall times of one job and two."""
+    blocks = []
+    for line, sides in known.items():
+        rows = [
+            [name, *(short(value(samples, figure)) for figure in ("wall", "cpu", "peak"))]
+            for name, samples in sides.items()
+        ]
+        goals = "; ".join(
+            f"{goal.side} in {goal.limit:g} of the time of {goal.of}: "
+            f"{value(sides[goal.side], 'wall') / value(sides[goal.of], 'wall'):.2f}, "
+            f"{'reached' if goal.reached(sides) else '**not reached**'}"
+            for goal in line.goals
+        )
+        blocks += [
+            _fill(f"{line.what}, from the file to the model, by the clock. To reach: {goals}. "
+                  f"Before: {line.before}."),
+            table(["", "s by the clock", "CPU s", "MB"], rows),
+        ]  # fmt: skip
+    return blocks
+
+
+def _methods(known: Mapping[Line, Samples]) -> list[str]:
+    """Time, memory and size of every regularizer."""
+    rows = []
+    for line, sides in known.items():
+        (first, *_), *_ = sides.values()
+        seconds, memory = (short(first[figure]) for figure in ("cpu", "peak"))
+        features = f"{first['features']:,.0f} of {first['of']:,.0f}"
+        rows.append([line.what, seconds, memory, features, f"{first['right']:.1f}"])
+    text = """Each with its default command on words and pairs (`--tokenizer words`), the search for
+    hyperparameters included, on a pair of newsgroups (`computer`, 934 messages). `features` are
+    those with a weight; `right` is the accuracy on the test part."""
+    return [_fill(text), table(["`--reg`", "s", "MB", "features", "right, %"], rows)]
+
+
+SECTIONS = {"Growth": _growth, "Two cores": _jobs, "Every regularizer": _methods}
+
+
+def pictures(results: Mapping[str, Any], folder: Path) -> None:
+    """Time and memory over documents, labels and groups."""
+    from textreg.plotting.charts import Series, metric_by_size
+
+    curves = {name: line for name, line in LINES.items() if line.along and name in results["lines"]}
+    for along in dict.fromkeys(line.along for line in curves.values()):
+        for what, at in PICTURED:
+            series = []
+            for name, line in curves.items():
+                if line.along == along:
+                    points = points_of(results["lines"][name]["sides"], along)
+                    ys = [point[at] for point in points]
+                    series.append(Series(name, [point[0] for point in points], ys))
+            path = folder / f"performance-{along}-{what}.svg"
+            metric_by_size(series, path, metric=what, size=along, metric_scale="counts")
+
+
+def _fill(text: str, **more: Any) -> str:
+    """A paragraph in lines of at most 100 characters."""
+    return textwrap.fill(" ".join(text.split()), 100, break_on_hyphens=False, **more)
+
+
+def _bullets(texts: Iterable[str]) -> str:
+    return "\n".join(_fill(text, initial_indent="- ", subsequent_indent="  ") for text in texts)
