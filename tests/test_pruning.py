@@ -48,16 +48,18 @@ def test_the_smallest_weights_go(corpus: tuple[list[str], list[str]]) -> None:
     texts = corpus[0]
     scale = dict(zip(whole.encoder.names, _squares(whole, texts), strict=True))
     kept = dict(zip(pruned.encoder.names, pruned.weights[0], strict=True))
-    lost, least, total = 0.0, np.inf, 0.0
+    lost, left, total = 0.0, [], 0.0
     for name, weight in zip(whole.encoder.names, whole.weights[0], strict=True):
         variance = weight * weight * scale[name]
         total += variance
         if kept.get(name):
             assert abs(kept[name] - weight) <= 2.0**-pruning.BITS * abs(weight)
-            least = min(least, variance)
+            left.append(variance)
         else:
             lost += variance
-    assert lost <= 0.05 * total < lost + least
+    # Those that are equal go or stay together.
+    equal = sum(variance for variance in left if variance <= 1.0001 * min(left))
+    assert lost <= 0.05 * total < lost + equal
     same = np.array(pruned.predict(texts)) == np.array(whole.predict(texts))
     assert np.mean(same) > 0.98
 
@@ -99,7 +101,7 @@ def test_small_models_are_left_alone(corpus: tuple[list[str], list[str]]) -> Non
 
 
 def test_the_least_that_is_kept(corpus: tuple[list[str], list[str]]) -> None:
-    assert np.count_nonzero(trained(corpus, prune=0.99).weights) == 50
+    assert 50 <= np.count_nonzero(trained(corpus, prune=0.99).weights) < 55
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.0, 2, float("nan")])

@@ -194,9 +194,9 @@ def _trial(entry: Mapping[str, Any], chunk: Chunk) -> Trial:
     start = None
     if entry["start"] is not None:
         indices, values = (
-            _unpacked(it, kind) for it, kind in zip(entry["start"][:2], "qd", strict=True)
+            _unpacked(it, kind) for it, kind in zip(entry["start"][:2], "if", strict=True)
         )
-        start = Start(indices.astype(np.intp), values, float(entry["start"][2]))
+        start = Start(indices, values, float(entry["start"][2]))
         if len(indices) != len(values) or ((indices < 0) | (indices >= p)).any():
             raise ValueError
     scores, used = _unpacked(entry["scores"], "d"), _unpacked(entry["used"], "B")

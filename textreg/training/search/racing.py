@@ -75,6 +75,7 @@ class Race:
         for stage in range(1, len(self.stages)):
             best = self._context.promising(list(ranked.values()), number)[:number]
             kept = [place for place in kept if ranked.get(place) in best]
+            self._results = {place: self._results[place] for place in kept}
             more = len(self.stages[stage]) - len(self.stages[stage - 1])
             run.counter.total += len(kept) * more * len(self._folds(kept[0][0]))
             ranked = self._measure(kept, stage, run)

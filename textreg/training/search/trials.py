@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from textreg.records import Floats
+    from textreg.records import Floats, Int32s
     from textreg.tasks.base import Targets
 
 MAX_START = 100_000
@@ -154,10 +154,10 @@ class Fold(Problems):
 
 
 class Start(NamedTuple):
-    """A solution reduced to what a warm start needs."""
+    """A solution reduced to what a warm start needs, whose last digits do not matter."""
 
-    indices: NDArray[np.intp]
-    values: Floats
+    indices: Int32s
+    values: NDArray[np.float32]
     b: float
 
     def dense(self, n_features: int) -> tuple[Floats, float]:
@@ -230,8 +230,10 @@ def solve_chunk(
 
 def _trial(X_held: csr_array, w: Floats, b: float, seconds: float) -> Trial:
     used = w != 0.0
-    indices = np.flatnonzero(used)
-    start = Start(indices, w[indices], b) if len(indices) <= MAX_START else None
+    indices = np.flatnonzero(used).astype(np.int32)
+    start = None
+    if len(indices) <= MAX_START:
+        start = Start(indices, w[indices].astype(np.float32), b)
     return Trial(X_held @ w + b, np.packbits(used), start, seconds)
 
 
