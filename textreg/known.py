@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypedDict, runtime_checkable
 
 import numpy as np
 
@@ -33,6 +33,23 @@ class Occurrences(NamedTuple):
     ids: Int32s
     sentence_ptr: Int64s
     document_ptr: Int64s
+
+
+class Known(Protocol):
+    """Finds known tokens in texts."""
+
+    def find(self, texts: Sequence[str]) -> tuple[Occurrences, Int32s]:
+        """Every token of texts, and the index in the names of each number, or -1."""
+        ...
+
+
+@runtime_checkable
+class Finding(Protocol):
+    """A tokenizer that can find known tokens without the names of the others."""
+
+    def known(self, names: Sequence[str]) -> Known:
+        """What finds these names, each given once."""
+        ...
 
 
 class KnownWords:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -21,8 +22,12 @@ FORMS: dict[str, Literal["NFC", "NFKC"] | None] = {"nfc": "NFC", "nfkc": "NFKC",
 # What a form can join to the character before it: marks, and letters of Hangul and Kirat Rai.
 _JOINS = "\u1160-\u11ff\u3131-\u318e\ud7b0-\ud7ff\uff9e-\uffdc\U00016d60-\U00016d6f"
 _JOINS += "".join(f"{chr(first)}-{chr(last)}" for first, last in runs(MARKS + IGNORED))
-_JOINED = re.compile(f"[{_JOINS}]")
-_PARTS = re.compile(f"[^{_JOINS}]?[{_JOINS}]+|[^{_JOINS}]+(?![{_JOINS}])")
+
+
+@cache
+def _pattern(pattern: str) -> re.Pattern[str]:
+    """A pattern with those characters in place of ``J``, made when a text needs it."""
+    return re.compile(pattern.replace("J", _JOINS))
 
 
 def normal(text: str, form: str) -> str:
@@ -54,9 +59,9 @@ def move(spans: Int32s, starts: Int32s, ends: Int32s) -> None:
 
 def _parts(text: str, form: str) -> Iterator[str]:
     """Parts of a text whose normal forms, one after another, are that of the text."""
-    for match in _PARTS.finditer(text):
+    for match in _pattern("[^J]?[J]+|[^J]+(?![J])").finditer(text):
         part = match[0]
-        if normal(part, form) == part or not _JOINED.search(part):
+        if normal(part, form) == part or not _pattern("[J]").search(part):
             yield from part
         else:
             yield part

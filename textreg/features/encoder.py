@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg._core import text_counts, text_grams
-from textreg.builtin.chars import Chars
-from textreg.builtin.words import Words
 from textreg.errors import DataError, UsageError
 from textreg.features import markup
 from textreg.features.ngrams import GramNames, NGrams, insert_ngrams, take
 from textreg.features.weighting import WEIGHTINGS
 from textreg.kinds import Tokenizer
+from textreg.known import Finding
 from textreg.plugins.inventory import ours
 from textreg.records import Documents, Tokens
 from textreg.records.columns import as_column
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from textreg.features.vectorize import Vectorizer
-    from textreg.known import KnownChars, KnownWords, Occurrences
+    from textreg.known import Known, Occurrences
     from textreg.records import Bools, Floats, Int32s, Int64s
 
 
@@ -151,13 +150,13 @@ class Encoder:
         return CsrArrays(indptr, column[selected], rows.data[selected])
 
     @cached_property
-    def known(self) -> KnownWords | KnownChars | None:
+    def known(self) -> Known | None:
         """What finds the words of the vocabulary, and stop words, in texts; None if nothing can.
 
         Only textreg's own tokenizers ``words`` and ``chars`` have it, and no class derived from
         them, which may split texts in another way. All others give names.
         """
-        if not (ours(self.tokenizer) and isinstance(self.tokenizer, (Words, Chars))):
+        if not (ours(self.tokenizer) and isinstance(self.tokenizer, Finding)):
             return None
         words = self.vocabulary if self.ngrams == 1 else self.tree[0].words
         if self.stop_words:

@@ -76,7 +76,10 @@ def inflate(
 ) -> NDArray[Any]:
     """Inflate an array with this many entries, a few bytes at a time."""
     size = entries * dtype.itemsize
-    out = np.empty(size, dtype=np.uint8)
+    array = np.empty(entries, dtype=dtype.newbyteorder("<"))
+    # The bytes of the numbers, in the order in which they come.
+    places = array.view(np.uint8).reshape(entries, -1)
+    planes = places.T if shuffled else places.reshape(1, -1)
     done = 0
     inflating = zlib.decompressobj()
     try:
@@ -84,13 +87,25 @@ def inflate(
             part = inflating.decompress(data.data[start : start + _STEP], size - done + 1)
             if len(part) > size - done:
                 raise cannot_inflate(name)
-            out[done : done + len(part)] = np.frombuffer(part, dtype=np.uint8)
+            _write(planes, done, np.frombuffer(part, dtype=np.uint8))
             done += len(part)
     except zlib.error as error:
         raise cannot_inflate(name) from error
     if done != size or inflating.unused_data or not inflating.eof:
         raise cannot_inflate(name)
-    return _unshuffled(out, dtype) if shuffled else out.view(dtype.newbyteorder("<"))
+    if shuffled and dtype.kind == "i":
+        np.cumsum(array, dtype=array.dtype, out=array)
+    return array
+
+
+def _write(planes: NDArray[np.uint8], at: int, part: NDArray[np.uint8]) -> None:
+    """Write a part of the planes, one after the other, from the place ``at`` on."""
+    while len(part):
+        plane, start = divmod(at, planes.shape[1])
+        here = part[: planes.shape[1] - start]
+        planes[plane, start : start + len(here)] = here
+        part = part[len(here) :]
+        at += len(here)
 
 
 def cannot_inflate(name: str) -> FaultError:
@@ -103,9 +118,3 @@ def _shuffled(array: NDArray[Any]) -> bytes:
     flat = np.ascontiguousarray(little(array)).ravel()
     planes: NDArray[np.uint8] = flat.view(np.uint8).reshape(-1, array.itemsize).T
     return planes.tobytes()
-
-
-def _unshuffled(data: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
-    planes = data.reshape(dtype.itemsize, -1)
-    array = np.ascontiguousarray(planes.T).view(dtype.newbyteorder("<")).ravel()
-    return np.cumsum(array, dtype=dtype) if dtype.kind == "i" else array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Sequence, Set
 from importlib import metadata
 from typing import NamedTuple
 
@@ -49,16 +49,19 @@ class Scan(NamedTuple):
 def scan() -> Scan:
     """All entry points of the group, in the order of discovery."""
     found = Scan([], [])
-    points: Iterable[metadata.EntryPoint]
+    points: Sequence[metadata.EntryPoint]  # which hold the distributions, so that no id returns
     try:
-        points = metadata.entry_points(group=GROUP)
+        points = list(metadata.entry_points(group=GROUP))
     except Exception:  # noqa: BLE001  # one damaged distribution, of whatever, stops them all
         points = _one_by_one(found.damaged)
+    owners: dict[int, tuple[str, str] | None] = {}
     for point in points:
         kind, _, name = point.name.partition(".")
         if kind not in KIND_NAMES or not name:
             kind, name = "", point.name
-        owner = _owner(point.dist)
+        if id(point.dist) not in owners:  # every look at it reads its file again
+            owners[id(point.dist)] = _owner(point.dist)
+        owner = owners[id(point.dist)]
         if owner is None:
             where = "" if point.dist is None else f" in {point.dist.locate_file('')}"
             found.damaged.append(f"what is left{where} of a distribution with '{point.name}'")
