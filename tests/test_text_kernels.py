@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textreg._core import text, text_counts, text_grams, text_names, text_ranges, text_rules
+from textreg._core import (
+    text,
+    text_counts,
+    text_grams,
+    text_names,
+    text_ranges,
+    text_rules,
+    threads,
+)
 from textreg._core.reference import text as plain
 from textreg._core.reference import text_counts as plain_counts
 from textreg._core.reference import text_grams as plain_grams
@@ -345,3 +355,44 @@ def test_gram_names(words: list[str], stream: Any, most: int, data: st.DataObjec
         numbers,
     )
     assert equal(text_names.gram_names(*arguments), plain_names.gram_names(*arguments))
+
+
+@contextmanager
+def three_threads() -> Iterator[None]:
+    """Work in pieces of a text or two, by threads that take them as they come."""
+    with pytest.MonkeyPatch.context() as patch, threads.allowing(3):
+        patch.setattr(threads, "LEAST", 1)
+        yield
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(TEXT, max_size=12), RULES, st.booleans(), st.booleans())
+def test_encode_in_threads(texts: list[str], rule: str, marks: bool, spans: bool) -> None:
+    arguments = (texts, True, 1, rule, marks, marks, spans)
+    alone = text.encode(*arguments)
+    with three_threads():
+        assert equal(text.encode(*arguments), alone)
+
+
+@settings(max_examples=50, deadline=None)
+@given(streams())
+def test_count_and_sentence_sets_in_threads(stream: Any) -> None:
+    with three_threads():
+        assert equal(text_counts.count(*stream), plain_counts.count(*stream))
+        assert equal(text_counts.sentence_sets(*stream), plain_counts.sentence_sets(*stream))
+
+
+def test_an_error_in_a_thread_ends_the_work() -> None:
+    done = []
+
+    def work(worker: int, piece: int) -> None:
+        if piece == 3:
+            raise ValueError("three")
+        done.append(piece)
+
+    for allowed in (1, 3):
+        done.clear()
+        with threads.allowing(allowed), pytest.raises(ValueError, match="three"):
+            threads.share(work, 1000)
+        assert len(done) < 999
+        assert threads.allowed() == 1

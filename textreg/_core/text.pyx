@@ -6,6 +6,7 @@ one block, which takes a dozen instructions to read from ASCII text.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memmove
 
 from textreg._core.text_known cimport find_words
 from textreg._core.text_letters cimport (
@@ -15,10 +16,12 @@ from textreg._core.text_marks cimport EMOJI, LOOKS, PUNCTUATION, read_mark
 from textreg._core.text_sentences cimport (
     LINES, NONE, PARAGRAPHS, PUNCT, Gap, attached, ends_sentence, read_gap,
 )
-from textreg._core.text_spelling cimport Spelling, add, add_all, end_block, end_word
+from textreg._core.text_spelling cimport Spelling, absorb, add, add_all, end_block, end_word
 from textreg._core.text_table cimport Table, close_table, open_table, words_by_name
 
 import numpy as np
+
+from textreg._core.threads import allowed, pieces_of, share
 
 cdef extern from "Python.h":
     bint PyUnicode_Check(object)
@@ -82,78 +85,203 @@ def encode(
     known: names and their offsets, and what ``text_known.index_names`` makes of them. Then ids are
     in order of first occurrence, and instead of names are their numbers in these, int32, or -1.
     """
-    cdef Table table
-    cdef Output out
-    cdef Rules rules = Rules(
-        letters_for(lowercase), min_length, RULES[sentences],
-        (PUNCTUATION if punctuation else 0) + (EMOJI if emoji else 0),
-    )
-    cdef Py_ssize_t d, n = len(texts), most = 1
-    cdef bint fine, halved
-    cdef int64_t i
-    cdef int64_t[::1] sentence_view, paragraph_view, document_view
-    cdef int32_t[::1] ids_view, rank_view
-    cdef int32_t[:, ::1] spans_view, sentence_spans_view
     given = list(texts)  # referenced until the end: the views point into them
-    fine = open_table(&table)
-    cdef View* views = <View*> malloc((n + 1) * sizeof(View))
-    try:
-        if views == NULL or not fine:
+    cdef _Scan scan = _Scan(
+        given, lowercase, min_length, sentences,
+        (PUNCTUATION if punctuation else 0) + (EMOJI if emoji else 0), spans,
+        # Ids in order of first occurrence hang on who scans what.
+        1 if known is not None else allowed(),
+    )
+    share(scan, scan.n_pieces)
+    return scan.result(known)
+
+
+cdef class _Scan:
+    """Texts in pieces, each to be scanned by one worker, which has a table of its own.
+
+    A piece has its place in the arrays, large enough for whatever it holds: pages that are never
+    written take no memory.
+    """
+
+    cdef View* views
+    cdef Table* tables  # of the workers
+    cdef Output* outputs  # of the pieces
+    cdef Rules rules
+    cdef Py_ssize_t n_views, n_tables
+    cdef readonly Py_ssize_t n_pieces
+    cdef int64_t[::1] cuts  # of the texts
+    cdef int64_t[::1] document_view
+    cdef object given, owners, arrays, document_ptr, word_spans, sentence_spans
+    cdef bint spans
+
+    def __cinit__(
+        self, list given, bint lowercase, Py_ssize_t min_length, str sentences, int marks,
+        bint spans, Py_ssize_t n_tables,
+    ):
+        cdef Py_ssize_t k
+        self.n_views = len(given)
+        self.views = <View*> malloc((self.n_views + 1) * sizeof(View))
+        self.tables = <Table*> malloc(n_tables * sizeof(Table))
+        if self.views == NULL or self.tables == NULL:
             raise MemoryError
+        for k in range(n_tables):
+            self.n_tables = k + 1
+            if not open_table(&self.tables[k]):
+                raise MemoryError
+
+    def __init__(
+        self, list given, bint lowercase, Py_ssize_t min_length, str sentences, int marks,
+        bint spans, Py_ssize_t n_tables,
+    ):
+        cdef Py_ssize_t d, n = self.n_views
+        cdef int64_t total = 0
+        cdef bint halved
+        cdef int64_t[::1] rooms = np.zeros(n + 1, dtype=np.int64)
+        self.given = given
+        self.spans = spans
+        self.rules = Rules(letters_for(lowercase), min_length, RULES[sentences], marks)
         for d in range(n):
             text = given[d]
             if not PyUnicode_Check(text):
                 raise TypeError(f"text {d} is not a str but {type(text).__name__}")
             PyUnicode_READY(text)
-            views[d] = View(PyUnicode_DATA(text), len(text), PyUnicode_KIND(text))
+            self.views[d] = View(PyUnicode_DATA(text), len(text), PyUnicode_KIND(text))
             # Words and gaps alternate, but in wide text every character may be a word.
-            halved = views[d].width == 1 and not rules.marks
-            most += (views[d].length + 1) // 2 if halved else views[d].length
-        # Allocate for the largest possible result: pages that are never written take no memory.
+            halved = self.views[d].width == 1 and not marks
+            total += (self.views[d].length + 1) // 2 if halved else self.views[d].length
+            rooms[d + 1] = total
+        self.n_pieces = pieces_of(total) if n_tables > 1 else 1
+        cuts = np.zeros(self.n_pieces + 1, dtype=np.int64)
+        if self.n_pieces > 1:
+            ends = np.arange(1, self.n_pieces) * (total // self.n_pieces)
+            cuts[1:-1] = np.searchsorted(rooms, ends)
+        cuts[-1] = n
+        self.cuts = cuts
+        self.owners = [0] * self.n_pieces
+        self.outputs = <Output*> malloc(self.n_pieces * sizeof(Output))
+        if self.outputs == NULL:
+            raise MemoryError
+        self.allocate(rooms)
+
+    cdef void allocate(self, const int64_t[::1] rooms) except *:
+        cdef Py_ssize_t p, start
+        cdef Py_ssize_t most = rooms[self.n_views] + self.n_pieces
+        cdef Py_ssize_t spanned = most if self.spans else 1
         ids = np.empty(most, dtype=np.int32)
         sentence_ptr = np.zeros(most, dtype=np.int64)
         paragraph_ptr = np.zeros(most, dtype=np.int64)
-        document_ptr = np.zeros(n + 1, dtype=np.int64)
-        word_spans = np.empty((most if spans else 1, 2), dtype=np.int32)
-        sentence_spans = np.empty((most if spans else 1, 2), dtype=np.int32)
-        ids_view = ids
-        sentence_view = sentence_ptr
-        paragraph_view = paragraph_ptr
-        document_view = document_ptr
-        spans_view = word_spans
-        sentence_spans_view = sentence_spans
-        out.ids = &ids_view[0]
-        out.sentence_ptr = &sentence_view[0]
-        out.paragraph_ptr = &paragraph_view[0]
-        out.spans = out.sentence_spans = NULL
-        out.n_ids = out.n_sentences = out.n_paragraphs = 0
-        if spans:
-            out.spans = &spans_view[0, 0]
-            out.sentence_spans = &sentence_spans_view[0, 0]
+        self.document_ptr = np.zeros(self.n_views + 1, dtype=np.int64)
+        self.word_spans = np.empty((spanned, 2), dtype=np.int32)
+        self.sentence_spans = np.empty((spanned, 2), dtype=np.int32)
+        self.arrays = ids, sentence_ptr, paragraph_ptr
+        self.document_view = self.document_ptr
+        cdef int32_t[::1] ids_view = ids
+        cdef int64_t[::1] sentence_view = sentence_ptr, paragraph_view = paragraph_ptr
+        cdef int32_t[:, ::1] spans_view = self.word_spans, sentences_view = self.sentence_spans
+        for p in range(self.n_pieces):
+            start = rooms[self.cuts[p]] + p
+            self.outputs[p] = Output(
+                &ids_view[start], NULL, &sentence_view[start], NULL, &paragraph_view[start],
+                0, 0, 0, -1, 0,
+            )
+            if self.spans:
+                self.outputs[p].spans = &spans_view[start, 0]
+                self.outputs[p].sentence_spans = &sentences_view[start, 0]
+
+    def __dealloc__(self):
+        cdef Py_ssize_t k
+        for k in range(self.n_tables):
+            close_table(&self.tables[k])
+        free(self.views)
+        free(self.tables)
+        free(self.outputs)
+
+    def __call__(self, Py_ssize_t worker, Py_ssize_t piece):
+        """Scan a piece."""
+        cdef bint fine
+        cdef Py_ssize_t start = self.cuts[piece], n = self.cuts[piece + 1] - start
+        self.owners[piece] = worker
         with nogil:
-            fine = scan_all(views, n, &rules, &table, &out, document_view)
+            fine = scan_all(
+                self.views + start, n, &self.rules, &self.tables[worker], &self.outputs[piece],
+                self.document_view[start:],
+            )
         if not fine:
             raise MemoryError
+
+    cdef tuple result(self, tuple known):
+        """What ``encode`` returns: the pieces one after the other, under the names of all."""
+        cdef Py_ssize_t p, d
+        cdef int64_t ids = 0, sentences = 0, paragraphs = 0
+        cdef Output* out
+        cdef int32_t[::1] rank
         if known is not None:
-            names = numbers_of(&table, known)
-        else:
-            names, rank = words_by_name(&table)
-            rank_view = rank
+            out = &self.outputs[0]
+            return self.sized(
+                numbers_of(&self.tables[0], known), out.n_ids, out.n_sentences, out.n_paragraphs
+            )
+        names, ranks = self.ranked()
+        cdef Output joined = self.outputs[0]
+        for p in range(self.n_pieces):
+            out = &self.outputs[p]
+            rank = ranks[self.owners[p]]
             with nogil:
-                for i in range(out.n_ids):
-                    ids_view[i] = rank_view[ids_view[i]]
-    finally:
-        close_table(&table)
-        free(views)
-    # The views are not used again.
-    ids.resize(out.n_ids, refcheck=False)
-    sentence_ptr.resize(out.n_sentences + 1, refcheck=False)
-    paragraph_ptr.resize(out.n_paragraphs + 1, refcheck=False)
-    if not spans:
-        return ids, sentence_ptr, paragraph_ptr, document_ptr, names, None, None
-    word_spans.resize((out.n_ids, 2), refcheck=False)
-    sentence_spans.resize((out.n_sentences, 2), refcheck=False)
-    return ids, sentence_ptr, paragraph_ptr, document_ptr, names, word_spans, sentence_spans
+                append(&joined, out, rank, ids, sentences, paragraphs)
+                for d in range(self.cuts[p], self.cuts[p + 1]):
+                    self.document_view[d + 1] += sentences
+            ids += out.n_ids
+            sentences += out.n_sentences
+            paragraphs += out.n_paragraphs
+        return self.sized(names, ids, sentences, paragraphs)
+
+    cdef tuple ranked(self):
+        """The words of all tables in order of name, and for every table the places of its ids."""
+        cdef Py_ssize_t k
+        cdef int32_t[::1] view
+        numbers = []
+        for k in range(1, self.n_tables):
+            number = np.empty(self.tables[k].size, dtype=np.int32)
+            view = number
+            if len(number) and not absorb(&self.tables[0], &self.tables[k], &view[0]):
+                raise MemoryError
+            numbers.append(number)
+        names, rank = words_by_name(&self.tables[0])
+        return names, [rank, *(rank[number] for number in numbers)]
+
+    cdef tuple sized(self, names, int64_t ids, int64_t sentences, int64_t paragraphs):
+        """The arrays as large as what they hold; their views are not used again."""
+        for array, size in zip(self.arrays, (ids, sentences + 1, paragraphs + 1)):
+            array.resize(size, refcheck=False)
+        if not self.spans:
+            return *self.arrays, self.document_ptr, names, None, None
+        self.word_spans.resize((ids, 2), refcheck=False)
+        self.sentence_spans.resize((sentences, 2), refcheck=False)
+        return *self.arrays, self.document_ptr, names, self.word_spans, self.sentence_spans
+
+
+cdef void append(
+    const Output* joined, const Output* out, const int32_t[::1] rank, int64_t ids,
+    int64_t sentences, int64_t paragraphs,
+) noexcept nogil:
+    """Move what a piece holds to its place, after so many ids, sentences and paragraphs.
+
+    No place is above the one where it was, so what is not read yet is not overwritten.
+    """
+    cdef int64_t i
+    for i in range(out.n_ids):
+        joined.ids[ids + i] = rank[out.ids[i]]
+    if joined.ids == out.ids:  # the first is there already
+        return
+    for i in range(1, out.n_sentences + 1):
+        joined.sentence_ptr[sentences + i] = out.sentence_ptr[i] + ids
+    for i in range(1, out.n_paragraphs + 1):
+        joined.paragraph_ptr[paragraphs + i] = out.paragraph_ptr[i] + sentences
+    if joined.spans != NULL:
+        memmove(joined.spans + 2 * ids, out.spans, 2 * out.n_ids * sizeof(int32_t))
+        memmove(
+            joined.sentence_spans + 2 * sentences, out.sentence_spans,
+            2 * out.n_sentences * sizeof(int32_t),
+        )
 
 
 cdef object numbers_of(const Table* table, tuple known):

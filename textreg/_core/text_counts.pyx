@@ -5,10 +5,13 @@
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.math cimport log, sqrt
+from libc.string cimport memmove
 
 from textreg._core.text_bits cimport Bits, bits_in, put, take_all, words_for
 
 import numpy as np
+
+from textreg._core.threads import allowed, pieces_of, share
 
 
 def renumber(const int32_t[::1] ids, const int64_t[::1] ptr, const int32_t[::1] new):
@@ -74,28 +77,97 @@ def count(const int32_t[::1] ids, const int64_t[::1] ptr, Py_ssize_t n_features)
 
     Returns indptr int64, indices int32 and data float64.
     """
-    indptr = np.zeros(ptr.shape[0], dtype=np.int64)
-    # Allocate for every occurrence: pages that are never written take no memory.
-    indices = np.empty(ids.shape[0] + 1, dtype=np.int32)
     data = np.empty(ids.shape[0] + 1, dtype=np.float64)
-    cdef int64_t[::1] indptr_view = indptr
-    cdef int32_t[::1] indices_view = indices, counts = np.zeros(n_features, dtype=np.int32)
-    cdef double[::1] data_view = data
-    cdef uint64_t[::1] room = np.zeros(words_for(n_features), dtype=np.uint64)
-    cdef Bits bits = bits_in(&room[0], n_features)
-    cdef int64_t used
-    with nogil:
-        used = _count(ids, ptr, counts, &bits, indptr_view, &indices_view[0], &data_view[0])
-    indices.resize(used, refcheck=False)  # the views are not used again
-    data.resize(used, refcheck=False)
+    indptr, indices = rows_of(ids, ptr, n_features, data)
+    data.resize(len(indices), refcheck=False)  # its view is not used again
     return indptr, indices, data
 
 
-cdef int64_t _count(
+cdef tuple rows_of(
+    const int32_t[::1] ids, const int64_t[::1] ptr, Py_ssize_t n_features, double[::1] data
+):
+    """The distinct features of every row, sorted, as indptr int64 and indices int32.
+
+    Their counts are written to data, unless that is empty.
+    """
+    indptr = np.zeros(ptr.shape[0], dtype=np.int64)
+    # Allocate for every occurrence: pages that are never written take no memory.
+    indices = np.empty(ids.shape[0] + 1, dtype=np.int32)
+    cdef Py_ssize_t p, start, n_pieces = pieces_of(ids.shape[0])
+    cuts = np.zeros(n_pieces + 1, dtype=np.int64)
+    if n_pieces > 1:
+        cuts[1:-1] = np.searchsorted(ptr, np.arange(1, n_pieces) * (ids.shape[0] // n_pieces))
+    cuts[n_pieces] = ptr.shape[0] - 1
+    cdef int64_t[::1] indptr_view = indptr, cuts_view = cuts
+    cdef int32_t[::1] indices_view = indices
+    cdef int64_t size, used = 0
+    cdef _Rows rows = _Rows(ids, ptr, cuts_view, indptr_view, indices_view, data)
+    rows.counts = np.zeros((allowed(), n_features if data.shape[0] else 0), dtype=np.int32)
+    rows.room = np.zeros((allowed(), words_for(n_features)), dtype=np.uint64)
+    rows.n_features = n_features
+    share(rows, n_pieces)
+    with nogil:
+        for p in range(n_pieces):
+            if cuts_view[p] == cuts_view[p + 1]:
+                continue
+            start = ptr[cuts_view[p]]
+            size = indptr_view[cuts_view[p + 1]]
+            if start > used:
+                memmove(&indices_view[used], &indices_view[start], size * sizeof(int32_t))
+                if data.shape[0]:
+                    memmove(&data[used], &data[start], size * sizeof(double))
+            for start in range(cuts_view[p] + 1, cuts_view[p + 1] + 1):
+                indptr_view[start] += used
+            used += size
+    indices.resize(used, refcheck=False)  # the views are not used again
+    return indptr, indices
+
+
+cdef class _Rows:
+    """Rows in pieces: what each gives is put where its occurrences are."""
+
+    cdef const int32_t[::1] ids
+    cdef const int64_t[::1] ptr
+    cdef const int64_t[::1] cuts
+    cdef int64_t[::1] indptr  # of a piece, from 0
+    cdef int32_t[::1] indices
+    cdef double[::1] data
+    cdef int32_t[:, ::1] counts
+    cdef uint64_t[:, ::1] room
+    cdef Py_ssize_t n_features
+
+    def __init__(self, ids, ptr, cuts, indptr, indices, data):
+        self.ids = ids
+        self.ptr = ptr
+        self.cuts = cuts
+        self.indptr = indptr
+        self.indices = indices
+        self.data = data
+
+    def __call__(self, Py_ssize_t worker, Py_ssize_t piece):
+        """The rows of a piece."""
+        cdef Bits bits = bits_in(&self.room[worker, 0], self.n_features)
+        cdef Py_ssize_t first = self.cuts[piece], last = self.cuts[piece + 1]
+        cdef Py_ssize_t start = self.ptr[first]
+        with nogil:
+            if self.data.shape[0]:
+                _count(
+                    self.ids, self.ptr[first:last + 1], self.counts[worker], &bits,
+                    self.indptr[first:], &self.indices[start], &self.data[start],
+                )
+            else:
+                _sets(
+                    self.ids, self.ptr[first:last + 1], &bits, self.indptr[first:],
+                    &self.indices[start],
+                )
+
+
+cdef void _count(
     const int32_t[::1] ids, const int64_t[::1] ptr, int32_t[::1] counts, const Bits* bits,
     int64_t[::1] indptr, int32_t* indices, double* data,
 ) noexcept nogil:
     cdef Py_ssize_t d, i, used = 0
+    cdef int64_t before
     cdef int32_t id
     for d in range(ptr.shape[0] - 1):
         for i in range(ptr[d], ptr[d + 1]):
@@ -103,12 +175,25 @@ cdef int64_t _count(
             if counts[id] == 0:
                 put(bits, id)
             counts[id] += 1
+        before = used
         used += take_all(bits, indices + used)
-        for i in range(indptr[d], used):
+        for i in range(before, used):
             data[i] = counts[indices[i]]
             counts[indices[i]] = 0
         indptr[d + 1] = used
-    return used
+
+
+cdef void _sets(
+    const int32_t[::1] ids, const int64_t[::1] ptr, const Bits* bits, int64_t[::1] indptr,
+    int32_t* indices,
+) noexcept nogil:
+    cdef Py_ssize_t s, i
+    cdef int64_t used = 0
+    for s in range(ptr.shape[0] - 1):
+        for i in range(ptr[s], ptr[s + 1]):
+            put(bits, ids[i])
+        used += take_all(bits, indices + used)
+        indptr[s + 1] = used
 
 
 def normalize_rows(double[::1] data, const int64_t[::1] ptr):
@@ -196,28 +281,4 @@ cdef void _weigh_rows(
 
 def sentence_sets(const int32_t[::1] ids, const int64_t[::1] ptr, Py_ssize_t n_features):
     """The distinct features of every sentence, sorted: indptr int64 and indices int32."""
-    indptr = np.zeros(ptr.shape[0], dtype=np.int64)
-    indices = np.empty(ids.shape[0] + 1, dtype=np.int32)
-    cdef int64_t[::1] indptr_view = indptr
-    cdef int32_t[::1] indices_view = indices
-    cdef uint64_t[::1] room = np.zeros(words_for(n_features), dtype=np.uint64)
-    cdef Bits bits = bits_in(&room[0], n_features)
-    cdef int64_t used
-    with nogil:
-        used = _sentence_sets(ids, ptr, &bits, indptr_view, &indices_view[0])
-    indices.resize(used, refcheck=False)  # the view is not used again
-    return indptr, indices
-
-
-cdef int64_t _sentence_sets(
-    const int32_t[::1] ids, const int64_t[::1] ptr, const Bits* bits, int64_t[::1] indptr,
-    int32_t* indices,
-) noexcept nogil:
-    cdef Py_ssize_t s, i
-    cdef int64_t used = 0
-    for s in range(ptr.shape[0] - 1):
-        for i in range(ptr[s], ptr[s + 1]):
-            put(bits, ids[i])
-        used += take_all(bits, indices + used)
-        indptr[s + 1] = used
-    return used
+    return rows_of(ids, ptr, n_features, np.empty(0))

@@ -75,6 +75,25 @@ cdef inline uint32_t utf8(uint32_t c, int* bytes) noexcept nogil:
     )
 
 
+cdef inline bint absorb(Table* table, const Table* other, int32_t* ids) noexcept nogil:
+    """Add the words of another table, and write their ids here; False if there is no memory."""
+    cdef int64_t w, b
+    cdef Spelling word
+    for w in range(other.size):
+        word = Spelling(0, 0, 0, 0, 0)
+        b = other.starts[w]
+        if other.starts[w + 1] - b == 1:
+            word.block = other.blocks[b]
+        else:
+            for b in range(b, other.starts[w + 1]):
+                if not end_block(table, &word, other.blocks[b]):
+                    return False
+        ids[w] = end_word(table, &word)
+        if ids[w] < 0:
+            return False
+    return True
+
+
 cdef inline uint32_t mixed(uint32_t rest, uint64_t block) noexcept nogil:
     """The hash with one more block; never 0."""
     return <uint32_t> (((block ^ rest) * <uint64_t> 0xD6E8FEB86659FD93) >> 32) | 1

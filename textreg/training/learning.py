@@ -7,6 +7,7 @@ import warnings
 from dataclasses import replace
 from typing import NamedTuple
 
+from textreg._core.threads import allowing
 from textreg.errors import ConvergenceWarning
 from textreg.model.regularization_path import SolutionPath
 from textreg.plugins.overdue import limited
@@ -42,7 +43,11 @@ def learn(context: SearchContext, work: Work) -> Learned:
     n, limit = len(documents.target.y), settings.tuning.seconds
     address = settings.tuning.address if documents.splits else None
     clock = _Clock()
-    with connected(address, settings.reg) as cluster, limited(work.deadline, limit):
+    with (
+        connected(address, settings.reg) as cluster,
+        limited(work.deadline, limit),
+        allowing(work.threads),
+    ):
         work.report("features", 0, n)
         n_features = context.prepared(context.first).data.rows.shape[1]
         work.report("features", n, n)
@@ -50,7 +55,7 @@ def learn(context: SearchContext, work: Work) -> Learned:
         result = run_search(context, replace(work, cluster=cluster))
     _warn_if_stopped(result, settings)
     logged.searched(context, result, clock.stop("search"))
-    with limited(work.deadline, limit):
+    with limited(work.deadline, limit), allowing(work.threads):
         fit = fit_best(context, result, work)
     logged.fitted(fit, clock.stop("fit"))
     path = None

@@ -10,6 +10,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
 
+from textreg._core.threads import allowed, allowing
 from textreg.errors import ConvergenceWarning, TextregError, UsageError
 from textreg.logs import logger
 from textreg.training.search.cluster import Cluster
@@ -58,11 +59,16 @@ class Work:
         if self.progress is not None:
             self.progress(stage, done, total)
 
-    def rounds(self, pieces: int) -> int:
-        """How many pieces the busiest thread works on."""
+    @property
+    def threads(self) -> int:
+        """The number of threads."""
         from joblib import effective_n_jobs
 
-        return -(-pieces // int(effective_n_jobs(self.jobs)))
+        return int(effective_n_jobs(self.jobs))
+
+    def rounds(self, pieces: int) -> int:
+        """How many pieces the busiest thread works on."""
+        return -(-pieces // self.threads)
 
 
 ALONE = Work(partial=False)
@@ -133,8 +139,9 @@ def in_threads(call: Callable[..., Any], pieces: Sequence[tuple[Any, ...]], jobs
             causes[error] = error.__cause__
             raise
 
-    # Limits on time hold in the threads as they do here.
-    calls = [(copy_context().run, piece) for piece in pieces]
+    # Limits on time hold in the threads as they do here; kernels have no further ones there.
+    with allowing(allowed() if len(pieces) == 1 else 1):
+        calls = [(copy_context().run, piece) for piece in pieces]
     try:
         # One thread a piece: BLAS adds in another order when it has several.
         with warnings.catch_warnings(), threadpool_limits(limits=1):

@@ -1,0 +1,75 @@
+"""How many threads a kernel may use, and how they share its work.
+
+No result depends on that number: pieces are put together in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Lock
+
+_allowed: ContextVar[int] = ContextVar("textreg_threads", default=1)
+
+PIECES = 4
+"""Pieces of work for each thread: one whose core is busy leaves its share to the others."""
+
+LEAST = 1 << 20
+"""The size of a piece that is worth a thread: tokens or the like, for a few milliseconds."""
+
+
+def allowed() -> int:
+    """The number of threads that a kernel may use here; 1 unless :func:`allowing` says more."""
+    return _allowed.get()
+
+
+@contextmanager
+def allowing(threads: int) -> Iterator[None]:
+    """Allow kernels this many threads."""
+    token = _allowed.set(threads)
+    try:
+        yield
+    finally:
+        _allowed.reset(token)
+
+
+def pieces_of(size: int) -> int:
+    """Into how many pieces work of this size is cut."""
+    threads = allowed()
+    return 1 if threads == 1 else max(1, min(PIECES * threads, size // LEAST))
+
+
+def share(work: Callable[[int, int], None], pieces: int) -> None:
+    """Call ``work(worker, piece)`` once for every piece; workers are numbered from 0.
+
+    Each worker is a thread that takes the next piece when it is done with one; the first is this
+    thread, and where one is allowed it does everything. ``work`` must release the GIL.
+    """
+    workers = min(allowed(), pieces)
+    left = iter(range(pieces))
+    lock = Lock()
+
+    def take(worker: int) -> None:
+        nonlocal left
+        try:
+            while True:
+                with lock:
+                    piece = next(left, None)
+                if piece is None:
+                    return
+                work(worker, piece)
+        finally:
+            with lock:
+                left = iter(())  # after an error, too
+
+    if workers == 1:
+        take(0)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(workers - 1) as pool:
+        others = [pool.submit(take, worker) for worker in range(1, workers)]
+        take(0)
+    for other in others:
+        other.result()
