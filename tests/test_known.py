@@ -133,6 +133,8 @@ def test_models_of_several_labels_and_tokenizers(tmp_path: Path) -> None:
     for d, text in enumerate(NEW):
         for one in (model, loaded, pickle.loads(pickle.dumps(loaded))):
             assert one.decision_function([text])[0].tobytes() == expected[d].tobytes()
+            proba = one.predict_proba([text])[0]
+            assert proba.tobytes() == model.predict_proba(NEW)[d].tobytes()
             assert one.predict([text]) == model.predict(NEW)[d : d + 1]
 
 

@@ -135,6 +135,13 @@ def side_by_side(blocks: Sequence[CsrArrays], starts: Int64s) -> CsrArrays:
     """Matrices of the same rows as one; block b begins with the column ``starts[b]``."""
     if len(blocks) == 1:
         return blocks[0]
+    if len(blocks[0].indptr) == 2:  # one text, which somebody may wait for
+        columns = [
+            block.indices + np.int32(start)
+            for block, start in zip(blocks, starts.tolist(), strict=False)
+        ]
+        data = np.concatenate([block.data for block in blocks])
+        return CsrArrays(np.array([0, len(data)]), np.concatenate(columns), data)
     indptr = np.sum([block.indptr for block in blocks], axis=0)
     indices = np.empty(indptr[-1], dtype=np.int32)
     data = np.empty(indptr[-1])

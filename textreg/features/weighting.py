@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -55,17 +56,23 @@ class Weighting(NamedTuple):
         """
         none = np.empty(0)
         if self.term != "count" or idf is not None or norms is not None:
-            values = self.values(np.arange(rows.data.max(initial=0.0) + 1))
+            most = int(rows.data.max(initial=0.0))
             text_counts.weigh_rows(
                 rows.data,
                 rows.indices,
                 rows.indptr,
-                values,
+                _table(self, max(64, 1 << most.bit_length())),
                 none if idf is None else idf,
                 none if norms is None else norms,
             )
         if self.norm == "features":
             text_counts.normalize_rows(rows.data, rows.indptr)
+
+
+@lru_cache(maxsize=64)  # of six weightings, each with a few sizes
+def _table(weighting: Weighting, size: int) -> Floats:
+    """The values of all counts below a size."""
+    return weighting.values(np.arange(float(size)))
 
 
 WEIGHTINGS = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg._core.columns import column_dots
+from textreg._core.blocks import block_dots
 from textreg.errors import UsageError, first_few
 from textreg.measure.calibration import Calibration
 from textreg.tasks import Task
@@ -74,7 +74,8 @@ class Model:
         thresholds: Mapping[str, float] | None = None,
         path: SolutionPath | None = None,
     ) -> None:
-        weights = np.ascontiguousarray(weights, dtype=np.float64)
+        # The weights of a feature side by side: a text is scored for all labels in one pass.
+        weights = np.asfortranarray(weights, dtype=np.float64)
         intercepts = np.ascontiguousarray(intercepts, dtype=np.float64)
         task.check_weights(weights, intercepts, encoder.n_columns)
         # Row by row, because a table of as many flags as weights may be large.
@@ -94,7 +95,7 @@ class Model:
         used = np.flatnonzero(weights.any(axis=0))
         if len(used) < weights.shape[1]:
             encoder = encoder.restrict(used)
-            weights = np.ascontiguousarray(weights[:, used])
+            weights = np.asfortranarray(weights[:, used])
         self.task = task
         self.calibration = calibration
         self.thresholds = thresholds
@@ -157,13 +158,10 @@ class Model:
         if isinstance(texts, str):
             raise UsageError("give a list of texts, such as [text], not one text.")
         rows = self.encoder.rows(self.encoder.documents(texts))
-        n = len(rows.indptr) - 1
-        scores = np.empty((len(self.weights), n))
-        every = np.arange(n, dtype=np.int32)
-        for w, out in zip(self.weights, scores, strict=True):
-            column_dots(*rows, w, every, out)  # X's rows are the columns of its transpose
-        scores += self.intercepts[:, None]
-        return self.task.as_scores(scores.T)
+        scores = np.empty((len(rows.indptr) - 1, len(self.weights)))
+        block_dots(*rows, self.weights.T, scores)
+        scores += self.intercepts
+        return self.task.as_scores(scores)
 
     def predict(self, texts: Documents) -> list[Any]:
         """Predicted labels, lists of labels, or numbers for a regression.

@@ -277,6 +277,6 @@ def _encoder_and_weights(
             "proportion to the file. If you know its SHA-256 digest from who made it, "
             "textreg.load(path, sha256=...) loads it"
         )
-    weights = np.zeros((rows, len(used)))
+    weights = np.zeros((rows, len(used)), order="F")
     weights[row_of(ptr), places] = values
     return encoder, weights
