@@ -157,6 +157,6 @@ def test_copies_of_nothing_are_zero(
 
 def test_copies_are_the_shrunk_norms() -> None:
     groups = Groups(np.array([0, 2, 2, 3]), np.array([0, 1, 2], dtype=np.int32), np.ones(3), 3)
-    penalty = GroupNorms(groups, 1.0, 0.0)
+    penalty = GroupNorms(groups, 1.0, 0.1)
     w, u = np.array([3.0, 4.0, 0.5]), np.array([0.6, 0.8])
     np.testing.assert_allclose(penalty.copies(w, u), [5.0, 0.0, 0.5])

@@ -118,7 +118,8 @@ class GroupNorms:
 
     The penalty of yogatama2014, eq. (1), with an optional ridge (docs/maths.md, O1). Two
     simplifications are exact and made once: identical groups are merged, their strengths added up;
-    and the norm of a group of one feature is an absolute value, so it becomes part of lam.
+    and the norm of a group of one feature is an absolute value, so it becomes part of lam. Without
+    an l1 penalty it stays a norm, as steps without lam are quicker.
 
     Parameters
     ----------
@@ -169,7 +170,7 @@ class GroupNorms:
         over_classes: bool = False,
     ) -> None:
         check_strengths(group=group, l1=l1, l2=l2)
-        merged = groups.distinct if over_classes else groups.merged
+        merged = groups.distinct if over_classes or l1 == 0.0 else groups.merged
         self.original = groups
         self.origin = merged.origin
         self.indptr, self.indices = merged.groups.indptr, merged.groups.indices

@@ -151,21 +151,24 @@ class Groups:
     @cached_property
     def merged(self) -> MergedGroups:
         """Groups with the same penalty, without duplicates: see :class:`MergedGroups`."""
-        sizes = np.diff(self.indptr)
-        origin = np.full(len(self), -1, dtype=np.int64)
-        single = np.flatnonzero(sizes == 1)
-        feature = self.indices[self.indptr[single]].astype(np.int64)
-        origin[single] = -2 - feature
+        distinct, single = self.distinct.groups, np.flatnonzero(np.diff(self.indptr) == 1)
+        origin, feature = self.distinct.origin.copy(), self.indices[self.indptr[single]]
+        origin[single] = -2 - feature.astype(np.int64)
         l1 = sums(feature, self.weights[single], self.n_features)
-
-        several = np.flatnonzero(sizes > 1)
-        groups, origin[several] = self._distinct(several)
+        several = int(np.count_nonzero(np.diff(distinct.indptr) > 1))  # which come first
+        groups = Groups(
+            distinct.indptr[: several + 1],
+            distinct.indices[: distinct.indptr[several]],
+            distinct.weights[:several],
+            self.n_features,
+        )
         return MergedGroups(groups=groups, l1=l1, origin=origin)
 
     @cached_property
     def distinct(self) -> MergedGroups:
-        """The same, but groups of one feature remain groups."""
-        filled = np.flatnonzero(np.diff(self.indptr))
+        """The same, but groups of one feature remain groups, and are the last ones."""
+        sizes = np.diff(self.indptr)
+        filled = np.concatenate([np.flatnonzero(sizes > 1), np.flatnonzero(sizes == 1)])
         origin = np.full(len(self), -1, dtype=np.int64)
         groups, origin[filled] = self._distinct(filled)
         return MergedGroups(groups=groups, l1=np.zeros(self.n_features), origin=origin)

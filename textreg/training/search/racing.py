@@ -34,8 +34,8 @@ from textreg.training.search.trials import Fold
 if TYPE_CHECKING:
     from textreg.records import Bools, Floats, Int64s
 
-LABELS = 12
-"""The fewest labels that settings are ruled out by."""
+LABELS, LEAST = 12, 10
+"""The fewest labels that settings are ruled out by; or half of all labels, if these are LEAST."""
 
 DOCUMENTS = 200
 """The fewest documents, held out, that settings are ruled out by."""
@@ -149,15 +149,17 @@ def _by_frequency(fold: Fold) -> Int64s:
 def few_labels(folds: Sequence[Fold]) -> Int64s | None:
     """The weight vectors of some labels, ascending, from the most frequent to the rarest.
 
-    They are at least :data:`LABELS`, with :data:`DOCUMENTS` documents held out. None where these
-    are more than half of all labels, or labels are fitted together.
+    They are at least :data:`LABELS`, or half of all labels, with :data:`DOCUMENTS` documents held
+    out. None where these are more than half, or labels are fewer than twice :data:`LEAST`, or are
+    fitted together.
     """
     task, k = folds[0].task, folds[0].task.n_rows
     if task.joint or not isinstance(task, Multiclass):
         return None
     held = np.sum([(task.rows(fold.y_held) > 0).sum(axis=1) for fold in folds], axis=0)
     order = _by_frequency(folds[0])
-    for number in range(LABELS, k // 2 + 1):
+    half = k // 2
+    for number in range(min(LABELS, half), half + 1) if half >= LEAST else ():
         rows: Int64s = np.sort(order[np.linspace(0, k - 1, number).round().astype(np.int64)])
         if held[rows].sum() >= DOCUMENTS:
             return rows
