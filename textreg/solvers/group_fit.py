@@ -70,7 +70,7 @@ class VectorFit:
     def improve(self, inner: Separable, polish: int, effort: int) -> float:
         """One proximal Newton step."""
         engine = self._engine
-        if not inner.lam.any():
+        if not inner.lam.any() and inner.q.all():
             rows, accuracy = compact_rows(engine.design, merge=False), Accuracy(ROUGH / effort, 0.0)
             return ridge_step(engine, rows, inner.q, engine.gradient(), accuracy)
         active = engine.active(inner, engine.gradient())

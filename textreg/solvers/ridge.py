@@ -18,6 +18,7 @@ those with next to none are left out but for that. Products read the rows of X o
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -227,7 +228,11 @@ class RidgeModel:
         self._diagonal = self._q.copy()
         curvature_diagonal(*rows.arrays, others, engine.h, self._diagonal)
         self._h_sum = float(engine.h.sum())
-        self._hard = _HardDocuments(engine, rows, hard, self._diagonal) if len(hard) else None
+        self._hard = None
+        if len(hard):
+            # Where numbers are too far apart for a factor, the diagonal alone has to do.
+            with suppress(np.linalg.LinAlgError):
+                self._hard = _HardDocuments(engine, rows, hard, self._diagonal)
 
     def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
         """The Hessian times (w, b); the scores are left out."""
