@@ -35,9 +35,17 @@ def places(lattice: Lattice, chosen: Sequence[int]) -> set[tuple[int, int]]:
 
 
 def test_at_first_every_third_and_the_last() -> None:
-    lattice = Lattice(grid(2, 9))
-    assert places(lattice, lattice.coarse()) == set(itertools.product((0, 1), (0, 3, 6, 8)))
+    lattice = Lattice(grid(5, 9))
+    assert places(lattice, lattice.coarse()) == set(itertools.product((0, 3, 4), (0, 3, 6, 8)))
     assert lattice.coarse() == sorted(lattice.coarse())
+
+
+def test_of_two_values_the_last_alone() -> None:
+    lattice = Lattice(grid(2, 9))
+    assert places(lattice, lattice.coarse()) == set(itertools.product((1,), (0, 3, 6, 8)))
+    every = Lattice(grid(1, 2))
+    assert places(every, every.coarse()) == {(1,)}
+    assert places(every, every.neighbors(every.grid[1])) == {(0,)}
 
 
 def test_then_the_neighbors() -> None:
