@@ -32,6 +32,9 @@ that would exceed the limit has some arrays stored as they are.
 SMALL = 16_000_000
 """Bytes that the arrays of any file may inflate to, however small it is."""
 
+_SAMPLE = 1 << 16
+"""Entries of an array that tell whether it is to be shuffled: to deflate all twice takes long."""
+
 _STEP = 1 << 14  # bytes that are inflated at a time
 
 
@@ -54,14 +57,14 @@ def deflate(
     """The arrays to store; and the types and numbers of entries of those that are deflated."""
     stored, deflated = dict(arrays), {}
     for name, array in arrays.items():
-        plain, shuffled = zlib.compress(little(array).tobytes()), zlib.compress(_shuffled(array))
-        data = min(plain, shuffled, key=len)
+        shuffled = _is_better_shuffled(array[:_SAMPLE])
+        data = zlib.compress(_shuffled(array) if shuffled else little(array).tobytes())
         if len(data) < MAX_RATIO * array.nbytes:
             stored[name] = np.frombuffer(data, dtype=np.uint8)
             deflated[name] = {
                 "dtype": code(array.dtype),
                 "entries": array.size,
-                "shuffled": data is shuffled,
+                "shuffled": shuffled,
             }
     total = sum(array.nbytes for array in arrays.values())
     while total > _most(sum(array.nbytes for array in stored.values())):
@@ -110,6 +113,11 @@ def _write(planes: NDArray[np.uint8], at: int, part: NDArray[np.uint8]) -> None:
 
 def cannot_inflate(name: str) -> FaultError:
     return FaultError(f"the array '{name}' cannot be inflated to the numbers its header says")
+
+
+def _is_better_shuffled(array: NDArray[Any]) -> bool:
+    plain, shuffled = little(array).tobytes(), _shuffled(array)
+    return plain != shuffled and len(zlib.compress(shuffled, 1)) < len(zlib.compress(plain, 1))
 
 
 def _shuffled(array: NDArray[Any]) -> bytes:
