@@ -18,7 +18,7 @@ ROOT = Path(textreg.__file__).parent
 # A package, or a file beside them, may import from the rows above its own, and from itself.
 ROWS = [
     ["_core", "errors", "logs", "signals"],
-    ["interrupts", "limits", "params", "terminal"],
+    ["interrupts", "jobs", "limits", "params", "terminal"],
     ["files"],
     ["losses"],
     ["records"],

@@ -21,7 +21,7 @@ from textreg._core.text_table cimport Table, close_table, open_table, words_by_n
 
 import numpy as np
 
-from textreg._core.threads import allowed, pieces_of, share
+from textreg._core.threads import allowed, cuts_of, pieces_of, share
 
 cdef extern from "Python.h":
     bint PyUnicode_Check(object)
@@ -151,12 +151,7 @@ cdef class _Scan:
             total += (self.views[d].length + 1) // 2 if halved else self.views[d].length
             rooms[d + 1] = total
         self.n_pieces = pieces_of(total) if n_tables > 1 else 1
-        cuts = np.zeros(self.n_pieces + 1, dtype=np.int64)
-        if self.n_pieces > 1:
-            ends = np.arange(1, self.n_pieces) * (total // self.n_pieces)
-            cuts[1:-1] = np.searchsorted(rooms, ends)
-        cuts[-1] = n
-        self.cuts = cuts
+        self.cuts = cuts_of(np.asarray(rooms), self.n_pieces)
         self.owners = [0] * self.n_pieces
         self.outputs = <Output*> malloc(self.n_pieces * sizeof(Output))
         if self.outputs == NULL:

@@ -11,7 +11,7 @@ from textreg._core.text_bits cimport Bits, bits_in, put, take_all, words_for
 
 import numpy as np
 
-from textreg._core.threads import allowed, pieces_of, share
+from textreg._core.threads import allowed, cuts_of, pieces_of, share
 
 
 def renumber(const int32_t[::1] ids, const int64_t[::1] ptr, const int32_t[::1] new):
@@ -94,11 +94,7 @@ cdef tuple rows_of(
     # Allocate for every occurrence: pages that are never written take no memory.
     indices = np.empty(ids.shape[0] + 1, dtype=np.int32)
     cdef Py_ssize_t p, start, n_pieces = pieces_of(ids.shape[0])
-    cuts = np.zeros(n_pieces + 1, dtype=np.int64)
-    if n_pieces > 1:
-        cuts[1:-1] = np.searchsorted(ptr, np.arange(1, n_pieces) * (ids.shape[0] // n_pieces))
-    cuts[n_pieces] = ptr.shape[0] - 1
-    cdef int64_t[::1] indptr_view = indptr, cuts_view = cuts
+    cdef int64_t[::1] indptr_view = indptr, cuts_view = cuts_of(ptr, n_pieces)
     cdef int32_t[::1] indices_view = indices
     cdef int64_t size, used = 0
     cdef _Rows rows = _Rows(ids, ptr, cuts_view, indptr_view, indices_view, data)

@@ -10,6 +10,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
 
+import numpy as np
+
+from textreg._core.arrays import Int64s
+
 _allowed: ContextVar[int] = ContextVar("textreg_threads", default=1)
 
 PIECES = 4
@@ -38,6 +42,15 @@ def pieces_of(size: int) -> int:
     """Into how many pieces work of this size is cut."""
     threads = allowed()
     return 1 if threads == 1 else max(1, min(PIECES * threads, size // LEAST))
+
+
+def cuts_of(ptr: Int64s, pieces: int) -> Int64s:
+    """Where to cut rows into pieces of about the same size; ``ptr`` has the offsets of the rows."""
+    cuts = np.zeros(pieces + 1, dtype=np.int64)
+    if pieces > 1:
+        cuts[1:-1] = np.searchsorted(ptr, np.arange(1, pieces) * (int(ptr[-1]) // pieces))
+    cuts[-1] = len(ptr) - 1
+    return cuts
 
 
 def share(work: Callable[[int, int], None], pieces: int) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 from textreg.checking import copy_findings, findings, label_findings
 from textreg.checking.findings import Finding
 from textreg.errors import UsageError, did_you_mean
+from textreg.jobs import check_jobs
 from textreg.params import Parametrized, param
 from textreg.tasks import TASKS
-from textreg.training.running import check_jobs
 
 KINDS: dict[str, type[Finding]] = {
     kind.name: kind

@@ -6,7 +6,9 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from textreg._core.threads import allowing
 from textreg.errors import DataError
+from textreg.jobs import threads_of
 from textreg.model.model import Model
 from textreg.reading.corpus import RecordBatch
 from textreg.records import Corpus, SkippedRow
@@ -60,6 +62,8 @@ class Answers:
         Whether to give the probability of every label; with ``top``, of those.
     top : int
         The number of the best labels to give; 0 for none.
+    jobs : int, default 1
+        The number of threads that score texts; -1 for one per core.
 
     Attributes
     ----------
@@ -71,13 +75,14 @@ class Answers:
         Where the first row without an answer is, and what is wrong with it.
     """
 
-    def __init__(self, model: Model, *, proba: bool, top: int) -> None:
+    def __init__(self, model: Model, *, proba: bool, top: int, jobs: int = 1) -> None:
         if proba:
             model.task.require_probabilities()
         if top:
             model.task.label_scores(model.intercepts[None])  # refused before long work
         self.model = model
         self.proba = proba
+        self._threads = threads_of(jobs)
         self.top = min(top, len(model.labels))
         self.rows = self.unreadable = self.written = 0
         self.first = ""
@@ -137,7 +142,8 @@ class Answers:
     def _predicted(self, batch: Corpus) -> Iterator[Answer]:
         if not len(batch):
             return
-        scores = self.model.decision_function(batch.texts)
+        with allowing(self._threads):
+            scores = self.model.decision_function(batch.texts)
         predicted = self.model.choose(scores)
         if self.proba:
             shares = self.model.probabilities(scores)

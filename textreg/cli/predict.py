@@ -20,6 +20,7 @@ from textreg.cli.tables import Delimited, JsonLines, Kept, Table
 from textreg.cli.targets import form_of, opened_text
 from textreg.errors import UsageError
 from textreg.files import replacing
+from textreg.jobs import check_jobs
 from textreg.model.storage import load_model
 from textreg.reading.corpus import RecordBatch
 from textreg.records import Corpus
@@ -30,7 +31,7 @@ SOME_UNREADABLE = 3
 
 
 class Output(NamedTuple):
-    """What is written of every row, in which form, and where."""
+    """What is written of every row, in which form, and where; and by how many threads."""
 
     proba: bool
     top: int | None
@@ -38,6 +39,7 @@ class Output(NamedTuple):
     out: str | None
     id_col: tuple[str, ...]
     prefix: str | None
+    jobs: int
     as_json: bool
 
     @property
@@ -89,6 +91,14 @@ class Output(NamedTuple):
         metavar="TEXT",
         help="What the names of the columns of the answers begin with in a table.",
     ),
+    click.option(
+        "--jobs",
+        metavar="N",
+        type=int,
+        default=-1,
+        callback=lambda _context, _option, jobs: check_jobs(jobs),
+        help="Number of threads that score texts; -1 for one per core.  [default: -1]",
+    ),
     shared.as_json,
 )
 def command(
@@ -121,7 +131,7 @@ def command(
     if files:
         check_named(files, "predict")
     loaded = load_model(model)
-    answers = Answers(loaded, proba=output.proba, top=output.top or 0)
+    answers = Answers(loaded, proba=output.proba, top=output.top or 0, jobs=output.jobs)
     columns = AnswerColumns(answers, reasons=how.on_error == "skip")
     if output.out is not None:
         check_target(Path(output.out), [model, *files])

@@ -11,7 +11,9 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from textreg._core.threads import allowing
 from textreg.errors import DataError, UsageError
+from textreg.jobs import threads_of
 from textreg.params import Parametrized
 from textreg.records.columns import as_column, first_missing
 from textreg.records.convert import as_array
@@ -206,6 +208,12 @@ class OfTexts(PartsEstimator):
         if self.fields is None:
             return texts_of(X)
         return fielded(X, as_fields(self.fields), "row {} of X")
+
+    def _scores(self, X: Any) -> Floats:
+        """Those of :meth:`Model.decision_function`, in as many threads as there are jobs."""
+        with allowing(threads_of(self.jobs)):
+            scores: Floats = self.model_.decision_function(self._texts(X))
+        return scores
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

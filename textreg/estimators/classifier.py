@@ -124,7 +124,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     address : str, optional
         Dask scheduler, such as tcp://10.0.0.5:8786.
     jobs : int, default 1
-        Number of fits to run in parallel; -1 for one per core.
+        Number of threads for fits, features and predictions; -1 for one per core.
     seed : int, default 0
         Seed of random choices, such as held-out documents.
     tol : float, default 0.0001
@@ -403,7 +403,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         task = self.model_.task
         assert isinstance(task, Classification)
-        scores = self.model_.decision_function(self._texts(X))
+        scores = self._scores(X)
         if self._several:
             return self._in_columns(task.as_table(scores), NEVER)
         return task.arranged(scores, self._order)
@@ -424,14 +424,14 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         if self._several:
-            decided = self.model_.decide(self.model_.decision_function(self._texts(X)))
+            decided = self.model_.decide(self._scores(X))
             columns = self._in_columns(decided.astype(np.int64), 0)
             if self._indicator:
                 return columns
             answers = np.empty(len(columns), dtype=object)
             answers[:] = [tuple(self.classes_[row == 1].tolist()) for row in columns]
             return answers
-        codes = self.model_.decide(self.model_.decision_function(self._texts(X))).astype(np.int64)
+        codes = self.model_.decide(self._scores(X)).astype(np.int64)
         return np.asarray(self._answers[codes])
 
     def predict_proba(self, X: Iterable[Document]) -> Floats:
@@ -454,7 +454,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
             If the loss gives no probabilities.
         """
         check_is_fitted(self)
-        return self._in_columns(self.model_.predict_proba(self._texts(X)), 0.0)
+        return self._in_columns(self.model_.probabilities(self._scores(X)), 0.0)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

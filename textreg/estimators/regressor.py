@@ -97,7 +97,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     address : str, optional
         Dask scheduler, such as tcp://10.0.0.5:8786.
     jobs : int, default 1
-        Number of fits to run in parallel; -1 for one per core.
+        Number of threads for fits, features and predictions; -1 for one per core.
     seed : int, default 0
         Seed of random choices, such as held-out documents.
     tol : float, default 0.0001
@@ -262,4 +262,4 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
             The predicted numbers.
         """
         check_is_fitted(self)
-        return np.asarray(self.model_.predict(self._texts(X)), dtype=np.float64)
+        return np.asarray(self.model_.choose(self._scores(X)), dtype=np.float64)

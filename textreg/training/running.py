@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from textreg._core.threads import allowed, allowing
-from textreg.errors import ConvergenceWarning, TextregError, UsageError
+from textreg.errors import ConvergenceWarning, TextregError
+from textreg.jobs import check_jobs
 from textreg.logs import logger
 from textreg.training.search.cluster import Cluster
 from textreg.training.stopping import Stopper
@@ -20,13 +21,6 @@ LOG = logger("training")
 
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(stage, done, total)``, from any thread but never from two at once."""
-
-
-def check_jobs(jobs: int) -> int:
-    """The number of parallel jobs; UsageError if it is neither positive nor -1."""
-    if jobs < 1 and jobs != -1:
-        raise UsageError(f"jobs must be 1 or more, or -1 for one a core, not {jobs}.")
-    return jobs
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from textreg.errors import UsageError, did_you_mean
 from textreg.features.vectorize import Vectorizer
+from textreg.jobs import check_jobs
 from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Plugin, Regularizer, Tokenizer
 from textreg.losses import LOSSES
 from textreg.measure.calibration import METHODS
@@ -22,7 +23,6 @@ from textreg.records.fields import Field, as_fields
 from textreg.tasks import MULTICLASS, TASKS, Classification, Rare, check_options
 from textreg.training.auto import AUTO_TOKENIZER, BESIDE, AutoTokenizer, tokenizer_of
 from textreg.training.fields import plan_fields
-from textreg.training.running import check_jobs
 from textreg.training.search.spaces import Dimension, dimensions
 from textreg.training.search.splits import check_fraction
 from textreg.training.search.tuning import Tuning
@@ -248,7 +248,7 @@ class TrainingSettings(Parametrized):
     jobs: int = param(
         default=1,
         convert=check_jobs,
-        help="number of fits to run in parallel; -1 for one per core",
+        help="number of threads for fits, features and predictions; -1 for one per core",
     )
     seed: int = param(default=0, min=0, help="seed of random choices, such as held-out documents")
     tol: float = param(

@@ -1,0 +1,88 @@
+"""Several threads give the bits of one, and are asked for in the same way everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from conftest import Cli
+
+import textreg
+from textreg._core import threads
+from textreg.errors import DataError
+from textreg.estimators.classifier import TextClassifier
+from textreg.estimators.regressor import TextRegressor
+from textreg.jobs import threads_of
+
+TEXTS = [f"good film {n} it was. So good" if n % 3 else f"bad film, awful {n}!" for n in range(30)]
+LABELS = ["pos" if n % 3 else "neg" for n in range(30)]
+OPTIONS: dict[str, Any] = {"reg": "ridge", "reg_l2": 1.0}
+
+
+@contextmanager
+def small_pieces(found: list[int]) -> Iterator[None]:
+    """Pieces of few texts; notes how many each work was cut into."""
+    of = threads.pieces_of
+
+    def noting(size: int) -> int:
+        found.append(of(size))
+        return found[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threads, "LEAST", 1)
+        patch.setattr(threads, "pieces_of", noting)
+        yield
+
+
+@pytest.mark.parametrize("tokenizer", ["words", "words,chars"])
+def test_scores_in_threads(tokenizer: str) -> None:
+    model = textreg.train(TEXTS, LABELS, tokenizer=tokenizer, jobs=1, **OPTIONS)
+    texts = [*TEXTS, "", "unheard of"]
+    alone = model.decision_function(texts)
+    found: list[int] = []
+    with small_pieces(found), threads.allowing(3):
+        assert model.decision_function(texts).tolist() == alone.tolist()
+        assert len(model.decision_function([])) == 0
+    assert found[0] > 1
+    with small_pieces(found), threads.allowing(3), pytest.raises(DataError, match="32"):
+        model.decision_function([*texts[:31], None])  # type: ignore[list-item]
+
+
+def test_training_in_threads(tmp_path: Any) -> None:
+    saved = []
+    for jobs in (1, 3):
+        with small_pieces([]):
+            textreg.train(TEXTS, LABELS, tokenizer="words", jobs=jobs, **OPTIONS).save(
+                tmp_path / "m"
+            )
+        saved.append((tmp_path / "m").read_bytes())
+    assert saved[0] == saved[1]
+
+
+def test_estimators_score_in_as_many_threads_as_jobs() -> None:
+    for estimator, y in ((TextClassifier, LABELS), (TextRegressor, [len(text) for text in TEXTS])):
+        fitted = estimator(tokenizer="words", reg=textreg.Ridge(l2=1.0), jobs=2).fit(TEXTS, y)
+        alone = fitted.predict(TEXTS).tolist()
+        found: list[int] = []
+        with small_pieces(found):
+            assert fitted.predict(TEXTS).tolist() == alone
+        assert found[0] > 1
+
+
+def test_predict_takes_jobs(cli: Cli, tmp_path: Any) -> None:
+    textreg.train(TEXTS, LABELS, tokenizer="words", **OPTIONS).save(tmp_path / "model")
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
+    shown = []
+    for jobs in ("1", "2", "-1"):
+        with small_pieces([]):
+            run = cli(
+                "predict", tmp_path / "model", tmp_path / "texts.txt", "--proba", "--jobs", jobs
+            )
+        shown.append(run.out)
+    assert shown[0] == shown[1] == shown[2]
+    assert threads_of(-1) >= 1
+    wrong = cli("predict", tmp_path / "model", tmp_path / "texts.txt", "--jobs", "0")
+    assert wrong.code == 2
+    assert "jobs must be 1 or more" in wrong.err

@@ -1,0 +1,22 @@
+"""The number of jobs: how many threads work side by side."""
+
+from __future__ import annotations
+
+import os
+
+from textreg.errors import UsageError
+
+
+def check_jobs(jobs: int) -> int:
+    """The number of parallel jobs; UsageError if it is neither positive nor -1."""
+    if jobs < 1 and jobs != -1:
+        raise UsageError(f"jobs must be 1 or more, or -1 for one a core, not {jobs}.")
+    return jobs
+
+
+def threads_of(jobs: int) -> int:
+    """The number of threads: that of jobs, and one for each core that we may use of -1."""
+    if jobs != -1:
+        return jobs
+    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
