@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypedDict, runtime_checkable
 
-import numpy as np
-
 from textreg.errors import UsageError
 from textreg.records.documents import check_texts
 from textreg.records.names import Names
@@ -143,9 +141,9 @@ class KnownChars:
         spelled, run_ptr, runs, cuts, _, document_ptr, *_ = text_runs.runs(
             _in_form(texts, self._form), *self._how, False
         )
-        ids = text_known.find_grams(spelled, run_ptr, *self._range, self._slots, len(self._name_of))
-        ptr = np.zeros(len(run_ptr), dtype=np.int64)
-        np.cumsum(text_chars.sizes(run_ptr, *self._range), out=ptr[1:])
+        ids, ptr = text_known.find_grams(
+            spelled, run_ptr, *self._range, self._slots, len(self._name_of)
+        )
         ids, ptr = text_chars.expand(ids, ptr, runs)
         return Occurrences(ids, ptr[cuts], document_ptr), self._name_of
 

@@ -226,8 +226,9 @@ def gram_norms(
     document without words. A length depends on its own document only, to the last bit.
     """
     norms = np.zeros(document_ptr.shape[0] - 1)
-    sizes = np.diff(np.asarray(ptr)[np.asarray(document_ptr)])
-    cdef Py_ssize_t longest = sizes.max(initial=0)
+    cdef Py_ssize_t d, longest = 0
+    for d in range(document_ptr.shape[0] - 1):
+        longest = max(longest, ptr[document_ptr[d + 1]] - ptr[document_ptr[d]])
     cdef Py_ssize_t room = <Py_ssize_t> 1 << slot_bits(longest)
     cdef uint32_t[::1] grams = np.empty(longest, dtype=np.uint32)
     cdef int64_t[::1] frequencies = np.zeros(longest + 1, dtype=np.int64)

@@ -231,14 +231,17 @@ def find_grams(
     const uint32_t[::1] spelled, const int64_t[::1] ptr, Py_ssize_t shortest, Py_ssize_t longest,
     const uint64_t[:, ::1] slots, int64_t n_nodes,
 ):
-    """The n-grams of all runs, as those of ``text_chars.grams``, as nodes: int32.
+    """The n-grams of all runs, as those of ``text_chars.grams``, as nodes, int32; and the offsets
+    of runs in these, int64.
 
     ``slots`` are those of :func:`index_grams`. Numbers from ``n_nodes`` up are those of n-grams
     that are not in the tree.
     """
     cdef Children more
     cdef int32_t[::1] ids_view
-    cdef int64_t total = sizes(ptr, shortest, longest).sum()
+    out_ptr = np.zeros(ptr.shape[0], dtype=np.int64)
+    sizes(ptr, shortest, longest).cumsum(out=out_ptr[1:])
+    cdef int64_t total = out_ptr[ptr.shape[0] - 1]
     cdef bint fine = open_children(&more, 10)
     ids = np.empty(total, dtype=np.int32)
     try:
@@ -255,7 +258,7 @@ def find_grams(
                 raise MemoryError
     finally:
         free(more.slots)
-    return ids
+    return ids, out_ptr
 
 
 cdef bint open_children(Children* more, int bits) noexcept nogil:

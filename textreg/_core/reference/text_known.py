@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg._core.reference.text_chars import _pieces
+from textreg._core.reference.text_chars import _pieces, sizes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,7 +69,7 @@ def find_grams(
     longest: int,
     slots: NDArray[np.uint64],
     n_nodes: int,
-) -> Int32s:
+) -> tuple[Int32s, Int64s]:
     """Twin of :func:`textreg._core.text_known.find_grams`."""
     child = {key: node for key, node in slots.tolist() if key != _WORD}
     ids = []
@@ -80,7 +80,7 @@ def find_grams(
                 key = node << 32 | character
                 node = child.setdefault(key, max(n_nodes, len(child) + 1))
             ids.append(node)
-    return np.array(ids, dtype=np.int32)
+    return np.array(ids, dtype=np.int32), np.cumsum([0, *sizes(ptr, shortest, longest)])
 
 
 def in_order(names: NDArray[np.uint8], ptr: Int64s) -> bool:
