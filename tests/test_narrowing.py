@@ -43,9 +43,9 @@ def test_at_first_every_third_and_the_last() -> None:
 def test_of_two_values_the_last_alone() -> None:
     lattice = Lattice(grid(2, 9))
     assert places(lattice, lattice.coarse()) == set(itertools.product((1,), (0, 3, 6, 8)))
-    every = Lattice(grid(1, 2))
-    assert places(every, every.coarse()) == {(1,)}
-    assert places(every, every.neighbors(every.grid[1])) == {(0,)}
+    pair = Lattice(grid(2, 2))
+    assert places(pair, pair.coarse()) == {(1, 1)}
+    assert places(pair, pair.neighbors(pair.grid[3])) == {(0, 1), (1, 0)}
 
 
 def test_then_the_neighbors() -> None:

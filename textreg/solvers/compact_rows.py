@@ -47,6 +47,8 @@ class CompactRows:
         Number of columns that are left.
     arrays : tuple of ndarray
         Offsets, columns and values by rows.
+    shared : float
+        How many columns two documents have in common, on average.
     every : int32 ndarray, shape (n,)
         All rows.
     """
@@ -60,6 +62,7 @@ class CompactRows:
         else:
             merged = None
         self.size = len(features)
+        self.shared = float(np.square(sizes[features] / max(n, 1)).sum())
         order = np.argsort(-sizes[features], kind="stable")
         rank = np.empty(self.size, dtype=np.int32)
         rank[order] = np.arange(self.size, dtype=np.int32)

@@ -45,6 +45,9 @@ CLOSE = 0.02
 DOCUMENTS = 192
 """The most documents that the preconditioner holds."""
 
+PRICE, GATHERED = 4, 8
+"""What it may cost, in products with all documents, and how much more a gathered entry costs."""
+
 HARD = 0.05
 """Curvature, as a share of q, above which a document is worth to be in the preconditioner."""
 
@@ -223,7 +226,7 @@ class RidgeModel:
         self._documents, flat = significant(engine.h, engine.c, negligible)
         self._flat_b, self._q = float(engine.h[flat].sum()), q.copy()
         curvature_diagonal(*rows.arrays, flat, engine.h, self._q)
-        hard = _hard_documents(engine.h, float(q.min()))
+        hard = _hard_documents(engine.h, float(q.min()), _affordable(rows))
         others = np.setdiff1d(self._documents, hard, assume_unique=True)
         self._diagonal = self._q.copy()
         curvature_diagonal(*rows.arrays, others, engine.h, self._diagonal)
@@ -247,14 +250,23 @@ class RidgeModel:
         return self._hard.precondition(w, b)
 
 
-def _hard_documents(h: Floats, least: float) -> Int32s:
+def _affordable(rows: CompactRows) -> int:
+    """How many documents the preconditioner can hold for the price of some products.
+
+    A pair of documents costs their common columns, each GATHERED times an entry of a product.
+    """
+    pairs = PRICE * len(rows.arrays[1]) / (GATHERED * max(rows.shared, 1.0))
+    return max(1, min(DOCUMENTS, int(math.sqrt(2.0 * pairs))))
+
+
+def _hard_documents(h: Floats, least: float, most: int) -> Int32s:
     """The documents with the most curvature, ascending; none where they hold too little of it.
 
-    least: the smallest curvature of the penalty.
+    least: the smallest curvature of the penalty. most: how many there may be.
     """
-    count = min(DOCUMENTS, len(h))
-    most = np.argpartition(-h, count - 1)[:count]
-    rows: Int32s = np.sort(most[h[most] > HARD * least]).astype(np.int32)
+    count = min(most, len(h))
+    top = np.argpartition(-h, count - 1)[:count]
+    rows: Int32s = np.sort(top[h[top] > HARD * least]).astype(np.int32)
     return rows if h[rows].sum() >= WORTH * h.sum() else rows[:0]
 
 
