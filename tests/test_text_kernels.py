@@ -332,6 +332,23 @@ def test_weigh_rows(stream: Any, scaled: bool, normed: bool) -> None:
 
 
 @settings(deadline=None)
+@given(streams(), st.integers(0, 99), st.integers(0, 3))
+def test_place_rows(stream: Any, shift: int, gap: int) -> None:
+    ptr, indices, counts = text_counts.count(*stream)
+    made = []
+    for kernels in (text_counts, plain_counts):
+        place = ptr[:-1] + gap * np.arange(1, len(ptr))
+        out = (
+            np.zeros(len(counts) + gap * len(ptr), np.int32),
+            np.zeros(len(counts) + gap * len(ptr)),
+        )
+        given = frozen(ptr, np.int64), frozen(indices, np.int32), frozen(counts, np.float64)
+        kernels.place_rows(*given, shift, place, *out)
+        made.append((place, *out))
+    assert equal(*made)
+
+
+@settings(deadline=None)
 @given(st.lists(TEXT, max_size=6), streams(low=-1), st.integers(1, 3), st.data())
 def test_gram_names(words: list[str], stream: Any, most: int, data: st.DataObject) -> None:
     """Of a tree of n-grams of which some have a name."""

@@ -278,3 +278,30 @@ cdef void _weigh_rows(
 def sentence_sets(const int32_t[::1] ids, const int64_t[::1] ptr, Py_ssize_t n_features):
     """The distinct features of every sentence, sorted: indptr int64 and indices int32."""
     return rows_of(ids, ptr, n_features, np.empty(0))
+
+
+def place_rows(
+    const int64_t[::1] ptr, const int32_t[::1] indices, const double[::1] data, int32_t shift,
+    int64_t[::1] place, int32_t[::1] out_indices, double[::1] out_data,
+):
+    """Copy the rows of a matrix into a larger one, columns moved by shift.
+
+    place: where every row goes; in the end where the next entry of the row does.
+    """
+    with nogil:
+        _place_rows(ptr, indices, data, shift, place, out_indices, out_data)
+
+
+cdef void _place_rows(
+    const int64_t[::1] ptr, const int32_t[::1] indices, const double[::1] data, int32_t shift,
+    int64_t[::1] place, int32_t[::1] out_indices, double[::1] out_data,
+) noexcept nogil:
+    cdef Py_ssize_t d, i
+    cdef int64_t to
+    for d in range(ptr.shape[0] - 1):
+        to = place[d]
+        for i in range(ptr[d], ptr[d + 1]):
+            out_indices[to] = indices[i] + shift
+            out_data[to] = data[i]
+            to += 1
+        place[d] = to

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from textreg._core import text_counts
 from textreg.features.encoder import Encoder
 from textreg.plugins.joining import joined
 from textreg.records.columns import as_column
@@ -147,9 +148,5 @@ def side_by_side(blocks: Sequence[CsrArrays], starts: Int64s) -> CsrArrays:
     data = np.empty(indptr[-1])
     place = indptr[:-1].copy()  # where the next entry of every row goes
     for block, start in zip(blocks, starts.tolist(), strict=False):
-        sizes = np.diff(block.indptr)
-        where = np.arange(len(block.data)) + np.repeat(place - block.indptr[:-1], sizes)
-        indices[where] = block.indices + np.int32(start)
-        data[where] = block.data
-        place += sizes
+        text_counts.place_rows(*block, start, place, indices, data)
     return CsrArrays(indptr, indices, data)

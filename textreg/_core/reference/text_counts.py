@@ -69,3 +69,20 @@ def weigh_rows(
         data *= factors[indices]
     if len(norms):
         data /= np.repeat(norms, np.diff(ptr))
+
+
+def place_rows(
+    ptr: Int64s,
+    indices: Int32s,
+    data: Floats,
+    shift: int,
+    place: Int64s,
+    out_indices: Int32s,
+    out_data: Floats,
+) -> None:
+    """Twin of :func:`textreg._core.text_counts.place_rows`."""
+    sizes = np.diff(ptr)
+    where = np.arange(len(data)) + np.repeat(place - ptr[:-1], sizes)
+    out_indices[where] = indices + np.int32(shift)
+    out_data[where] = data
+    place += sizes
