@@ -79,9 +79,9 @@ def binary(ground: Ground, part: float, share: float) -> dict[str, Side]:
     y01 = (y > 0).astype(float)
     lam = part * float(np.abs(X.T @ (y01 - y01.mean())).max()) or 1.0
     case = solvers.Case(X, X.tocsc(), y, lam, share)
-    problem = Problem(X, y, tol=1e-10)
+    best = Elastic(l1=lam * share, l2=0.5 * lam * (1.0 - share)).solve(Problem(X, y, tol=1e-10))
+    problem = Problem(X, y)  # a new one, as a Problem keeps what a fit has derived from its matrix
     problem.X_csc  # noqa: B018 - made here, outside the clock
-    best = Elastic(l1=lam * share, l2=0.5 * lam * (1.0 - share)).solve(problem)
     target = case.objective((best.w, best.b)) * (1.0 + 1e-6)
     sides: dict[str, Side] = {OURS: to(target, case.objective, solvers.ours(case, problem))}
     for name, (solver, first) in solvers.able(share).items():
@@ -115,7 +115,7 @@ def softmax(C: float, precision: float) -> Line:
             loss = logsumexp(Z, axis=1).sum() - Z[own].sum()
             return float(loss + (W * W).sum() / (2.0 * C))
 
-        def ours(tol: float) -> Any:
+        def ours(tol: float, problem: Problem = problem) -> Any:
             fitted = Ridge(l2=0.5 / C).solve_softmax(problem.replace(tol=tol), codes)
             return fitted.w, fitted.b
 
@@ -127,7 +127,8 @@ def softmax(C: float, precision: float) -> Line:
 
             return fit
 
-        target = objective(ours(precision / 100.0)) * (1.0 + precision)
+        other = Problem(X, problem.y)  # a Problem keeps what a fit has derived from its matrix
+        target = objective(ours(precision / 100.0, other)) * (1.0 + precision)
         return {
             OURS: to(target, objective, ours),
             "saga": to(target, objective, peer("saga")),
