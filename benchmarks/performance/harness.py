@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent.parent
-PATIENCE = 30.0
+PATIENCE = 10.0
 """CPU seconds; a peer whose run took longer is not run again."""
 
 LIMIT = 120
@@ -78,7 +78,8 @@ class Call:
         return forked(self.run)
 
 
-Side = Command | Call
+Side = Callable[..., Sample]
+"""A Command, a Call, or what else gives a sample of one run."""
 
 
 LAUNCHER = """
@@ -186,7 +187,7 @@ def peak_memory(reset: bool = False) -> float:
 
 
 def in_turn(
-    sides: Mapping[str, Callable[..., Sample]], repeats: int, patience: float = PATIENCE
+    sides: Mapping[str, Side], repeats: int, patience: float = PATIENCE
 ) -> dict[str, list[Sample]]:
     """Samples of every side, ``repeats`` of each: the first of all, the second of all, ...
 

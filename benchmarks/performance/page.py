@@ -33,7 +33,7 @@ lines again, `--list` names them, `--quick` tries all of them on a few documents
 HOW = (
     """**Seconds** are CPU seconds, user and system, of one thread (`--jobs 1`), unless a line says
     otherwise. A figure is the median of the runs, and the sides of a line run in turn, A B A B. A
-    peer whose first run took more than 30 seconds runs once, and so do both sides of the longest
+    peer whose first run took more than 10 seconds runs once, and so do both sides of the longest
     lines.""",
     """**Trainings and commands** are whole processes, from starting Python to the written file;
     those of scikit-learn end with the fitted model. **Calls** (one problem, features, one text from

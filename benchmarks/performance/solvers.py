@@ -119,6 +119,6 @@ def newton_cg(case: Case) -> Fit:
 def able(share: float) -> dict[str, tuple[Callable[[Case], Fit], int]]:
     """Peers that solve this, and the power of ten of the tolerance that they begin at."""
     if not share:
-        return {"liblinear": (liblinear, 1), "newton-cg": (newton_cg, 2)}
-    peers = {"skglm": (skglm, 1), "adelie": (adelie, 3)}
-    return {**peers, "liblinear": (liblinear, 1)} if share == 1.0 else peers
+        return {"liblinear": (liblinear, 4), "newton-cg": (newton_cg, 5)}
+    peers = {"skglm": (skglm, 3), "adelie": (adelie, 7)}
+    return {**peers, "liblinear": (liblinear, 3)} if share == 1.0 else peers
