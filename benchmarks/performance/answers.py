@@ -159,7 +159,7 @@ def explained(ground: Ground) -> Mapping[str, Side]:
     reviews = ground.work / "explained.jsonl"
     if not reviews.exists():
         write(reviews, ({"text": row["text"]} for row in ground.rows("imdb/test")[::10]))
-    words = ("explain", imdb_model(ground), reviews, "--json")
+    words = ("explain", imdb_model(ground), reviews, "--format", "jsonl")
     return {OURS: Command(python("textreg", *words))}
 
 
@@ -192,6 +192,6 @@ LINES = (
         table("parquet"),
         once=True,
     ),
-    Line("explain", "`textreg explain --json`, 2,500 reviews", explained, once=True),
+    Line("explain", "`textreg explain --format jsonl`, 2,500 reviews", explained, once=True),
     Line("report", "`textreg report`, 25,000 reviews", reported, once=True),
 )
