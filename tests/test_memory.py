@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import tracemalloc
 from collections.abc import Callable
 from typing import Any
@@ -13,10 +14,12 @@ from textreg import train
 from textreg.features.vectorize import Vectorizer
 from textreg.features.weighting import WEIGHTINGS
 from textreg.penalties import GroupNorms
-from textreg.records import Design, Groups
+from textreg.records import Corpus, Design, Groups
 from textreg.records.ragged import distinct_rows, take_rows
 from textreg.text import CsrArrays
 from textreg.training.auto import tokenizer_of
+from textreg.training.settings import TrainingSettings
+from textreg.training.train import train_corpus
 
 ENTRIES = 2_000_000
 
@@ -94,3 +97,34 @@ def test_rows_by_columns_have_the_same_bits(
     design = features.rows.design(chosen)
     assert all(map(np.array_equal, design.columns, whole.columns))
     assert all(map(np.array_equal, Design(features.rows.matrix(chosen)).columns, whole.columns))
+
+
+def test_groups_store_their_features_once() -> None:
+    rows = [[0, 2], [], [1], [0, 2], [1, 2, 3], [3], [0, 2]]
+    ptr = np.cumsum([0, *map(len, rows)])
+    groups = Groups(ptr, np.concatenate(rows), np.arange(7.0), n_features=4, names=list("abcdefg"))
+    compact = groups.compact()
+    assert "indices" not in vars(compact)
+    assert repr(compact) == repr(groups)
+    assert compact.merged is groups.merged
+    assert np.array_equal(compact.indices, groups.indices)
+    assert compact.members(4).tolist() == [1, 2, 3]
+    assert pickle.loads(pickle.dumps(groups.compact())).widened(9).n_features == 9
+    singles = Groups([0, 1, 1, 2], [3, 0], np.ones(3), 4).compact()
+    assert singles.indices.tolist() == [3, 0]
+    with pytest.raises(AttributeError, match="no attribute 'index'"):
+        _ = groups.index  # type: ignore[attr-defined]
+
+
+def test_texts_are_given_up_when_no_features_are_to_be_made_of_them() -> None:
+    words = [f"{word} {other}" for word in ("good", "bad") for other in "abcdefgh"]
+    labels = ["pos"] * 8 + ["neg"] * 8
+    models = []
+    for keep, space in ((True, {}), (False, {}), (False, {"ngrams": [1, 2]})):
+        settings = TrainingSettings.from_options(
+            reg="ridge", reg_l2=0.1, tokenizer="words", search_space=space
+        )
+        corpus = Corpus(list(words), labels)
+        models.append(train_corpus(corpus, settings, keep_texts=keep))
+        assert corpus.texts == ([""] * 16 if not (keep or space) else words)
+    assert np.array_equal(models[0].weights, models[1].weights)

@@ -116,7 +116,8 @@ def command(
     seconds = round(time.monotonic() - started, 3)
 
     with progress_bar(quiet=out.quiet) as progress:
-        model = train_corpus(corpus, training, progress, started=started)
+        keep = out.report is not None
+        model = train_corpus(corpus, training, progress, started=started, keep_texts=keep)
     assert model.summary is not None
     source = SourceSummary(files, dev, unlabeled, how.kept(corpus))
     model.summary = replace(model.summary, source=source)

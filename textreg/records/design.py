@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 DENSE = 0.25
 """Share of nonzero weights above which a product reads the matrix by rows, which is faster then."""
 
+CACHED = 1 << 18
+"""Most weights for that: more do not fit into a processor's cache, and columns are faster again."""
+
 
 class CompressedArrays(NamedTuple):
     """A matrix by columns or by rows, as compiled kernels take it: ``indptr[j]:indptr[j + 1]`` are
@@ -182,7 +185,7 @@ class Design:
             return _dots(arrays, w) + intercept if intercept else _dots(arrays, w)
         if features is None:
             features = np.flatnonzero(w).astype(np.int32)
-            if len(features) > DENSE * len(w) and not intercept:
+            if DENSE * len(w) < len(features) and len(w) <= CACHED and not intercept:
                 # Either way sums run over the features in order: the result is the same.
                 dense: Floats = self.X @ w
                 return dense

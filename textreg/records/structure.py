@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg._core.arrays import Floats, Int32s, Int64s
+from textreg._core.ragged import copy_rows
 from textreg.errors import RecordError
 from textreg.records.cache import Cache
 from textreg.records.convert import as_array, as_whole, check_squares, check_weights
@@ -116,7 +118,7 @@ class Groups:
         return len(self.indptr) - 1
 
     def __repr__(self) -> str:
-        size = f"{len(self.indices):,} entries"
+        size = f"{self.indptr[-1]:,} entries"
         return f"<Groups: {len(self):,} over {self.n_features:,} features, {size}>"
 
     def _group_of(self, entry: int) -> int:
@@ -163,6 +165,32 @@ class Groups:
             self.n_features,
         )
         return MergedGroups(groups=groups, l1=l1, origin=origin)
+
+    def compact(self) -> Groups:
+        """The same groups, whose features are stored once, in ``merged``.
+
+        Returns
+        -------
+        Groups
+            Its ``indices`` are made of ``merged`` when somebody asks.
+        """
+        other = copy(self)
+        vars(other)["merged"] = self.merged
+        del vars(other)["indices"]
+        return other
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "indices" or "merged" not in vars(self):
+            raise AttributeError(f"Groups have no attribute '{name}'.")
+        merged = self.merged
+        indices = np.empty(int(self.indptr[-1]), dtype=np.int32)
+        if len(merged.groups):
+            stored = merged.groups.indptr, merged.groups.indices
+            copy_rows(*stored, np.maximum(merged.origin, 0), self.indptr, indices)
+        single = np.flatnonzero(merged.origin <= -2)
+        indices[self.indptr[single]] = -2 - merged.origin[single]
+        vars(self)[name] = indices
+        return indices
 
     @cached_property
     def distinct(self) -> MergedGroups:

@@ -90,7 +90,7 @@ def ridge(problem: Problem, l2: float) -> Solution:
     ----------
     dembo1982, for the accuracy of a step.
     """
-    penalty = Separable.constant(problem.X.shape[1], l2=l2)
+    penalty = Separable.constant(problem.design.shape[1], l2=l2)
     engine = Engine(problem, penalty.value)
     rows = compact_rows(problem.design, merge=True)
     if problem.start is None:

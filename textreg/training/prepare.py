@@ -14,6 +14,7 @@ from textreg.errors import DataError, DataWarning, UsageError
 from textreg.features.rows import DocumentRows, MatrixRows
 from textreg.plugins import calls
 from textreg.plugins.callables import Pretokenized
+from textreg.plugins.inventory import ours
 from textreg.records import Corpus, Problem, Tokens
 from textreg.tasks import Target, Task
 from textreg.training.auto import AUTO_TOKENIZER, tokenizer_of
@@ -80,20 +81,24 @@ class Prepared:
                     DataWarning,
                     stacklevel=2,
                 )
+        del tokens
         columns = self.rows.shape[1]
+        if groups is not None:
+            groups = groups.widened(columns)
+            _ = groups.merged  # made once, here: all weight vectors and threads share it
+            groups = groups.compact() if ours(settings.reg) else groups
         problem = Problem(
             X=self.rows.design(None if len(rows) == self.rows.shape[0] else rows),
             y=self.task.rows(self.y[rows])[0],
             sample_weight=self.sample_weight[rows],
             loss=calls.guarded(settings.loss),
-            groups=None if groups is None else groups.widened(columns),
+            groups=groups,
             graph=None if graph is None else graph.widened(columns),
             tol=tol,
             max_iter=settings.max_iter,
             fit_intercept=self.fit_intercept,
         )
-        # Computed once here: all weight vectors and threads share them.
-        _ = problem.X_csc, problem.groups and problem.groups.merged
+        _ = problem.X_csc  # likewise
         return problem
 
     def problems(self, rows: NDArray[np.intp], tol: float) -> Problems:

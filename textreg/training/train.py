@@ -121,7 +121,7 @@ def train(  # noqa: PLR0913  # its options are its interface
     return train_corpus(corpus, options)
 
 
-def train_corpus(
+def train_corpus(  # noqa: PLR0913  # its options are its interface
     corpus: Corpus,
     settings: TrainingSettings,
     progress: Progress | None = None,
@@ -129,6 +129,7 @@ def train_corpus(
     *,
     started: float | None = None,
     partial: bool = True,
+    keep_texts: bool = True,
 ) -> Model:
     """Train a model on a labeled corpus.
 
@@ -150,6 +151,9 @@ def train_corpus(
         When the budget began, as ``time.monotonic()`` counts; default now.
     partial : bool, default True
         Whether the best so far becomes the model after a first Ctrl-C, which else ends it.
+    keep_texts : bool, default True
+        Whether the list of texts stays as it is. Else all texts in it become empty as soon as no
+        features are to be made of them any more, which frees their memory.
 
     Returns
     -------
@@ -176,7 +180,9 @@ def train_corpus(
     if not settings.vectorizer.strip_html:
         warn_of_html(corpus)
     splits = splits_of(corpus, target, settings)
-    documents = SplitCorpus(target, splits, training.rare, training.weighed(splits), corpus=corpus)
+    keep = keep_texts or any(one.part != "reg" for one in settings.dimensions())
+    aside = training.weighed(splits)
+    documents = SplitCorpus(target, splits, training.rare, aside, corpus=corpus, keep=keep)
     context = SearchContext(documents, settings, features, journal_of(corpus, settings))
     logged.begun(context, len(corpus))
     result, fit, path, elapsed = learn(context, work)

@@ -50,9 +50,13 @@ class SplitDocuments(ABC):
 
 @dataclass(frozen=True, eq=False)
 class SplitCorpus(SplitDocuments):
-    """Texts, whose features are made once for every setting of tokenizer and vectorizer."""
+    """Texts, whose features are made once for every setting of tokenizer and vectorizer.
+
+    keep: whether texts are needed again; else each is empty once there are features.
+    """
 
     corpus: Corpus = field(kw_only=True)
+    keep: bool = field(default=True, kw_only=True)
 
     @property
     def by(self) -> str | None:
@@ -63,6 +67,8 @@ class SplitCorpus(SplitDocuments):
         if key not in made:
             made.clear()
             made[key] = make_features(self.corpus, settings)
+            if not self.keep and isinstance(texts := self.corpus.texts, list):
+                texts[:] = [""] * len(texts)
         return prepare(self.corpus, self.target, settings, made[key])
 
 
