@@ -7,6 +7,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from textreg._core.curvature import curvature_product
+from textreg._core.softmax import softmax_product
+from textreg.builtin.separable import Ridge
 from textreg.records import Design, Problem
 from textreg.solvers.compact_rows import CompactRows, compact_rows, significant
 
@@ -64,3 +66,27 @@ def test_a_weight_of_two_is_a_document_twice() -> None:
     twice = significant(h[[0, 0, 1, 2]], np.ones(4), 0.03)
     assert weighted[0].tolist() == [0, 2]
     assert twice[0].tolist() == [0, 1, 3]
+
+
+def test_the_curvature_of_all_classes_in_float32_is_that_in_float64() -> None:
+    random = np.random.default_rng(7)
+    indptr, indices, data = compact_rows(problem(0).design, False).arrays
+    c, P = random.random(N), random.dirichlet(np.ones(21), N)
+    V = random.normal(size=(P.shape[1], P.shape[1]))
+    results = []
+    for dtype in (np.float32, np.float64):
+        out = np.zeros(V.shape, dtype)
+        parts = (array.astype(dtype) for array in (data, c, P, V))
+        softmax_product(indptr, indices, *parts, out, np.empty(len(V), dtype))
+        results.append(out)
+    assert results[0].dtype == np.float32
+    np.testing.assert_allclose(*results, atol=1e-5)
+
+
+def test_weights_out_of_range_of_float32_are_fitted_by_turns() -> None:
+    given = problem(0)
+    codes = np.arange(N) % 3
+    small = Problem(csr_array(given.X * 1e-30), given.y, tol=1e-6)
+    found = Ridge(l2=1e-58).solve_softmax(small, codes)
+    same = Ridge(l2=1e2).solve_softmax(given.replace(tol=1e-6), codes)
+    assert found.objective == pytest.approx(same.objective, rel=1e-5)

@@ -8,7 +8,7 @@ their signs, ends with a step for all of them at once, by conjugate gradients on
 
 and the penalty. This is the second-order model of the softmax loss with its derivatives r and
 probabilities p (docs/maths.md, S1). Weights with an l1 penalty that would change sign become zero.
-Without l1 there is nothing to find, and this step alone is Newton's method.
+Without l1 there is nothing to find, and a step alone is Newton's method (:mod:`.class_ridge`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from scipy.special import softmax
 
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s
+from textreg.solvers.class_ridge import ridge_together
 from textreg.solvers.classes import Classes
 from textreg.solvers.conjugate import Direction, conjugate_gradients
 
@@ -32,6 +33,8 @@ SHORTEST = 0.1
 
 def newton_together(classes: Classes, penalty: Separable) -> bool:
     """Lower the loss and the penalty, the same for every class; whether a step did."""
+    if not penalty.lam.any():
+        return ridge_together(classes, penalty.q)
     model = _SupportModel(classes, penalty)
     start, sign, zero = model.start, np.sign(model.start), np.zeros_like(model.start)
     gradient = model.adjoint(model.P * model.c - classes.targets()) + model.lam * sign

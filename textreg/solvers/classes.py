@@ -27,6 +27,8 @@ class Classes:
         Weights, intercepts and scores of all classes.
     y : ndarray, shape (classes, n)
         1 for the documents of a class, -1 for the others.
+    gap : float
+        The relative gap at the last check, by which a step is as exact as it needs to be.
     design, c, has_intercept
         The problem: matrix, weights of the documents, whether there are intercepts.
 
@@ -53,7 +55,7 @@ class Classes:
         codes = checked_codes(codes, len(problem.y))
         k, (n, p) = int(codes.max()) + 1, problem.design.shape
         self.design, self.c = problem.design, problem.sample_weight
-        self.has_intercept = problem.fit_intercept
+        self.has_intercept, self.gap = problem.fit_intercept, 1.0
         self._own = (codes, np.arange(n))
         self.y = np.where(codes == np.arange(k)[:, None], 1.0, -1.0)  # one row per class
         self.W, self.b = np.zeros((k, p)), np.zeros(k)

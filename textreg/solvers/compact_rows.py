@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg._core.ragged import scatter_rows
-from textreg.records import Floats, Int32s
+from textreg.records import Floats, Int32s, Int64s
 from textreg.records.ragged import sums, take_rows
 from textreg.solvers.parallel_columns import parallel_columns
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 RANGE = 1e30
 """Values between this and its inverse are kept as float32."""
 
-WORTHWHILE = 0.95
-"""Parallel columns are merged where at most this share of all values is left then."""
+VALUES, COLUMNS = 0.95, 0.5
+"""Parallel columns are merged where at most this share of all values, or of columns, is left."""
 
 
 class CompactRows:
@@ -49,6 +49,8 @@ class CompactRows:
         Offsets, columns and values by rows.
     shared : float
         How many columns two documents have in common, on average.
+    place : int32 ndarray, shape (p,)
+        The column of every feature.
     every : int32 ndarray, shape (n,)
         All rows.
     """
@@ -57,7 +59,7 @@ class CompactRows:
         n, p = design.shape
         indptr, indices, data = design.columns
         sizes, features = np.diff(indptr), np.arange(p)
-        if merged is not None and sizes[merged.representatives].sum() <= WORTHWHILE * len(indices):
+        if merged is not None and worth_merging(sizes, merged):
             features = merged.representatives
         else:
             merged = None
@@ -66,7 +68,7 @@ class CompactRows:
         order = np.argsort(-sizes[features], kind="stable")
         rank = np.empty(self.size, dtype=np.int32)
         rank[order] = np.arange(self.size, dtype=np.int32)
-        self._place = rank if merged is None else rank[merged.column]
+        self.place = rank if merged is None else rank[merged.column]
         self._share = None if merged is None else merged.share
         ends, rows = take_rows(indptr, indices, features[order])
         values = take_rows(indptr, data, features[order])[1]
@@ -81,11 +83,11 @@ class CompactRows:
     def collapse(self, v: Floats) -> Floats:
         """Weights, or a gradient, (p,) of all features as (size,)."""
         v = v if self._share is None else self._share * v
-        return sums(self._place, v, self.size)
+        return sums(self.place, v, self.size)
 
     def expand(self, u: Floats) -> Floats:
         """The weights of all features (p,) from those of the columns (size,)."""
-        w: Floats = u[self._place]
+        w: Floats = u[self.place]
         return w if self._share is None else w * self._share
 
     def select(self, documents: Int32s) -> csr_array:
@@ -99,7 +101,7 @@ class CompactRows:
     def penalty(self, q: Floats) -> Floats:
         """The curvature (p,) of a penalty, the same for columns that are one, as (size,)."""
         of = np.empty(self.size)
-        of[self._place] = q
+        of[self.place] = q
         return of
 
 
@@ -125,6 +127,12 @@ def significant(h: Floats, c: Floats, share: float) -> tuple[Int32s, Int32s]:
     least = flatness[order[first]] if first < len(h) else np.inf
     large = flatness >= least
     return np.flatnonzero(large).astype(np.int32), np.flatnonzero(~large).astype(np.int32)
+
+
+def worth_merging(sizes: Int64s, merged: MergedColumns) -> bool:
+    """Whether that makes the matrix, whose columns have so many values, much smaller."""
+    left = sizes[merged.representatives]
+    return bool(left.sum() <= VALUES * sizes.sum() or len(left) <= COLUMNS * len(sizes))
 
 
 def _compact(data: Floats) -> Floats:

@@ -77,7 +77,7 @@ def multinomial(
     while True:
         objective = fit.loss() + penalty(fit.W)
         bound = max(bound, _bound(fit, step))
-        gap = relative_gap(objective, bound)
+        gap = fit.gap = relative_gap(objective, bound)
         history.append(Step(iteration, objective, gap))
         stopped = bool(problem.callback and problem.callback(history[-1]))
         idle = idle + 1 if before - objective <= NOISE * objective else 0

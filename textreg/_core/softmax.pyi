@@ -1,0 +1,1 @@
+from textreg._core.reference.softmax import softmax_product as softmax_product
