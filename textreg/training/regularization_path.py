@@ -29,13 +29,14 @@ POINTS = 20
 
 
 def path_parameter(regularizer: Regularizer | type[Regularizer]) -> str:
-    """The parameter that changes along the path: the last that is searched over many values.
+    """The parameter that changes along the path: ``l1``, or the last that is searched.
 
     That is a penalty strength with a grid of several values, or a whole number. UsageError if there
     is none.
     """
-    for name, declared in reversed(regularizer.declared().items()):
-        grid = declared.search
+    every = regularizer.declared()
+    for name in sorted(reversed(every), key=lambda name: name != "l1"):
+        declared, grid = every[name], every[name].search
         strength = isinstance(grid, LogGrid) and grid.points > 1 and declared.type is float
         if strength or (isinstance(grid, Choices) and declared.type is int):
             return name
