@@ -35,7 +35,8 @@ def path_parameter(regularizer: Regularizer | type[Regularizer]) -> str:
     is none.
     """
     every = regularizer.declared()
-    for name in sorted(reversed(every), key=lambda name: name != "l1"):
+    last_first = list(every)[::-1]
+    for name in sorted(last_first, key=lambda name: name != "l1"):
         declared, grid = every[name], every[name].search
         strength = isinstance(grid, LogGrid) and grid.points > 1 and declared.type is float
         if strength or (isinstance(grid, Choices) and declared.type is int):
