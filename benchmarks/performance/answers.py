@@ -132,7 +132,7 @@ def starts(ground: Ground) -> Mapping[str, Side]:
 def messages(ground: Ground) -> Mapping[str, Side]:
     """A file of messages, beside fastText's and scikit-learn's loop over the same file."""
     model = ground.model("20news-lasso", "20news/train", "--reg", "lasso", "--reg-l1", "1")
-    predict = ("predict", model, ground.file("20news/test"))
+    predict = ("predict", model, ground.file("20news/test"), "--jobs", "1")
     return {OURS: Command(python("textreg", *predict)), **loop(ground, "20news/test")}
 
 
@@ -148,7 +148,7 @@ def table(kind: str) -> Callable[[Ground], Mapping[str, Side]]:
         options = ("--tokenizer", "words", "--reg", "lasso", "--reg-l1", "1")
         model = ground.model("subj", "subj/all", *options)
         out = ground.work / f"table-answers.{kind}"
-        predict = ("predict", model, given, "--proba", "-o", out)
+        predict = ("predict", model, given, "--proba", "-o", out, "--jobs", "1")
         return {OURS: Command(python("textreg", *predict), facts={"documents": number})}
 
     return sides

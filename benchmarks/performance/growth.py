@@ -37,7 +37,8 @@ def by_predicted(ground: Ground) -> Mapping[str, Side]:
     sides: dict[str, Side] = {}
     for size in reversed(DOCUMENTS[::2]):
         number = ground.few(size, 40)
-        words = ("predict", model, ground.reviews(number), "-o", ground.work / "answers.txt")
+        files = (model, ground.reviews(number), "-o", ground.work / "answers.txt")
+        words = ("predict", *files, "--jobs", "1")
         sides[f"{size:,}"] = Command(python("textreg", *words), facts={"documents": number})
     return sides
 
@@ -56,29 +57,32 @@ def by_groups(ground: Ground) -> Mapping[str, Side]:
     """One fixed setting and windows of fewer and fewer words."""
     sides: dict[str, Side] = {}
     for size in reversed(WINDOWS):
-        windows = (
-            "--reg",
-            "group",
-            "--groups",
-            "windows",
-            "--groups-size",
-            size,
-            "--tokenizer",
-            "words",
-        )
-        path = ground.reviews(ground.few(10_000, 100))
-        sides[f"windows of {size}"] = trained(ground, "groups", [path, *windows, *FIXED])
+        windows = ("--reg", "group", "--groups", "windows", "--groups-size", size)
+        files = [ground.reviews(ground.few(10_000, 100)), "--tokenizer", "words"]
+        sides[f"windows of {size}"] = trained(ground, "groups", [*files, *windows, *FIXED])
     return sides
 
 
-def by_jobs(ground: Ground) -> Mapping[str, Side]:
-    """The default on the most documents; on a machine of two cores."""
-    path, sides = ground.reviews(ground.few(DOCUMENTS[-1], 100)), {}
+def by_jobs(words: Sequence[object]) -> Mapping[str, Side]:
+    """One job and two, alone and beside a busy loop; on a machine of two cores."""
+    sides: dict[str, Side] = {}
     for loops, beside in ((0, ""), (1, f" {BUSY}")):
         for jobs, name in ((2, TWO), (1, ONE)):
-            train = ("train", path, "--jobs", jobs, "--quiet", "-o", ground.work / "jobs.made")
-            sides[name + beside] = Command(python("textreg", *train), busy=loops)
+            sides[name + beside] = Command(python("textreg", *words, "--jobs", jobs), busy=loops)
     return sides
+
+
+def trained_by_jobs(ground: Ground) -> Mapping[str, Side]:
+    """The default on the most documents."""
+    path = ground.reviews(ground.few(DOCUMENTS[-1], 100))
+    return by_jobs(("train", path, "--quiet", "-o", ground.work / "jobs.made"))
+
+
+def predicted_by_jobs(ground: Ground) -> Mapping[str, Side]:
+    """Answers for as many."""
+    model = ground.model("imdb-words", "imdb/train", "--tokenizer", "words")
+    path = ground.reviews(ground.few(DOCUMENTS[-1], 100))
+    return by_jobs(("predict", model, path, "-o", ground.work / "answers.txt"))
 
 
 LINES = (
@@ -124,17 +128,26 @@ LINES = (
     ),
 )
 
+GOALS = (
+    Goal("wall", round(1 / 1.7, 3), ONE, TWO),
+    Goal("wall", 1.0, f"{ONE} {BUSY}", f"{TWO} {BUSY}"),
+)
 JOBS = (
     Line(
         "jobs",
-        "`--jobs 2`, 100,000 training by default, film reviews",
-        by_jobs,
+        "`textreg train --jobs 2`, 100,000 film reviews, the default",
+        trained_by_jobs,
         figure="wall",
-        goals=(
-            Goal("wall", round(1 / 1.7, 3), ONE, TWO),
-            Goal("wall", 1.0, f"{ONE} {BUSY}", f"{TWO} {BUSY}"),
-        ),
+        goals=GOALS,
         before="1.4 times as fast at best",
         once=True,
+    ),
+    Line(
+        "jobs-predict",
+        "`textreg predict --jobs 2`, 100,000 film reviews",
+        predicted_by_jobs,
+        figure="wall",
+        goals=GOALS,
+        before="one core alone",
     ),
 )

@@ -188,7 +188,7 @@ def _jobs(known: Mapping[Line, Samples]) -> list[str]:
             for goal in line.goals
         )
         blocks += [
-            _fill(f"{line.what}, from the file to the model, by the clock. To reach: {goals}. "
+            _fill(f"{line.what}, from file to file, by the clock. To reach: {goals}. "
                   f"Before: {line.before}."),
             table(["", "s by the clock", "CPU s", "MB"], rows),
         ]  # fmt: skip
