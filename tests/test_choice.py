@@ -227,7 +227,7 @@ def test_all_kinds_of_parameters_are_searched() -> None:
         "groups_size": ["1", "2"],
         "reg_l1": ["0.1", "0.01", "0.5"],
     }
-    given = {"reg_group": 0.01, "groups": "windows", "ngrams": 1}
+    given = {"reg_group": 0.01, "groups": "windows", "ngrams": 1, "search": "grid"}
     summary = textreg.train(TEXTS, LABELS, reg="group", search_space=space, **given).summary
     assert len(summary.search) == 2 * 2 * 2 * 3
     tried = {(*it.settings.values(), it.params["l1"]) for it in summary.search}
@@ -300,7 +300,8 @@ def test_the_command_line_chooses(cli: Cli, tmp_path: Path) -> None:
     path.write_text("text,label\n" + "".join(f"{a},{b}\n" for a, b in rows), encoding="utf-8")
     model = tmp_path / "m.textreg"
     train = ("train", path, "--reg", "lasso", "-o", model)
-    out = cli(*train, "--select", "1se", "--search-space", "weighting=log,count").out
+    every = ("--search", "grid", "--search-space", "weighting=log,count")
+    out = cli(*train, "--select", "1se", *every).out
     assert "search: 18 settings of lasso" in out
     assert "chosen: weighting " in out
     assert "within one standard error, " in out

@@ -62,7 +62,8 @@ def test_train_for_people(cli: Cli, corpus: Path) -> None:
     result = cli("train", corpus)
     assert result.code == 0
     assert result.err == ""
-    first, *_, saved, following = result.out.splitlines()
+    first, *others, following = result.out.splitlines()
+    (saved,) = (line for line in others if line.startswith("saved "))
     assert first.startswith(f"{corpus}: 40 documents; ")
     assert "text = text (guessed), label = label (guessed)" in first
     assert "labels: neg 20, pos 20" in result.out

@@ -226,7 +226,7 @@ class RidgeModel:
         self._documents, flat = significant(engine.h, engine.c, negligible)
         self._flat_b, self._q = float(engine.h[flat].sum()), q.copy()
         curvature_diagonal(*rows.arrays, flat, engine.h, self._q)
-        hard = _hard_documents(engine.h, float(q.min()), _affordable(rows))
+        hard = _hard_documents(engine.h, float(q.min(initial=np.inf)), _affordable(rows))
         others = np.setdiff1d(self._documents, hard, assume_unique=True)
         self._diagonal = self._q.copy()
         curvature_diagonal(*rows.arrays, others, engine.h, self._diagonal)
