@@ -180,7 +180,7 @@ def test_class_weights_at_a_searched_strength(reg: str) -> None:
 
 @pytest.mark.parametrize("estimator", [LinearClassifier(), LinearRegressor()], ids=repr)
 def test_a_weight_is_as_many_rows_in_a_search_too(estimator: Any) -> None:
-    estimator.set_params(tol=1e-13)
+    estimator.set_params(tol=1e-14)
     getattr(estimator_checks, EQUIVALENCE)(type(estimator).__name__, estimator)
 
 

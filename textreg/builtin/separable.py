@@ -16,7 +16,7 @@ from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, St
 from textreg.solvers.class_steps import SeparableStep
 from textreg.solvers.newton import newton
 from textreg.solvers.parallel_columns import merge_parallel_columns
-from textreg.solvers.ridge import ridge
+from textreg.solvers.ridge import ridge, suits
 from textreg.solvers.softmax import multinomial
 
 
@@ -34,7 +34,8 @@ class SeparableRegularizer(Penalized):
         penalty = self.penalty(problem)
         if penalty.lam.any():
             return newton(problem, penalty)
-        if l2 := self.strengths().get("l2", 0.0):
+        l2 = self.strengths().get("l2", 0.0)
+        if l2 and suits(problem):
             return ridge(problem, l2)
         # A ridge cannot tell parallel columns apart, and most features of text are in one.
         merged = merge_parallel_columns(problem)

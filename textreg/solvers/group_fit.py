@@ -59,8 +59,9 @@ class GroupFit(Protocol):
 class VectorFit:
     """The fit of one weight vector: an engine and the penalty."""
 
-    def __init__(self, engine: Engine, penalty: GroupNorms) -> None:
-        self._engine, self._penalty = engine, penalty
+    def __init__(self, engine: Engine, penalty: GroupNorms, *, quick: bool = False) -> None:
+        """quick: whether rounds without l1 take the steps of a ridge."""
+        self._engine, self._penalty, self._quick = engine, penalty, quick
 
     @property
     def w(self) -> Floats:
@@ -70,7 +71,7 @@ class VectorFit:
     def improve(self, inner: Separable, polish: int, effort: int) -> float:
         """One proximal Newton step."""
         engine = self._engine
-        if not inner.lam.any() and inner.q.all():
+        if self._quick and not inner.lam.any() and inner.q.all():
             rows, accuracy = compact_rows(engine.design, merge=False), Accuracy(ROUGH / effort, 0.0)
             return ridge_step(engine, rows, inner.q, engine.gradient(), accuracy)
         active = engine.active(inner, engine.gradient())

@@ -27,6 +27,7 @@ from textreg.solvers.certificate import Target, group_bound, relative_gap
 from textreg.solvers.engine import IDLE, Engine
 from textreg.solvers.group_fit import GroupFit, VectorFit, rounded
 from textreg.solvers.outcome import checks_overflow, finish
+from textreg.solvers.ridge import suits
 
 S_START = 10.0
 """Where every s_g starts: above the norms of models of text."""
@@ -153,7 +154,7 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     -----
     Equations (M1) to (M4) of docs/maths.md; anderson1965 and walker2011 for the acceleration.
     """
-    fit = VectorFit(Engine(problem, penalty.value), penalty)
+    fit = VectorFit(Engine(problem, penalty.value), penalty, quick=suits(problem))
     found = reweight(problem, penalty, fit, warm=problem.start is not None)
     solution = Solution(
         w=found.w,

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from textreg._core.curvature import curvature_diagonal, curvature_product, scaled_gram
+from textreg.losses import Logistic
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import relative_gap, separable_bound
@@ -32,6 +33,9 @@ from textreg.solvers.conjugate import Direction, conjugate_gradients
 from textreg.solvers.engine import IDLE, NOISE, Engine
 from textreg.solvers.line_search import Advance, backtrack, step_with_fallback
 from textreg.solvers.outcome import checks_overflow, finish
+
+SMALL = 100_000
+"""Values of a matrix for which other steps are quick enough, and solve more exactly than asked."""
 
 ROUNDS = 100
 """Most iterations of conjugate gradients in a step."""
@@ -69,6 +73,14 @@ NO_SCORES = np.empty(0)
 
 SHORT = 0.1
 """Length of a step below which its model is not trusted."""
+
+
+def suits(problem: Problem) -> bool:
+    """Whether these steps are the ones to take: the logistic loss, and a matrix that is not small.
+
+    The curvature of other losses jumps, where steps that leave documents out lead nowhere.
+    """
+    return isinstance(problem.loss, Logistic) and len(problem.design.columns.indices) > SMALL
 
 
 @checks_overflow
