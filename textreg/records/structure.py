@@ -174,8 +174,8 @@ class Groups:
         Groups
             Its ``indices`` are made of ``merged`` when somebody asks.
         """
+        _ = self.merged  # a view of ``distinct``: the copy has both
         other = copy(self)
-        vars(other)["merged"] = self.merged
         del vars(other)["indices"]
         return other
 
