@@ -118,22 +118,17 @@ cdef class _Scan:
         self, list given, bint lowercase, Py_ssize_t min_length, str sentences, int marks,
         bint spans, Py_ssize_t n_tables,
     ):
-        cdef Py_ssize_t k
         self.n_views = len(given)
         self.views = <View*> malloc((self.n_views + 1) * sizeof(View))
         self.tables = <Table*> malloc(n_tables * sizeof(Table))
         if self.views == NULL or self.tables == NULL:
             raise MemoryError
-        for k in range(n_tables):
-            self.n_tables = k + 1
-            if not open_table(&self.tables[k]):
-                raise MemoryError
 
     def __init__(
         self, list given, bint lowercase, Py_ssize_t min_length, str sentences, int marks,
         bint spans, Py_ssize_t n_tables,
     ):
-        cdef Py_ssize_t d, n = self.n_views
+        cdef Py_ssize_t d, k, n = self.n_views
         cdef int64_t total = 0
         cdef bint halved
         cdef int64_t[::1] rooms = np.zeros(n + 1, dtype=np.int64)
@@ -150,6 +145,10 @@ cdef class _Scan:
             halved = self.views[d].width == 1 and not marks
             total += (self.views[d].length + 1) // 2 if halved else self.views[d].length
             rooms[d + 1] = total
+        for k in range(n_tables):
+            self.n_tables = k + 1
+            if not open_table(&self.tables[k], total // 2):
+                raise MemoryError
         self.n_pieces = pieces_of(total) if n_tables > 1 else 1
         self.cuts = cuts_of(np.asarray(rooms), self.n_pieces)
         self.owners = [0] * self.n_pieces

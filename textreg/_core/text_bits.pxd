@@ -45,6 +45,10 @@ cdef inline void put(const Bits* bits, int32_t number) noexcept nogil:
     bits.by_4096[number >> 18] |= <uint64_t> 1 << (number >> 12 & 63)
 
 
+cdef inline bint holds(const Bits* bits, int32_t number) noexcept nogil:
+    return bits.numbers[number >> 6] >> (number & 63) & 1
+
+
 cdef inline Py_ssize_t take_all(const Bits* bits, int32_t* out) noexcept nogil:
     """Write the numbers in order, and leave the set empty; returns how many there were."""
     cdef Py_ssize_t t, used = 0

@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.math cimport log, sqrt
 from libc.string cimport memmove
 
-from textreg._core.text_bits cimport Bits, bits_in, put, take_all, words_for
+from textreg._core.text_bits cimport Bits, bits_in, holds, put, take_all, words_for
 
 import numpy as np
 
@@ -98,7 +98,8 @@ cdef tuple rows_of(
     cdef int32_t[::1] indices_view = indices
     cdef int64_t size, used = 0
     cdef _Rows rows = _Rows(ids, ptr, cuts_view, indptr_view, indices_view, data)
-    rows.counts = np.zeros((allowed(), n_features if data.shape[0] else 0), dtype=np.int32)
+    # Not set to zeros, which would take longer than to count the words of one text.
+    rows.counts = np.empty((allowed(), n_features if data.shape[0] else 0), dtype=np.int32)
     rows.room = np.zeros((allowed(), words_for(n_features)), dtype=np.uint64)
     rows.n_features = n_features
     share(rows, n_pieces)
@@ -168,14 +169,15 @@ cdef void _count(
     for d in range(ptr.shape[0] - 1):
         for i in range(ptr[d], ptr[d + 1]):
             id = ids[i]
-            if counts[id] == 0:
+            if holds(bits, id):
+                counts[id] += 1
+            else:
                 put(bits, id)
-            counts[id] += 1
+                counts[id] = 1
         before = used
         used += take_all(bits, indices + used)
         for i in range(before, used):
             data[i] = counts[indices[i]]
-            counts[indices[i]] = 0
         indptr[d + 1] = used
 
 

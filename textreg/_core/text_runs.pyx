@@ -151,7 +151,7 @@ def runs(texts, bint lowercase, bint across, str sentences, bint spans):
         out.begins = &begins_view[0]
         out.ends = &ends_view[0]
         out.sentence_spans = &sentence_spans_view[0, 0]
-    fine = open_table(&table)
+    fine = open_table(&table, longest // 8)
     try:
         for d in range(n):
             text = given[d]
@@ -193,12 +193,17 @@ def runs(texts, bint lowercase, bint across, str sentences, bint spans):
     return *found, begins, ends, sentence_spans
 
 
-cdef bint open_table(Table* table) noexcept nogil:
-    """Initialize an empty table, which must be closed even if this fails."""
-    table.bits = 12
+cdef bint open_table(Table* table, int64_t expected) noexcept nogil:
+    """Initialize an empty table, which must be closed even if this fails.
+
+    expected: how many runs it has room for at first, within bounds: one text has few.
+    """
+    table.bits = 6
+    while table.bits < 12 and <int64_t> 1 << table.bits < 2 * expected:
+        table.bits += 1
     table.size = 0
     table.used = 0
-    table.room = 4096
+    table.room = <int64_t> 8 << table.bits
     table.slots = <Slot*> malloc(sizeof(Slot) << table.bits)
     table.starts = <int64_t*> malloc(sizeof(int64_t) << table.bits)
     table.spelled = <uint32_t*> malloc(table.room * sizeof(uint32_t))

@@ -16,7 +16,7 @@ cdef struct Table:
     int64_t room
     int64_t* starts  # word w is blocks[starts[w]:starts[w + 1]]
 
-cdef bint open_table(Table* table) noexcept nogil
+cdef bint open_table(Table* table, int64_t expected) noexcept nogil
 cdef void close_table(Table* table) noexcept nogil
 cdef bint write_block(Table* table, int64_t n, uint64_t block) noexcept nogil
 cdef int32_t add_word(

@@ -14,12 +14,17 @@ cdef extern from "Python.h":
     object PyUnicode_DecodeUTF8(const char* bytes, Py_ssize_t size, const char* errors)
 
 
-cdef bint open_table(Table* table) noexcept nogil:
-    """Initialize an empty table, which must be closed even if this fails."""
-    table.bits = 12
+cdef bint open_table(Table* table, int64_t expected) noexcept nogil:
+    """Initialize an empty table, which must be closed even if this fails.
+
+    expected: how many words it has room for at first, within bounds: one text has few.
+    """
+    table.bits = 6
+    while table.bits < 12 and <int64_t> 1 << table.bits < 2 * expected:
+        table.bits += 1
     table.size = 0
     table.used = 0
-    table.room = 4096
+    table.room = <int64_t> 1 << table.bits
     table.slots = <Slot*> malloc(sizeof(Slot) << table.bits)
     table.starts = <int64_t*> malloc(sizeof(int64_t) << table.bits)
     table.blocks = <uint64_t*> malloc(table.room * sizeof(uint64_t))

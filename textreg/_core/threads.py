@@ -60,6 +60,10 @@ def share(work: Callable[[int, int], None], pieces: int) -> None:
     thread, and where one is allowed it does everything. ``work`` must release the GIL.
     """
     workers = min(allowed(), pieces)
+    if workers == 1:
+        for piece in range(pieces):
+            work(0, piece)
+        return
     left = iter(range(pieces))
     lock = Lock()
 
@@ -76,9 +80,6 @@ def share(work: Callable[[int, int], None], pieces: int) -> None:
             with lock:
                 left = iter(())  # after an error, too
 
-    if workers == 1:
-        take(0)
-        return
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(workers - 1) as pool:
