@@ -110,6 +110,19 @@ def group_gather(rng: np.random.Generator, n: int, p: int) -> Arguments:
     return {"indices": indices, "u": some(rng, len(indices)), "out": rng.normal(size=p)}
 
 
+def select_groups(rng: np.random.Generator, n: int, p: int) -> Arguments:
+    given = groups(rng, n, p)
+    features = chosen(rng, p)
+    place = np.full(p, -1, dtype=np.int32)
+    place[np.sort(features)] = np.arange(len(features))
+    return {
+        **given, "strengths": np.abs(some(rng, n)), "place": place,
+        "lam": rng.random(len(features)), "out_indptr": np.zeros(n + 1, dtype=np.int64),
+        "out_indices": np.full(len(given["indices"]), -1, dtype=np.int32),
+        "out_strengths": np.zeros(n), "origin": np.zeros(n, dtype=np.int64),
+    }  # fmt: skip
+
+
 def admm_copies(rng: np.random.Generator, n: int, p: int) -> Arguments:
     given = groups(rng, n, p)
     entries = len(given["indices"])
@@ -140,5 +153,11 @@ KERNELS = {
     "groups.group_scale": Kernel(group_scale, "u", "rates u"),
     "groups.copy_norms": Kernel(copy_norms, "out", "strengths u out"),
     "groups.group_gather": Kernel(group_gather, "out", "u"),
+    "groups.select_groups": Kernel(
+        select_groups,
+        "lam out_indptr out_indices out_strengths origin",
+        "strengths out_indices origin out_indptr out_strengths",
+        room="out_indices",
+    ),
     "groups.admm_copies": Kernel(admm_copies, "v u norms target", "v u norms strengths"),
 }

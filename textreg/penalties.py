@@ -18,6 +18,7 @@ from textreg._core.groups import (
     group_norms,
     group_scale,
     group_spread,
+    select_groups,
 )
 from textreg.errors import RecordError, UsageError
 from textreg.records import Floats, Groups, Int32s, Int64s
@@ -269,9 +270,37 @@ class GroupNorms:
         copy_norms(self.indptr, self.indices, self.strengths, w, u, merged)
         return self.original_norms(merged, w)
 
+    def select(self, features: Int32s) -> GroupNorms:
+        """The same over some features alone, where all others have no weight (docs/maths.md, W1).
+
+        The merged groups of this penalty are what its ``origin`` tells of. A group of which one
+        feature is left is an absolute value, so there must be an l1 penalty.
+
+        Parameters
+        ----------
+        features : int32 ndarray
+            Ascending.
+        """
+        place = np.full(self.p, -1, dtype=np.int32)
+        place[features] = np.arange(len(features), dtype=np.int32)
+        other = object.__new__(GroupNorms)
+        other.original, other.l2, other.p = self.original, self.l2, len(features)
+        other.lam = self.lam[features]
+        count = len(self.strengths)
+        other.origin, indptr = np.empty(count, dtype=np.int64), np.empty(count + 1, dtype=np.int64)
+        indices, strengths = np.empty_like(self.indices), np.empty(count)
+        left = select_groups(
+            self.indptr, self.indices, self.strengths, place, other.lam,
+            indptr, indices, strengths, other.origin,
+        )  # fmt: skip
+        other.indptr, other.strengths = indptr[: left + 1], strengths[:left]
+        other.indices = indices[: indptr[left]].copy()  # not the room for all
+        other.sizes = np.diff(other.indptr)
+        return other
+
     def original_norms(self, merged: Floats, w: Floats) -> Floats:
         """Norms of the original groups, from those of the merged ones and the weights w (p,)."""
-        norms = np.zeros(len(self.original))
+        norms = np.zeros(len(self.origin))
         shared = self.origin >= 0
         norms[shared] = merged[self.origin[shared]]
         single = self.origin <= -2

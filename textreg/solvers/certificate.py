@@ -117,6 +117,16 @@ class Target(NamedTuple):
     tol: float
 
 
+class Excess(NamedTuple):
+    """Of features that a dual point leaves out, those whose products cost something.
+
+    excess: by how much they exceed their lam. floor: m_j > 0 as in ``GroupNorms.floor``.
+    """
+
+    excess: Floats = np.empty(0)
+    floor: Floats = np.empty(0)
+
+
 class DualPoint(Protocol):
     """Dual variables of the loss, and what they say of every feature.
 
@@ -126,10 +136,13 @@ class DualPoint(Protocol):
         X'alpha, or for several classes the sizes of what l1 leaves of its rows.
     lam : ndarray, shape (p,)
         How large a product may be at no cost.
+    left_out : Excess
+        The same of features that are not among these p, as they have no weight.
     """
 
     products: Floats
     lam: Floats
+    left_out: Excess
 
     def value(self, scale: float = 1.0) -> float:
         """The part of the dual value (D1) that is due to the loss, or a lower bound of it.
@@ -144,23 +157,28 @@ class DualPoint(Protocol):
 class EngineDual:
     """The dual variables of the documents at the present fit of an engine."""
 
+    left_out = Excess()
+
     def __init__(self, engine: Engine, lam: Floats) -> None:
         self._engine, self.lam = engine, lam
-        self._alpha = dual_scores(engine)
-        self.products = engine.design.transposed_product(self._alpha)
+        self.alpha = dual_scores(engine)
+        self._multiply()
+
+    def _multiply(self) -> None:
+        """Compute the products with the features."""
+        self.products = self._engine.design.transposed_product(self.alpha)
 
     def value(self, scale: float = 1.0) -> float:
         """The part of the dual value (D1) that is due to the loss."""
-        return dual_value(self._engine, scale * self._alpha)
+        return dual_value(self._engine, scale * self.alpha)
 
     def damp(self, features: Int32s, excess: Floats) -> None:
         """Lower the products of some features by ``excess``, in the documents that hold them."""
-        alpha, design = self._alpha, self._engine.design
-        factor = np.ones(len(alpha))
-        column_damping(*design.columns, alpha, features, excess, factor)
-        alpha *= factor
-        balance(self._engine, alpha)
-        self.products = design.transposed_product(alpha)
+        factor = np.ones(len(self.alpha))
+        column_damping(*self._engine.design.columns, self.alpha, features, excess, factor)
+        self.alpha *= factor
+        balance(self._engine, self.alpha)
+        self._multiply()
 
 
 def group_bound(
@@ -224,7 +242,8 @@ def _scaled_bound(dual: DualPoint, penalty: GroupNorms, t: Floats) -> tuple[floa
     if everything is scaled by 1 / (1 + kappa). The ridge pays for any further excess (D3).
     """
     violated = np.flatnonzero(t > dual.lam)
-    excess, floor = t[violated] - dual.lam[violated], penalty.floor[violated]
+    excess = np.append(t[violated] - dual.lam[violated], dual.left_out.excess)
+    floor = np.append(penalty.floor[violated], dual.left_out.floor)
     # A feature in no group has next to no floor: beyond FARTHEST the scale is zero anyway.
     largest = min(float((excess / floor).max(initial=0.0)), FARTHEST)
     shares = KAPPAS if penalty.l2 > 0.0 else (1.0,)

@@ -4,8 +4,8 @@
          + sum_g lambda_g ||W_g||_F + l1 sum |W_kj| + l2 sum W_kj^2
 
 A norm has the quadratic of (M1) above it here too, and its curvature q_j is the same in all
-classes. So the rounds of :mod:`.majorize` remain as they are, with the norms ||W_j|| of the rows in
-the place of |w_j|; only a step is one over all classes in turn.
+classes. So the rounds of :mod:`.reweighting` remain as they are, with the norms ||W_j|| of the rows
+in the place of |w_j|; only a step is one over all classes in turn.
 
 The certificate needs no dual variables of every class, either (docs/maths.md, S4): what l1 leaves
 of X'alpha in feature j, a vector over the classes, is best removed along its own direction. So its
@@ -19,10 +19,11 @@ import numpy as np
 from textreg._core.columns import column_damping
 from textreg.penalties import GroupNorms, Separable, soft
 from textreg.records import Floats, Int32s, Int64s, MultiSolution, Problem
+from textreg.solvers.certificate import Excess
 from textreg.solvers.class_steps import SeparableStep, take_turns
 from textreg.solvers.classes import Classes
-from textreg.solvers.majorize import UNIT, reweight
 from textreg.solvers.outcome import checks_overflow
+from textreg.solvers.reweighting import UNIT, Schedule, reweight, touching_points
 from textreg.solvers.softmax import finish_classes
 
 FIRST_CHECK = 5
@@ -68,7 +69,8 @@ def multinomial_groups(
     """
     classes = Classes(problem, codes, penalty.value_over_classes, start)
     fit = ClassesFit(classes, penalty, SeparableStep(problem, penalty.majorizer(penalty.strengths)))
-    found = reweight(problem, penalty, fit, warm=start is not None, first_check=FIRST_CHECK)
+    s = touching_points(penalty, None if start is None else fit.size())
+    found = reweight(problem, penalty, fit, s, Schedule(first_check=FIRST_CHECK))
     solution = MultiSolution(
         w=found.w,
         b=found.b - found.b.mean(),
@@ -148,6 +150,8 @@ class ClassesDual:
     lam : ndarray, shape (p,)
         Zeros, as l1 has had its share.
     """
+
+    left_out = Excess()
 
     def __init__(self, classes: Classes, l1: Floats) -> None:
         self._classes, self._l1 = classes, l1

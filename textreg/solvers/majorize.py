@@ -1,136 +1,29 @@
-"""Overlapping groups by reweighted quadratics, on the engine.
+"""Overlapping groups by reweighted quadratics, over the features that matter.
 
-A quadratic lies above a norm and touches it: ||w_g|| <= ||w_g||^2 / (2 s_g) + s_g / 2, with
-equality at s_g = ||w_g|| (docs/maths.md, M1). With every s_g fixed the penalty is separable (M2),
-and one Newton step lowers the objective; then s_g is set to the new norms. Three things make this
-majorization-minimization fast:
-
-- s starts large, so that norms shrink toward the optimum. On the way u_g = lambda_g w_g /
-  max(s_g, ||w_g||) stays inside its ball (M3), and it is dual feasible as soon as the inner problem
-  is solved: the bound is tight long before w is;
-- a group that grows nevertheless grows slowly, by the factor ||w_g|| / s_g per round, so its s is
-  multiplied by that factor once more;
-- s -> ||w_g|| is a fixed-point iteration with a few slow directions, which Anderson acceleration
-  from the last rounds removes (M4).
+The rounds are those of :mod:`.reweighting`. Where there is an l1 penalty most features of text have
+no weight: l1 alone keeps it at zero. So rounds run over a working set of the other features, and
+over what these leave of the groups (docs/maths.md, W1). The certificate is that of all features:
+one product with the whole matrix shows which ones were left out wrongly.
 """
 
 from __future__ import annotations
-
-import math
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from textreg.penalties import GroupNorms
 from textreg.records import Floats, Problem, Solution, Step
-from textreg.solvers.certificate import Target, group_bound, relative_gap
-from textreg.solvers.engine import IDLE, Engine
-from textreg.solvers.group_fit import GroupFit, VectorFit, rounded
+from textreg.solvers.engine import Engine
+from textreg.solvers.group_fit import VectorFit
 from textreg.solvers.outcome import checks_overflow, finish
+from textreg.solvers.reweighting import UNIT, Reweighted, Schedule, reweight, touching_points
 from textreg.solvers.ridge import suits
+from textreg.solvers.working_set import Beginning, WorkingSet, first_working_set
 
-S_START = 10.0
-"""Where every s_g starts: above the norms of models of text."""
+ROUNDS = 3
+"""Rounds over the first working set, where there is no start."""
 
-S_WARM, S_WARM_LEAST = 1.5, 0.1
-"""With a given start, s starts at this multiple of its norms, but not below this value."""
-
-S_LEAST = 1e-6
-"""Smallest s_g: a group with a smaller norm is approaching zero."""
-
-LARGEST_GROWTH = 2.0
-"""Largest extra factor of s for a growing group in a round."""
-
-POLISH = 10
-"""Most iterations of conjugate gradients in a step."""
-
-ROUGH = 3
-"""Rounds at the start without conjugate gradients."""
-
-STALLED, MOST = 1e-3, 8
-"""When a check finds a fall below STALLED times the tolerance, and s at the norms, the effort of
-the next round doubles, to MOST: the objective has converged, but the bound still suffers from the
-error of the gradient, which is of first order."""
-
-FIRST_CHECK = 8
-"""Rounds before the first check of the gap."""
-
-PATIENCE = 4
-"""Rounds by which a check is delayed while the objective falls by more than the tolerance."""
-
-MEMORY = 5
-"""Rounds that Anderson acceleration uses."""
-
-WORSE, RESTARTS = 1e-6, 8
-"""Relative rise of the objective, or the tolerance if smaller, at which acceleration restarts.
-After RESTARTS times it pauses for longer and longer: groups that vanish make it cycle."""
-
-UNIT = "rounds of reweighting"
-"""What iterations are called."""
-
-STRIDE = 0.3
-"""Largest change of the logarithm of any s_g by acceleration."""
-
-
-class AndersonAcceleration:
-    """Acceleration of x -> g(x): the affine combination of past rounds of smallest residual.
-
-    Anderson (1965), in the form of Walker & Ni (2011), eq. (2.2).
-    """
-
-    def __init__(self) -> None:
-        self.points: list[Floats] = []
-        self.images: list[Floats] = []
-        self._failures = self._wait = 0
-
-    def restart(self) -> None:
-        """Restart after a round that raised the objective; pause for longer after many of them."""
-        if self.points:
-            self._failures += 1
-            self._wait = MEMORY * max(0, self._failures - RESTARTS)
-        self.points.clear()
-        self.images.clear()
-
-    def next(self, point: Floats, image: Floats, importance: Floats) -> Floats:
-        """The next point after ``point`` was mapped to ``image`` (groups,), logarithms of s."""
-        if self._wait:
-            self._wait -= 1
-            return image
-        self.points.append(point)
-        self.images.append(image)
-        del self.points[:-MEMORY], self.images[:-MEMORY]
-        if len(self.points) < MEMORY:
-            return image
-        residuals = (np.array(self.images) - np.array(self.points)) * importance
-        products = residuals @ residuals.T
-        size = float(np.trace(products))
-        if not size > 0.0:
-            return image
-        products /= size
-        share = np.linalg.solve(products + 1e-10 * np.eye(MEMORY), np.ones(MEMORY))
-        mixed = (share / share.sum()) @ np.array(self.images)
-        if not np.isfinite(mixed).all():
-            return image
-        stepped: Floats = np.clip(mixed, image - STRIDE, image + STRIDE)
-        return stepped
-
-
-class Reweighted(NamedTuple):
-    """How a run of :func:`reweight` ended.
-
-    w, b, objective: the best weights and intercepts, and their objective. u: ragged, the dual
-    variables of the groups at the last check. ended: whether the caller stopped it. The others are
-    as in a Solution.
-    """
-
-    w: Floats
-    b: Any
-    objective: float
-    gap: float
-    iterations: int
-    history: tuple[Step, ...]
-    u: Floats
-    ended: bool
+FIRST, LATER = Schedule(), Schedule(rough=0, first_check=4)
+"""Of these rounds, and of those over other working sets."""
 
 
 @checks_overflow
@@ -154,8 +47,15 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     -----
     Equations (M1) to (M4) of docs/maths.md; anderson1965 and walker2011 for the acceleration.
     """
-    fit = VectorFit(Engine(problem, penalty.value), penalty, quick=suits(problem))
-    found = reweight(problem, penalty, fit, warm=problem.start is not None)
+    begin = first_working_set(problem, penalty)
+    if begin is not None:
+        found, norms = _over_working_sets(problem, penalty, begin)
+    else:
+        fit = VectorFit(Engine(problem, penalty.value), penalty, quick=suits(problem))
+        warm = problem.start is not None
+        s = touching_points(penalty, fit.size() if warm else None)
+        found = reweight(problem, penalty, fit, s, Schedule())
+        norms = penalty.copies(found.w, found.u)
     solution = Solution(
         w=found.w,
         b=found.b,
@@ -164,78 +64,41 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
         iterations=found.iterations,
         converged=found.gap <= problem.tol,
         history=found.history,
-        group_norms=penalty.copies(found.w, found.u),
+        group_norms=norms,
     )
     return finish(problem, solution, UNIT, stopped=found.ended)
 
 
-def reweight(
-    problem: Problem,
-    penalty: GroupNorms,
-    fit: GroupFit,
-    *,
-    warm: bool,
-    first_check: int = FIRST_CHECK,
-) -> Reweighted:
-    """The rounds of reweighting, from where ``fit`` stands.
-
-    problem: for its options. warm: whether the weights of ``fit`` are a start that was given.
-    first_check: rounds before the first check of the gap.
-    """
-    s = np.full(len(penalty.strengths), S_START)
-    if warm:
-        s = np.clip(S_WARM * penalty.norms(fit.size()), S_WARM_LEAST, S_START)
-    best_w, best_b, best = fit.w.copy(), fit.intercept(), np.inf
-    bound, u = -np.inf, np.zeros(len(penalty.indices))
+def _over_working_sets(
+    problem: Problem, penalty: GroupNorms, begin: Beginning
+) -> tuple[Reweighted, Floats]:
+    """The rounds over one working set after the other, and the norms of the groups."""
+    features, w, b = begin
+    s = np.full(len(penalty.strengths), np.nan)  # of groups that no set had yet
     history: list[Step] = []
-    gap, least, next_check = math.inf, math.inf, first_check
-    acceleration = AndersonAcceleration()
-    iteration, effort, next_effort, idle, ended, stuck = 0, 1, 1, 0, False, False
+    rounds, stopped, first = 0, False, problem.start is None
 
-    while not gap <= problem.tol and iteration < problem.max_iter and not ended and not stuck:
-        iteration += 1
-        inner = penalty.majorizer(s)
-        fall = fit.improve(inner, POLISH if iteration > ROUGH else 0, effort)
-        size = fit.size()
-        norms = penalty.norms(size)
-        value = fit.value(norms)
-        falling = least - value > problem.tol * value
-        effort = 1
-        idle = idle + 1 if fall == 0.0 and bool((s <= norms + S_LEAST).all()) else 0
-        stuck = idle > IDLE
-        due = iteration >= next_check + (PATIENCE if falling else 0)
-        if due or stuck or iteration == problem.max_iter:
-            w, objective = rounded(fit, value, problem.tol)
-            if objective < best:
-                best_w, best_b, best = w, fit.intercept(), objective
-            fit.duals(penalty.strengths / np.maximum(s, norms), u)
-            target = Target(best, problem.tol)
-            bound = max(bound, group_bound(fit.dual(), penalty, size, u, target))
-            gap = relative_gap(best, bound)
-            negligible = STALLED * problem.tol * value
-            at_norms = float(penalty.strengths @ np.maximum(s - norms, 0.0)) < negligible
-            next_effort = min(2 * next_effort, MOST) if at_norms and fall < negligible else 1
-            effort = next_effort
-            history.append(Step(iteration, best, gap))
-            ended = bool(problem.callback and problem.callback(history[-1]))
-            next_check = iteration + min(
-                8, max(2, round(math.log2(min(max(gap / problem.tol, 1.0), 256.0))))
-            )
-        if value > least * (1.0 + min(WORSE, problem.tol)):
-            acceleration.restart()
-        least = min(least, value)
-        s = _touching_points(acceleration if iteration > FIRST_CHECK else None, s, norms, penalty)
+    def callback(step: Step) -> bool:
+        nonlocal stopped
+        history.append(step._replace(iteration=rounds + step.iteration))
+        stopped = bool(problem.callback and problem.callback(history[-1]))
+        return stopped or (step.gap > problem.tol and len(fit.missing) > 0)
 
-    return Reweighted(best_w, best_b, best, gap, iteration, tuple(history), u, ended)
-
-
-def _touching_points(
-    acceleration: AndersonAcceleration | None, s: Floats, norms: Floats, penalty: GroupNorms
-) -> Floats:
-    """The s of the next round: the norms, or more for a growing group."""
-    following = np.maximum(norms * np.clip(norms / s, 1.0, LARGEST_GROWTH), S_LEAST)
-    if acceleration is not None:
-        # The logarithms of large groups count most (M4).
-        importance = np.sqrt(penalty.strengths * following)
-        following = np.exp(acceleration.next(np.log(s), np.log(following), importance))
-    return np.maximum(following, S_LEAST)
+    while True:
+        part = WorkingSet(problem, penalty, features)
+        fit = part.fit(w, b)
+        most = min(problem.max_iter - rounds, ROUNDS if first else problem.max_iter)
+        options = part.problem.replace(callback=callback, max_iter=most)
+        known = s[part.kept]
+        fresh = touching_points(part.penalty, None if first else fit.size())
+        start = np.where(np.isnan(known), fresh, known)
+        found = reweight(options, part.penalty, fit, start, FIRST if first else LATER)
+        s[part.kept] = found.s
+        rounds += found.iterations
+        ended = found.gap <= problem.tol or stopped or rounds >= problem.max_iter
+        if ended or not (first or len(fit.missing)):
+            w, norms = part.expand(found.w), part.norms(found.w, found.u)
+            kept = tuple(history)
+            return found._replace(w=w, iterations=rounds, history=kept, ended=stopped), norms
+        w, b, following = part.expand(fit.w), fit.intercept(), fit.next_features()
+        features, first = following if first else np.union1d(features, following), False

@@ -106,3 +106,32 @@ def admm_copies(
     np.add.at(target, indices, v + u / rho)
     apart = v - w[indices]
     return float(apart @ apart), float(moved @ moved), float(v @ v), float(u @ u)
+
+
+def select_groups(
+    indptr: Int64s,
+    indices: Int32s,
+    strengths: Floats,
+    place: Int32s,
+    lam: Floats,
+    out_indptr: Int64s,
+    out_indices: Int32s,
+    out_strengths: Floats,
+    origin: Int64s,
+) -> int:
+    """Twin of :func:`textreg._core.groups.select_groups`."""
+    count, out_indptr[0] = 0, 0
+    for g in range(len(strengths)):
+        left = place[indices[indptr[g] : indptr[g + 1]]]
+        left = left[left >= 0]
+        origin[g] = -1
+        if len(left) > 1:
+            end = out_indptr[count] + len(left)
+            out_indices[out_indptr[count] : end] = left
+            out_strengths[count], out_indptr[count + 1] = strengths[g], end
+            origin[g] = count
+            count += 1
+        elif len(left):
+            lam[left[0]] += strengths[g]
+            origin[g] = -2 - left[0]
+    return count

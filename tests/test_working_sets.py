@@ -1,0 +1,147 @@
+"""Overlapping groups over working sets: the optimum, and the bound, of all features."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.sparse import random_array
+
+from textreg.builtin.sentence import Sentence
+from textreg.errors import ConvergenceWarning
+from textreg.penalties import GroupNorms
+from textreg.records import Groups, Problem, Solution, Step
+from textreg.solvers import working_set
+from textreg.solvers.majorize import majorize
+
+P = 120
+
+
+def rare_words(seed: int, loss: str = "logistic", intercept: bool = True) -> Problem:
+    """Documents of many rare words in sentences of five, and labels by some of them."""
+    random = np.random.default_rng(seed)
+    X = random_array((60, P), density=0.08, rng=random, data_sampler=random.random).tocsr()
+    meaning = random.normal(size=P) * (random.random(P) < 0.2)
+    y = np.where(X @ meaning + 0.1 * random.normal(size=60) > 0, 1.0, -1.0)
+    sets = [np.sort(random.choice(P, 5, replace=False)) for _ in range(90)]
+    groups = Groups(np.arange(91) * 5, np.concatenate(sets), random.random(90), P)
+    c = random.integers(1, 3, 60).astype(float)
+    return Problem(
+        X, y, c, loss, groups=groups, fit_intercept=intercept, tol=1e-7, max_iter=5000
+    )  # fmt: skip
+
+
+@pytest.fixture
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Working sets for small problems and large shares, too."""
+    monkeypatch.setattr(working_set, "SMALL", 0)
+    monkeypatch.setattr(working_set, "MOST", 1.0)
+
+
+def over_all(problem: Problem, reg: Sentence) -> Solution:
+    """The same without working sets."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(working_set, "SMALL", 10**9)
+        return reg.solve(problem)
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("l2", [0.0, 0.05])
+@pytest.mark.parametrize("loss", ["logistic", "squared-hinge", "hinge"])
+@pytest.mark.parametrize("l1", [0.05, 0.2, 0.5])
+def test_the_optimum_is_that_of_all_features(loss: str, l1: float, l2: float) -> None:
+    for seed in range(3):
+        problem = rare_words(seed, loss, intercept=seed > 0)
+        reg = Sentence(group=0.05, l1=l1, l2=l2)
+        found, other = reg.solve(problem), over_all(problem, reg)
+        assert found.converged
+        assert found.objective == pytest.approx(other.objective, rel=3e-7)
+        assert found.objective == pytest.approx(reg.objective(problem, found.w, found.b))
+        np.testing.assert_allclose(found.group_norms, other.group_norms, atol=0.02)
+
+
+@pytest.mark.usefixtures("always")
+@given(st.integers(0, 10_000), st.sampled_from([0.02, 0.1, 0.4]), st.booleans())
+@settings(max_examples=20)
+def test_no_bound_on_the_way_is_above_the_optimum(seed: int, l1: float, ridge: bool) -> None:
+    problem = rare_words(seed)
+    reg = Sentence(group=0.1, l1=l1, l2=0.1 * ridge)
+    best = over_all(problem.replace(tol=1e-9), reg).objective
+    found = reg.solve(problem.replace(tol=1e-5))
+    assert [step.iteration for step in found.history] == sorted(
+        {step.iteration for step in found.history}
+    )
+    for step in found.history:
+        assert step.objective * (1.0 - min(step.gap, 1.0)) <= best * (1.0 + 1e-9)
+
+
+@pytest.mark.usefixtures("always")
+def test_a_set_that_begins_with_nothing_grows() -> None:
+    problem = rare_words(5)
+    reg = Sentence(group=0.05, l1=0.1)
+    optimum = reg.solve(problem)
+    empty = reg.solve(problem.replace(start=(np.zeros(P), 0.0)))
+    wrong = reg.solve(problem.replace(start=(np.where(optimum.w == 0.0, 0.1, 0.0), 0.0)))
+    assert empty.objective == pytest.approx(optimum.objective, rel=2e-7)
+    assert wrong.objective == pytest.approx(optimum.objective, rel=2e-7)
+
+
+@pytest.mark.usefixtures("always")
+def test_a_high_strength_leaves_an_empty_set() -> None:
+    found = Sentence(group=0.05, l1=1e3).solve(rare_words(6))
+    assert found.converged
+    assert not found.w.any()
+    assert found.group_norms is not None
+    assert not found.group_norms.any()
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("checks", [1, 2])
+def test_a_callback_stops_it_in_any_set(checks: int) -> None:
+    steps: list[Step] = []
+
+    def stop(step: Step) -> bool:
+        steps.append(step)
+        return len(steps) == checks
+
+    problem = rare_words(7).replace(callback=stop, tol=1e-13)
+    found = Sentence(group=0.05, l1=0.05).solve(problem)
+    assert found.history == tuple(steps)
+    assert len(steps) == checks
+    assert not found.converged
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("rounds", [1, 3, 5])
+def test_no_more_rounds_than_allowed(rounds: int) -> None:
+    with pytest.warns(ConvergenceWarning, match=f"after {rounds} rounds"):
+        found = Sentence(group=0.05, l1=0.05).solve(
+            rare_words(8).replace(tol=1e-12, max_iter=rounds)
+        )
+    assert found.iterations == rounds
+    assert found.gap > 1e-12
+
+
+def test_selected_groups_are_what_is_left_of_them() -> None:
+    groups = Groups([0, 3, 5, 6, 8], [0, 1, 4, 1, 2, 3, 2, 3], [1.0, 2.0, 4.0, 8.0], 5)
+    penalty = GroupNorms(groups, 0.5, 0.1, 0.3)  # the group of feature 3 alone is in lam
+    part = penalty.select(np.array([1, 3, 4], dtype=np.int32))
+    assert part.indptr.tolist() == [0, 2]
+    assert part.indices.tolist() == [0, 2]
+    assert part.strengths.tolist() == [0.5]
+    assert part.lam.tolist() == pytest.approx([0.1 + 1.0, 0.1 + 2.0 + 4.0, 0.1])
+    w = np.array([0.0, 2.0, 0.0, -3.0, 1.0])
+    few = w[[1, 3, 4]]
+    assert part.value(few) == pytest.approx(penalty.value(w))
+    merged = part.original_norms(part.norms(few), few)
+    norms: NDArray[np.float64] = penalty.original_norms(merged, w)
+    assert norms.tolist() == pytest.approx([5**0.5, 2.0, 3.0, 3.0])
+
+
+def test_small_matrices_have_none() -> None:
+    problem = rare_words(9)
+    penalty = Sentence(group=0.05, l1=0.05).penalty(problem)
+    assert working_set.first_working_set(problem, penalty) is None
+    assert majorize(problem, penalty).converged
