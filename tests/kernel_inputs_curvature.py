@@ -14,7 +14,18 @@ def documents(rng: np.random.Generator, n: int, p: int) -> Arguments:
 
 def curvature_product(rng: np.random.Generator, n: int, p: int) -> Arguments:
     h, w, b = rng.random(n), some(rng, p), float(rng.normal())
-    return {**documents(rng, n, p), "h": h, "w": w, "b": b, "out": rng.normal(size=p)}
+    scores, out = rng.normal(size=n), rng.normal(size=p)
+    return {**documents(rng, n, p), "h": h, "w": w, "b": b, "scores": scores, "out": out}
+
+
+def row_scores(rng: np.random.Generator, n: int, p: int) -> Arguments:
+    w, b = some(rng, p), float(rng.normal())
+    return {**documents(rng, n, p), "w": w, "b": b, "scores": rng.normal(size=n)}
+
+
+def row_sums(rng: np.random.Generator, n: int, p: int) -> Arguments:
+    arguments = documents(rng, n, p)
+    return {**arguments, "v": some(rng, len(arguments["rows"])), "out": rng.normal(size=p)}
 
 
 def curvature_diagonal(rng: np.random.Generator, n: int, p: int) -> Arguments:
@@ -28,7 +39,9 @@ def scaled_gram(rng: np.random.Generator, n: int, p: int) -> Arguments:
 
 
 KERNELS = {
-    "curvature.curvature_product": Kernel(curvature_product, "out", "w"),
+    "curvature.curvature_product": Kernel(curvature_product, "scores out", "w h"),
+    "curvature.row_scores": Kernel(row_scores, "scores", "indptr"),
+    "curvature.row_sums": Kernel(row_sums, "out", "v"),
     "curvature.curvature_diagonal": Kernel(curvature_diagonal, "out", "h indptr"),
     "curvature.scaled_gram": Kernel(scaled_gram, "out", "out"),
 }

@@ -30,8 +30,10 @@ def test_scores_and_products_are_those_of_the_matrix(parallel: int, merge: bool)
     assert rows.size == P - (parallel if merge else 0)
     random = np.random.default_rng(1)
     u, h, out = random.normal(size=rows.size), random.random(N), np.zeros(rows.size)
-    total = curvature_product(*rows.arrays, rows.every, h, u, 0.25, out)
-    weighted = h * (given.X @ rows.expand(u) + 0.25)
+    scores, expected = np.zeros(N), given.X @ rows.expand(u) + 0.25
+    total = curvature_product(*rows.arrays, rows.every, h, u, 0.25, scores, out)
+    np.testing.assert_allclose(scores, expected, atol=1e-5)
+    weighted = h * expected
     assert total == pytest.approx(weighted.sum(), rel=1e-6)
     np.testing.assert_allclose(out, rows.collapse(given.X.T @ weighted), atol=1e-5)
     np.testing.assert_allclose(rows.collapse(rows.expand(u)), u, atol=1e-12)

@@ -68,7 +68,7 @@ def test_conjugate_gradients_stop() -> None:
     left = residual[0] - system.product(found.w, found.b)[0]
     assert np.linalg.norm(left) < np.linalg.norm(residual[0])
     system = System()
-    found = conjugate_gradients(system, residual, at, rounds=50, enough=lambda rest: True)
+    found = conjugate_gradients(system, residual, at, rounds=50, enough=lambda rest, rest_b: True)
     assert system.products == 0
     assert not found.w.any()
 

@@ -13,6 +13,8 @@ from textreg.builtin.group import Group
 from textreg.losses import SmoothedHinge
 from textreg.records import Groups, Problem
 from textreg.solvers import ridge as steps
+from textreg.solvers.compact_rows import compact_rows
+from textreg.solvers.engine import Engine
 
 N, P = 80, 200
 
@@ -75,3 +77,31 @@ def test_small_matrices_and_other_losses_take_other_steps() -> None:
 def test_no_features() -> None:
     empty = Problem(csr_array((4, 0)), np.array([1.0, -1.0, 1.0, 1.0]))
     assert Ridge(l2=1.0).solve(empty).gap == pytest.approx(0.0, abs=1e-9)
+
+
+def test_curvature_of_documents_that_cross_is_that_of_a_parabola_above_their_loss() -> None:
+    given = problem(sample_weight=np.ones(N))
+    engine = Engine(given)
+    engine.restart(np.random.default_rng(1).normal(size=P), 0.5)
+    wrong, value = given.y * engine.z < 0.0, np.logaddexp(0.0, -given.y * engine.z)
+    before = engine.h.copy()
+    steps.use_crossing_curvature(engine)
+    assert wrong.any()
+    np.testing.assert_array_equal(engine.h[~wrong], before[~wrong])
+    for share in (0.0, 0.5, 1.0, 2.0, 3.0):  # of the way to the opposite score
+        move = -2.0 * share * engine.z
+        parabola = value + engine.r * move + 0.5 * engine.h * move**2
+        loss = np.logaddexp(0.0, -given.y * (engine.z + move))
+        assert (parabola[wrong] >= loss[wrong] - 1e-12).all()
+        if share == 1.0:
+            np.testing.assert_allclose(parabola[wrong], loss[wrong], atol=1e-12)
+
+
+def test_a_residual_without_the_intercept_is_that_after_its_step() -> None:
+    given, rng = problem(), np.random.default_rng(2)
+    engine, rows = Engine(given), compact_rows(given.design, merge=False)
+    model = steps.RidgeModel(engine, rows, np.full(P, 0.1), 0.0)
+    rest, rest_b = rng.normal(size=P), 0.7
+    change, change_b, _ = model.product(np.zeros(P), rest_b / engine.h.sum())
+    assert change_b == pytest.approx(rest_b, rel=1e-6)
+    np.testing.assert_allclose(model.without_intercept(rest, rest_b), rest - change, atol=1e-6)

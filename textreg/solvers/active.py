@@ -220,7 +220,9 @@ class ActiveFit:
             residual,
             Direction(self.w, self.b, self.z),
             rounds=ROUNDS,
-            enough=lambda rest: float((rest * rest) @ (1.0 / np.maximum(q, LEAST_RIDGE))) <= enough,
+            enough=lambda rest, _: (
+                float((rest * rest) @ (1.0 / np.maximum(q, LEAST_RIDGE))) <= enough
+            ),
         )
 
     def _search(self, start: Direction, before: float) -> Advance:

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from textreg._core.curvature import curvature_diagonal, row_sums
 from textreg._core.ragged import scatter_rows
 from textreg.records import Floats, Int32s, Int64s
 from textreg.records.ragged import sums, take_rows
 from textreg.solvers.parallel_columns import parallel_columns
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
     from textreg.records import Design
     from textreg.solvers.parallel_columns import MergedColumns
 
@@ -53,6 +52,8 @@ class CompactRows:
         The column of every feature.
     every : int32 ndarray, shape (n,)
         All rows.
+    squares : ndarray, shape (size,)
+        The sum of the squared values of every column.
     """
 
     def __init__(self, design: Design, merged: MergedColumns | None) -> None:
@@ -79,6 +80,8 @@ class CompactRows:
         scatter_rows(ends, rows, values, 0, starts[:-1].copy(), columns, by_rows)
         self.arrays = starts, columns, _compact(by_rows)
         self.every = np.arange(n, dtype=np.int32)
+        self.squares = np.zeros(self.size)
+        curvature_diagonal(*self.arrays, self.every, np.ones(n), self.squares)
 
     def collapse(self, v: Floats) -> Floats:
         """Weights, or a gradient, (p,) of all features as (size,)."""
@@ -86,17 +89,15 @@ class CompactRows:
         return sums(self.place, v, self.size)
 
     def expand(self, u: Floats) -> Floats:
-        """The weights of all features (p,) from those of the columns (size,)."""
+        """The weights, or the gradient, of all features (p,) from those of the columns (size,)."""
         w: Floats = u[self.place]
         return w if self._share is None else w * self._share
 
-    def select(self, documents: Int32s) -> csr_array:
-        """The rows of some documents."""
-        from scipy.sparse import csr_array
-
-        indptr, indices, data = self.arrays
-        X = csr_array((data, indices, indptr), shape=(len(self.every), self.size))
-        return X[documents].astype(np.float64)
+    def gradient(self, r: Floats) -> Floats:
+        """X'r (p,) for r (n,), as exact as the values are here."""
+        sums = np.zeros(self.size)
+        row_sums(*self.arrays, self.every, r, sums)
+        return self.expand(sums)
 
     def penalty(self, q: Floats) -> Floats:
         """The curvature (p,) of a penalty, the same for columns that are one, as (size,)."""

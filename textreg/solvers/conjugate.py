@@ -33,7 +33,7 @@ def conjugate_gradients(
     *,
     rounds: int,
     accuracy: float = 0.0,
-    enough: Callable[[Floats], bool] | None = None,
+    enough: Callable[[Floats, float], bool] | None = None,
 ) -> Direction:
     """Solve ``system`` x = target (Hestenes & Stiefel 1952), preconditioned.
 
@@ -50,7 +50,8 @@ def conjugate_gradients(
     accuracy : float, default 0
         Stop when the residual, in the norm of the preconditioner, has fallen to this share.
     enough : callable, optional
-        Called with the residual of the weights; stop when it returns True.
+        Called with the residual of the weights and that of the intercept; stop when it returns
+        True.
 
     Returns
     -------
@@ -68,7 +69,7 @@ def conjugate_gradients(
         elif last:
             direction = scaled + (size / last) * direction
             direction_b = scaled_b + (size / last) * direction_b
-        if size <= accuracy**2 * first or (enough is not None and enough(rest)):
+        if size <= accuracy**2 * first or (enough is not None and enough(rest, rest_b)):
             break
         image, image_b, moved = system.product(direction, direction_b)
         curvature = float(direction @ image) + direction_b * image_b

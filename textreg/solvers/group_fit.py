@@ -73,7 +73,9 @@ class VectorFit:
         engine = self._engine
         if self._quick and not inner.lam.any() and inner.q.all():
             rows, accuracy = compact_rows(engine.design, merge=False), Accuracy(ROUGH / effort, 0.0)
-            return ridge_step(engine, rows, inner.q, engine.gradient(), accuracy)
+            fall = ridge_step(engine, rows, inner.q, engine.gradient(), accuracy)
+            engine.restart(engine.w, engine.b)
+            return fall
         active = engine.active(inner, engine.gradient())
         return engine.step(active, inner, passes=PASSES, polish=polish, effort=effort)
 

@@ -10,24 +10,36 @@ documents S alone
     M^-1 = Q^-1 - Q^-1 X_S' (X_S Q^-1 X_S' + D_S^-1)^-1 X_S Q^-1
 
 (Sherman, Morrison & Woodbury; docs/maths.md, R1) M^-1 H is near the identity, and two or three
-products with X solve a step. Of the other documents Q holds the diagonal of their curvature, and
-those with next to none are left out but for that. Products read the rows of X once (see
-:mod:`.compact_rows`).
+products with X solve a step. In M Q holds more than the penalty: the diagonal of X'DX of the other
+documents, with their mean curvature. Documents with next to none are left out of H but for their
+diagonal. Products read the rows of X once (see :mod:`.compact_rows`).
+
+Far from the optimum the scores of documents on the wrong side of the border have to change sign,
+and on the way their curvature is much larger than where they are: steps for the second derivatives
+lead far beyond. Their curvature is then that of the parabola that touches the loss at their score
+and at its negative, and lies above it (Jaakkola & Jordan 2000).
 """
 
 from __future__ import annotations
 
 import math
 from contextlib import suppress
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from textreg._core.curvature import curvature_diagonal, curvature_product, scaled_gram
+from textreg._core.curvature import (
+    curvature_diagonal,
+    curvature_product,
+    row_scores,
+    row_sums,
+    scaled_gram,
+)
 from textreg.losses import Logistic
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
-from textreg.solvers.certificate import relative_gap, separable_bound
+from textreg.solvers.certificate import relative_gap, ridge_bound
 from textreg.solvers.compact_rows import CompactRows, compact_rows, significant
 from textreg.solvers.conjugate import Direction, conjugate_gradients
 from textreg.solvers.engine import IDLE, NOISE, Engine
@@ -43,7 +55,7 @@ ROUNDS = 100
 ROUGH, FINE = 0.3, 0.01
 """Largest and smallest share of the gradient that a step may leave."""
 
-CLOSE = 0.02
+CLOSE = 0.3
 """Share of the tolerated gap that a step need not go below."""
 
 DOCUMENTS = 192
@@ -68,8 +80,8 @@ the gradient which the step may leave."""
 UNDERFLOW = 1e-12
 """Mean curvature of the loss below which its model is useless."""
 
-NO_SCORES = np.empty(0)
-"""In place of scores that nobody asks for."""
+FAR = 0.1
+"""Relative gap above which documents are taken to be on their way to the other side."""
 
 SHORT = 0.1
 """Length of a step below which its model is not trusted."""
@@ -110,18 +122,27 @@ def ridge(problem: Problem, l2: float) -> Solution:
     else:  # best are weights of parallel columns in proportion to them
         engine.restart(rows.expand(rows.collapse(engine.w)), engine.b)
     history: list[Step] = []
-    bound, iteration, idle = -np.inf, 0, 0
+    bound, iteration, idle, exact = -np.inf, 0, 0, True
     while True:
         engine.optimize_intercept()
-        gradient, objective = engine.gradient(), engine.value + penalty.value(engine.w)
-        bound = max(bound, separable_bound(engine, penalty, gradient, engine.design.features))
-        gap = relative_gap(objective, bound)
+        gradient = engine.gradient() if exact else rows.gradient(engine.r)
+        objective = engine.value + penalty.value(engine.w)
+        at_hand = ridge_bound(engine, penalty.q, gradient)
+        gap = relative_gap(objective, max(bound, at_hand))
+        last = gap <= problem.tol or iteration >= problem.max_iter or idle > IDLE
+        if last and not exact:
+            engine.restart(engine.w, engine.b)
+            exact = True
+            continue
+        if exact:
+            bound = max(bound, at_hand)
         history.append(Step(iteration, objective, gap))
         stopped = bool(problem.callback and problem.callback(history[-1]))
-        converged = gap <= problem.tol
-        if converged or stopped or iteration >= problem.max_iter or idle > IDLE:
+        if last or stopped:
             break
-        iteration += 1
+        iteration, exact = iteration + 1, False
+        if gap > FAR:
+            use_crossing_curvature(engine)
         share = min(ROUGH, max(FINE, 0.5 * math.sqrt(min(gap, 1.0))))
         enough = Accuracy(share, problem.tol * objective)
         fall = ridge_step(engine, rows, penalty.q, gradient, enough)
@@ -135,7 +156,7 @@ def ridge(problem: Problem, l2: float) -> Solution:
         gap=gap,
         residual=max(float(np.abs(rest).max(initial=0.0)), slope_b),
         iterations=iteration,
-        converged=converged,
+        converged=gap <= problem.tol,
         history=tuple(history),
     )
     return finish(problem, solution, "Newton steps", stopped=stopped)
@@ -156,6 +177,9 @@ def ridge_step(
     engine: Engine, rows: CompactRows, q: Floats, gradient: Floats, accuracy: Accuracy
 ) -> float:
     """One Newton step; the fall of the objective, 0.0 if it is lost in rounding.
+
+    The scores are moved by what the rows say, where values may be float32: who needs them exactly
+    calls ``engine.restart``.
 
     Parameters
     ----------
@@ -196,17 +220,22 @@ def _step(
         return 0.5 * float((rest / strengths) @ rest)
 
     # A gap that is small from the start is due to the intercept: then move at all.
-    enough = min(CLOSE * accuracy.gap, 0.5 * gap(rest))
-    change, change_b, _ = conjugate_gradients(
-        RidgeModel(engine, rows, strengths, NEGLIGIBLE * accuracy.share),
+    tolerated = min(CLOSE * accuracy.gap, 0.5 * gap(rest))
+
+    def enough(rest: Floats, rest_b: float) -> bool:
+        return gap(rest) <= tolerated and gap(model.without_intercept(rest, rest_b)) <= tolerated
+
+    model = RidgeModel(engine, rows, strengths, NEGLIGIBLE * accuracy.share)
+    change, change_b, move = conjugate_gradients(
+        model,
         (rest, -slope_b),
-        Direction(np.zeros(rows.size), 0.0, NO_SCORES),
+        Direction(np.zeros(rows.size), 0.0, np.zeros(len(engine.z))),
         rounds=ROUNDS,
         accuracy=accuracy.share,
-        enough=lambda rest: gap(rest) <= enough,
+        enough=enough,
     )
     w = rows.expand(change)
-    move = engine.design.product(w) + change_b
+    row_scores(*rows.arrays, model.flat, change, change_b, move)
     return _advance(engine, q, Direction(w, change_b, move), float(slope @ w) + slope_b * change_b)
 
 
@@ -227,22 +256,32 @@ def _advance(engine: Engine, q: Floats, change: Direction, slope: float) -> Adva
     return advance
 
 
+def use_crossing_curvature(engine: Engine) -> None:
+    """For documents on the wrong side, the curvature on their way to the other one (R2).
+
+    At a score z it is (s(|z|) - 1/2) / |z| for the logistic function s, at most 1/4.
+    """
+    wrong = np.flatnonzero(engine.y * engine.z < 0.0)
+    half = 0.5 * np.abs(engine.z[wrong])
+    engine.h[wrong] = 0.25 * engine.c[wrong] * np.tanh(half) / half
+
+
 class RidgeModel:
     """The Hessian of loss and ridge at the present weights, and its preconditioner.
 
-    Of documents that hold next to no curvature it has the diagonal alone.
+    Of documents that hold next to no curvature, ``flat``, it has the diagonal alone.
     """
 
     def __init__(self, engine: Engine, rows: CompactRows, q: Floats, negligible: float) -> None:
         self._arrays, self._h, self._fit_intercept = rows.arrays, engine.h, engine.fit_intercept
-        self._documents, flat = significant(engine.h, engine.c, negligible)
-        self._flat_b, self._q = float(engine.h[flat].sum()), q.copy()
-        curvature_diagonal(*rows.arrays, flat, engine.h, self._q)
+        self._documents, self.flat = significant(engine.h, engine.c, negligible)
+        self._flat_b, self._q = float(engine.h[self.flat].sum()), q.copy()
+        curvature_diagonal(*rows.arrays, self.flat, engine.h, self._q)
         hard = _hard_documents(engine.h, float(q.min(initial=np.inf)), _affordable(rows))
-        others = np.setdiff1d(self._documents, hard, assume_unique=True)
-        self._diagonal = self._q.copy()
-        curvature_diagonal(*rows.arrays, others, engine.h, self._diagonal)
         self._h_sum = float(engine.h.sum())
+        others = max(len(engine.h) - len(hard), 1)
+        curvature = (self._h_sum - float(engine.h[hard].sum())) / others
+        self._diagonal = q + max(curvature, 0.0) * rows.squares
         self._hard = None
         if len(hard):
             # Where numbers are too far apart for a factor, the diagonal alone has to do.
@@ -250,10 +289,21 @@ class RidgeModel:
                 self._hard = _HardDocuments(engine, rows, hard, self._diagonal)
 
     def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
-        """The Hessian times (w, b); the scores are left out."""
-        out = self._q * w
-        total = curvature_product(*self._arrays, self._documents, self._h, w, b, out)
-        return out, total + self._flat_b * b if self._fit_intercept else 0.0, NO_SCORES
+        """The Hessian times (w, b), and the scores, 0 where documents are flat."""
+        out, scores = self._q * w, np.zeros(len(self._h))
+        total = curvature_product(*self._arrays, self._documents, self._h, w, b, scores, out)
+        return out, total + self._flat_b * b if self._fit_intercept else 0.0, scores
+
+    def without_intercept(self, rest: Floats, rest_b: float) -> Floats:
+        """What a residual of the weights becomes when the intercept takes its own to zero."""
+        return rest - (rest_b / self._h_sum) * self._weighted_sum if rest_b else rest
+
+    @cached_property
+    def _weighted_sum(self) -> Floats:
+        """sum_i h_i x_i."""
+        sums = np.zeros(len(self._q))
+        row_sums(*self._arrays, self._documents, self._h[self._documents], sums)
+        return sums
 
     def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
         """Times the inverse of M, or of the diagonal where no documents stand out."""
@@ -294,8 +344,8 @@ class _HardDocuments:
     ) -> None:
         """diagonal: Q, (columns,)."""
         h = engine.h[documents]
-        self._diagonal, self._X, self._others = diagonal, rows.select(documents), 0.0
-        self._columns = self._X.T
+        self._diagonal, self._arrays, self._documents = diagonal, rows.arrays, documents
+        self._scores, self._others = np.empty(len(engine.h)), 0.0
         gram = np.zeros((len(documents), len(documents)))
         scaled_gram(*rows.arrays, documents, 1.0 / diagonal, gram)
         if engine.fit_intercept:
@@ -310,6 +360,9 @@ class _HardDocuments:
         from scipy.linalg.lapack import dpotrs
 
         w, b = w / self._diagonal, b * self._others
-        of_documents = dpotrs(self._factor, self._X @ w + b, lower=1)[0]
-        w -= (self._columns @ of_documents) / self._diagonal
+        row_scores(*self._arrays, self._documents, w, b, self._scores)
+        of_documents = dpotrs(self._factor, self._scores[self._documents], lower=1)[0]
+        sums = np.zeros(len(w))
+        row_sums(*self._arrays, self._documents, of_documents, sums)
+        w -= sums / self._diagonal
         return w, b - self._others * float(of_documents.sum())

@@ -22,6 +22,7 @@ def curvature_product(
     h: Floats,
     w: Floats,
     b: float,
+    scores: Floats,
     out: Floats,
 ) -> float:
     """Twin of :func:`textreg._core.curvature.curvature_product`."""
@@ -29,10 +30,35 @@ def curvature_product(
     for i in rows:
         here = slice(indptr[i], indptr[i + 1])
         x = data[here].astype(np.float64)
-        weighted = h[i] * (x @ w[indices[here]] + b)
+        scores[i] = x @ w[indices[here]] + b
+        weighted = h[i] * scores[i]
         np.add.at(out, indices[here], weighted * x)
         total += weighted
     return float(total)
+
+
+def row_scores(
+    indptr: Int64s,
+    indices: Int32s,
+    data: Values,
+    rows: Int32s,
+    w: Floats,
+    b: float,
+    scores: Floats,
+) -> None:
+    """Twin of :func:`textreg._core.curvature.row_scores`."""
+    for i in rows:
+        here = slice(indptr[i], indptr[i + 1])
+        scores[i] = data[here].astype(np.float64) @ w[indices[here]] + b
+
+
+def row_sums(
+    indptr: Int64s, indices: Int32s, data: Values, rows: Int32s, v: Floats, out: Floats
+) -> None:
+    """Twin of :func:`textreg._core.curvature.row_sums`."""
+    for k, i in enumerate(rows):
+        here = slice(indptr[i], indptr[i + 1])
+        np.add.at(out, indices[here], v[k] * data[here].astype(np.float64))
 
 
 def curvature_diagonal(
