@@ -26,6 +26,29 @@ cdef void _dots(const long long[::1] indptr, const int[::1] indices, const doubl
         out[k] = total
 
 
+def column_curvature(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
+                     const double[::1] h, const int[::1] features, double[::1] out):
+    """out[k] = sum_i h_i x_ij^2 for j = features[k]. h: (n,), out: (len(features),)."""
+    if out.shape[0] != features.shape[0]:
+        raise ValueError("out must have one entry per feature")
+    with nogil:
+        _curvature(indptr, indices, data, h, features, out)
+
+
+cdef void _curvature(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
+                     const double[::1] h, const int[::1] features,
+                     double[::1] out) noexcept nogil:
+    cdef Py_ssize_t k, e
+    cdef int j
+    cdef double total
+    for k in range(features.shape[0]):
+        j = features[k]
+        total = 0.0
+        for e in range(indptr[j], indptr[j + 1]):
+            total += data[e] * data[e] * h[indices[e]]
+        out[k] = total
+
+
 def column_sums(const long long[::1] indptr, const int[::1] indices, const double[::1] data,
                 const double[::1] coefficients, const int[::1] features, double[::1] out):
     """out += sum_k coefficients[k] x_j for j = features[k]. out: (n,), changed in place."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg._core.blocks import block_dots
-from textreg._core.columns import column_dots, column_sums
+from textreg._core.columns import column_curvature, column_dots, column_sums
 from textreg.errors import RecordError
 from textreg.records.cache import Cache, derived
 from textreg.records.convert import check_squares, entry_of
@@ -65,7 +65,7 @@ class Design:
     columns, rows : CompressedArrays
         The arrays of the matrix by columns and by rows, as compiled kernels take them.
     squares : ndarray
-        The squared values of ``columns``.
+        The squared values of ``columns``, for sums of several vectors over them.
     cache : Cache
         What solvers derive, by key.
 
@@ -154,7 +154,7 @@ class Design:
 
     @derived
     def squares(self) -> Floats:
-        """The squared values of ``columns``, for curvature and norms."""
+        """The squared values of ``columns``, for curvature of several vectors at once."""
         data = self.columns.data
         return _read_only(data * data, np.float64)
 
@@ -222,8 +222,7 @@ class Design:
         self._check(h, self.shape[0], features)
         features = self.features if features is None else features
         curvature = np.empty(len(features))
-        indptr, indices, _ = self.columns
-        column_dots(indptr, indices, self.squares, h, features, curvature)
+        column_curvature(*self.columns, h, features, curvature)
         return curvature
 
     def _check(self, vector: Floats, size: int, features: Int32s | None) -> None:

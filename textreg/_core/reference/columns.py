@@ -19,6 +19,13 @@ def column_dots(
         out[k] = data[here] @ v[indices[here]]
 
 
+def column_curvature(
+    indptr: Int64s, indices: Int32s, data: Floats, h: Floats, features: Int32s, out: Floats
+) -> None:
+    """Twin of :func:`textreg._core.columns.column_curvature`."""
+    column_dots(indptr, indices, data * data, h, features, out)
+
+
 def column_sums(
     indptr: Int64s,
     indices: Int32s,
