@@ -14,6 +14,7 @@ from textreg._core import text_counts
 from textreg._core.ragged import scatter_rows
 from textreg.features.joined import side_by_side
 from textreg.records import Design
+from textreg.records.ragged import take_rows
 from textreg.text import CsrArrays
 
 if TYPE_CHECKING:
@@ -89,36 +90,47 @@ class PartCounts(NamedTuple):
     encoder: Encoder
     norms: Floats | None
 
-    def select(self, documents: NDArray[np.intp] | None) -> PartCounts:
-        """Those of some documents."""
-        if documents is None:
-            return self
-        norms = None if self.norms is None else self.norms[documents]
-        return PartCounts(self.tokens.select(documents), self.encoder, norms)
-
-    def rows(self, first: int, end: int) -> CsrArrays:
-        """The weighted rows of consecutive documents."""
-        ptr = self.tokens.token_document_ptr[first : end + 1]
-        ids = self.tokens.ids[ptr[0] : ptr[-1]]
-        rows = CsrArrays(*text_counts.count(ids, ptr - ptr[0], len(self.tokens.vocabulary)))
-        norms = None if self.norms is None else self.norms[first:end]
+    def rows(self, documents: NDArray[np.intp] | None) -> CsrArrays:
+        """The weighted rows of some documents, or of all."""
+        ptr, ids, norms = self._occurrences(documents)
+        rows = CsrArrays(*text_counts.count(ids, ptr, len(self.tokens.vocabulary)))
         if norms is None and self.encoder.weighting.norm == "ngrams":
             norms = text_counts.row_norms(rows.data, rows.indptr)
         self.encoder.weighting.weigh(rows, self.encoder.idf, norms)
         return rows
 
-    def frequencies(self) -> Int64s:
-        """The number of documents with each feature: the entries of its column."""
-        tokens = self.tokens
-        ptr = tokens.token_document_ptr
-        return text_counts.document_frequencies(tokens.ids, ptr, len(tokens.vocabulary))
+    def frequencies(self, documents: NDArray[np.intp] | None) -> Int64s:
+        """The number of these documents with each feature: the entries of its column."""
+        frequencies = np.zeros(len(self.tokens.vocabulary), dtype=np.int64)
+        for _, some in self._blocks(documents):
+            ptr, ids, _ = self._occurrences(some)
+            frequencies += text_counts.document_frequencies(ids, ptr, len(frequencies))
+        return frequencies
 
-    def fill(self, place: Int64s, indices: Int32s, data: Floats) -> None:
+    def fill(
+        self, documents: NDArray[np.intp] | None, place: Int64s, indices: Int32s, data: Floats
+    ) -> None:
         """Write the columns of the features, each from its ``place`` on, which is moved."""
-        ptr = self.tokens.token_document_ptr
-        ends = np.searchsorted(ptr, np.arange(BLOCK, ptr[-1], BLOCK))
-        for first, end in pairwise([0, *ends.tolist(), len(ptr) - 1]):
-            scatter_rows(*self.rows(first, end), first, place, indices, data)
+        for first, some in self._blocks(documents):
+            scatter_rows(*self.rows(some), first, place, indices, data)
+
+    def _occurrences(
+        self, documents: NDArray[np.intp] | None
+    ) -> tuple[Int64s, Int32s, Floats | None]:
+        """The features in some documents, or in all, with offsets and the lengths of rows."""
+        ptr, ids, norms = self.tokens.token_document_ptr, self.tokens.ids, self.norms
+        if documents is None:
+            return ptr, ids, norms
+        return *take_rows(ptr, ids, documents), None if norms is None else norms[documents]
+
+    def _blocks(self, documents: NDArray[np.intp] | None) -> Iterator[tuple[int, NDArray[np.intp]]]:
+        """Some documents, or all, a few at a time; with each few the place of the first."""
+        sizes = np.diff(self.tokens.token_document_ptr)
+        every = np.arange(len(sizes)) if documents is None else documents
+        ends = np.cumsum(sizes[every])
+        cuts = np.searchsorted(ends, np.arange(BLOCK, ends[-1] if len(ends) else 0, BLOCK))
+        for first, end in pairwise([0, *cuts.tolist(), len(every)]):
+            yield first, every[first:end]
 
 
 class CountedRows(DocumentRows):
@@ -139,8 +151,7 @@ class CountedRows(DocumentRows):
 
     def matrix(self, documents: NDArray[np.intp] | None = None) -> csr_array:
         """The rows of some documents, in the order of their indices, or of all."""
-        n = self.shape[0] if documents is None else len(documents)
-        rows = [part.rows(0, n) for part in self._selected(documents)]
+        rows = [part.rows(documents) for part in self._parts]
         return side_by_side(rows, self._starts).matrix(self.shape[1])
 
     def design(self, documents: NDArray[np.intp] | None = None) -> Design:
@@ -148,18 +159,16 @@ class CountedRows(DocumentRows):
         from scipy.sparse import csc_array
 
         n = self.shape[0] if documents is None else len(documents)
-        parts = list(self._selected(documents))
         indptr = np.zeros(self.shape[1] + 1, dtype=np.int64)
-        np.cumsum(np.concatenate([part.frequencies() for part in parts]), out=indptr[1:])
+        np.cumsum(
+            np.concatenate([part.frequencies(documents) for part in self._parts]), out=indptr[1:]
+        )
         indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
         place = indptr[:-1].copy()
-        for part, (start, end) in zip(parts, pairwise(self._starts.tolist()), strict=True):
-            part.fill(place[start:end], indices, data)
+        for part, (start, end) in zip(self._parts, pairwise(self._starts.tolist()), strict=True):
+            part.fill(documents, place[start:end], indices, data)
         index = np.int32 if indptr[-1] < 2**31 else np.int64  # SciPy wants both in one type
         columns = indices.astype(index, copy=False), indptr.astype(index, copy=False)
         X = csc_array((data, *columns), shape=(n, self.shape[1]))
         X.has_canonical_format = True  # spares SciPy a check
         return Design.by_columns(X)
-
-    def _selected(self, documents: NDArray[np.intp] | None) -> Iterator[PartCounts]:
-        return (part.select(documents) for part in self._parts)
