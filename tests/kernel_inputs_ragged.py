@@ -41,7 +41,8 @@ def scatter_rows(rng: np.random.Generator, n: int, p: int) -> Arguments:
     return {
         "indptr": indptr, "indices": indices, "data": some(rng, len(indices)),
         "first": int(rng.integers(0, 9)), "place": np.cumsum(sizes) - sizes,
-        "out_indices": np.zeros(entries, dtype=np.int32), "out_data": np.zeros(entries),
+        "out_indices": np.zeros(entries, dtype=np.int32),
+        "out_data": np.zeros(entries, dtype=rng.choice(["f4", "f8"])),
     }  # fmt: skip
 
 

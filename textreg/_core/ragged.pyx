@@ -8,6 +8,10 @@ ctypedef fused entry:
     int64_t
     double
 
+ctypedef fused value:
+    float
+    double
+
 
 def copy_rows(const int64_t[::1] ptr, const entry[::1] flat, const int64_t[::1] rows,
               const int64_t[::1] new_ptr, entry[::1] out):
@@ -31,10 +35,11 @@ cdef void _copy_rows(const int64_t[::1] ptr, const entry[::1] flat, const int64_
 
 def scatter_rows(const int64_t[::1] indptr, const int32_t[::1] indices, const double[::1] data,
                  Py_ssize_t first, int64_t[::1] place, int32_t[::1] out_indices,
-                 double[::1] out_data):
+                 value[::1] out_data):
     """Rows of a sparse matrix into columns: the next entry of column j is at ``place[j]``.
 
     The rows are ``first`` and those after it. place: (columns,), moved by what each column gets.
+    out_data: float64, or float32.
     """
     if not indices.shape[0] == data.shape[0] == indptr[indptr.shape[0] - 1]:
         raise ValueError("indices and data must have as many entries as the rows")
@@ -46,13 +51,13 @@ def scatter_rows(const int64_t[::1] indptr, const int32_t[::1] indices, const do
 
 cdef void _scatter_rows(const int64_t[::1] indptr, const int32_t[::1] indices,
                         const double[::1] data, Py_ssize_t first, int64_t[::1] place,
-                        int32_t[::1] out_indices, double[::1] out_data) noexcept nogil:
+                        int32_t[::1] out_indices, value[::1] out_data) noexcept nogil:
     cdef Py_ssize_t k, e, at
     for k in range(indptr.shape[0] - 1):
         for e in range(indptr[k], indptr[k + 1]):
             at = place[indices[e]]
             out_indices[at] = <int32_t> (first + k)
-            out_data[at] = data[e]
+            out_data[at] = <value> data[e]
             place[indices[e]] = at + 1
 
 

@@ -14,17 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textreg._core.curvature import curvature_diagonal, row_sums
-from textreg._core.ragged import scatter_rows
 from textreg.records import Floats, Int32s, Int64s
-from textreg.records.ragged import sums, take_rows
+from textreg.records.ragged import sums
 from textreg.solvers.parallel_columns import parallel_columns
+from textreg.solvers.transposing import rows_of_columns
 
 if TYPE_CHECKING:
     from textreg.records import Design
     from textreg.solvers.parallel_columns import MergedColumns
-
-RANGE = 1e30
-"""Values between this and its inverse are kept as float32."""
 
 VALUES, COLUMNS = 0.95, 0.5
 """Parallel columns are merged where at most this share of all values, or of columns, is left."""
@@ -58,8 +55,7 @@ class CompactRows:
 
     def __init__(self, design: Design, merged: MergedColumns | None) -> None:
         n, p = design.shape
-        indptr, indices, data = design.columns
-        sizes, features = np.diff(indptr), np.arange(p)
+        sizes, features = np.diff(design.columns.indptr), np.arange(p)
         if merged is not None and worth_merging(sizes, merged):
             features = merged.representatives
         else:
@@ -71,14 +67,8 @@ class CompactRows:
         rank[order] = np.arange(self.size, dtype=np.int32)
         self.place = rank if merged is None else rank[merged.column]
         self._share = None if merged is None else merged.share
-        ends, rows = take_rows(indptr, indices, features[order])
-        values = take_rows(indptr, data, features[order])[1]
-        if merged is not None:
-            values /= np.repeat(merged.share[features[order]], np.diff(ends))
-        starts = np.append(0, np.cumsum(np.bincount(rows, minlength=n))).astype(np.int64)
-        columns, by_rows = np.empty(len(rows), dtype=np.int32), np.empty(len(rows))
-        scatter_rows(ends, rows, values, 0, starts[:-1].copy(), columns, by_rows)
-        self.arrays = starts, columns, _compact(by_rows)
+        chosen = features[order]
+        self.arrays = rows_of_columns(design, chosen, None if merged is None else merged.share)
         self.every = np.arange(n, dtype=np.int32)
         self.squares = np.zeros(self.size)
         curvature_diagonal(*self.arrays, self.every, np.ones(n), self.squares)
@@ -134,11 +124,3 @@ def worth_merging(sizes: Int64s, merged: MergedColumns) -> bool:
     """Whether that makes the matrix, whose columns have so many values, much smaller."""
     left = sizes[merged.representatives]
     return bool(left.sum() <= VALUES * sizes.sum() or len(left) <= COLUMNS * len(sizes))
-
-
-def _compact(data: Floats) -> Floats:
-    """The values as float32, if that loses nothing but digits."""
-    sizes = np.abs(data)
-    if sizes.max(initial=1.0) > RANGE or sizes.min(initial=1.0) < 1.0 / RANGE:
-        return data
-    return data.astype(np.float32)

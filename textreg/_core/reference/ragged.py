@@ -27,7 +27,7 @@ def scatter_rows(
     first: int,
     place: Int64s,
     out_indices: Int32s,
-    out_data: Floats,
+    out_data: NDArray[Any],
 ) -> None:
     """Twin of :func:`textreg._core.ragged.scatter_rows`."""
     rows = first + np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))

@@ -1,0 +1,76 @@
+"""Columns of a matrix as rows, a few of them at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textreg._core.ragged import scatter_rows
+from textreg.records import Design, Floats, Int32s, Int64s
+from textreg.records.ragged import take_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from textreg.records.design import CompressedArrays
+
+BLOCK = 1 << 20
+"""Values that are copied at a time."""
+
+RANGE = 1e30
+"""Values between this and its inverse are kept as float32."""
+
+
+def rows_of_columns(
+    design: Design, chosen: NDArray[np.intp], divisors: Floats | None = None
+) -> tuple[Int64s, Int32s, Floats]:
+    """Some columns of a matrix by rows: column k of them is ``chosen[k]``.
+
+    Parameters
+    ----------
+    design : Design
+        The matrix.
+    chosen : ndarray of int
+        The columns, in any order.
+    divisors : ndarray, shape (p,), optional
+        What the values of every column are divided by.
+
+    Returns
+    -------
+    indptr, indices, data : ndarray
+        As of a CSR matrix whose columns are in order. The values are float32 if that loses nothing
+        but digits.
+    """
+    counts = np.zeros(design.shape[0], dtype=np.int64)
+    least = largest = 1.0
+    for _, _, rows, values in _blocks(design.columns, chosen, divisors):
+        counts += np.bincount(rows, minlength=len(counts))
+        sizes = np.abs(values)
+        least, largest = min(least, float(sizes.min())), max(largest, float(sizes.max()))
+    indptr = np.append(0, np.cumsum(counts))
+    kind = np.float64 if largest > RANGE or least < 1.0 / RANGE else np.float32
+    indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=kind)
+    place = indptr[:-1].copy()
+    for first, ends, rows, values in _blocks(design.columns, chosen, divisors):
+        scatter_rows(ends, rows, values, first, place, indices, data)
+    return indptr, indices, data
+
+
+def _blocks(
+    columns: CompressedArrays, chosen: NDArray[np.intp], divisors: Floats | None
+) -> Iterator[tuple[int, Int64s, Int32s, Floats]]:
+    """Values, not none, at a time: their first column, offsets, rows, and the values themselves."""
+    indptr, indices, data = columns
+    ends = np.cumsum(np.diff(indptr)[chosen])
+    cuts = np.searchsorted(ends, np.arange(BLOCK, ends[-1] if len(ends) else 0, BLOCK))
+    for first, end in pairwise([0, *np.unique(cuts).tolist(), len(chosen)]):
+        some = chosen[first:end]
+        begins, rows = take_rows(indptr, indices, some)
+        values = take_rows(indptr, data, some)[1]
+        if divisors is not None:
+            values /= np.repeat(divisors[some], np.diff(begins))
+        if len(values):
+            yield first, begins, rows, values
