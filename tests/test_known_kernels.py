@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_chars_kernels import cut
 from test_text_kernels import RULES, TEXT, TEXTS, equal, frozen
 
-from textreg._core import text, text_known
-from textreg._core.reference import text as plain_text
+from textreg._core import text, text_known, text_known_grams, text_names, text_rows
 from textreg._core.reference import text_known as plain
+from textreg._core.reference import text_known_grams as plain_grams
+from textreg._core.reference import text_names as plain_names
+from textreg._core.reference import text_rows as plain_rows
+from textreg.features.ngrams import NGrams
+from textreg.features.weighting import WEIGHTINGS
 from textreg.records.names import Names
 
 NAMES = st.lists(TEXT | st.sampled_from(["abcdefgh", "abcdefghi", "b", "b\0", "x" * 40]))
@@ -33,25 +37,84 @@ def test_index_names(names: list[str]) -> None:
     assert (slots is None) == (len(set(names)) < len(names))
 
 
+HOWS = st.tuples(
+    st.sampled_from(["count", "sublinear", "log"]), st.booleans(), st.booleans(), st.booleans()
+)
+
+
+def how_of(how: tuple[str, bool, bool, bool], size: int, norm: int) -> tuple[Any, ...]:
+    """What becomes of counts, as the kernels take it."""
+    term, scaled, normed, unit = how
+    values = None if term == "count" else WEIGHTINGS[_NAMES[term]].table
+    idf = 1.0 + frozen(range(size), np.float64) / 7 if scaled else None
+    return size, values, idf, norm if normed else 0, unit
+
+
+_NAMES = {"sublinear": "unit", "log": "log"}
+
+
 @settings(max_examples=150, deadline=None)
-@given(TEXTS, NAMES, st.booleans(), st.integers(1, 3), RULES, st.booleans())
-def test_encode_of_known_words(
-    texts: list[str], names: list[str], lowercase: bool, shortest: int, rule: str, marks: bool
+@given(TEXTS, NAMES, RULES, HOWS, st.integers(2, 3), st.data())
+def test_rows_of_words(
+    texts: list[str], names: list[str], rule: str, how: Any, n: int, data: st.DataObject
 ) -> None:
-    some = text.encode(texts, lowercase, shortest, rule, marks, marks, False)[4]
-    letters, ptr = packed(list(dict.fromkeys([*names, *some[::2]])))
-    known = letters, ptr, text_known.index_names(letters, ptr)
-    arguments = (texts, lowercase, shortest, rule, marks, marks, False, known)
-    assert equal(text.encode(*arguments), plain_text.encode(*arguments))
+    lowercase, marks = data.draw(st.tuples(st.booleans(), st.booleans()))
+    rules = (lowercase, data.draw(st.integers(1, 3)), rule, marks, marks)
+    ids, ptr, _, _, words, *_ = text.encode(texts, *rules, False)
+    tree, numbers = NGrams.of_names(sorted({*words[::2], *some_pairs(ids, ptr, words)}), n)
+    known = list(dict.fromkeys([*tree.words, *names]))
+    dropped = None
+    if data.draw(st.booleans()):  # among them are all that are no words of the tree
+        dropped = np.array([at % 5 == 0 or name not in tree.words for at, name in enumerate(known)])
+        dropped = frozen(dropped, np.uint8)
+    else:
+        known = list(tree.words)
+    letters, offsets = packed(known)
+    size = 1 + max((int(level.max(initial=-1)) for level in numbers), default=-1)
+    arguments = (
+        (letters, offsets, text_known.index_names(letters, offsets)),
+        dropped,
+        list(zip(tree.child_ptr, tree.last, strict=True)),
+        numbers,
+        rules,
+        *how_of(how, size, n),
+    )
+    same_rows(text_rows.WordRows(*arguments), plain_rows.WordRows(*arguments), texts)
+
+
+def some_pairs(ids: Any, ptr: Any, words: list[str]) -> list[str]:
+    """Every other pair of words of the sentences."""
+    pairs = (
+        f"{words[a]} {words[b]}"
+        for start, end in pairwise(ptr.tolist())
+        for a, b in pairwise(ids[start:end].tolist())
+    )
+    return list(pairs)[::2]
+
+
+def same_rows(kernel: Any, twin: Any, texts: list[str]) -> None:
+    """Both give the same rows, and the kernel the same bits for each text alone."""
+    rows, expected = kernel(texts), twin(texts)
+    assert equal(rows[:2], expected[:2])
+    np.testing.assert_allclose(rows[2], expected[2], rtol=1e-14)  # but for lengths by NumPy
+    for d, one in enumerate(texts):
+        here = slice(rows[0][d], rows[0][d + 1])
+        assert equal(kernel([one])[1:], (rows[1][here], rows[2][here]))
 
 
 def test_many_known_words() -> None:
     words = [f"{'w' * (n % 40)}{n:x}" for n in range(20_000)]
     letters, ptr = packed(words[::-2])
     known = letters, ptr, text_known.index_names(letters, ptr)
-    number = text.encode([" ".join(words)], True, 1, "none", False, False, False, known)[4]
-    assert number[1::2].tolist() == list(range(10_000))[::-1]
-    assert (number[::2] == -1).all()
+    numbers = [np.arange(10_000, dtype=np.int32)]
+    rules = (True, 1, "none", False, False)
+    rows = text_rows.WordRows(known, None, [], numbers, rules, 10_000, None, None, 0, False)
+    _, indices, data = rows([" ".join([*words, *words[::2]])])
+    assert indices.tolist() == list(range(10_000))
+    assert (data == 1).all()
+    _, indices, data = rows([f"{words[1]} {words[0]} {words[1]} {words[3]}"])
+    assert indices.tolist() == [9998, 9999]
+    assert data.tolist() == [1.0, 2.0]
 
 
 @settings(deadline=None)
@@ -60,42 +123,67 @@ def test_index_grams(names: list[str]) -> None:
     assert equal_trees(packed(names))
     distinct = sorted(set(names))
     assert equal_trees(packed(distinct))
-    found = text_known.index_grams(*packed(distinct))
+    found = text_known_grams.index_grams(*packed(distinct))
     assert found is not None
-    assert np.sort(found[1][found[1] >= 0]).tolist() == list(range(len(distinct)))
+    assert np.sort(found[-1][found[-1] >= 0]).tolist() == list(range(len(distinct)))
 
 
 def equal_trees(arguments: Any) -> bool:
-    return equal(text_known.index_grams(*arguments), plain.index_grams(*arguments))
+    kernel, twin = text_known_grams.index_grams(*arguments), plain_grams.index_grams(*arguments)
+    return equal(kernel, twin)
+
+
+def test_a_tree_of_many_characters() -> None:
+    """Some have no bit."""
+    names = sorted(
+        f"{chr(0x4E00 + n % 97)}{chr(97 + n % 26)}{chr(0x3040 + n % 71)}" for n in range(3000)
+    )
+    assert equal_trees(packed(sorted(set(names))))
+    rows_of_chars(["".join(names[:40]), "".join(names[5:9])], set(names), 1, 3, False)
 
 
 @settings(deadline=None)
-@given(cut(), st.integers(1, 4), st.integers(0, 5), st.data())
-def test_find_grams(runs: Any, shortest: int, more: int, data: st.DataObject) -> None:
-    spelled, ptr = runs
-    every = "".join(map(chr, spelled.tolist()))
+@given(TEXTS, st.integers(1, 4), st.integers(0, 5), st.booleans(), RULES, HOWS, st.data())
+def test_rows_of_characters(
+    texts: list[str], low: int, more: int, lower: bool, rule: str, how: Any, data: st.DataObject
+) -> None:
+    every = "".join(texts).lower()
     places = st.tuples(st.integers(0, len(every)), st.integers(1, 6))
-    names = {every[at : at + n] for at, n in data.draw(st.lists(places))}
-    slots, name_of = text_known.index_grams(*packed(sorted(names)))  # type: ignore[misc]
-    arguments = (spelled, ptr, shortest, shortest + more, slots, len(name_of))
-    assert equal(text_known.find_grams(*arguments), plain.find_grams(*arguments))
+    names = {every[at : at + n] for at, n in data.draw(st.lists(places))} - {""}
+    rows_of_chars(texts, names, low, low + more, lower, rule, how, data.draw(st.booleans()))
+
+
+def rows_of_chars(
+    texts: list[str],
+    names: set[str],
+    shortest: int,
+    longest: int,
+    lower: bool,
+    rule: str = "punct",
+    how: Any = ("sublinear", True, True, True),
+    across: bool = False,
+) -> None:
+    tree = text_known_grams.index_grams(*packed(sorted(names)))
+    arguments = (
+        tree,
+        (shortest, longest),
+        (lower, across, rule),
+        *how_of(how, len(names), 1),
+    )
+    same_rows(text_rows.CharRows(*arguments), plain_rows.CharRows(*arguments), texts)
 
 
 def test_many_unknown_grams() -> None:
-    words = [f" {n:06} " for n in range(3000)]
-    spelled = np.frombuffer("".join(words).encode("utf-32-le"), dtype=np.uint32)
-    ptr = np.arange(0, 8 * 3000 + 1, 8)
-    slots, name_of = text_known.index_grams(*packed([" 00", "000"]))  # type: ignore[misc]
-    arguments = (spelled, ptr, 2, 5, slots, len(name_of))
-    assert equal(text_known.find_grams(*arguments), plain.find_grams(*arguments))
+    texts = [" ".join(f"{n:06}" for n in range(start, 3000, 7)) for start in range(3)]
+    rows_of_chars(texts, {" 00", "000"}, 2, 5, True)
 
 
 @settings(deadline=None)
 @given(NAMES, st.booleans())
 def test_in_order(names: list[str], ordered: bool) -> None:
     arguments = packed(sorted(set(names)) if ordered else names)
-    assert text_known.in_order(*arguments) == plain.in_order(*arguments)
-    assert text_known.in_order(*arguments) or not ordered
+    assert text_names.in_order(*arguments) == plain_names.in_order(*arguments)
+    assert text_names.in_order(*arguments) or not ordered
 
 
 @settings(deadline=None)
@@ -111,11 +199,28 @@ def test_number_grams(levels: list[list[int]], data: st.DataObject) -> None:
     total = int(children[-1])
     keep = frozen(data.draw(st.lists(st.integers(0, 1), min_size=total, max_size=total)), np.uint8)
     arguments = (frozen(children, np.int64), keep, n_words)
-    numbers = text_known.number_grams(*arguments)
-    assert equal(numbers, plain.number_grams(*arguments))
+    numbers = text_names.number_grams(*arguments)
+    assert equal(numbers, plain_names.number_grams(*arguments))
     assert np.sort(numbers[keep > 0]).tolist() == list(range(int(keep.sum())))
 
 
 def test_arrays_of_other_types_are_refused() -> None:
+    rules, how = (True, 1, "none", False, False), (0, None, None, 0, False)
     with pytest.raises((TypeError, ValueError)):
-        text.encode(["a"], True, 1, "none", False, False, False, (np.zeros(1), None, None))
+        text_rows.WordRows((np.zeros(1), None, None), None, [], [], rules, *how)
+    with pytest.raises((TypeError, ValueError)):
+        text_rows.CharRows((None, None, None, np.zeros(1)), (1, 2), (True, True, "none"), *how)
+
+
+def test_what_is_no_text_is_refused() -> None:
+    letters, ptr = packed(["a"])
+    known = letters, ptr, text_known.index_names(letters, ptr)
+    rules, how = (True, 1, "none", False, False), (1, None, None, 0, False)
+    words = text_rows.WordRows(known, None, [], [np.zeros(1, np.int32)], rules, *how)
+    tree = text_known_grams.index_grams(letters, ptr)
+    for rows in (words, text_rows.CharRows(tree, (1, 2), (True, True, "none"), *how)):
+        with pytest.raises(TypeError):
+            rows(["a", None])
+        with pytest.raises(TypeError):
+            rows("a")
+        assert [array.tolist() for array in rows([])] == [[0], [], []]

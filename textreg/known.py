@@ -1,10 +1,12 @@
-"""Known words and character n-grams, found in texts without a Python string for any of them."""
+"""Rows of known words and character n-grams, found without a Python string for any of them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypedDict, runtime_checkable
+
+import numpy as np
 
 from textreg.errors import UsageError
 from textreg.records.documents import check_texts
@@ -14,30 +16,54 @@ from textreg.text import WordRules
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from textreg.records import Int32s, Int64s
+    from textreg.records import Bools, Floats, Int32s, Int64s
 
 
-class Occurrences(NamedTuple):
-    """Every token of texts in reading order, as a number; as in Tokens, but for the vocabulary.
+class Wanted(NamedTuple):
+    """What becomes of known tokens.
 
     Attributes
     ----------
-    ids : ndarray of int32
-        Tokens have the same number where they have the same name.
-    sentence_ptr, document_ptr : ndarray of int64
-        As of :class:`textreg.records.Tokens`.
+    size : int
+        The number of features.
+    values : callable, optional
+        The values of all counts up to a given one, at least, by which counts are replaced.
+    idf : ndarray of float64, optional
+        What the value of each feature is multiplied by.
+    norm : int, default 0
+        n if rows are divided by the lengths of those of 1 + ln(count) over all n-grams of 1 to n
+        tokens, known or not.
+    unit : bool, default False
+        Whether rows are divided by their own lengths.
+    numbers : sequence of ndarray of int32
+        For each length of n-grams the features of these, or below 0; those of single tokens are in
+        the order of the names. For character n-grams it is not used: names are features.
+    children : sequence of pairs of ndarray
+        The ``child_ptr`` and ``last`` of n-grams of two and more tokens.
+    dropped : ndarray of uint8, optional
+        Whether each name is left out first, before n-grams are formed.
     """
 
-    ids: Int32s
-    sentence_ptr: Int64s
-    document_ptr: Int64s
+    size: int
+    values: Callable[[int], Floats] | None = None
+    idf: Floats | None = None
+    norm: int = 0
+    unit: bool = False
+    numbers: Sequence[Int32s] = ()
+    children: Sequence[tuple[Int64s, Int32s]] = ()
+    dropped: Bools | None = None
+
+    @property
+    def how(self) -> tuple[object, ...]:
+        """What the kernels take last."""
+        return self.size, self.values, self.idf, self.norm, self.unit
 
 
 class Known(Protocol):
     """Finds known tokens in texts."""
 
-    def find(self, texts: Sequence[str]) -> tuple[Occurrences, Int32s]:
-        """Every token of texts, and the index in the names of each number, or -1."""
+    def rows(self, texts: Sequence[str]) -> tuple[Int64s, Int32s, Floats]:
+        """The rows of texts: indptr, indices and data, sorted."""
         ...
 
 
@@ -45,7 +71,7 @@ class Known(Protocol):
 class Finding(Protocol):
     """A tokenizer that can find known tokens without the names of the others."""
 
-    def known(self, names: Sequence[str]) -> Known:
+    def known(self, names: Sequence[str], wanted: Wanted) -> Known:
         """What finds these names, each given once."""
         ...
 
@@ -58,6 +84,7 @@ class KnownWords:
     names : sequence of str
         The known words, each once.
     rules : WordRules
+    wanted : Wanted
 
     Raises
     ------
@@ -65,32 +92,27 @@ class KnownWords:
         If two names are the same.
     """
 
-    def __init__(self, names: Sequence[str], rules: WordRules) -> None:
-        from textreg._core import text_known
+    def __init__(self, names: Sequence[str], rules: WordRules, wanted: Wanted) -> None:
+        from textreg._core import text_known, text_rows
 
         packed = Names.of(names)
         slots = text_known.index_names(packed.letters, packed.ptr)
         if slots is None:
             raise _repeated(names)
-        self._known = packed.letters, packed.ptr, slots
-        self._rules = rules
-
-    def find(self, texts: Sequence[str]) -> tuple[Occurrences, Int32s]:
-        """Every word of texts, and the index in the names of each number, or -1."""
-        from textreg._core.text import encode
-
-        lowercase, min_length, sentences, form, punctuation, emoji = self._rules
-        ids, sentence_ptr, _, document_ptr, number, _, _ = encode(
-            _in_form(texts, form),
-            lowercase,
-            min_length,
-            sentences,
-            punctuation,
-            emoji,
-            spans=False,
-            known=self._known,
+        self._form = rules.normalize
+        lowercase, min_length, sentences, _, punctuation, emoji = rules
+        self._rows = text_rows.WordRows(
+            (packed.letters, packed.ptr, slots),
+            None if wanted.dropped is None else wanted.dropped.view(np.uint8),
+            list(wanted.children),
+            list(wanted.numbers),
+            (lowercase, min_length, sentences, punctuation, emoji),
+            *wanted.how,
         )
-        return Occurrences(ids, sentence_ptr, document_ptr), number
+
+    def rows(self, texts: Sequence[str]) -> tuple[Int64s, Int32s, Floats]:
+        """The rows of texts: indptr, indices and data, sorted."""
+        return self._rows(_in_form(texts, self._form))
 
 
 class CharRules(TypedDict):
@@ -110,6 +132,7 @@ class KnownChars:
     ----------
     names : sequence of str
         The known n-grams, each once.
+    wanted : Wanted
     rules
         The options of :func:`textreg.text.scan_chars`.
 
@@ -119,33 +142,24 @@ class KnownChars:
         If two names are the same.
     """
 
-    def __init__(self, names: Sequence[str], **rules: Unpack[CharRules]) -> None:
-        from textreg._core import text_known
+    def __init__(self, names: Sequence[str], wanted: Wanted, **rules: Unpack[CharRules]) -> None:
+        from textreg._core import text_known_grams, text_rows
 
         packed = Names.of(names)
-        tree = text_known.index_grams(packed.letters, packed.ptr)
+        tree = text_known_grams.index_grams(packed.letters, packed.ptr)
         if tree is None:
             raise _repeated(names)
-        self._slots, self._name_of = tree
-        self._range = rules["ngram_range"]
-        self._how = rules["lowercase"], rules["analyzer"] == "char", rules["sentences"]
         self._form = rules["normalize"]
-
-    def find(self, texts: Sequence[str]) -> tuple[Occurrences, Int32s]:
-        """Every n-gram of texts, and the index in the names of each number, or -1.
-
-        Numbers beyond those are of n-grams that are not known.
-        """
-        from textreg._core import text_chars, text_known, text_runs
-
-        spelled, run_ptr, runs, cuts, _, document_ptr, *_ = text_runs.runs(
-            _in_form(texts, self._form), *self._how, False
+        self._rows = text_rows.CharRows(
+            tree,
+            rules["ngram_range"],
+            (rules["lowercase"], rules["analyzer"] == "char", rules["sentences"]),
+            *wanted.how,
         )
-        ids, ptr = text_known.find_grams(
-            spelled, run_ptr, *self._range, self._slots, len(self._name_of)
-        )
-        ids, ptr = text_chars.expand(ids, ptr, runs)
-        return Occurrences(ids, ptr[cuts], document_ptr), self._name_of
+
+    def rows(self, texts: Sequence[str]) -> tuple[Int64s, Int32s, Floats]:
+        """The rows of texts: indptr, indices and data, sorted."""
+        return self._rows(_in_form(texts, self._form))
 
 
 def _repeated(names: Sequence[str]) -> UsageError:

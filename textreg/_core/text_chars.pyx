@@ -1,13 +1,15 @@
 """Character n-grams of runs of code points, as numbers in order of name.
 
-An n-gram is a node of a tree, the child of the n-gram without its last character: no spelling is
-hashed or compared. The n-grams of a run, of ``shortest`` to ``longest`` characters, are in order of
-their first characters, shorter ones first; a run with fewer characters is its only n-gram.
+An n-gram is a node of a tree (``text_tree``): no spelling is hashed or compared. The n-grams of a
+run, of ``shortest`` to ``longest`` characters, are in order of their first characters, shorter ones
+first; a run with fewer characters is its only n-gram.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
+
+from textreg._core.text_tree cimport Children, child, n_grams, open_children, walk
 
 import numpy as np
 
@@ -15,19 +17,14 @@ cdef extern from "Python.h":
     object PyUnicode_FromKindAndData(int kind, const void* data, Py_ssize_t size)
     int PyUnicode_4BYTE_KIND
 
-cdef struct Slot:
-    uint64_t key  # the parent and the last character
-    int32_t node  # below 0: free
-
 cdef struct Node:
     int32_t parent
     uint32_t character
 
 cdef struct Tree:
-    Slot* slots
-    int bits  # there are 2**bits slots
+    Children children
     Node* nodes  # parents precede their children; the root is node 0
-    int64_t size
+    int64_t room
 
 
 def sizes(const int64_t[::1] ptr, Py_ssize_t shortest, Py_ssize_t longest):
@@ -35,16 +32,9 @@ def sizes(const int64_t[::1] ptr, Py_ssize_t shortest, Py_ssize_t longest):
     counts = np.empty(ptr.shape[0] - 1, dtype=np.int64)
     cdef int64_t[::1] counts_view = counts
     cdef Py_ssize_t r
-    cdef int64_t length, ends
     with nogil:
         for r in range(ptr.shape[0] - 1):
-            length = ptr[r + 1] - ptr[r]
-            ends = min(length, longest)
-            # length - n + 1 of every n that fits
-            counts_view[r] = (
-                (ends - shortest + 1) * (2 * (length + 1) - shortest - ends) // 2
-                if length >= shortest else 1
-            )
+            counts_view[r] = n_grams(ptr[r + 1] - ptr[r], shortest, longest)
     return counts
 
 
@@ -68,12 +58,15 @@ def grams(
         if total:
             ids_view = ids
             with nogil:
-                fine = read_runs(&tree, spelled, ptr, shortest, longest, &ids_view[0])
+                fine = walk(
+                    &tree, step, &spelled[0], &ptr[0], ptr.shape[0] - 1, shortest, longest,
+                    &ids_view[0],
+                )
             if not fine:
                 raise MemoryError
-        named = np.zeros(tree.size, dtype=np.uint8)
-        rank = np.empty(tree.size, dtype=np.int32)
-        order = np.empty(tree.size, dtype=np.int32)
+        named = np.zeros(tree.children.next, dtype=np.uint8)
+        rank = np.empty(tree.children.next, dtype=np.int32)
+        order = np.empty(tree.children.next, dtype=np.int32)
         named_view = named
         rank_view = rank
         order_view = order
@@ -93,92 +86,35 @@ def grams(
 
 cdef bint open_tree(Tree* tree) noexcept nogil:
     """Initialize a tree of its root, which must be closed even if this fails."""
-    tree.bits = 14
-    tree.size = 1
-    tree.slots = <Slot*> malloc(sizeof(Slot) << tree.bits)
-    tree.nodes = <Node*> malloc(sizeof(Node) << tree.bits)
-    if tree.slots == NULL or tree.nodes == NULL:
+    cdef bint fine = open_children(&tree.children, 14, 1)
+    tree.room = 1 << 13
+    tree.nodes = <Node*> malloc(tree.room * sizeof(Node))
+    if not fine or tree.nodes == NULL:
         return False
-    memset(tree.slots, 0xFF, sizeof(Slot) << tree.bits)
     tree.nodes[0] = Node(0, 0)
     return True
 
 
 cdef void close_tree(Tree* tree) noexcept nogil:
-    free(tree.slots)
+    free(tree.children.slots)
     free(tree.nodes)
 
 
-cdef bint read_runs(
-    Tree* tree, const uint32_t[::1] spelled, const int64_t[::1] ptr, Py_ssize_t shortest,
-    Py_ssize_t longest, int32_t* ids,
-) noexcept nogil:
-    """Write the node of every n-gram, and make those that are new; False if there is no memory."""
-    cdef Py_ssize_t r, i, k, end, least
-    cdef int32_t node
-    for r in range(ptr.shape[0] - 1):
-        end = ptr[r + 1]
-        least = min(shortest, end - ptr[r])
-        for i in range(ptr[r], end - least + 1):
-            node = 0
-            for k in range(min(longest, end - i)):
-                node = child(tree, node, spelled[i + k])
-                if node < 0:
-                    return False
-                if k + 1 >= least:
-                    ids[0] = node
-                    ids += 1
-    return True
-
-
-cdef inline uint64_t place(uint64_t key, int bits) noexcept nogil:
-    """The slot where the search for a node begins."""
-    return (key ^ key >> 29) * <uint64_t> 0x9E3779B97F4A7C15 >> (64 - bits)
-
-
-cdef inline int32_t child(Tree* tree, int32_t parent, uint32_t character) noexcept nogil:
-    """The node of a character after another node, new or known; -1 if there is no memory."""
-    cdef uint64_t key = <uint64_t> parent << 32 | character
-    cdef uint64_t mask = (<uint64_t> 1 << tree.bits) - 1
-    cdef uint64_t where = place(key, tree.bits)
-    while tree.slots[where].node >= 0:
-        if tree.slots[where].key == key:
-            return tree.slots[where].node
-        where = (where + 1) & mask
-    if tree.size == 0x7FFFFFFF:
-        return -1
-    tree.slots[where] = Slot(key, <int32_t> tree.size)
-    tree.nodes[tree.size] = Node(parent, character)
-    tree.size += 1
-    if tree.size > (<int64_t> 1 << tree.bits) // 2 and not grow(tree):
-        return -1
-    return <int32_t> (tree.size - 1)
-
-
-cdef bint grow(Tree* tree) noexcept nogil:
-    """Double the slots."""
-    cdef int bits = tree.bits + 1
-    cdef uint64_t where, key, mask = (<uint64_t> 1 << bits) - 1
-    cdef int32_t n
-    cdef Slot* slots
-    cdef Node* nodes = <Node*> realloc(tree.nodes, sizeof(Node) << bits)
-    if nodes == NULL:
-        return False
-    tree.nodes = nodes
-    slots = <Slot*> malloc(sizeof(Slot) << bits)
-    if slots == NULL:
-        return False
-    memset(slots, 0xFF, sizeof(Slot) << bits)
-    for n in range(1, <int32_t> tree.size):
-        key = <uint64_t> nodes[n].parent << 32 | nodes[n].character
-        where = place(key, bits)
-        while slots[where].node >= 0:
-            where = (where + 1) & mask
-        slots[where] = Slot(key, n)
-    free(tree.slots)
-    tree.slots = slots
-    tree.bits = bits
-    return True
+cdef int32_t step(void* of, int32_t parent, uint32_t character) noexcept nogil:
+    """The node of a character after another node, which is made if it is new."""
+    cdef Tree* tree = <Tree*> of
+    cdef Node* nodes
+    cdef int64_t size = tree.children.next
+    cdef int32_t node = child(&tree.children, parent, character)
+    if node == size:
+        if size == tree.room:
+            nodes = <Node*> realloc(tree.nodes, 2 * tree.room * sizeof(Node))
+            if nodes == NULL:
+                return -1
+            tree.nodes = nodes
+            tree.room *= 2
+        tree.nodes[node] = Node(parent, character)
+    return node
 
 
 cdef bint number(
@@ -189,7 +125,7 @@ cdef bint number(
     rank: the number of every named node. order: the node of every number. False if there is no
     memory.
     """
-    cdef int64_t n, k, size = tree.size
+    cdef int64_t n, k, size = tree.children.next
     cdef int32_t parent, next
     cdef uint64_t* keys = <uint64_t*> malloc(size * sizeof(uint64_t))
     cdef uint64_t* spare = <uint64_t*> malloc(size * sizeof(uint64_t))

@@ -146,11 +146,14 @@ cdef class _Rows:
         cdef Bits bits = bits_in(&self.room[worker, 0], self.n_features)
         cdef Py_ssize_t first = self.cuts[piece], last = self.cuts[piece + 1]
         cdef Py_ssize_t start = self.ptr[first]
+        cdef const int32_t* ids = NULL
+        if self.ids.shape[0]:
+            ids = &self.ids[0]
         with nogil:
             if self.data.shape[0]:
-                _count(
-                    self.ids, self.ptr[first:last + 1], self.counts[worker], &bits,
-                    self.indptr[first:], &self.indices[start], &self.data[start],
+                count_rows(
+                    ids, &self.ptr[first], last - first, &self.counts[worker, 0], &bits,
+                    &self.indptr[first], &self.indices[start], &self.data[start],
                 )
             else:
                 _sets(
@@ -159,14 +162,18 @@ cdef class _Rows:
                 )
 
 
-cdef void _count(
-    const int32_t[::1] ids, const int64_t[::1] ptr, int32_t[::1] counts, const Bits* bits,
-    int64_t[::1] indptr, int32_t* indices, double* data,
+cdef void count_rows(
+    const int32_t* ids, const int64_t* ptr, Py_ssize_t n_rows, int32_t* counts, const Bits* bits,
+    int64_t* indptr, int32_t* indices, double* data,
 ) noexcept nogil:
+    """The distinct ids of every row, sorted, and how often each occurs; indptr[0] is 0.
+
+    counts: of all features, whatever is in it.
+    """
     cdef Py_ssize_t d, i, used = 0
     cdef int64_t before
     cdef int32_t id
-    for d in range(ptr.shape[0] - 1):
+    for d in range(n_rows):
         for i in range(ptr[d], ptr[d + 1]):
             id = ids[i]
             if holds(bits, id):
@@ -196,14 +203,16 @@ cdef void _sets(
 
 def normalize_rows(double[::1] data, const int64_t[::1] ptr):
     """Scale every row of data to Euclidean length 1, in place; rows of zeros stay."""
-    with nogil:
-        _normalize_rows(data, ptr)
+    if data.shape[0]:
+        with nogil:
+            scale_rows(&data[0], &ptr[0], ptr.shape[0] - 1)
 
 
-cdef void _normalize_rows(double[::1] data, const int64_t[::1] ptr) noexcept nogil:
+cdef void scale_rows(double* data, const int64_t* ptr, Py_ssize_t n_rows) noexcept nogil:
+    """See :func:`normalize_rows`."""
     cdef Py_ssize_t d, i
     cdef double length
-    for d in range(ptr.shape[0] - 1):
+    for d in range(n_rows):
         length = 0.0
         for i in range(ptr[d], ptr[d + 1]):
             length += data[i] * data[i]
@@ -256,23 +265,29 @@ def weigh_rows(
 
     factors, norms: either may be empty, for none.
     """
-    with nogil:
-        _weigh_rows(data, indices, ptr, values, factors, norms)
+    if data.shape[0]:
+        with nogil:
+            weigh(
+                &data[0], &indices[0], &ptr[0], ptr.shape[0] - 1, &values[0],
+                &factors[0] if factors.shape[0] else NULL, &norms[0] if norms.shape[0] else NULL,
+            )
 
 
-cdef void _weigh_rows(
-    double[::1] data, const int32_t[::1] indices, const int64_t[::1] ptr, const double[::1] values,
-    const double[::1] factors, const double[::1] norms,
+cdef void weigh(
+    double* data, const int32_t* indices, const int64_t* ptr, Py_ssize_t n_rows,
+    const double* values, const double* factors, const double* norms,
 ) noexcept nogil:
+    """See :func:`weigh_rows`; what is NULL is left out, ``values`` too."""
     cdef Py_ssize_t d, i
     cdef double value
-    cdef bint scaled = factors.shape[0] > 0, normed = norms.shape[0] > 0
-    for d in range(ptr.shape[0] - 1):
+    for d in range(n_rows):
         for i in range(ptr[d], ptr[d + 1]):
-            value = values[<int64_t> data[i]]
-            if scaled:
+            value = data[i]
+            if values != NULL:
+                value = values[<int64_t> value]
+            if factors != NULL:
                 value *= factors[indices[i]]
-            if normed:
+            if norms != NULL:
                 value /= norms[d]
             data[i] = value
 

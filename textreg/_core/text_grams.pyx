@@ -12,6 +12,7 @@ do not cross.
 
 from libc.math cimport log, sqrt
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from textreg._core.text_bits cimport Bits, bits_in, put, take_all, words_for
@@ -23,13 +24,6 @@ cdef extern from *:
     #define TEXTREG_EMPTY 0xFFFFFFFFFFFFFFFFULL
     """
     const uint64_t EMPTY "TEXTREG_EMPTY"  # a slot without a key; no word is 0xFFFFFFFF
-
-cdef enum:
-    MOST_LEVELS = 100  # that n-grams have; so says the parameter
-
-cdef struct Level:
-    const int32_t* stream
-    const int32_t* numbers
 
 
 def grams(
@@ -133,34 +127,41 @@ def find_grams(
     const int64_t[::1] child_ptr, const int32_t[::1] last,
 ):
     """The known k-gram that begins at every place of the stream, int32, -1 where there is none."""
-    ids = np.full(words.shape[0], -1, dtype=np.int32)
+    ids = np.empty(words.shape[0], dtype=np.int32)
     cdef int32_t[::1] ids_view = ids
-    with nogil:
-        _find_grams(parents, words, ptr, k, child_ptr, last, ids_view)
+    if words.shape[0]:
+        with nogil:
+            find_level(
+                &parents[0], &words[0], &ptr[0], ptr.shape[0] - 1, k, &child_ptr[0],
+                &last[0] if last.shape[0] else NULL, &ids_view[0],
+            )
     return ids
 
 
-cdef void _find_grams(
-    const int32_t[::1] parents, const int32_t[::1] words, const int64_t[::1] ptr, Py_ssize_t k,
-    const int64_t[::1] child_ptr, const int32_t[::1] last, int32_t[::1] ids,
+cdef void find_level(
+    const int32_t* parents, const int32_t* words, const int64_t* ptr, Py_ssize_t n_sentences,
+    Py_ssize_t k, const int64_t* child_ptr, const int32_t* last, int32_t* ids,
 ) noexcept nogil:
+    """See :func:`find_grams`."""
     cdef Py_ssize_t s, i
-    cdef int64_t low, high, middle
+    cdef int64_t low, high, middle, end
     cdef int32_t word
-    for s in range(ptr.shape[0] - 1):
+    for i in range(ptr[n_sentences]):
+        ids[i] = -1
+    for s in range(n_sentences):
         for i in range(ptr[s], ptr[s + 1] - k + 1):
             word = words[i + k - 1]
             if parents[i] < 0 or word < 0:
                 continue
             low = child_ptr[parents[i]]
-            high = child_ptr[parents[i] + 1]
+            high = end = child_ptr[parents[i] + 1]
             while low < high:
                 middle = (low + high) // 2
                 if last[middle] < word:
                     low = middle + 1
                 else:
                     high = middle
-            if low < child_ptr[parents[i] + 1] and last[low] == word:
+            if low < end and last[low] == word:
                 ids[i] = <int32_t> low
 
 
@@ -191,21 +192,24 @@ def insert_ngrams(list streams, list numbers, const int64_t[::1] ptr):
     cdef int32_t[::1] out_view = out
     cdef int64_t[::1] out_ptr_view = out_ptr
     cdef Py_ssize_t n_levels = len(streams)
-    cdef int64_t used
-    with nogil:
-        used = _insert_ngrams(levels, n_levels, ptr, out_view, out_ptr_view)
-    out.resize(used, refcheck=False)  # the view is not used again
+    if len(out):
+        with nogil:
+            interleave(
+                levels, n_levels, &ptr[0], ptr.shape[0] - 1, &out_view[0], &out_ptr_view[0]
+            )
+    out.resize(out_ptr_view[ptr.shape[0] - 1], refcheck=False)  # the view is not used again
     return out, out_ptr
 
 
-cdef int64_t _insert_ngrams(
-    const Level* levels, Py_ssize_t n_levels, const int64_t[::1] ptr, int32_t[::1] out,
-    int64_t[::1] out_ptr,
+cdef void interleave(
+    const Level* levels, Py_ssize_t n_levels, const int64_t* ptr, Py_ssize_t n_sentences,
+    int32_t* out, int64_t* out_ptr,
 ) noexcept nogil:
+    """See :func:`insert_ngrams`; out_ptr[0] is 0."""
     cdef Py_ssize_t s, i, k
     cdef int32_t id
     cdef int64_t used = 0
-    for s in range(ptr.shape[0] - 1):
+    for s in range(n_sentences):
         for i in range(ptr[s], ptr[s + 1]):
             for k in range(n_levels):
                 id = levels[k].stream[i]
@@ -213,7 +217,6 @@ cdef int64_t _insert_ngrams(
                     out[used] = levels[k].numbers[id]
                     used += 1
         out_ptr[s + 1] = used
-    return used
 
 
 def gram_norms(
@@ -225,19 +228,44 @@ def gram_norms(
     words: not negative. document_ptr: int64, offsets of sentences. Returns float64, 0 for a
     document without words. A length depends on its own document only, to the last bit.
     """
-    norms = np.zeros(document_ptr.shape[0] - 1)
-    cdef Py_ssize_t d, longest = 0
-    for d in range(document_ptr.shape[0] - 1):
-        longest = max(longest, ptr[document_ptr[d + 1]] - ptr[document_ptr[d]])
-    cdef Py_ssize_t room = <Py_ssize_t> 1 << slot_bits(longest)
-    cdef uint32_t[::1] grams = np.empty(longest, dtype=np.uint32)
-    cdef int64_t[::1] frequencies = np.zeros(longest + 1, dtype=np.int64)
-    cdef uint64_t[::1] keys = np.empty(room, dtype=np.uint64)
-    cdef int32_t[::1] counts = np.empty(room, dtype=np.int32)
+    cdef Py_ssize_t n_documents = document_ptr.shape[0] - 1
+    norms = np.empty(n_documents)
     cdef double[::1] norms_view = norms
-    with nogil:
-        _gram_norms(words, ptr, document_ptr, n, grams, keys, counts, frequencies, norms_view)
+    cdef bint fine
+    if n_documents:
+        with nogil:
+            fine = norms_of(
+                &words[0] if words.shape[0] else NULL, &ptr[0], &document_ptr[0], n_documents, n,
+                &norms_view[0],
+            )
+        if not fine:
+            raise MemoryError
     return norms
+
+
+cdef bint norms_of(
+    const int32_t* words, const int64_t* ptr, const int64_t* document_ptr, Py_ssize_t n_documents,
+    Py_ssize_t n, double* norms,
+) noexcept nogil:
+    """See :func:`gram_norms`; False if there is no memory."""
+    cdef Py_ssize_t d, room, longest = 0
+    for d in range(n_documents):
+        longest = max(longest, ptr[document_ptr[d + 1]] - ptr[document_ptr[d]])
+    room = <Py_ssize_t> 1 << slot_bits(longest)
+    cdef uint32_t* grams = <uint32_t*> malloc((longest + 1) * sizeof(uint32_t))
+    cdef int64_t* frequencies = <int64_t*> calloc(longest + 1, sizeof(int64_t))
+    cdef uint64_t* keys = <uint64_t*> malloc(room * sizeof(uint64_t))
+    cdef int32_t* counts = <int32_t*> malloc(room * sizeof(int32_t))
+    cdef bint fine = grams != NULL and frequencies != NULL and keys != NULL and counts != NULL
+    if fine:
+        count_grams(
+            words, ptr, document_ptr, n_documents, n, grams, keys, counts, frequencies, norms
+        )
+    free(grams)
+    free(frequencies)
+    free(keys)
+    free(counts)
+    return fine
 
 
 cdef inline int slot_bits(Py_ssize_t size) noexcept nogil:
@@ -248,10 +276,10 @@ cdef inline int slot_bits(Py_ssize_t size) noexcept nogil:
     return bits
 
 
-cdef void _gram_norms(
-    const int32_t[::1] words, const int64_t[::1] ptr, const int64_t[::1] document_ptr,
-    Py_ssize_t n, uint32_t[::1] grams, uint64_t[::1] keys, int32_t[::1] counts,
-    int64_t[::1] frequencies, double[::1] norms,
+cdef void count_grams(
+    const int32_t* words, const int64_t* ptr, const int64_t* document_ptr, Py_ssize_t n_documents,
+    Py_ssize_t n, uint32_t* grams, uint64_t* keys, int32_t* counts, int64_t* frequencies,
+    double* norms,
 ) noexcept nogil:
     """Count the k-grams of every document in a hash table, whose keys are pairs of the slot of the
     (k-1)-gram that a k-gram begins with and of its last word.
@@ -264,7 +292,7 @@ cdef void _gram_norms(
     cdef int bits
     cdef int32_t c, most
     cdef double square
-    for d in range(document_ptr.shape[0] - 1):
+    for d in range(n_documents):
         start = ptr[document_ptr[d]]
         occurrences = ptr[document_ptr[d + 1]] - start  # grams of the level before
         bits = slot_bits(occurrences)
@@ -276,7 +304,7 @@ cdef void _gram_norms(
             if occurrences == 0:
                 break
             occurrences = 0
-            memset(&keys[0], 0xFF, (mask + 1) * sizeof(uint64_t))
+            memset(keys, 0xFF, (mask + 1) * sizeof(uint64_t))
             for s in range(document_ptr[d], document_ptr[d + 1]):
                 for i in range(ptr[s], ptr[s + 1] - k + 1):
                     key = <uint64_t> grams[i - start] << 32 | <uint32_t> words[i + k - 1]

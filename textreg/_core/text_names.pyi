@@ -1,1 +1,3 @@
 from textreg._core.reference.text_names import gram_names as gram_names
+from textreg._core.reference.text_names import in_order as in_order
+from textreg._core.reference.text_names import number_grams as number_grams

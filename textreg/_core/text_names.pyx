@@ -78,3 +78,56 @@ cdef void _spell(
             end -= 1
             out[end] = c" "
             at = parents[at]
+
+
+def in_order(const uint8_t[::1] names, const int64_t[::1] ptr):
+    """Whether every name comes before the next one by its bytes; then all are distinct."""
+    cdef int64_t i, k, size, n = ptr.shape[0] - 1
+    cdef bint holds = True
+    with nogil:
+        for i in range(n - 1):
+            size = min(ptr[i + 1] - ptr[i], ptr[i + 2] - ptr[i + 1])
+            k = 0
+            while k < size and names[ptr[i] + k] == names[ptr[i + 1] + k]:
+                k += 1
+            if k < size:
+                holds = names[ptr[i] + k] < names[ptr[i + 1] + k]
+            else:
+                holds = ptr[i + 1] - ptr[i] < ptr[i + 2] - ptr[i + 1]
+            if not holds:
+                break
+    return bool(holds)
+
+
+def number_grams(const int64_t[::1] children, const uint8_t[::1] keep, Py_ssize_t n_words):
+    """Number the n-grams to keep in order of name, int32: -1 for others.
+
+    All levels are one after the other, the ``n_words`` words first, and n-gram g has the children
+    ``children[g]`` to ``children[g + 1]``; those of the last level have none.
+    """
+    numbers = np.full(keep.shape[0], -1, dtype=np.int32)
+    cdef Py_ssize_t inner = children.shape[0] - 1
+    cdef int32_t[::1] numbers_view = numbers
+    # Those that are not done: one on each level, and the end of its siblings.
+    cdef int64_t[::1] gram = np.empty(inner + 2, dtype=np.int64)
+    cdef int64_t[::1] end = np.empty(inner + 2, dtype=np.int64)
+    cdef int64_t g
+    cdef Py_ssize_t level = 0
+    cdef int32_t used = 0
+    with nogil:
+        gram[0] = 0
+        end[0] = n_words
+        while level >= 0:
+            g = gram[level]
+            if g == end[level]:
+                level -= 1
+                continue
+            gram[level] += 1
+            if keep[g]:
+                numbers_view[g] = used
+                used += 1
+            if g < inner:
+                level += 1
+                gram[level] = children[g]
+                end[level] = children[g + 1]
+    return numbers

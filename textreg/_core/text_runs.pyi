@@ -5,8 +5,6 @@ from numpy.typing import NDArray
 
 from textreg._core.arrays import Int32s, Int64s
 
-RULES: dict[str, int]
-
 def runs(
     texts: Sequence[str], lowercase: bool, across: bool, sentences: str, spans: bool
 ) -> tuple[

@@ -22,6 +22,7 @@ cdef struct Gap:
     Py_ssize_t cut  # where the first mark that ends a sentence otherwise, and its closers, end
     Py_ssize_t tail  # where the first mark that ends a sentence everywhere, and its closers, end
 
+cdef int rule_of(str sentences) except -1
 cdef uint8_t meaning(uint32_t c) noexcept nogil
 cdef bint is_space(uint8_t now) noexcept nogil
 cdef Py_ssize_t read_gap(

@@ -42,6 +42,13 @@ cdef void fill_table() except *:
 
 fill_table()
 
+RULES = {"none": NONE, "lines": LINES, "paragraphs": PARAGRAPHS, "punct": PUNCT}
+
+
+cdef int rule_of(str sentences) except -1:
+    """The number of a rule, as users name it."""
+    return RULES[sentences]
+
 
 def _packed(words):
     """Words of up to eight ASCII letters as numbers, the first letter in the lowest byte."""

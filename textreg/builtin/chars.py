@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Tokenizer
-from textreg.known import CharRules, KnownChars
+from textreg.known import CharRules, KnownChars, Wanted
 from textreg.params import param
 from textreg.records import Tokens
 from textreg.text import ANALYZERS, SENTENCES, scan_chars, split_chars
@@ -53,9 +53,9 @@ class Chars(Tokenizer):
         """The n-grams of all ``texts``, by :func:`textreg.text.scan_chars`."""
         return scan_chars(texts, **self._how, spans=spans)
 
-    def known(self, names: Sequence[str]) -> KnownChars:
+    def known(self, names: Sequence[str], wanted: Wanted) -> KnownChars:
         """What finds known n-grams in new texts, without names of the others."""
-        return KnownChars(names, **self._how)
+        return KnownChars(names, wanted, **self._how)
 
     @property
     def _how(self) -> CharRules:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from textreg.hookspecs import hookimpl
 from textreg.kinds import Tokenizer
-from textreg.known import KnownWords
+from textreg.known import KnownWords, Wanted
 from textreg.params import param
 from textreg.records import Tokens
 from textreg.text import SENTENCES, WordRules, scan_words, split_words
@@ -58,9 +58,9 @@ class Words(Tokenizer):
         """The tokens of all ``texts``, by :func:`textreg.text.scan_words`."""
         return scan_words(texts, self._rules, spans=spans)
 
-    def known(self, names: Sequence[str]) -> KnownWords:
+    def known(self, names: Sequence[str], wanted: Wanted) -> KnownWords:
         """What finds known words in new texts, without names of the others."""
-        return KnownWords(names, self._rules)
+        return KnownWords(names, self._rules, wanted)
 
     @property
     def _rules(self) -> WordRules:

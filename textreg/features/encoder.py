@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg._core import text_counts, text_grams
+from textreg._core import text_grams
 from textreg.errors import DataError, UsageError
 from textreg.features import markup
 from textreg.features.ngrams import GramNames, NGrams, insert_ngrams, take
 from textreg.features.weighting import WEIGHTINGS
 from textreg.kinds import Tokenizer
-from textreg.known import Finding
+from textreg.known import Finding, Wanted
 from textreg.plugins.inventory import ours
 from textreg.records import Documents, Tokens
 from textreg.records.columns import as_column
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from textreg.features.vectorize import Vectorizer
-    from textreg.known import Known, Occurrences
-    from textreg.records import Bools, Floats, Int32s, Int64s
+    from textreg.known import Known
+    from textreg.records import Floats, Int32s
 
 
 class Encoder:
@@ -139,9 +139,7 @@ class Encoder:
             rows = count_rows(self.features(tokens))
             self.weigh(rows, tokens)
         else:
-            words, ids, ptr = self._found(texts)
-            rows = CsrArrays(*text_counts.count(ids, ptr, len(self.vocabulary)))
-            self.weigh(rows, words)
+            rows = CsrArrays(*self.known.rows(self._texts(texts)))
         if self.columns is None:
             return rows
         column = self.column_of[rows.indices]
@@ -151,42 +149,37 @@ class Encoder:
 
     @cached_property
     def known(self) -> Known | None:
-        """What finds the words of the vocabulary, and stop words, in texts; None if nothing can.
+        """What finds the features of the vocabulary in texts; None if nothing can.
 
         Only textreg's own tokenizers ``words`` and ``chars`` have it, and no class derived from
         them, which may split texts in another way. All others give names.
         """
         if not (ours(self.tokenizer) and isinstance(self.tokenizer, Finding)):
             return None
-        words = self.vocabulary if self.ngrams == 1 else self.tree[0].words
-        if self.stop_words:
-            words = list(dict.fromkeys([*words, *self.stop_words]))
-        return self.tokenizer.known(words)
-
-    @cached_property
-    def _is_stop_word(self) -> Bools:
-        """Which of the known words are dropped; one more for all others, which are not."""
-        words = self.vocabulary if self.ngrams == 1 else self.tree[0].words
-        dropped = set(self.stop_words)
-        known = dict.fromkeys([*words, *self.stop_words])
-        return np.array([*(word in dropped for word in known), False])
-
-    def _found(self, texts: Documents) -> tuple[Occurrences, Int32s, Int64s]:
-        """All words except stop words, every feature in order, and where documents end in these."""
-        assert self.known is not None
-        words, number = self.known.find(self._texts(texts))
-        if self.stop_words:
-            new = np.arange(len(number), dtype=np.int32)
-            new[self._is_stop_word[number]] = -1
-            ids, ptr = text_counts.renumber(words.ids, words.sentence_ptr, new)
-            words = words._replace(ids=ids, sentence_ptr=ptr)
+        if self.stop_words and not self.tokenizer.forms_ngrams:
+            return None
+        weighting = self.weighting
+        wanted = Wanted(
+            len(self.vocabulary),
+            None if weighting.term == "count" else weighting.table,
+            self.idf,
+            self.ngrams if weighting.norm == "ngrams" else 0,
+            weighting.norm == "features",
+        )
         if self.ngrams == 1:
-            ids, ptr = text_counts.renumber(words.ids, words.sentence_ptr, number)
+            words = self.vocabulary
+            every = np.arange(len(words), dtype=np.int32)
+            wanted = wanted._replace(numbers=[every])
         else:
             tree, numbers = self.tree
-            streams = tree.find(number[words.ids], words.sentence_ptr)
-            ids, ptr = text_grams.insert_ngrams(streams, numbers, words.sentence_ptr)
-        return words, ids, ptr[words.document_ptr]
+            words = tree.words
+            children = list(zip(tree.child_ptr, tree.last, strict=True))
+            wanted = wanted._replace(numbers=numbers, children=children)
+        if self.stop_words:
+            dropped = set(self.stop_words)
+            words = list(dict.fromkeys([*words, *self.stop_words]))
+            wanted = wanted._replace(dropped=np.array([word in dropped for word in words]))
+        return self.tokenizer.known(words, wanted)
 
     def _texts(self, documents: Documents) -> Sequence[str]:
         """The texts that are split: of the field, and without HTML, as the settings are."""
@@ -264,14 +257,14 @@ class Encoder:
         """Without what finds the words, which is quickly made and as large as all names."""
         return {name: value for name, value in self.__dict__.items() if name != "known"}
 
-    def weigh(self, rows: CsrArrays, words: Tokens | Occurrences) -> None:
+    def weigh(self, rows: CsrArrays, words: Tokens) -> None:
         """Apply the weighting to counts over the vocabulary, in place.
 
         ``words`` are all words of the same documents except stop words, known or not.
         """
         self.weighting.weigh(rows, self.idf, self.norms(words))
 
-    def norms(self, words: Tokens | Occurrences) -> Floats | None:
+    def norms(self, words: Tokens) -> Floats | None:
         """The length of every row, where that is not one of features alone."""
         if self.weighting.norm != "ngrams":
             return None

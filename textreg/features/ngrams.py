@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg._core import text_counts, text_grams, text_known, text_names
+from textreg._core import text_counts, text_grams, text_names
 from textreg.errors import DataError
 from textreg.records import Tokens
 from textreg.records.names import Names
@@ -84,7 +84,7 @@ class NGrams:
         In this order an n-gram precedes its descendants.
         """
         every = np.concatenate(keep).view(np.uint8)
-        numbers = text_known.number_grams(self._children, every, len(self.words))
+        numbers = text_names.number_grams(self._children, every, len(self.words))
         return np.split(numbers, np.cumsum(self.sizes)[:-1])
 
     def names(self, numbers: Sequence[Int32s]) -> Names:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from textreg.known import Occurrences
     from textreg.records import Documents
     from textreg.text import CsrArrays
 
@@ -79,7 +78,7 @@ class NumberEncoder(Encoder):
         new = [number.get(name if name == MISSING else "", -1) for name in words.vocabulary]
         return renumber(words, np.array(new, dtype=np.int32), self.vocabulary)
 
-    def weigh(self, rows: CsrArrays, words: Tokens | Occurrences) -> None:
+    def weigh(self, rows: CsrArrays, words: Tokens) -> None:
         """The numbers, in place of the counts."""
         if "" not in self.vocabulary:
             return

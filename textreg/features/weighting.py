@@ -42,6 +42,10 @@ class Weighting(NamedTuple):
         values += counts > 0
         return values
 
+    def table(self, most: int) -> Floats:
+        """The values of all counts up to ``most``, at least."""
+        return _table(self, max(64, 1 << most.bit_length()))
+
     def weigh(self, rows: CsrArrays, idf: Floats | None, norms: Floats | None) -> None:
         """Weigh counts in place.
 
@@ -61,7 +65,7 @@ class Weighting(NamedTuple):
                 rows.data,
                 rows.indices,
                 rows.indptr,
-                _table(self, max(64, 1 << most.bit_length())),
+                self.table(most),
                 none if idf is None else idf,
                 none if norms is None else norms,
             )

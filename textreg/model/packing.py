@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textreg._core import text_known
+from textreg._core import text_names
 from textreg.model.faults import FaultError
 from textreg.records.names import Names
 from textreg.records.ragged import row_of
@@ -50,7 +50,7 @@ def unpack_names(arrays: Arrays, names: str, ptr: str) -> Names:
 
 def check_distinct(names: Names) -> None:
     """FaultError if two names are the same."""
-    if not text_known.in_order(names.letters, names.ptr) and len(set(names)) < len(names):
+    if not text_names.in_order(names.letters, names.ptr) and len(set(names)) < len(names):
         raise FaultError("two of its features have the same name")
 
 

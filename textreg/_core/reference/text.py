@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -220,7 +219,6 @@ def encode(
     punctuation: bool,
     emoji: bool,
     spans: bool,
-    known: tuple[NDArray[np.uint8], NDArray[np.int64], Any] | None = None,
 ) -> tuple[Any, ...]:
     """Twin of :func:`textreg._core.text.encode`."""
     rules = Rules(lowercase, min_length, sentences, punctuation, emoji)
@@ -238,14 +236,8 @@ def encode(
             sentence_ptr.append(len(ids))
         sentence_spans.extend(piece_spans)
         document_ptr.append(len(sentence_ptr) - 1)
-    names: Any = sorted(numbers)
+    names = sorted(numbers)
     rank = {numbers[name]: r for r, name in enumerate(names)}
-    if known is not None:
-        every = known[0].tobytes()
-        found = {every[i:j]: at for at, (i, j) in enumerate(pairwise(known[1].tolist()))}
-        coded = (name.encode("utf-8", "surrogatepass") for name in numbers)
-        names = np.array([found.get(name, -1) for name in coded], dtype=np.int32)
-        rank = {id: id for id in rank}
     pairs: tuple[NDArray[np.int32] | None, NDArray[np.int32] | None] = (None, None)
     if spans:
         pairs = (

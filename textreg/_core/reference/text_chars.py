@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 def split(run: str, shortest: int, longest: int) -> list[str]:
     """The n-grams of one run."""
-    return [run[start:end] for start, end in _pieces(0, len(run), shortest, longest)]
+    return [run[start:end] for start, end in pieces(0, len(run), shortest, longest)]
 
 
-def _pieces(start: int, end: int, shortest: int, longest: int) -> Iterator[tuple[int, int]]:
+def pieces(start: int, end: int, shortest: int, longest: int) -> Iterator[tuple[int, int]]:
     """Where every n-gram of a run begins and ends."""
     least = min(shortest, end - start)
     for first in range(start, end - least + 1):
@@ -29,7 +29,7 @@ def _pieces(start: int, end: int, shortest: int, longest: int) -> Iterator[tuple
 
 def sizes(ptr: Int64s, shortest: int, longest: int) -> Int64s:
     """Twin of :func:`textreg._core.text_chars.sizes`."""
-    rows = (len(list(_pieces(*run, shortest, longest))) for run in pairwise(ptr.tolist()))
+    rows = (len(list(pieces(*run, shortest, longest))) for run in pairwise(ptr.tolist()))
     return np.array(list(rows), dtype=np.int64)
 
 
@@ -60,6 +60,6 @@ def gram_spans(begins: Int32s, ends: Int32s, ptr: Int64s, shortest: int, longest
     pairs = [
         sorted((begins[first], ends[last - 1]))
         for run in pairwise(ptr.tolist())
-        for first, last in _pieces(*run, shortest, longest)
+        for first, last in pieces(*run, shortest, longest)
     ]
     return np.array(pairs, dtype=np.int32).reshape(-1, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,26 @@ def gram_names(
     chosen = [named[number] for number in sorted(named)]
     out = np.frombuffer(b"".join(chosen), dtype=np.uint8)
     return out, np.cumsum([0, *map(len, chosen)], dtype=np.int64)
+
+
+def in_order(names: NDArray[np.uint8], ptr: Int64s) -> bool:
+    """Twin of :func:`textreg._core.text_names.in_order`."""
+    return all(one < other for one, other in pairwise(_names(names, ptr)))
+
+
+def number_grams(children: Int64s, keep: NDArray[np.uint8], n_words: int) -> Int32s:
+    """Twin of :func:`textreg._core.text_names.number_grams`."""
+
+    def below(grams: range) -> Iterator[int]:
+        for gram in grams:
+            yield gram
+            if gram < len(children) - 1:
+                yield from below(range(children[gram], children[gram + 1]))
+
+    order = [gram for gram in below(range(n_words)) if keep[gram]]
+    numbers = np.full(len(keep), -1, dtype=np.int32)
+    numbers[order] = np.arange(len(order))
+    return numbers
 
 
 def _names(letters: NDArray[np.uint8], ptr: Int64s) -> list[bytes]:
