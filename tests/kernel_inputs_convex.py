@@ -118,15 +118,22 @@ def group_gather(rng: np.random.Generator, n: int, p: int) -> Arguments:
 
 def select_groups(rng: np.random.Generator, n: int, p: int) -> Arguments:
     given = groups(rng, n, p)
-    features = chosen(rng, p)
+    features, some_groups = chosen(rng, p), np.sort(chosen(rng, n))
     place = np.full(p, -1, dtype=np.int32)
     place[np.sort(features)] = np.arange(len(features))
     return {
-        **given, "strengths": np.abs(some(rng, n)), "place": place,
-        "lam": rng.random(len(features)), "out_indptr": np.zeros(n + 1, dtype=np.int64),
+        **given, "strengths": np.abs(some(rng, n)), "groups": some_groups, "place": place,
+        "lam": rng.random(len(features)),
+        "out_indptr": np.zeros(len(some_groups) + 1, dtype=np.int64),
         "out_indices": np.full(len(given["indices"]), -1, dtype=np.int32),
-        "out_strengths": np.zeros(n), "origin": np.zeros(n, dtype=np.int64),
+        "out_strengths": np.zeros(len(some_groups)), "origin": np.zeros(n, dtype=np.int64),
     }  # fmt: skip
+
+
+def group_sums(rng: np.random.Generator, n: int, p: int) -> Arguments:
+    some_groups = chosen(rng, n)
+    out = np.full(len(some_groups), np.nan)
+    return {**groups(rng, n, p), "values": some(rng, p), "chosen": some_groups, "out": out}
 
 
 def admm_copies(rng: np.random.Generator, n: int, p: int) -> Arguments:
@@ -163,8 +170,9 @@ KERNELS = {
     "groups.select_groups": Kernel(
         select_groups,
         "lam out_indptr out_indices out_strengths origin",
-        "strengths out_indices origin out_indptr out_strengths",
+        "strengths groups out_indices origin out_indptr out_strengths",
         room="out_indices",
     ),
+    "groups.group_sums": Kernel(group_sums, "out", "out"),
     "groups.admm_copies": Kernel(admm_copies, "v u norms target", "v u norms strengths"),
 }

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.sparse import random_array
+from scipy.sparse import csr_array
 
 from textreg.builtin.sentence import Sentence
 from textreg.errors import ConvergenceWarning
@@ -19,14 +19,17 @@ from textreg.solvers.majorize import majorize
 P = 120
 
 
-def rare_words(seed: int, loss: str = "logistic", intercept: bool = True) -> Problem:
-    """Documents of many rare words in sentences of five, and labels by some of them."""
+def documents(seed: int, loss: str = "logistic", intercept: bool = True) -> Problem:
+    """Documents of rare and of common words, labels by some of them, and sentences of five."""
     random = np.random.default_rng(seed)
-    X = random_array((60, P), density=0.08, rng=random, data_sampler=random.random).tocsr()
+    common = 2.0 / np.arange(2, P + 2)
+    dense = random.random((60, P)) * (random.random((60, P)) < np.maximum(common, 0.06))
+    X = csr_array(dense)
     meaning = random.normal(size=P) * (random.random(P) < 0.2)
     y = np.where(X @ meaning + 0.1 * random.normal(size=60) > 0, 1.0, -1.0)
-    sets = [np.sort(random.choice(P, 5, replace=False)) for _ in range(90)]
-    groups = Groups(np.arange(91) * 5, np.concatenate(sets), random.random(90), P)
+    chance = common / common.sum()
+    sets = [np.sort(random.choice(P, 5, replace=False, p=chance)) for _ in range(300)]
+    groups = Groups(np.arange(301) * 5, np.concatenate(sets), random.random(300), P)
     c = random.integers(1, 3, 60).astype(float)
     return Problem(
         X, y, c, loss, groups=groups, fit_intercept=intercept, tol=1e-7, max_iter=5000
@@ -53,7 +56,7 @@ def over_all(problem: Problem, reg: Sentence) -> Solution:
 @pytest.mark.parametrize("l1", [0.05, 0.2, 0.5])
 def test_the_optimum_is_that_of_all_features(loss: str, l1: float, l2: float) -> None:
     for seed in range(3):
-        problem = rare_words(seed, loss, intercept=seed > 0)
+        problem = documents(seed, loss, intercept=seed > 0)
         reg = Sentence(group=0.05, l1=l1, l2=l2)
         found, other = reg.solve(problem), over_all(problem, reg)
         assert found.converged
@@ -66,9 +69,9 @@ def test_the_optimum_is_that_of_all_features(loss: str, l1: float, l2: float) ->
 @given(st.integers(0, 10_000), st.sampled_from([0.02, 0.1, 0.4]), st.booleans())
 @settings(max_examples=20)
 def test_no_bound_on_the_way_is_above_the_optimum(seed: int, l1: float, ridge: bool) -> None:
-    problem = rare_words(seed)
+    problem = documents(seed)
     reg = Sentence(group=0.1, l1=l1, l2=0.1 * ridge)
-    best = over_all(problem.replace(tol=1e-9), reg).objective
+    best = over_all(problem.replace(tol=1e-6), reg).objective
     found = reg.solve(problem.replace(tol=1e-5))
     assert [step.iteration for step in found.history] == sorted(
         {step.iteration for step in found.history}
@@ -79,7 +82,7 @@ def test_no_bound_on_the_way_is_above_the_optimum(seed: int, l1: float, ridge: b
 
 @pytest.mark.usefixtures("always")
 def test_a_set_that_begins_with_nothing_grows() -> None:
-    problem = rare_words(5)
+    problem = documents(5)
     reg = Sentence(group=0.05, l1=0.1)
     optimum = reg.solve(problem)
     empty = reg.solve(problem.replace(start=(np.zeros(P), 0.0)))
@@ -90,7 +93,7 @@ def test_a_set_that_begins_with_nothing_grows() -> None:
 
 @pytest.mark.usefixtures("always")
 def test_a_high_strength_leaves_an_empty_set() -> None:
-    found = Sentence(group=0.05, l1=1e3).solve(rare_words(6))
+    found = Sentence(group=0.05, l1=1e3).solve(documents(6))
     assert found.converged
     assert not found.w.any()
     assert found.group_norms is not None
@@ -106,7 +109,7 @@ def test_a_callback_stops_it_in_any_set(checks: int) -> None:
         steps.append(step)
         return len(steps) == checks
 
-    problem = rare_words(7).replace(callback=stop, tol=1e-13)
+    problem = documents(7).replace(callback=stop, tol=1e-13)
     found = Sentence(group=0.05, l1=0.05).solve(problem)
     assert found.history == tuple(steps)
     assert len(steps) == checks
@@ -118,10 +121,41 @@ def test_a_callback_stops_it_in_any_set(checks: int) -> None:
 def test_no_more_rounds_than_allowed(rounds: int) -> None:
     with pytest.warns(ConvergenceWarning, match=f"after {rounds} rounds"):
         found = Sentence(group=0.05, l1=0.05).solve(
-            rare_words(8).replace(tol=1e-12, max_iter=rounds)
+            documents(8).replace(tol=1e-12, max_iter=rounds)
         )
     assert found.iterations == rounds
     assert found.gap > 1e-12
+
+
+@pytest.mark.usefixtures("always")
+def test_common_words_are_left_to_their_groups() -> None:
+    problem = documents(0)
+    reg = Sentence(group=0.05, l1=0.05)
+    penalty, found = reg.penalty(problem), reg.solve(problem)
+    r, h = np.empty(60), np.empty(60)
+    z = problem.design.product(found.w) + found.b
+    problem.loss.derivatives(z, problem.y, problem.sample_weight, r, h)
+    products = np.abs(problem.design.transposed_product(r))
+    kept = np.flatnonzero((products > 1.01 * penalty.lam) & (found.w == 0.0))
+    assert len(kept)  # not by l1
+    support = np.flatnonzero(found.w).astype(np.int32)
+    fit = working_set.WorkingSet(problem, penalty, support).fit(found.w, found.b)
+    assert len(np.setdiff1d(kept, fit.dual().missing))
+
+
+def test_what_is_beyond_free_groups() -> None:
+    features = np.array([2, 5, 7, 8], dtype=np.int32)
+    excess, spare = np.array([0.3, 0.1, 1.0, 1e-9]), np.array([0.5, 0.1, 10.0, 0.0])
+    assert working_set.beyond(features, excess, spare).tolist() == [5, 8]
+
+
+def test_reach_counts_the_groups_of_which_nothing_is_selected() -> None:
+    groups = Groups([0, 2, 4, 6], [0, 1, 1, 2, 2, 3], [1.0, 2.0, 4.0], 4)
+    penalty = GroupNorms(groups, 0.5, 0.1)
+    every = np.arange(4, dtype=np.int32)
+    assert penalty.reach(every).tolist() == [0.5, 1.5, 3.0, 2.0]
+    part = penalty.select(np.array([0], dtype=np.int32))
+    assert penalty.reach(every, part).tolist() == [0.0, 1.0, 3.0, 2.0]
 
 
 def test_selected_groups_are_what_is_left_of_them() -> None:
@@ -141,7 +175,7 @@ def test_selected_groups_are_what_is_left_of_them() -> None:
 
 
 def test_small_matrices_have_none() -> None:
-    problem = rare_words(9)
+    problem = documents(9)
     penalty = Sentence(group=0.05, l1=0.05).penalty(problem)
     assert working_set.first_working_set(problem, penalty) is None
     assert majorize(problem, penalty).converged

@@ -18,11 +18,13 @@ from textreg._core.groups import (
     group_norms,
     group_scale,
     group_spread,
+    group_sums,
     select_groups,
 )
 from textreg.errors import RecordError, UsageError
 from textreg.records import Floats, Groups, Int32s, Int64s
 from textreg.records.cache import Cache
+from textreg.records.ragged import take_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -173,7 +175,7 @@ class GroupNorms:
         check_strengths(group=group, l1=l1, l2=l2)
         merged = groups.distinct if over_classes or l1 == 0.0 else groups.merged
         self.original = groups
-        self.origin = merged.origin
+        self.origin, self._merged = merged.origin, merged
         self.indptr, self.indices = merged.groups.indptr, merged.groups.indices
         self.strengths = group * merged.groups.weights
         self.lam = l1 + group * merged.l1
@@ -280,23 +282,45 @@ class GroupNorms:
         ----------
         features : int32 ndarray
             Ascending.
+
+        Returns
+        -------
+        GroupNorms
         """
         place = np.full(self.p, -1, dtype=np.int32)
         place[features] = np.arange(len(features), dtype=np.int32)
+        groups = self._holders(features)
         other = object.__new__(GroupNorms)
         other.original, other.l2, other.p = self.original, self.l2, len(features)
         other.lam = self.lam[features]
-        count = len(self.strengths)
-        other.origin, indptr = np.empty(count, dtype=np.int64), np.empty(count + 1, dtype=np.int64)
-        indices, strengths = np.empty_like(self.indices), np.empty(count)
-        left = select_groups(
-            self.indptr, self.indices, self.strengths, place, other.lam,
+        other.origin = np.full(len(self.strengths), -1, dtype=np.int64)
+        indptr, strengths = np.empty(len(groups) + 1, dtype=np.int64), np.empty(len(groups))
+        indices = np.empty_like(self.indices)
+        count = select_groups(
+            self.indptr, self.indices, self.strengths, groups, place, other.lam,
             indptr, indices, strengths, other.origin,
         )  # fmt: skip
-        other.indptr, other.strengths = indptr[: left + 1], strengths[:left]
-        other.indices = indices[: indptr[left]].copy()  # not the room for all
+        other.indptr, other.strengths = indptr[: count + 1], strengths[:count]
+        other.indices = indices[: indptr[count]].copy()  # not the room for all
         other.sizes = np.diff(other.indptr)
         return other
+
+    def _holders(self, features: Int32s) -> Int32s:
+        """The merged groups that hold any of these features, ascending."""
+        holds = np.zeros(len(self.strengths), dtype=bool)
+        holds[take_rows(*self._merged.holders, features)[1]] = True
+        return np.flatnonzero(holds).astype(np.int32)
+
+    def reach(self, features: Int32s, selected: GroupNorms | None = None) -> Floats:
+        """For each of these features the strengths of all merged groups that hold it.
+
+        selected: what :meth:`select` gave; then of the groups alone that it has nothing of.
+        """
+        strengths, out = self.strengths, np.empty(len(features))
+        if selected is not None:
+            strengths = np.where(selected.origin == -1, strengths, 0.0)
+        group_sums(*self._merged.holders, strengths, features, out)
+        return out
 
     def original_norms(self, merged: Floats, w: Floats) -> Floats:
         """Norms of the original groups, from those of the merged ones and the weights w (p,)."""

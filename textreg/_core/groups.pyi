@@ -5,4 +5,5 @@ from textreg._core.reference.groups import group_gather as group_gather
 from textreg._core.reference.groups import group_norms as group_norms
 from textreg._core.reference.groups import group_scale as group_scale
 from textreg._core.reference.groups import group_spread as group_spread
+from textreg._core.reference.groups import group_sums as group_sums
 from textreg._core.reference.groups import select_groups as select_groups

@@ -233,41 +233,46 @@ cdef void _copies(const long long[::1] indptr, const int[::1] indices,
 
 
 def select_groups(const long long[::1] indptr, const int[::1] indices,
-                  const double[::1] strengths, const int[::1] place, double[::1] lam,
-                  long long[::1] out_indptr, int[::1] out_indices, double[::1] out_strengths,
-                  long long[::1] origin):
-    """The groups over some of the features alone, as the others have no weight.
+                  const double[::1] strengths, const int[::1] groups, const int[::1] place,
+                  double[::1] lam, long long[::1] out_indptr, int[::1] out_indices,
+                  double[::1] out_strengths, long long[::1] origin):
+    """Groups over some of the features alone, as the others have no weight.
 
-    place: (p,) the new number of a feature, -1 for those left out. Groups that keep two features or
-    more are written one after the other: offsets, features and strengths. A group that keeps one
-    adds its strength to that feature's lam. origin: (groups,), where each went: its new index, -1
-    if nothing is left, -2 - j if feature j alone is. Returns the number of groups written.
+    groups: those to look at, ascending. place: (p,) the new number of a feature, -1 for those left
+    out. Groups that keep two features or more are written one after the other: offsets, features
+    and strengths. A group that keeps one adds its strength to that feature's lam. origin: (all
+    groups,), where each of ``groups`` went: its new index, -1 if nothing is left, -2 - j if feature
+    j alone is. Returns the number of groups written.
     """
     cdef Py_ssize_t count
-    if not (strengths.shape[0] == origin.shape[0] == out_strengths.shape[0]
-            == indptr.shape[0] - 1 == out_indptr.shape[0] - 1):
-        raise ValueError("strengths, origin and what is written must have one entry per group")
+    if not strengths.shape[0] == origin.shape[0] == indptr.shape[0] - 1:
+        raise ValueError("strengths and origin must have one entry per group")
+    if not groups.shape[0] == out_strengths.shape[0] == out_indptr.shape[0] - 1:
+        raise ValueError("what is written must have one entry for each of groups")
     if out_indices.shape[0] != indices.shape[0]:
         raise ValueError("out_indices must have room for all entries")
     with nogil:
-        count = _select(indptr, indices, strengths, place, lam, out_indptr, out_indices,
+        count = _select(indptr, indices, strengths, groups, place, lam, out_indptr, out_indices,
                         out_strengths, origin)
     return count
 
 
 cdef Py_ssize_t _select(const long long[::1] indptr, const int[::1] indices,
-                        const double[::1] strengths, const int[::1] place, double[::1] lam,
-                        long long[::1] out_indptr, int[::1] out_indices,
-                        double[::1] out_strengths, long long[::1] origin) noexcept nogil:
-    cdef Py_ssize_t g, e, begin, end = 0, count = 0
+                        const double[::1] strengths, const int[::1] groups,
+                        const int[::1] place, double[::1] lam, long long[::1] out_indptr,
+                        int[::1] out_indices, double[::1] out_strengths,
+                        long long[::1] origin) noexcept nogil:
+    cdef Py_ssize_t k, g, e, begin, end = 0, count = 0
     cdef int j
     out_indptr[0] = 0
-    for g in range(strengths.shape[0]):
+    for k in range(groups.shape[0]):
+        g = groups[k]
         begin = end
         for e in range(indptr[g], indptr[g + 1]):
             j = place[indices[e]]
-            out_indices[end] = j  # overwritten by the next one, unless it is kept
-            end += j >= 0
+            if j >= 0:
+                out_indices[end] = j
+                end += 1
         if end - begin > 1:
             out_strengths[count] = strengths[g]
             origin[g] = count
@@ -279,5 +284,27 @@ cdef Py_ssize_t _select(const long long[::1] indptr, const int[::1] indices,
             j = out_indices[begin]
             lam[j] += strengths[g]
             origin[g] = -2 - j
-        end = begin
+            end = begin
     return count
+
+
+def group_sums(const long long[::1] indptr, const int[::1] indices, const double[::1] values,
+               const int[::1] chosen, double[::1] out):
+    """out[k] = the sum of ``values`` over what group chosen[k] holds. out: (chosen,), written."""
+    if out.shape[0] != chosen.shape[0]:
+        raise ValueError("out must have one entry for each of chosen")
+    with nogil:
+        _sum_up(indptr, indices, values, chosen, out)
+
+
+cdef void _sum_up(const long long[::1] indptr, const int[::1] indices, const double[::1] values,
+                  const int[::1] chosen, double[::1] out) noexcept nogil:
+    cdef Py_ssize_t k, e
+    cdef int g
+    cdef double total
+    for k in range(chosen.shape[0]):
+        g = chosen[k]
+        total = 0.0
+        for e in range(indptr[g], indptr[g + 1]):
+            total += values[indices[e]]
+        out[k] = total

@@ -231,6 +231,19 @@ class MergedGroups:
     l1: Floats
     origin: Int64s
 
+    @cached_property
+    def holders(self) -> tuple[Int64s, Int32s]:
+        """Offsets and, feature by feature, the index in ``groups`` of those that hold it."""
+        from scipy.sparse import csr_array
+
+        groups = self.groups
+        marks = np.ones(len(groups.indices), dtype=np.int8)
+        by_groups = csr_array(
+            (marks, groups.indices, groups.indptr), shape=(len(groups), groups.n_features)
+        )
+        by_features = by_groups.tocsc()
+        return by_features.indptr.astype(np.int64), by_features.indices.astype(np.int32, copy=False)
+
 
 @dataclass(frozen=True, eq=False)
 class Graph:

@@ -255,7 +255,7 @@ def _scaled_bound(dual: DualPoint, penalty: GroupNorms, t: Floats) -> tuple[floa
     floor = np.append(penalty.floor[violated], dual.left_out.floor)
     # A feature in no group has next to no floor: beyond FARTHEST the scale is zero anyway.
     largest = min(float((excess / floor).max(initial=0.0)), FARTHEST)
-    shares = KAPPAS if penalty.l2 > 0.0 else (1.0,)
+    shares = KAPPAS if penalty.l2 > 0.0 and largest > 0.0 else (1.0,)
     best, best_scale = -np.inf, 1.0
     for share in shares:
         kappa = share * largest

@@ -17,9 +17,9 @@ from textreg.solvers.group_fit import VectorFit
 from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.reweighting import UNIT, Reweighted, Schedule, reweight, touching_points
 from textreg.solvers.ridge import suits
-from textreg.solvers.working_set import Beginning, WorkingSet, first_working_set
+from textreg.solvers.working_set import Beginning, WorkingSet, first_working_set, union
 
-ROUNDS = 3
+ROUNDS = 8
 """Rounds over the first working set, where there is no start."""
 
 FIRST, LATER = Schedule(), Schedule(rough=0, first_check=4)
@@ -101,4 +101,4 @@ def _over_working_sets(
             kept = tuple(history)
             return found._replace(w=w, iterations=rounds, history=kept, ended=stopped), norms
         w, b, following = part.expand(fit.w), fit.intercept(), fit.next_features()
-        features, first = following if first else np.union1d(features, following), False
+        features, first = following if first else union(features, following), False

@@ -1,9 +1,10 @@
 """The features that may have a weight, and a problem over them alone (docs/maths.md, W1).
 
 Where the product of a column with the dual variables of the loss is at most lam_j, l1 alone keeps
-the weight of the feature at zero: the groups' dual variables may be zero there, and the rest of the
-problem does not change if the feature is left out. The dual point of a fit over a working set looks
-at what was left out too, so that its bound holds for the problem over all features.
+the weight of the feature at zero. Beyond that, groups of which nothing is in the working set are
+free to keep it there (W2): words that are everywhere are in thousands of them. Without all these
+features the rest of the problem is the same. The dual point of a fit over a working set looks at
+what was left out too, so that its bound holds for the problem over all features.
 """
 
 from __future__ import annotations
@@ -21,11 +22,15 @@ from textreg.solvers.group_fit import VectorFit
 SMALL = 100_000
 """Values of a matrix for which working sets are not worth their price."""
 
+LARGE = 1 << 25
+"""Entries of the groups above which it would take too much memory to know the groups of a feature.
+"""
+
 MOST = 0.6
 """Largest share of the values of the matrix that the first working set may hold."""
 
 NEAR = 0.9
-"""Share of lam above which a product brings its feature into the next working set."""
+"""Share of lam above which a product may bring its feature into the next working set."""
 
 
 class Beginning(NamedTuple):
@@ -37,42 +42,67 @@ class Beginning(NamedTuple):
 
 
 def first_working_set(problem: Problem, penalty: GroupNorms) -> Beginning | None:
-    """The features that l1 does not keep at zero, at the given start or without any weight.
+    """The features that nothing keeps at zero, at the given start or without any weight.
 
     None where working sets are not worth their price.
     """
     design = problem.design
-    if len(design.columns.indices) <= SMALL or not penalty.lam.all():
+    values, entries = len(design.columns.indices), len(penalty.indices)
+    if values <= SMALL or entries > LARGE or not penalty.lam.all():
         return None
     engine = Engine(problem, penalty.value)
     engine.optimize_intercept()
-    chosen = (engine.w != 0.0) | (np.abs(engine.gradient()) > penalty.lam)
-    features = np.flatnonzero(chosen).astype(np.int32)
-    sizes = np.diff(design.columns.indptr)
-    if sizes[features].sum() > MOST * sizes.sum():
+    sizes = np.abs(engine.gradient())
+    above = np.flatnonzero(sizes > penalty.lam).astype(np.int32)
+    excess = sizes[above] - penalty.lam[above]
+    wanted = beyond(above, excess, penalty.reach(above))
+    features = union(np.flatnonzero(engine.w).astype(np.int32), wanted)
+    if np.diff(design.columns.indptr)[features].sum() > MOST * values:
         return None
     return Beginning(features, engine.w, engine.b)
+
+
+def beyond(features: Int32s, excess: Floats, spare: Floats) -> Int32s:
+    """Those of the features whose excess is beyond what free groups take (W2); ascending.
+
+    features: ascending. excess: of their products, above what l1 takes. spare: the strengths of the
+    groups that are free to take it.
+    """
+    share = np.divide(excess, spare, out=np.full(len(excess), np.inf), where=spare > 0.0)
+    order = np.argsort(share)
+    taken = np.cumsum(np.square(share[order])) <= 1.0
+    return np.sort(features[order[~taken]])
+
+
+def union(*sets: Int32s) -> Int32s:
+    """What is in any of these sets of features, ascending."""
+    return np.unique(np.concatenate(sets))
 
 
 class WorkingSet:
     """A problem over some features, and its penalty: groups are what these leave of them.
 
     features: ascending. problem, penalty: over them alone. kept: the groups of which two features
-    or more are left. whole, lam: the matrix and the l1 strengths of all features.
+    or more are left. whole, lam: the matrix and the l1 strengths of all features. every: the
+    penalty over all features.
     """
 
     def __init__(self, problem: Problem, penalty: GroupNorms, features: Int32s) -> None:
         """problem, penalty: over all features."""
         self.features, self.whole, self.lam = features, problem.design, penalty.lam
-        self.penalty, self._original_norms = penalty.select(features), penalty.original_norms
+        self.every = penalty
+        self.penalty = penalty.select(features)
         X = Design.by_columns(problem.X_csc[:, features])
         self.problem = problem.replace(X=X, groups=None, graph=None, validation=None, start=None)
         self.kept: Int64s = np.flatnonzero(self.penalty.origin >= 0)
 
     def fit(self, w: Floats, b: float) -> WorkingFit:
         """A fit that begins at weights (p,) of all features, and an intercept."""
-        problem = self.problem.replace(start=(w[self.features], b))
-        return WorkingFit(self, Engine(problem, self.penalty.value))
+        return WorkingFit(self, Engine(self.problem.replace(start=(w[self.features], b))))
+
+    def spare(self, features: Int32s) -> Floats:
+        """For each feature the strengths of its groups that hold none of the set."""
+        return self.every.reach(features, self.penalty)
 
     def expand(self, w: Floats) -> Floats:
         """The weights of all features (p,)."""
@@ -85,17 +115,11 @@ class WorkingSet:
 
         w: of the features here. u: ragged, dual variables of the groups here.
         """
-        return self._original_norms(self.penalty.copies(w, u), self.expand(w))
+        return self.every.original_norms(self.penalty.copies(w, u), self.expand(w))
 
 
 class WorkingFit(VectorFit):
-    """A fit over a working set.
-
-    near, missing: as in the last :class:`WorkingDual`; there is one as soon as the gap was checked.
-    """
-
-    near: Int32s
-    missing: Int32s
+    """A fit over a working set."""
 
     def __init__(self, part: WorkingSet, engine: Engine) -> None:
         super().__init__(engine, part.penalty)
@@ -103,21 +127,24 @@ class WorkingFit(VectorFit):
 
     def dual(self) -> WorkingDual:
         """Dual variables of the loss, with what they say of the features left out."""
-        dual = WorkingDual(self._engine, self._part)
-        self.near, self.missing = dual.near, dual.missing
-        return dual
+        self._dual = WorkingDual(self._engine, self._part)
+        return self._dual
+
+    @property
+    def missing(self) -> Int32s:
+        """See :class:`WorkingDual`."""
+        return self._dual.missing
 
     def next_features(self) -> Int32s:
-        """Those with a weight, and those that the last dual point brings near lam or above."""
+        """Those with a weight, and those that the last dual point would give one, or nearly so."""
         weighted = self._part.features[self._engine.w != 0.0]
-        return np.union1d(weighted, self.near)
+        return union(weighted, self._dual.near(), self.missing)
 
 
 class WorkingDual(EngineDual):
     """Dual variables of the documents, and what they say of all features.
 
-    near: the features whose products are near lam or above. missing: those above lam that are not
-    in the working set.
+    missing: those that are not in the working set and should be.
     """
 
     def __init__(self, engine: Engine, part: WorkingSet) -> None:
@@ -128,9 +155,22 @@ class WorkingDual(EngineDual):
         part = self._part
         products = part.whole.transposed_product(self.alpha)
         self.products = products[part.features]
-        self.near = np.flatnonzero(np.abs(products) > NEAR * part.lam).astype(np.int32)
-        above = self.near[np.abs(products[self.near]) > part.lam[self.near]]
-        self.missing = np.setdiff1d(above, part.features, assume_unique=True)
+        np.abs(products, out=products)
+        self._near = np.flatnonzero(products > NEAR * part.lam).astype(np.int32)
+        self._sizes = products[self._near]
+        lam = part.lam[self._near]
+        # Those in the working set have no excess here.
+        above = (self._sizes > lam) & ~np.isin(self._near, part.features, assume_unique=True)
+        features, excess = self._near[above], (self._sizes - lam)[above]
+        self.missing = beyond(features, excess, part.spare(features))
         # sum_j m_j |w_j| <= penalty(w), with the m of the working set and lam of the others (D3).
-        lam = part.lam[self.missing]
-        self.left_out = Excess(np.abs(products[self.missing]) - lam, lam)
+        lost = np.isin(features, self.missing, assume_unique=True)
+        self.left_out = Excess(excess[lost], part.lam[self.missing])
+
+    def near(self) -> Int32s:
+        """The features whose products are near what keeps them at zero, or above.
+
+        As if all groups were free: those that are not hold little of what is chosen next.
+        """
+        part, near = self._part, self._near
+        return beyond(near, self._sizes - NEAR * part.lam[near], part.every.reach(near))

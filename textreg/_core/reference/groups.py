@@ -112,6 +112,7 @@ def select_groups(
     indptr: Int64s,
     indices: Int32s,
     strengths: Floats,
+    groups: Int32s,
     place: Int32s,
     lam: Floats,
     out_indptr: Int64s,
@@ -121,7 +122,7 @@ def select_groups(
 ) -> int:
     """Twin of :func:`textreg._core.groups.select_groups`."""
     count, out_indptr[0] = 0, 0
-    for g in range(len(strengths)):
+    for g in groups:
         left = place[indices[indptr[g] : indptr[g + 1]]]
         left = left[left >= 0]
         origin[g] = -1
@@ -135,3 +136,11 @@ def select_groups(
             lam[left[0]] += strengths[g]
             origin[g] = -2 - left[0]
     return count
+
+
+def group_sums(
+    indptr: Int64s, indices: Int32s, values: Floats, chosen: Int32s, out: Floats
+) -> None:
+    """Twin of :func:`textreg._core.groups.group_sums`."""
+    for k, g in enumerate(chosen):
+        out[k] = values[indices[indptr[g] : indptr[g + 1]]].sum()
