@@ -17,10 +17,13 @@ from textreg.solvers.group_fit import VectorFit
 from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.reweighting import UNIT, Reweighted, Schedule, reweight, touching_points
 from textreg.solvers.ridge import suits
-from textreg.solvers.working_set import Beginning, WorkingSet, first_working_set, union
+from textreg.solvers.working_set import Beginning, WorkingSet, first_working_set
 
 ROUNDS = 8
 """Rounds over the first working set, where there is no start."""
+
+TRUST = 0.25
+"""How much less is left to the groups that are free, each time that a set has to grow."""
 
 FIRST, LATER = Schedule(), Schedule(rough=0, first_check=4)
 """Of these rounds, and of those over other working sets."""
@@ -76,7 +79,7 @@ def _over_working_sets(
     features, w, b = begin
     s = np.full(len(penalty.strengths), np.nan)  # of groups that no set had yet
     history: list[Step] = []
-    rounds, stopped, first = 0, False, problem.start is None
+    rounds, stopped, first, trust = 0, False, problem.start is None, 1.0
 
     def callback(step: Step) -> bool:
         nonlocal stopped
@@ -100,5 +103,6 @@ def _over_working_sets(
             w, norms = part.expand(found.w), part.norms(found.w, found.u)
             kept = tuple(history)
             return found._replace(w=w, iterations=rounds, history=kept, ended=stopped), norms
-        w, b, following = part.expand(fit.w), fit.intercept(), fit.next_features()
-        features, first = following if first else union(features, following), False
+        w, b = part.expand(fit.w), fit.intercept()
+        features, first = fit.shrunk() if first else fit.grown(trust), False
+        trust *= TRUST

@@ -9,6 +9,7 @@ what was left out too, so that its bound holds for the problem over all features
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -62,15 +63,15 @@ def first_working_set(problem: Problem, penalty: GroupNorms) -> Beginning | None
     return Beginning(features, engine.w, engine.b)
 
 
-def beyond(features: Int32s, excess: Floats, spare: Floats) -> Int32s:
+def beyond(features: Int32s, excess: Floats, spare: Floats, trust: float = 1.0) -> Int32s:
     """Those of the features whose excess is beyond what free groups take (W2); ascending.
 
     features: ascending. excess: of their products, above what l1 takes. spare: the strengths of the
-    groups that are free to take it.
+    groups that are free to take it. trust: share of what they can take that is left to them.
     """
     share = np.divide(excess, spare, out=np.full(len(excess), np.inf), where=spare > 0.0)
     order = np.argsort(share)
-    taken = np.cumsum(np.square(share[order])) <= 1.0
+    taken = np.cumsum(np.square(share[order])) <= trust
     return np.sort(features[order[~taken]])
 
 
@@ -135,10 +136,21 @@ class WorkingFit(VectorFit):
         """See :class:`WorkingDual`."""
         return self._dual.missing
 
-    def next_features(self) -> Int32s:
-        """Those with a weight, and those that the last dual point would give one, or nearly so."""
+    def shrunk(self) -> Int32s:
+        """The next set: features with a weight, and those that the last dual point is near to.
+
+        As if all groups were free: those that are not hold little of such a set.
+        """
         weighted = self._part.features[self._engine.w != 0.0]
-        return union(weighted, self._dual.near(), self.missing)
+        return union(weighted, self._dual.near(self._part.every.reach, 1.0))
+
+    def grown(self, trust: float) -> Int32s:
+        """The next set: this one, what is missing, and what more might be.
+
+        trust: see :func:`beyond`.
+        """
+        part = self._part
+        return union(part.features, self.missing, self._dual.near(part.spare, trust))
 
 
 class WorkingDual(EngineDual):
@@ -167,10 +179,11 @@ class WorkingDual(EngineDual):
         lost = np.isin(features, self.missing, assume_unique=True)
         self.left_out = Excess(excess[lost], part.lam[self.missing])
 
-    def near(self) -> Int32s:
+    def near(self, spare: Callable[[Int32s], Floats], trust: float) -> Int32s:
         """The features whose products are near what keeps them at zero, or above.
 
-        As if all groups were free: those that are not hold little of what is chosen next.
+        spare: the strengths of the groups that are free, of some features. trust: see
+        :func:`beyond`.
         """
-        part, near = self._part, self._near
-        return beyond(near, self._sizes - NEAR * part.lam[near], part.every.reach(near))
+        near, lam = self._near, self._part.lam[self._near]
+        return beyond(near, self._sizes - NEAR * lam, spare(near), trust)
