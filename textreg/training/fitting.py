@@ -170,9 +170,13 @@ def fit_rows(
     starts: a solution for each weight vector to start from, or None for some or all.
     """
     run = work.run("fit", len(problems.rows))
+    rows = problems.rows
     starts = starts or [None] * problems.task.n_rows
-    fitted = run.map(_fit, [(regularizer, problems, row, starts, run) for row in problems.rows])
-    return fitted[0] if problems.task.joint else _join(fitted), run.stopped
+    joint = problems.task.joint
+    weights = None if joint else np.empty((len(rows), problems.problem.design.shape[1]))
+    pieces = [(regularizer, problems, row, starts, run, weights) for row in rows]
+    fitted = run.map(_fit, pieces)
+    return fitted[0] if weights is None else _join(fitted, weights), run.stopped
 
 
 class HeldOut(NamedTuple):
@@ -213,8 +217,9 @@ def _fit(
     row: int | None,
     starts: Sequence[Start | None],
     run: Run,
+    weights: Floats | None,
 ) -> Solution | MultiSolution:
-    """The fit of one of ``problems.rows``."""
+    """The fit of one of ``problems.rows``, whose weights go to ``weights`` (rows, p), if given."""
     problem = problems.of(row).replace(callback=run.stopper.callback)
     p = problem.design.shape[1]
     fitted: Solution | MultiSolution
@@ -229,15 +234,21 @@ def _fit(
         start = starts[row]
         initial = None if start is None else start.dense(p)
         fitted = calls.solve(regularizer, problem.replace(start=initial))
+    if row is not None and weights is not None:
+        weights[row] = fitted.w
+        fitted = replace(fitted, w=weights[row])
     run.counter.advance()
     return fitted
 
 
-def _join(solutions: Sequence[Solution]) -> MultiSolution:
-    """Separate fits as one: sums of objectives and iterations, the widest gap."""
+def _join(solutions: Sequence[Solution], weights: Floats) -> MultiSolution:
+    """Separate fits as one: sums of objectives and iterations, the widest gap.
+
+    weights: (rows, p) theirs.
+    """
     gaps = [solution.gap for solution in solutions]
     return MultiSolution(
-        w=np.vstack([solution.w for solution in solutions]),
+        w=weights,
         b=np.array([solution.b for solution in solutions]),
         objective=float(sum(solution.objective for solution in solutions)),
         gap=float("nan") if np.isnan(gaps).any() else float(max(gaps)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 LEAST = 20_000
 """Weights that a model keeps in any case; one with no more of them is not pruned."""
+
+BLOCK = 1 << 20
+"""Variances that are summed up at a time."""
 
 BITS = 12
 """Significant bits of the weights of a pruned model: 3 bytes each instead of 8."""
@@ -48,7 +51,8 @@ def prune(
     Parameters
     ----------
     fitted : MultiSolution
-        The fit; its objective and gap stay what they were.
+        The fit; its objective and gap stay what they were. Weights of separate fits are changed in
+        place.
     regularizer : Regularizer
         What was fitted.
     problems : Problems
@@ -71,17 +75,30 @@ def prune(
     # Single precision ranks them, and takes half the room where labels are many.
     variance = np.square(fitted.w, dtype=np.float32, casting="same_kind")
     variance *= squares
-    ascending = np.sort(variance[fitted.w != 0.0])
-    out = np.searchsorted(
-        np.cumsum(ascending, dtype=np.float64), share * variance.sum(dtype=np.float64), side="right"
-    )
-    w = np.zeros_like(fitted.w)
-    least = ascending[min(int(out), before - LEAST)]
-    for shortened, weights, own in zip(w, fitted.w, variance, strict=True):
+    ascending = variance[fitted.w != 0.0]
+    ascending.sort()
+    out = _first_above(ascending, share * variance.sum(dtype=np.float64))
+    least = ascending[min(out, before - LEAST)]
+    del ascending
+    # Weights of separate fits are nobody else's, and where labels are many the largest table.
+    w = fitted.w.copy() if problems.task.joint else fitted.w
+    for weights, own in zip(w, variance, strict=True):
         kept = (own >= least) & (weights != 0.0)
-        shortened[kept] = _shortened(weights[kept])
+        weights[~kept] = 0.0
+        weights[kept] = _shortened(weights[kept])
     pruned = replace(fitted, w=w)
     return pruned, Pruned(before, int(np.count_nonzero(w)), _gap(pruned, regularizer, problems))
+
+
+def _first_above(values: Any, limit: float) -> int:
+    """How many of the first values have a sum that is not above a limit."""
+    total = 0.0
+    for first in range(0, len(values), BLOCK):
+        sums = np.cumsum(np.append(total, values[first : first + BLOCK]))[1:]
+        if sums[-1] > limit:
+            return first + int(np.searchsorted(sums, limit, side="right"))
+        total = float(sums[-1])
+    return len(values)
 
 
 def _gap(pruned: MultiSolution, regularizer: Regularizer, problems: Problems) -> float:
