@@ -182,8 +182,7 @@ def _checksum(payload: bytes) -> bytes:
 def _entry(trial: Trial) -> dict[str, Any]:
     start = None
     if trial.start is not None:
-        indices, values, b = trial.start
-        start = [_packed(indices), _packed(values), float(b)]
+        start = [_packed(trial.start.indices), _packed(trial.start.values), float(trial.start.b)]
     scores, used = _packed(trial.scores), _packed(trial.used)
     return {"scores": scores, "used": used, "start": start, "seconds": trial.seconds}
 

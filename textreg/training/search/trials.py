@@ -154,11 +154,22 @@ class Fold(Problems):
 
 
 class Start(NamedTuple):
-    """A solution reduced to what a warm start needs, whose last digits do not matter."""
+    """A solution reduced to what a warm start needs, whose last digits do not matter.
 
-    indices: Int32s
+    place: the features that have a weight, ascending, or a bit for every feature where that takes
+    less memory.
+    """
+
+    place: NDArray[Any]
     values: NDArray[np.float32]
     b: float
+
+    @property
+    def indices(self) -> Int32s:
+        """The features that have a weight, ascending."""
+        if self.place.dtype == np.uint8:
+            return np.flatnonzero(np.unpackbits(self.place)).astype(np.int32)
+        return self.place
 
     def dense(self, n_features: int) -> tuple[Floats, float]:
         """The form that ``Problem.start`` takes."""
@@ -229,12 +240,13 @@ def solve_chunk(
 
 
 def _trial(X_held: csr_array, w: Floats, b: float, seconds: float) -> Trial:
-    used = w != 0.0
-    indices = np.flatnonzero(used).astype(np.int32)
+    indices = np.flatnonzero(w).astype(np.int32)
+    used = np.packbits(w != 0.0)
     start = None
     if len(indices) <= MAX_START:
-        start = Start(indices, w[indices].astype(np.float32), b)
-    return Trial(X_held @ w + b, np.packbits(used), start, seconds)
+        place = used if used.nbytes < indices.nbytes else indices
+        start = Start(place, w[indices].astype(np.float32), b)
+    return Trial(X_held @ w + b, used, start, seconds)
 
 
 def solve_chain(
