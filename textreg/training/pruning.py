@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from textreg.solvers.certificate import relative_gap
 from textreg.training.search.trials import Problems
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from textreg.records import Floats
 
 LEAST = 20_000
@@ -72,25 +74,35 @@ def prune(
     squares = np.zeros(design.shape[1], dtype=np.float32)
     chosen = np.flatnonzero(fitted.w.any(axis=0)).astype(np.int32)
     squares[chosen] = design.curvature(np.ones(design.shape[0]), chosen) / design.shape[0]
-    # Single precision ranks them, and takes half the room where labels are many.
-    variance = np.square(fitted.w, dtype=np.float32, casting="same_kind")
-    variance *= squares
-    ascending = variance[fitted.w != 0.0]
+    ascending = np.empty(before, dtype=np.float32)
+    end, total = 0, 0.0
+    for weights in fitted.w:
+        own = _variance(weights, squares)
+        first, end = end, end + int(np.count_nonzero(weights))
+        ascending[first:end] = own[weights != 0.0]
+        total += float(own.sum(dtype=np.float64))
     ascending.sort()
-    out = _first_above(ascending, share * variance.sum(dtype=np.float64))
+    out = _first_above(ascending, share * total)
     least = ascending[min(out, before - LEAST)]
     del ascending
     # Weights of separate fits are nobody else's, and where labels are many the largest table.
     w = fitted.w.copy() if problems.task.joint else fitted.w
-    for weights, own in zip(w, variance, strict=True):
-        kept = (own >= least) & (weights != 0.0)
+    for weights in w:
+        kept = (_variance(weights, squares) >= least) & (weights != 0.0)
         weights[~kept] = 0.0
         weights[kept] = _shortened(weights[kept])
     pruned = replace(fitted, w=w)
     return pruned, Pruned(before, int(np.count_nonzero(w)), _gap(pruned, regularizer, problems))
 
 
-def _first_above(values: Any, limit: float) -> int:
+def _variance(weights: Floats, squares: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(p,) What the weights of a label add to its scores, in single precision: it ranks them."""
+    variance: NDArray[np.float32] = np.square(weights, dtype=np.float32, casting="same_kind")
+    variance *= squares
+    return variance
+
+
+def _first_above(values: NDArray[np.float32], limit: float) -> int:
     """How many of the first values have a sum that is not above a limit."""
     total = 0.0
     for first in range(0, len(values), BLOCK):
