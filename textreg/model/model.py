@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from textreg.features.joined import AnyEncoder
     from textreg.model.regularization_path import SolutionPath
     from textreg.model.summary import TrainingSummary
-    from textreg.records import Documents, Floats
+    from textreg.records import Documents, Floats, Int64s
     from textreg.tasks.base import Targets
 
 
@@ -76,8 +76,7 @@ class Model:
         thresholds: Mapping[str, float] | None = None,
         path: SolutionPath | None = None,
     ) -> None:
-        # The weights of a feature side by side: a text is scored for all labels in one pass.
-        weights = np.asfortranarray(weights, dtype=np.float64)
+        weights = np.asarray(weights, dtype=np.float64)
         intercepts = np.ascontiguousarray(intercepts, dtype=np.float64)
         task.check_weights(weights, intercepts, encoder.n_columns)
         # Row by row, because a table of as many flags as weights may be large.
@@ -97,12 +96,11 @@ class Model:
         used = np.flatnonzero(weights.any(axis=0))
         if len(used) < weights.shape[1]:
             encoder = encoder.restrict(used)
-            weights = np.asfortranarray(weights[:, used])
         self.task = task
         self.calibration = calibration
         self.thresholds = thresholds
         self.encoder = encoder
-        self.weights = weights
+        self.weights = _side_by_side(weights, used)
         self.intercepts = intercepts
         self.path = path
         self.summary = summary
@@ -256,3 +254,17 @@ class Model:
     def __repr__(self) -> str:
         labels = first_few([repr(label) for label in self.labels], 4)
         return f"<Model: labels {labels}; {self.n_features:,} features>"
+
+
+def _side_by_side(weights: Floats, used: Int64s) -> Floats:
+    """Some columns of a table of weights, those of a feature next to each other in memory.
+
+    So a text is scored for all labels in one pass. They are copied row by row, as the table may be
+    the largest there is.
+    """
+    if len(used) == weights.shape[1]:
+        return np.asfortranarray(weights)
+    chosen = np.empty((len(weights), len(used)), order="F")
+    for row, own in zip(weights, chosen, strict=True):
+        own[:] = row[used]
+    return chosen
