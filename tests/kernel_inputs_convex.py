@@ -136,6 +136,15 @@ def group_sums(rng: np.random.Generator, n: int, p: int) -> Arguments:
     return {**groups(rng, n, p), "values": some(rng, p), "chosen": some_groups, "out": out}
 
 
+def fill_groups(rng: np.random.Generator, n: int, p: int) -> Arguments:
+    given, features = groups(rng, p, n), chosen(rng, p)  # here the groups of every feature
+    return {
+        **given, "room": np.abs(some(rng, n)), "features": features,
+        "share": some(rng, len(features)), "load": 0.1 * rng.random(n),
+        "taken": np.empty(len(features), dtype=np.uint8),
+    }  # fmt: skip
+
+
 def admm_copies(rng: np.random.Generator, n: int, p: int) -> Arguments:
     given = groups(rng, n, p)
     entries = len(given["indices"])
@@ -174,5 +183,6 @@ KERNELS = {
         room="out_indices",
     ),
     "groups.group_sums": Kernel(group_sums, "out", "out"),
+    "groups.fill_groups": Kernel(fill_groups, "load taken", "room load share taken"),
     "groups.admm_copies": Kernel(admm_copies, "v u norms target", "v u norms strengths"),
 }

@@ -92,6 +92,14 @@ def test_a_set_that_begins_with_nothing_grows() -> None:
 
 
 @pytest.mark.usefixtures("always")
+def test_after_many_sets_comes_that_of_all_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("textreg.solvers.majorize.SETS", 1)
+    problem = documents(5)
+    reg = Sentence(group=0.05, l1=0.1)
+    assert reg.solve(problem).objective == pytest.approx(over_all(problem, reg).objective, rel=3e-7)
+
+
+@pytest.mark.usefixtures("always")
 def test_a_high_strength_leaves_an_empty_set() -> None:
     found = Sentence(group=0.05, l1=1e3).solve(documents(6))
     assert found.converged
@@ -143,19 +151,20 @@ def test_common_words_are_left_to_their_groups() -> None:
     assert len(np.setdiff1d(kept, fit.dual().missing))
 
 
-def test_what_is_beyond_free_groups() -> None:
-    features = np.array([2, 5, 7, 8], dtype=np.int32)
-    excess, spare = np.array([0.3, 0.1, 1.0, 1e-9]), np.array([0.5, 0.1, 10.0, 0.0])
-    assert working_set.beyond(features, excess, spare).tolist() == [5, 8]
-
-
-def test_reach_counts_the_groups_of_which_nothing_is_selected() -> None:
-    groups = Groups([0, 2, 4, 6], [0, 1, 1, 2, 2, 3], [1.0, 2.0, 4.0], 4)
+def test_free_groups_keep_at_zero_what_they_have_room_for() -> None:
+    groups = Groups([0, 2, 4, 6], [0, 1, 1, 2, 2, 3], [1.0, 2.0, 4.0], 5)
     penalty = GroupNorms(groups, 0.5, 0.1)
-    every = np.arange(4, dtype=np.int32)
-    assert penalty.reach(every).tolist() == [0.5, 1.5, 3.0, 2.0]
+    every = np.arange(5, dtype=np.int32)
+
+    def kept(excess: list[float], selected: GroupNorms | None = None) -> list[int]:
+        found = penalty.keep_at_zero(every, np.array(excess), selected)
+        return np.flatnonzero(found).tolist()
+
+    # The strengths of their groups together are 0.5, 1.5, 3, 2 and 0.
+    assert kept([0.49, 1.49, 2.99, 1.99, 1e-9]) == [0, 3]  # the least shares, and no room for more
+    assert kept([0.3, 0.9, 1.8, 1.2, 0.0]) == [0, 1, 2, 3]  # 0.6 of each, and 0.72 of a group
     part = penalty.select(np.array([0], dtype=np.int32))
-    assert penalty.reach(every, part).tolist() == [0.0, 1.0, 3.0, 2.0]
+    assert kept([0.1, 0.9, 1.8, 1.2, 0.0], part) == [2, 3]  # of feature 1 0.9 of a group
 
 
 def test_selected_groups_are_what_is_left_of_them() -> None:

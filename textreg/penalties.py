@@ -14,6 +14,7 @@ import numpy as np
 from textreg._core.groups import (
     ball_sweeps,
     copy_norms,
+    fill_groups,
     group_gather,
     group_norms,
     group_scale,
@@ -311,16 +312,31 @@ class GroupNorms:
         holds[take_rows(*self._merged.holders, features)[1]] = True
         return np.flatnonzero(holds).astype(np.int32)
 
-    def reach(self, features: Int32s, selected: GroupNorms | None = None) -> Floats:
-        """For each of these features the strengths of all merged groups that hold it.
+    def keep_at_zero(
+        self, features: Int32s, excess: Floats, selected: GroupNorms | None = None
+    ) -> NDArray[np.bool_]:
+        """Which of these features their groups keep at zero (docs/maths.md, W2).
 
-        selected: what :meth:`select` gave; then of the groups alone that it has nothing of.
+        Parameters
+        ----------
+        features : int32 ndarray
+        excess : ndarray, one for each
+            Of their products with the dual variables of the loss, above what l1 takes.
+        selected : GroupNorms, optional
+            What :meth:`select` gave; then groups can do so only of which it has nothing.
         """
-        strengths, out = self.strengths, np.empty(len(features))
+        free, holders = self.strengths, self._merged.holders
         if selected is not None:
-            strengths = np.where(selected.origin == -1, strengths, 0.0)
-        group_sums(*self._merged.holders, strengths, features, out)
-        return out
+            free = np.where(selected.origin == -1, free, 0.0)
+        reach = np.empty(len(features))
+        group_sums(*holders, free, features, reach)
+        share = np.divide(excess, reach, out=np.full(len(reach), np.inf), where=reach > 0.0)
+        order = np.argsort(share)
+        room, taken = (free > 0.0).astype(float), np.empty(len(features), dtype=np.uint8)
+        fill_groups(*holders, room, features[order], share[order], np.zeros(len(room)), taken)
+        kept = np.empty(len(features), dtype=bool)
+        kept[order] = taken
+        return kept & (reach > 0.0)
 
     def original_norms(self, merged: Floats, w: Floats) -> Floats:
         """Norms of the original groups, from those of the merged ones and the weights w (p,)."""

@@ -308,3 +308,42 @@ cdef void _sum_up(const long long[::1] indptr, const int[::1] indices, const dou
         for e in range(indptr[g], indptr[g + 1]):
             total += values[indices[e]]
         out[k] = total
+
+
+def fill_groups(const long long[::1] indptr, const int[::1] indices, const double[::1] room,
+                const int[::1] features, const double[::1] share, double[::1] load,
+                unsigned char[::1] taken):
+    """Add share[k]^2 of feature features[k] to the load of its groups, if all have room for it.
+
+    One feature after the other. indptr, indices: the groups of every feature. room: (groups,) the
+    most that the load of each may be, 0 for groups that take no part. load: (groups,), changed.
+    taken: (features,), written: whether it was added.
+    """
+    if load.shape[0] != room.shape[0]:
+        raise ValueError("room and load must have one entry per group")
+    if not share.shape[0] == taken.shape[0] == features.shape[0]:
+        raise ValueError("share and taken must have one entry for each of features")
+    with nogil:
+        _fill(indptr, indices, room, features, share, load, taken)
+
+
+cdef void _fill(const long long[::1] indptr, const int[::1] indices, const double[::1] room,
+                const int[::1] features, const double[::1] share, double[::1] load,
+                unsigned char[::1] taken) noexcept nogil:
+    cdef Py_ssize_t k, e
+    cdef int j, g
+    cdef double more
+    cdef bint fits
+    for k in range(features.shape[0]):
+        j = features[k]
+        more = share[k] * share[k]
+        fits = True
+        for e in range(indptr[j], indptr[j + 1]):
+            g = indices[e]
+            if room[g] > 0.0 and not load[g] + more <= room[g]:
+                fits = False
+                break
+        taken[k] = fits
+        if fits:
+            for e in range(indptr[j], indptr[j + 1]):
+                load[indices[e]] += more

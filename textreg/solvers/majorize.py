@@ -22,8 +22,8 @@ from textreg.solvers.working_set import Beginning, WorkingSet, first_working_set
 ROUNDS = 8
 """Rounds over the first working set, where there is no start."""
 
-TRUST = 0.25
-"""How much less is left to the groups that are free, each time that a set has to grow."""
+SETS = 12
+"""Most working sets; the next one holds all features."""
 
 FIRST, LATER = Schedule(), Schedule(rough=0, first_check=4)
 """Of these rounds, and of those over other working sets."""
@@ -79,7 +79,7 @@ def _over_working_sets(
     features, w, b = begin
     s = np.full(len(penalty.strengths), np.nan)  # of groups that no set had yet
     history: list[Step] = []
-    rounds, stopped, first, trust = 0, False, problem.start is None, 1.0
+    rounds, sets, stopped, first = 0, 1, False, problem.start is None
 
     def callback(step: Step) -> bool:
         nonlocal stopped
@@ -104,5 +104,6 @@ def _over_working_sets(
             kept = tuple(history)
             return found._replace(w=w, iterations=rounds, history=kept, ended=stopped), norms
         w, b = part.expand(fit.w), fit.intercept()
-        features, first = fit.shrunk() if first else fit.grown(trust), False
-        trust *= TRUST
+        features, first, sets = fit.shrunk() if first else fit.grown(), False, sets + 1
+        if sets > SETS:
+            features = problem.design.features

@@ -9,7 +9,6 @@ what was left out too, so that its bound holds for the problem over all features
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -55,24 +54,11 @@ def first_working_set(problem: Problem, penalty: GroupNorms) -> Beginning | None
     engine.optimize_intercept()
     sizes = np.abs(engine.gradient())
     above = np.flatnonzero(sizes > penalty.lam).astype(np.int32)
-    excess = sizes[above] - penalty.lam[above]
-    wanted = beyond(above, excess, penalty.reach(above))
-    features = union(np.flatnonzero(engine.w).astype(np.int32), wanted)
+    kept = penalty.keep_at_zero(above, sizes[above] - penalty.lam[above])
+    features = union(np.flatnonzero(engine.w).astype(np.int32), above[~kept])
     if np.diff(design.columns.indptr)[features].sum() > MOST * values:
         return None
     return Beginning(features, engine.w, engine.b)
-
-
-def beyond(features: Int32s, excess: Floats, spare: Floats, trust: float = 1.0) -> Int32s:
-    """Those of the features whose excess is beyond what free groups take (W2); ascending.
-
-    features: ascending. excess: of their products, above what l1 takes. spare: the strengths of the
-    groups that are free to take it. trust: share of what they can take that is left to them.
-    """
-    share = np.divide(excess, spare, out=np.full(len(excess), np.inf), where=spare > 0.0)
-    order = np.argsort(share)
-    taken = np.cumsum(np.square(share[order])) <= trust
-    return np.sort(features[order[~taken]])
 
 
 def union(*sets: Int32s) -> Int32s:
@@ -100,10 +86,6 @@ class WorkingSet:
     def fit(self, w: Floats, b: float) -> WorkingFit:
         """A fit that begins at weights (p,) of all features, and an intercept."""
         return WorkingFit(self, Engine(self.problem.replace(start=(w[self.features], b))))
-
-    def spare(self, features: Int32s) -> Floats:
-        """For each feature the strengths of its groups that hold none of the set."""
-        return self.every.reach(features, self.penalty)
 
     def expand(self, w: Floats) -> Floats:
         """The weights of all features (p,)."""
@@ -142,15 +124,12 @@ class WorkingFit(VectorFit):
         As if all groups were free: those that are not hold little of such a set.
         """
         weighted = self._part.features[self._engine.w != 0.0]
-        return union(weighted, self._dual.near(self._part.every.reach, 1.0))
+        return union(weighted, self._dual.near(None))
 
-    def grown(self, trust: float) -> Int32s:
-        """The next set: this one, what is missing, and what more might be.
-
-        trust: see :func:`beyond`.
-        """
+    def grown(self) -> Int32s:
+        """The next set: this one, what is missing, and what nearly is."""
         part = self._part
-        return union(part.features, self.missing, self._dual.near(part.spare, trust))
+        return union(part.features, self.missing, self._dual.near(part.penalty))
 
 
 class WorkingDual(EngineDual):
@@ -174,16 +153,16 @@ class WorkingDual(EngineDual):
         # Those in the working set have no excess here.
         above = (self._sizes > lam) & ~np.isin(self._near, part.features, assume_unique=True)
         features, excess = self._near[above], (self._sizes - lam)[above]
-        self.missing = beyond(features, excess, part.spare(features))
+        kept = part.every.keep_at_zero(features, excess, part.penalty)
+        self.missing = features[~kept]
         # sum_j m_j |w_j| <= penalty(w), with the m of the working set and lam of the others (D3).
-        lost = np.isin(features, self.missing, assume_unique=True)
-        self.left_out = Excess(excess[lost], part.lam[self.missing])
+        self.left_out = Excess(excess[~kept], part.lam[self.missing])
 
-    def near(self, spare: Callable[[Int32s], Floats], trust: float) -> Int32s:
+    def near(self, selected: GroupNorms | None) -> Int32s:
         """The features whose products are near what keeps them at zero, or above.
 
-        spare: the strengths of the groups that are free, of some features. trust: see
-        :func:`beyond`.
+        selected: as of :meth:`GroupNorms.keep_at_zero`.
         """
-        near, lam = self._near, self._part.lam[self._near]
-        return beyond(near, self._sizes - NEAR * lam, spare(near), trust)
+        near, every = self._near, self._part.every
+        kept = every.keep_at_zero(near, self._sizes - NEAR * every.lam[near], selected)
+        return near[~kept]

@@ -144,3 +144,20 @@ def group_sums(
     """Twin of :func:`textreg._core.groups.group_sums`."""
     for k, g in enumerate(chosen):
         out[k] = values[indices[indptr[g] : indptr[g + 1]]].sum()
+
+
+def fill_groups(
+    indptr: Int64s,
+    indices: Int32s,
+    room: Floats,
+    features: Int32s,
+    share: Floats,
+    load: Floats,
+    taken: NDArray[np.uint8],
+) -> None:
+    """Twin of :func:`textreg._core.groups.fill_groups`."""
+    for k, j in enumerate(features):
+        groups, more = indices[indptr[j] : indptr[j + 1]], share[k] ** 2
+        taken[k] = not (room[groups] > 0.0)[~(load[groups] + more <= room[groups])].any()
+        if taken[k]:
+            np.add.at(load, groups, more)
