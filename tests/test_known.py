@@ -138,6 +138,21 @@ def test_models_of_several_labels_and_tokenizers(tmp_path: Path) -> None:
             assert one.predict([text]) == model.predict(NEW)[d : d + 1]
 
 
+def test_texts_are_scored_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, labels = TRAIN[:2] * 3, ["cat", "other"] * 3
+    model = textreg.train(texts, labels, reg=textreg.Ridge(l2=0.1), tokenizer="words")
+    texts = [*NEW, "", *TRAIN]
+    expected = model.decision_function(texts)
+    found: list[list[str]] = []
+    whole = model.encoder.rows
+    monkeypatch.setattr(model.encoder, "rows", lambda texts: (found.append(texts), whole(texts))[1])
+    monkeypatch.setattr("textreg.model.model.BLOCK", 60)
+    assert model.decision_function(texts).tobytes() == expected.tobytes()
+    assert [text for block in found for text in block] == texts
+    assert [len(block) for block in found] == [3, 3, 1, 1]
+    assert model.decision_function([]).shape == (0,)
+
+
 def test_what_is_no_text_is_refused_as_before() -> None:
     model = textreg.train(TRAIN[:2] * 3, ["a", "b"] * 3, reg=textreg.Ridge(l2=0.1))
     with pytest.raises(UsageError, match="list of texts"):

@@ -6,25 +6,16 @@ first; a run with fewer characters is its only n-gram.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from textreg._core.text_tree cimport Children, child, n_grams, open_children, walk
+from textreg._core.text_tree cimport Children, child, close_children, n_grams, open_children, walk
 
 import numpy as np
 
 cdef extern from "Python.h":
     object PyUnicode_FromKindAndData(int kind, const void* data, Py_ssize_t size)
     int PyUnicode_4BYTE_KIND
-
-cdef struct Node:
-    int32_t parent
-    uint32_t character
-
-cdef struct Tree:
-    Children children
-    Node* nodes  # parents precede their children; the root is node 0
-    int64_t room
 
 
 def sizes(const int64_t[::1] ptr, Py_ssize_t shortest, Py_ssize_t longest):
@@ -45,11 +36,11 @@ def grams(
 
     Returns ids int32, as many of every run as :func:`sizes` says, and names, a list of str.
     """
-    cdef Tree tree
+    cdef Children tree
     cdef int64_t n
     cdef int32_t[::1] ids_view, rank_view, order_view
     cdef uint8_t[::1] named_view
-    cdef bint fine = open_tree(&tree)
+    cdef bint fine = open_children(&tree, 14, 1)
     cdef int64_t total = sizes(ptr, shortest, longest).sum()
     ids = np.empty(total, dtype=np.int32)
     try:
@@ -64,9 +55,9 @@ def grams(
                 )
             if not fine:
                 raise MemoryError
-        named = np.zeros(tree.children.next, dtype=np.uint8)
-        rank = np.empty(tree.children.next, dtype=np.int32)
-        order = np.empty(tree.children.next, dtype=np.int32)
+        named = np.zeros(tree.next, dtype=np.uint8)
+        rank = np.empty(tree.next, dtype=np.int32)
+        order = np.empty(tree.next, dtype=np.int32)
         named_view = named
         rank_view = rank
         order_view = order
@@ -80,52 +71,24 @@ def grams(
             raise MemoryError
         names = names_of(&tree, order_view, int(named.sum(dtype=np.int64)))
     finally:
-        close_tree(&tree)
+        close_children(&tree)
     return ids, names
 
 
-cdef bint open_tree(Tree* tree) noexcept nogil:
-    """Initialize a tree of its root, which must be closed even if this fails."""
-    cdef bint fine = open_children(&tree.children, 14, 1)
-    tree.room = 1 << 13
-    tree.nodes = <Node*> malloc(tree.room * sizeof(Node))
-    if not fine or tree.nodes == NULL:
-        return False
-    tree.nodes[0] = Node(0, 0)
-    return True
-
-
-cdef void close_tree(Tree* tree) noexcept nogil:
-    free(tree.children.slots)
-    free(tree.nodes)
-
-
-cdef int32_t step(void* of, int32_t parent, uint32_t character) noexcept nogil:
+cdef int32_t step(void* tree, int32_t parent, uint32_t character) noexcept nogil:
     """The node of a character after another node, which is made if it is new."""
-    cdef Tree* tree = <Tree*> of
-    cdef Node* nodes
-    cdef int64_t size = tree.children.next
-    cdef int32_t node = child(&tree.children, parent, character)
-    if node == size:
-        if size == tree.room:
-            nodes = <Node*> realloc(tree.nodes, 2 * tree.room * sizeof(Node))
-            if nodes == NULL:
-                return -1
-            tree.nodes = nodes
-            tree.room *= 2
-        tree.nodes[node] = Node(parent, character)
-    return node
+    return child(<Children*> tree, parent, character)
 
 
 cdef bint number(
-    const Tree* tree, const uint8_t[::1] named, int32_t[::1] rank, int32_t[::1] order
+    const Children* tree, const uint8_t[::1] named, int32_t[::1] rank, int32_t[::1] order
 ) noexcept nogil:
     """Number the named nodes in order of name, in which a node precedes its descendants.
 
     rank: the number of every named node. order: the node of every number. False if there is no
     memory.
     """
-    cdef int64_t n, k, size = tree.children.next
+    cdef int64_t n, k, size = tree.next
     cdef int32_t parent, next
     cdef uint64_t* keys = <uint64_t*> malloc(size * sizeof(uint64_t))
     cdef uint64_t* spare = <uint64_t*> malloc(size * sizeof(uint64_t))
@@ -185,7 +148,7 @@ cdef void sort_by_character(uint64_t* keys, uint64_t* spare, int64_t size) noexc
         memcpy(keys, spare, size * sizeof(uint64_t))
 
 
-cdef list names_of(const Tree* tree, const int32_t[::1] order, int64_t n_names):
+cdef list names_of(const Children* tree, const int32_t[::1] order, int64_t n_names):
     """The names of the nodes in the given order."""
     cdef list names = [None] * n_names
     cdef int64_t k

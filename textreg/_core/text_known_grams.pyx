@@ -7,10 +7,9 @@ characters follow, and a hash table finds them.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport free
 
 from textreg._core.text_tree cimport (
-    NO_KEY, Child, Children, child, key_of, open_children, slot_of, walk,
+    NO_KEY, Child, Children, child, close_children, key_of, open_children, slot_of, walk,
 )
 
 import numpy as np
@@ -44,7 +43,7 @@ def index_grams(const uint8_t[::1] names, const int64_t[::1] ptr):
         with nogil:
             size = fill_tree(names, ptr, &tree, parent_view, character_view, name_view)
     finally:
-        free(tree.slots)
+        close_children(&tree)
     if size < 0:
         return None
     return _in_levels(parents[:size], characters[:size], name_of[:size])
@@ -231,7 +230,7 @@ cdef bint find_grams(
     cdef bint fine = open_children(&search.more, bits, known.n_nodes)
     search.known = known[0]
     fine = fine and walk(&search, step, spelled, ptr, n_runs, shortest, longest, ids)
-    free(search.more.slots)
+    close_children(&search.more)
     return fine
 
 

@@ -4,7 +4,7 @@ An n-gram is a node, the child of the n-gram without its last character; the roo
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
 cdef extern from *:
@@ -17,10 +17,15 @@ cdef struct Child:  # a slot of a hash table
     uint64_t key  # the parent and the last character
     uint64_t node
 
+cdef struct Node:
+    int32_t parent
+    uint32_t character
+
 cdef struct Children:
     Child* slots
     int bits  # there are 2**bits slots
-    int64_t first  # the number of the first node that is added
+    Node* nodes  # those that are added, from place 1: parents precede their children
+    int64_t first  # the number of the first of them
     int64_t next
 
 # The node of a character after another node; below 0 if there is no memory.
@@ -72,15 +77,27 @@ cdef inline Child* slot_of(Child* slots, int bits, uint64_t key) noexcept nogil:
 
 
 cdef inline bint open_children(Children* tree, int bits, int64_t first) noexcept nogil:
-    """A table without a child, whose slots must be freed even if this fails."""
+    """A table without a child, which must be closed even if this fails."""
     tree.bits = bits
     tree.first = first
     tree.next = first
     tree.slots = <Child*> malloc(sizeof(Child) << bits)
-    if tree.slots == NULL:
+    tree.nodes = <Node*> malloc(sizeof(Node) * room_of(bits))
+    if tree.slots == NULL or tree.nodes == NULL:
         return False
     memset(tree.slots, 0xFF, sizeof(Child) << bits)
+    tree.nodes[0] = Node(0, 0)
     return True
+
+
+cdef inline void close_children(Children* tree) noexcept nogil:
+    free(tree.slots)
+    free(tree.nodes)
+
+
+cdef inline int64_t room_of(int bits) noexcept nogil:
+    """Places of nodes: as many as half the slots, one more before they are doubled, and one."""
+    return (<int64_t> 1 << bits) // 2 + 2
 
 
 cdef inline int32_t child(Children* tree, int32_t parent, uint32_t character) noexcept nogil:
@@ -94,21 +111,32 @@ cdef inline int32_t child(Children* tree, int32_t parent, uint32_t character) no
     slot.key = key
     slot.node = tree.next
     tree.next += 1
+    tree.nodes[tree.next - tree.first] = Node(parent, character)
     if tree.next - tree.first > (<int64_t> 1 << tree.bits) // 2 and not grow(tree):
         return -1
     return <int32_t> (tree.next - 1)
 
 
 cdef inline bint grow(Children* tree) noexcept nogil:
-    """Double the slots."""
-    cdef Children larger
-    cdef int64_t s
-    if not open_children(&larger, tree.bits + 1, tree.first):
+    """Double the slots. The nodes that came first are mostly the commonest, and get the places
+    where the search for them begins.
+    """
+    cdef int bits = tree.bits + 1
+    cdef int64_t n
+    cdef uint64_t key
+    cdef Child* slots
+    cdef Node* nodes = <Node*> realloc(tree.nodes, sizeof(Node) * room_of(bits))
+    if nodes == NULL:
         return False
-    for s in range(<int64_t> 1 << tree.bits):
-        if tree.slots[s].key != NO_KEY:
-            slot_of(larger.slots, larger.bits, tree.slots[s].key)[0] = tree.slots[s]
-    larger.next = tree.next
+    tree.nodes = nodes
+    slots = <Child*> malloc(sizeof(Child) << bits)
+    if slots == NULL:
+        return False
+    memset(slots, 0xFF, sizeof(Child) << bits)
+    for n in range(1, tree.next - tree.first + 1):
+        key = key_of(nodes[n].parent, nodes[n].character)
+        slot_of(slots, bits, key)[0] = Child(key, tree.first + n - 1)
     free(tree.slots)
-    tree[0] = larger
+    tree.slots = slots
+    tree.bits = bits
     return True

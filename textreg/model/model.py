@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 LARGEST = 1e100
 """The largest weight, intercept or threshold: no sum of them over a text overflows."""
 
+BLOCK = 1 << 19
+"""Characters of texts that are scored at once."""
+
 
 class Model:
     """A linear model of texts, over the features that have a weight.
@@ -158,10 +161,12 @@ class Model:
         if isinstance(texts, str):
             raise UsageError("give a list of texts, such as [text], not one text.")
         documents = self.encoder.documents(texts)
-        # Tokenizers of others need not bear to be called by several threads.
-        if threads.allowed() > 1 and all(part.known is not None for part in self.encoder.parts):
-            return self.task.as_scores(self._scores_in_threads(check_texts(documents)))
-        return self.task.as_scores(self._scores(documents))
+        # Tokenizers of others get all texts at once, and need not bear to be called by threads.
+        if any(part.known is None for part in self.encoder.parts):
+            return self.task.as_scores(self._scores(documents))
+        checked = check_texts(documents)
+        score = self._scores_in_blocks if threads.allowed() == 1 else self._scores_in_threads
+        return self.task.as_scores(score(checked))
 
     def _scores(self, documents: Documents) -> Floats:
         """(n, k) what every weight vector gives."""
@@ -169,6 +174,17 @@ class Model:
         scores = np.empty((len(rows.indptr) - 1, len(self.weights)))
         block_dots(*rows, self.weights.T, scores)
         scores += self.intercepts
+        return scores
+
+    def _scores_in_blocks(self, texts: Sequence[str]) -> Floats:
+        """The same, a few texts at a time, whose rows fit into a cache."""
+        scores = np.empty((len(texts), len(self.weights)))
+        start = size = 0
+        for end, text in enumerate(texts, 1):
+            size += len(text)
+            if size >= BLOCK or end == len(texts):
+                scores[start:end] = self._scores(texts[start:end])
+                start, size = end, 0
         return scores
 
     def _scores_in_threads(self, texts: Sequence[str]) -> Floats:
@@ -180,7 +196,7 @@ class Model:
 
         def score(_: int, piece: int) -> None:
             start, end = cuts[piece : piece + 2]
-            scores[start:end] = self._scores(texts[start:end])
+            scores[start:end] = self._scores_in_blocks(texts[start:end])
 
         threads.share(score, len(cuts) - 1)
         return scores
