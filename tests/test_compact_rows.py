@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -92,3 +94,18 @@ def test_weights_out_of_range_of_float32_are_fitted_by_turns() -> None:
     found = Ridge(l2=1e-58).solve_softmax(small, codes)
     same = Ridge(l2=1e2).solve_softmax(given.replace(tol=1e-6), codes)
     assert found.objective == pytest.approx(same.objective, rel=1e-5)
+
+
+def test_a_thread_keeps_the_rows_that_it_asked_for_last() -> None:
+    design = problem(8).design
+    merged = compact_rows(design, True)
+    assert compact_rows(design, True) is merged
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(compact_rows, design, True).result() is merged
+        whole = compact_rows(design, False)
+        assert pool.submit(compact_rows, design, True).result() is merged
+        assert pool.submit(compact_rows, design, False).result() is whole
+        assert compact_rows(design, True) is not merged
+    assert compact_rows(design, False) is whole  # of a thread that has ended
+    assert compact_rows(design, True) is not merged  # and now there was no room for it
+    assert compact_rows(design, False) is not whole

@@ -23,6 +23,7 @@ class Cache:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self._values: dict[Hashable, Any] = {}
+        self._last: dict[tuple[int, Hashable], tuple[Hashable, Any]] = {}
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """The value of ``key``, which ``make`` returns if there is none yet."""
@@ -30,6 +31,24 @@ class Cache:
             if key not in self._values:
                 self._values[key] = make()
             value: T = self._values[key]
+            return value
+
+    def last(self, key: Hashable, variant: Hashable, make: Callable[[], T]) -> T:
+        """The value of one variant of ``key``, where all of them would take too much memory.
+
+        Each thread keeps the variant that it asked for last, and shares it with the others; those
+        of threads that have ended are kept until another one is to be made.
+        """
+        with self.lock:
+            mine = threading.get_ident(), key
+            kept = [it for (_, of), it in self._last.items() if (of, it[0]) == (key, variant)]
+            if mine in self._last and self._last[mine][0] != variant:
+                del self._last[mine]
+            if not kept:  # first make room
+                running = {thread.ident for thread in threading.enumerate()}
+                self._last = {at: it for at, it in self._last.items() if at[0] in running}
+            value: T = kept[0][1] if kept else make()
+            self._last[mine] = variant, value
             return value
 
     def __reduce__(self) -> tuple[type[Cache], tuple[()]]:

@@ -97,12 +97,12 @@ class CompactRows:
 
 
 def compact_rows(design: Design, merge: bool) -> CompactRows:
-    """Made once per matrix; with parallel columns as one if ``merge``."""
+    """With parallel columns as one if ``merge``; a matrix keeps those that were asked for last."""
 
     def make() -> CompactRows:
         return CompactRows(design, parallel_columns(design) if merge else None)
 
-    return design.cache.get(("compact rows", merge), make)
+    return design.cache.last("compact rows", merge, make)
 
 
 def significant(h: Floats, c: Floats, share: float) -> tuple[Int32s, Int32s]:
