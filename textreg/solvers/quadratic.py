@@ -27,20 +27,15 @@ from textreg.solvers.certificate import dual_scores, dual_value, relative_gap
 from textreg.solvers.conjugate import Direction, conjugate_gradients
 from textreg.solvers.engine import NOISE, Engine
 from textreg.solvers.incomplete_cholesky import IncompleteCholesky
-from textreg.solvers.line_search import Advance, backtrack, step_with_fallback
+from textreg.solvers.line_search import Advance
 from textreg.solvers.outcome import checks_overflow, finish
+from textreg.solvers.smooth_step import Parabola, go_along, smooth_step
 
 ROUNDS = 200
 """Most iterations of conjugate gradients in a step."""
 
 ROUGH, FINE = 0.3, 1e-3
 """Largest and smallest share of the gradient that a step may leave."""
-
-UNDERFLOW = 1e-12
-"""Mean curvature of the loss below which its model is useless."""
-
-SHORT = 0.1
-"""Length of a step below which its model is not trusted."""
 
 IDLE = 3
 """Steps in a row without progress, after which the tolerance is beyond floating point."""
@@ -137,42 +132,30 @@ class NewtonSteps:
 
     def step(self, share: float) -> float:
         """One step, the model solved down to ``share`` of its gradient; the objective's fall."""
-        return step_with_fallback(
-            lambda: self._step(share),
-            self.engine.use_curvature_bound,
-            failed=lambda advance: advance.length < SHORT,
-        )
+        return smooth_step(self.engine, lambda: self._step(share))
 
     def _step(self, share: float) -> Advance:
         """The step for the second derivatives as they stand."""
-        engine, h = self.engine, self.engine.h
-        if h.sum() <= UNDERFLOW * engine.c.sum():
-            return Advance(0.0, 0.0)
+        engine = self.engine
         model, (gradient, _) = _NewtonModel(self), self.gradient_and_objective()
         residual = -gradient, -float(engine.r.sum()) if engine.fit_intercept else 0.0
-        zero = Direction(np.zeros(len(gradient)), 0.0, np.zeros(len(h)))
+        zero = Direction(np.zeros(len(gradient)), 0.0, np.zeros(len(engine.z)))
         change = conjugate_gradients(model, residual, zero, rounds=ROUNDS, accuracy=share)
         slope = -(float(residual[0] @ change.w) + residual[1] * change.b)
         return self._advance(change.w, change.b, slope)
 
     def _advance(self, change: Floats, change_b: float, slope: float) -> Advance:
         """Go along the change while it helps; ``slope`` is that of the objective."""
-        engine = self.engine
-        product = self.penalty.product(change)
+        engine, product = self.engine, self.penalty.product(change)
+        penalty = Parabola(
+            value=float(engine.w @ self.product),
+            linear=2.0 * float(self.product @ change),
+            square=float(change @ product),
+        )
         move = engine.design.product(change) + change_b
-        linear, square = 2.0 * float(self.product @ change), float(change @ product)
-        noise = NOISE * (abs(engine.value) + abs(float(engine.w @ self.product)))
-
-        def fall_at(length: float) -> float:
-            loss = engine.loss.value(engine.z + length * move, engine.y, engine.c)
-            return engine.value - loss - length * linear - length * length * square
-
-        advance = backtrack(fall_at, slope, noise)
-        if length := advance.length:
-            self.product = self.product + length * product
-            engine.move_to(
-                engine.w + length * change, engine.b + length * change_b, engine.z + length * move
-            )
+        advance = go_along(engine, Direction(change, change_b, move), slope, penalty)
+        if advance.length:
+            self.product = self.product + advance.length * product
         return advance
 
 

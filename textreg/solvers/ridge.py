@@ -43,8 +43,9 @@ from textreg.solvers.certificate import relative_gap, ridge_bound
 from textreg.solvers.compact_rows import CompactRows, compact_rows, significant
 from textreg.solvers.conjugate import Direction, conjugate_gradients
 from textreg.solvers.engine import IDLE, NOISE, Engine
-from textreg.solvers.line_search import Advance, backtrack, step_with_fallback
+from textreg.solvers.line_search import Advance
 from textreg.solvers.outcome import checks_overflow, finish
+from textreg.solvers.smooth_step import Parabola, go_along, smooth_step
 
 SMALL = 100_000
 """Values of a matrix for which other steps are quick enough, and solve more exactly than asked."""
@@ -77,14 +78,8 @@ NEGLIGIBLE = 3e-3
 """Share of all curvature that documents hold which are left out of the model, times that share of
 the gradient which the step may leave."""
 
-UNDERFLOW = 1e-12
-"""Mean curvature of the loss below which its model is useless."""
-
 FAR = 0.1
 """Relative gap above which documents are taken to be on their way to the other side."""
-
-SHORT = 0.1
-"""Length of a step below which its model is not trusted."""
 
 
 def suits(problem: Problem) -> bool:
@@ -201,17 +196,13 @@ def ridge_step(
         moved = engine.z is not here
         return _step(engine, rows, q, engine.gradient() if moved else gradient, accuracy)
 
-    return step_with_fallback(
-        step, engine.use_curvature_bound, failed=lambda advance: advance.length < SHORT
-    )
+    return smooth_step(engine, step)
 
 
 def _step(
     engine: Engine, rows: CompactRows, q: Floats, gradient: Floats, accuracy: Accuracy
 ) -> Advance:
     """The step for the second derivatives as they stand."""
-    if engine.h.sum() <= UNDERFLOW * engine.c.sum():
-        return Advance(0.0, 0.0)
     slope, slope_b = gradient + q * engine.w, float(engine.r.sum()) if engine.fit_intercept else 0.0
     strengths, rest = rows.penalty(q), -rows.collapse(slope)
 
@@ -236,24 +227,12 @@ def _step(
     )
     w = rows.expand(change)
     row_scores(*rows.arrays, model.flat, change, change_b, move)
-    return _advance(engine, q, Direction(w, change_b, move), float(slope @ w) + slope_b * change_b)
-
-
-def _advance(engine: Engine, q: Floats, change: Direction, slope: float) -> Advance:
-    """Go along the change while it helps; ``slope`` is that of the objective."""
-    weighted = q * change.w
-    linear, square = float(engine.w @ weighted), 0.5 * float(change.w @ weighted)
-    noise = NOISE * (abs(engine.value) + 0.5 * float((q * engine.w) @ engine.w))
-
-    def fall_at(length: float) -> float:
-        loss = engine.loss.value(engine.z + length * change.z, engine.y, engine.c)
-        return engine.value - loss - length * linear - length * length * square
-
-    advance = backtrack(fall_at, slope, noise)
-    if length := advance.length:
-        w, b = engine.w + length * change.w, engine.b + length * change.b
-        engine.move_to(w, b, engine.z + length * change.z)
-    return advance
+    weighted, weights = q * w, q * engine.w
+    penalty = Parabola(
+        0.5 * float(weights @ engine.w), float(weights @ w), 0.5 * float(weighted @ w)
+    )
+    slope_along = float(slope @ w) + slope_b * change_b
+    return go_along(engine, Direction(w, change_b, move), slope_along, penalty)
 
 
 def use_crossing_curvature(engine: Engine) -> None:
