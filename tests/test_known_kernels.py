@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_text_kernels import RULES, TEXT, TEXTS, equal, frozen
 
-from textreg._core import text, text_known, text_known_grams, text_names, text_rows
+from textreg._core import (
+    text,
+    text_char_rows,
+    text_known,
+    text_known_grams,
+    text_names,
+    text_word_rows,
+)
 from textreg._core.reference import text_known as plain
 from textreg._core.reference import text_known_grams as plain_grams
 from textreg._core.reference import text_names as plain_names
@@ -79,7 +86,7 @@ def test_rows_of_words(
         rules,
         *how_of(how, size, n),
     )
-    same_rows(text_rows.WordRows(*arguments), plain_rows.WordRows(*arguments), texts)
+    same_rows(text_word_rows.WordRows(*arguments), plain_rows.WordRows(*arguments), texts)
 
 
 def some_pairs(ids: Any, ptr: Any, words: list[str]) -> list[str]:
@@ -108,7 +115,7 @@ def test_many_known_words() -> None:
     known = letters, ptr, text_known.index_names(letters, ptr)
     numbers = [np.arange(10_000, dtype=np.int32)]
     rules = (True, 1, "none", False, False)
-    rows = text_rows.WordRows(known, None, [], numbers, rules, 10_000, None, None, 0, False)
+    rows = text_word_rows.WordRows(known, None, [], numbers, rules, 10_000, None, None, 0, False)
     _, indices, data = rows([" ".join([*words, *words[::2]])])
     assert indices.tolist() == list(range(10_000))
     assert (data == 1).all()
@@ -170,7 +177,7 @@ def rows_of_chars(
         (lower, across, rule),
         *how_of(how, len(names), 1),
     )
-    same_rows(text_rows.CharRows(*arguments), plain_rows.CharRows(*arguments), texts)
+    same_rows(text_char_rows.CharRows(*arguments), plain_rows.CharRows(*arguments), texts)
 
 
 def test_many_unknown_grams() -> None:
@@ -207,18 +214,18 @@ def test_number_grams(levels: list[list[int]], data: st.DataObject) -> None:
 def test_arrays_of_other_types_are_refused() -> None:
     rules, how = (True, 1, "none", False, False), (0, None, None, 0, False)
     with pytest.raises((TypeError, ValueError)):
-        text_rows.WordRows((np.zeros(1), None, None), None, [], [], rules, *how)
+        text_word_rows.WordRows((np.zeros(1), None, None), None, [], [], rules, *how)
     with pytest.raises((TypeError, ValueError)):
-        text_rows.CharRows((None, None, None, np.zeros(1)), (1, 2), (True, True, "none"), *how)
+        text_char_rows.CharRows((None, None, None, np.zeros(1)), (1, 2), (True, True, "none"), *how)
 
 
 def test_what_is_no_text_is_refused() -> None:
     letters, ptr = packed(["a"])
     known = letters, ptr, text_known.index_names(letters, ptr)
     rules, how = (True, 1, "none", False, False), (1, None, None, 0, False)
-    words = text_rows.WordRows(known, None, [], [np.zeros(1, np.int32)], rules, *how)
+    words = text_word_rows.WordRows(known, None, [], [np.zeros(1, np.int32)], rules, *how)
     tree = text_known_grams.index_grams(letters, ptr)
-    for rows in (words, text_rows.CharRows(tree, (1, 2), (True, True, "none"), *how)):
+    for rows in (words, text_char_rows.CharRows(tree, (1, 2), (True, True, "none"), *how)):
         with pytest.raises(TypeError):
             rows(["a", None])
         with pytest.raises(TypeError):

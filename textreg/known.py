@@ -93,7 +93,7 @@ class KnownWords:
     """
 
     def __init__(self, names: Sequence[str], rules: WordRules, wanted: Wanted) -> None:
-        from textreg._core import text_known, text_rows
+        from textreg._core import text_known, text_word_rows
 
         packed = Names.of(names)
         slots = text_known.index_names(packed.letters, packed.ptr)
@@ -101,7 +101,7 @@ class KnownWords:
             raise _repeated(names)
         self._form = rules.normalize
         lowercase, min_length, sentences, _, punctuation, emoji = rules
-        self._rows = text_rows.WordRows(
+        self._rows = text_word_rows.WordRows(
             (packed.letters, packed.ptr, slots),
             None if wanted.dropped is None else wanted.dropped.view(np.uint8),
             list(wanted.children),
@@ -143,14 +143,14 @@ class KnownChars:
     """
 
     def __init__(self, names: Sequence[str], wanted: Wanted, **rules: Unpack[CharRules]) -> None:
-        from textreg._core import text_known_grams, text_rows
+        from textreg._core import text_char_rows, text_known_grams
 
         packed = Names.of(names)
         tree = text_known_grams.index_grams(packed.letters, packed.ptr)
         if tree is None:
             raise _repeated(names)
         self._form = rules["normalize"]
-        self._rows = text_rows.CharRows(
+        self._rows = text_char_rows.CharRows(
             tree,
             rules["ngram_range"],
             (rules["lowercase"], rules["analyzer"] == "char", rules["sentences"]),

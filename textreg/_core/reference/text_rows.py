@@ -1,4 +1,4 @@
-"""Plain twins of ``textreg._core.text_rows``: by names, and by the twins of what is in a row."""
+"""Plain twins of ``text_word_rows`` and ``text_char_rows``: by names, and by twins of the parts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Rows:
 
 
 class WordRows(_Rows):
-    """Twin of :class:`textreg._core.text_rows.WordRows`."""
+    """Twin of :class:`textreg._core.text_word_rows.WordRows`."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class WordRows(_Rows):
 
 
 class CharRows(_Rows):
-    """Twin of :class:`textreg._core.text_rows.CharRows`."""
+    """Twin of :class:`textreg._core.text_char_rows.CharRows`."""
 
     def __init__(
         self,

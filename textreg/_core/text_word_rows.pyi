@@ -1,2 +1,1 @@
-from textreg._core.reference.text_rows import CharRows as CharRows
 from textreg._core.reference.text_rows import WordRows as WordRows

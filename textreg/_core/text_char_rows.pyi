@@ -1,0 +1,1 @@
+from textreg._core.reference.text_rows import CharRows as CharRows
