@@ -26,11 +26,15 @@ TESTS = (
     "tests/test_text_kernels.py",
     "tests/test_chars_kernels.py",
     "tests/test_chars.py",
+    "tests/test_known.py",
+    "tests/test_known_kernels.py",
     "tests/test_words.py",
     "tests/test_vectorize.py",
     "tests/test_parallel_columns.py",
     "tests/test_incomplete_cholesky.py",
     "tests/test_pursuit.py",
+    "tests/test_ridge.py",
+    "tests/test_working_sets.py",
 )
 SEEN = """
 import sys
