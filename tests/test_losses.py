@@ -241,3 +241,28 @@ def test_labels_that_a_loss_cannot_take() -> None:
         problem("squared", y=np.full(N, np.nan))
     with pytest.raises(UsageError, match="Did you mean"):
         find_loss("squard")
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_parabolas_touch_the_loss_and_lie_above_it(loss: str) -> None:
+    one, rng = find_loss(loss), np.random.default_rng(4)
+    z, c = np.append(rng.normal(0.0, 3.0, 40), [0.0, 1e-9]), rng.random(42) + 0.5
+    y = rng.choice([-1.0, 1.0], 42) if one.binary else rng.normal(size=42)
+    curvature = one.curvature_above(z, y, c)
+    assert (curvature <= one.curvature_bound(c) * (1.0 + 1e-12)).all()
+    for at in range(42):
+        own = slice(at, at + 1)
+        r, h = np.empty(1), np.empty(1)
+        value = one.derivatives(z[own], y[own], c[own], r, h)
+        for move in np.linspace(-20.0, 20.0, 81):
+            parabola = value + r[0] * move + 0.5 * curvature[at] * move**2
+            assert one.value(z[own] + move, y[own], c[own]) <= parabola + 1e-9
+
+
+def test_a_lasso_under_a_hard_hinge_does_not_crawl() -> None:
+    """With one curvature above that of all scores the gap is 0.72 after 3,000 steps."""
+    found = newton(
+        problem("hinge", tol=1e-6).replace(loss=SmoothedHinge(smoothing=1e-3)),
+        Separable.constant(P, l1=0.5),
+    )
+    assert found.converged

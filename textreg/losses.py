@@ -20,6 +20,9 @@ from textreg.params import Plugin, param
 _WIDEST = 2.0**40
 """Largest score at which :meth:`Loss.constant` still looks for a minimum."""
 
+_LEAST = 1e-6
+"""In place of smaller scores, where a quotient of two that vanish is 1 to all digits."""
+
 
 class Loss(Plugin):
     """A convex loss with two derivatives in the score. Subclass it to add one of your own.
@@ -61,6 +64,13 @@ class Loss(Plugin):
     @abstractmethod
     def curvature_bound(self, c: Floats) -> Floats:
         """Upper bound (n,) on c_i l'' over all scores."""
+
+    def curvature_above(self, z: Floats, y: Floats, c: Floats) -> Floats:
+        """Curvature (n,) of parabolas that touch the loss at z and lie above it everywhere.
+
+        The default is :meth:`curvature_bound`.
+        """
+        return self.curvature_bound(c)
 
     @abstractmethod
     def dual_value(self, alpha: Floats, y: Floats, c: Floats) -> float:
@@ -144,6 +154,12 @@ class Logistic(Loss):
     def curvature_bound(self, c: Floats) -> Floats:
         """c_i / 4, reached at a score of zero."""
         return 0.25 * c
+
+    def curvature_above(self, z: Floats, y: Floats, c: Floats) -> Floats:
+        """That of the parabola which touches it at -z too (docs/maths.md, R2)."""
+        half = np.maximum(0.5 * np.abs(z), _LEAST)
+        curvature: Floats = 0.25 * c * np.tanh(half) / half
+        return curvature
 
     def constant(self, y: Floats, c: Floats) -> float:
         """The log odds of +1; 0 where one of the labels is missing."""
@@ -243,6 +259,12 @@ class SmoothedHinge(Loss):
     def curvature_bound(self, c: Floats) -> Floats:
         """c_i / g, reached between."""
         return c / self.smoothing
+
+    def curvature_above(self, z: Floats, y: Floats, c: Floats) -> Floats:
+        """That of the parabola which touches it as far on the other side of the kink too."""
+        middle = 1.0 - 0.5 * self.smoothing
+        curvature: Floats = c / np.maximum(2.0 * np.abs(y * z - middle), self.smoothing)
+        return curvature
 
     def constant(self, y: Floats, c: Floats) -> float:
         """1 - g q on the side of the heavier label, q the weight of the other label beside it."""

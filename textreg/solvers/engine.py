@@ -154,8 +154,8 @@ class Engine:
         return fall
 
     def use_curvature_bound(self) -> None:
-        """Put an upper bound in the place of the second derivatives h, until the next move."""
-        self.h = self.loss.curvature_bound(self.c)
+        """Put the curvature of a model above the loss in the place of h, until the next move."""
+        self.h = self.loss.curvature_above(self.z, self.y, self.c)
 
     def _step(
         self, active: Int32s, penalty: Separable, passes: int, polish: int, effort: int

@@ -240,9 +240,8 @@ def use_crossing_curvature(engine: Engine) -> None:
 
     At a score z it is (s(|z|) - 1/2) / |z| for the logistic function s, at most 1/4.
     """
-    wrong = np.flatnonzero(engine.y * engine.z < 0.0)
-    half = 0.5 * np.abs(engine.z[wrong])
-    engine.h[wrong] = 0.25 * engine.c[wrong] * np.tanh(half) / half
+    wrong = engine.y * engine.z < 0.0
+    engine.h[wrong] = engine.loss.curvature_above(engine.z[wrong], engine.y[wrong], engine.c[wrong])
 
 
 class RidgeModel:
