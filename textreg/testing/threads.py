@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Event
 from time import process_time
 from types import FrameType
 from typing import Any
@@ -16,11 +17,12 @@ from textreg.testing.runs import Run
 THREADS = 3
 """Calls at one time."""
 
-PLACES = (0.5, 0.02, 0.98, 0.25, 0.75, 0.9)
-"""Where one call stands still, as shares of the lines it runs, while another one runs."""
+PLACES = ((0.5, 1.0), (0.5, 0.02), (0.02, 1.0), (0.98, 1.0), (0.25, 0.5), (0.75, 1.0), (0.9, 0.1))
+"""Where one call stands still, as a share of the lines it runs, while another one begins; and where
+that one stands still until the first has ended: 1 is its end, so that it runs as a whole."""
 
 PATIENCE = 1.0
-"""Seconds after which the first goes on, for it may hold a lock that the other waits for."""
+"""Seconds after which a call goes on, for it may hold a lock that the other waits for."""
 
 SLOW, ENOUGH = 0.8, 4.0
 """Seconds of computing: of a call that is too slow to be traced, and of all together."""
@@ -31,8 +33,9 @@ _OTHERS = frozenset({"textreg", "numpy", "scipy", "sklearn", "joblib", "threadpo
 def in_threads(run: Run, part: Any, tasks: Sequence[Any]) -> list[list[Any]]:
     """``run(part, task)`` of all tasks, several times over, at the same time as others.
 
-    First the last task is run in the middle of the first one, at some places of its Python code:
-    no luck is needed to meet there. Then all run side by side, for code that is not Python.
+    First the last task is begun in the middle of the first one, at some places of its Python code,
+    and ends before that one or after it: no luck is needed to meet there. Then all run side by
+    side, for code that is not Python.
     """
     with warnings.catch_warnings():
         # What threads do to the filters themselves ends in any order.
@@ -46,14 +49,16 @@ def _in_the_middle(run: Run, part: Any, tasks: Sequence[Any]) -> list[list[Any]]
     results: list[list[Any]] = []
     if process_time() - begin > SLOW:
         return results
-    lines = _Lines()
-    _traced(lines, run, part, tasks[0])
-    for place in PLACES if lines.count else ():
+    lines = [_count(run, part, task) for task in (tasks[0], tasks[-1])]
+    for places in PLACES if all(lines) else ():
         if results and process_time() - begin > ENOUGH:
             break
-        other = _Thread(lambda: run(part, tasks[-1]))
-        paused = _Lines(1 + int(place * (lines.count - 1)), other.run_for)
-        first = _traced(paused, run, part, tasks[0])
+        stop, pause = (1 + int(place * count) for place, count in zip(places, lines, strict=True))
+        other = _Other(lambda at: _traced(at, run, part, tasks[-1]), pause)
+        try:
+            first = _traced(_Lines(stop, other.begin), run, part, tasks[0])
+        finally:
+            other.first_ended.set()
         results.append([first, *(run(part, task) for task in tasks[1:-1]), other.result()])
     return results
 
@@ -90,25 +95,40 @@ class _Lines:
         return self.line
 
 
-class _Thread:
-    """A call in a thread of its own."""
+class _Other:
+    """A call in a thread of its own, which may stand still until another one has ended."""
 
-    def __init__(self, call: Callable[[], Any]) -> None:
-        self.pool = ThreadPoolExecutor(1)
+    def __init__(self, call: Callable[[_Lines], Any], pause: int) -> None:
         self.call = call
+        self.lines = _Lines(pause, self.stand_still)
+        self.pool = ThreadPoolExecutor(1)
         self.done: Future[Any] | None = None
+        self.stands_still = Event()
+        self.first_ended = Event()
 
-    def run_for(self) -> None:
-        """Begin, and wait for the end for a while."""
-        self.done = self.pool.submit(self.call)
+    def begin(self) -> None:
+        """Begin, and wait for a while until it stands still, or has ended without that."""
+        self.done = self.pool.submit(self.call, self.lines)
+        self.done.add_done_callback(lambda _: self.stands_still.set())
         self.pool.shutdown(wait=False)
-        wait([self.done], PATIENCE)
+        self.stands_still.wait(PATIENCE)
+
+    def stand_still(self) -> None:
+        """Wait for a while until the first has ended."""
+        self.stands_still.set()
+        self.first_ended.wait(PATIENCE)
 
     def result(self) -> Any:
         """What the call gives."""
         if self.done is None:  # it was not reached this time
-            return self.call()
+            return self.call(_Lines())
         return self.done.result()
+
+
+def _count(run: Run, part: Any, task: Any) -> int:
+    lines = _Lines()
+    _traced(lines, run, part, task)
+    return lines.count
 
 
 def _traced(lines: _Lines, run: Run, part: Any, task: Any) -> Any:
