@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,24 +21,66 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
-    """The n-grams of one tokenizer in training texts.
+class NGramCounts(ABC):
+    """In how many training documents, and how often, the n-grams of one tokenizer occur.
 
     Attributes
     ----------
     tokenizer : Tokenizer
     stop_words : tuple of str
         The words that were dropped.
-    words : Tokens
-        All others, numbered in order of name.
-    tree, streams
-        The n-grams, and their occurrences: see :meth:`NGrams.collect`.
+    tree : NGrams
+        All n-grams.
     """
 
     tokenizer: Tokenizer
     stop_words: tuple[str, ...]
-    words: Tokens
     tree: NGrams
+
+    @property
+    def size(self) -> int:
+        """Number of n-grams of all lengths."""
+        return sum(self.tree.sizes)
+
+    @abstractmethod
+    def frequencies(self) -> Int64s:
+        """Number of documents with each n-gram, shorter ones first."""
+
+    @abstractmethod
+    def totals(self) -> Int64s:
+        """Number of occurrences of each n-gram, shorter ones first."""
+
+    def ranks(self, keep: Bools) -> Int64s:
+        """The place of each n-gram to keep in order of name; -1 of others."""
+        return np.concatenate(self.tree.number(self._levels(keep))).astype(np.int64)
+
+    def features(self, keep: Bools) -> tuple[list[Int32s], Sequence[str]]:
+        """The n-grams to keep as features: the number of each on every level, or -1; their names.
+
+        Features are in order of name.
+        """
+        numbers = self.tree.number(self._levels(keep))
+        if len(numbers) > 1:
+            return numbers, GramNames(*self.tree.prune(numbers))
+        return numbers, self.tree.words if keep.all() else self.tree.names(numbers)
+
+    def _levels(self, keep: Bools) -> list[Bools]:
+        return np.split(keep, np.cumsum(self.tree.sizes)[:-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Counted(NGramCounts):
+    """The n-grams of one tokenizer in training texts, and all their occurrences.
+
+    Attributes
+    ----------
+    words : Tokens
+        All but the stop words, numbered in order of name.
+    streams : list of ndarray of int32
+        The occurrences: see :meth:`NGrams.collect`.
+    """
+
+    words: Tokens
     streams: list[Int32s]
 
     @classmethod
@@ -50,14 +93,9 @@ class Counted:
         stop_words: tuple[str, ...],
     ) -> Counted:
         """N-grams of up to ``ngrams`` words; those of rarer words than ``least`` may be missing."""
-        words = _by_name(calls.encode(tokenizer, texts), stop_words)
+        words = by_name(calls.encode(tokenizer, texts), stop_words)
         tree, streams = NGrams.collect(words, ngrams, least)
-        return cls(tokenizer, stop_words, words, tree, streams)
-
-    @property
-    def size(self) -> int:
-        """Number of n-grams of all lengths."""
-        return sum(self.tree.sizes)
+        return cls(tokenizer, stop_words, tree, words, streams)
 
     def frequencies(self) -> Int64s:
         """Number of documents with each n-gram, shorter ones first."""
@@ -73,30 +111,33 @@ class Counted:
         """Number of occurrences of each n-gram, shorter ones first."""
         return np.concatenate(
             [
-                np.bincount(stream[stream >= 0], minlength=size)
+                occurrences(stream, size)
                 for stream, size in zip(self.streams, self.tree.sizes, strict=True)
             ]
         )
 
-    def ranks(self, keep: Bools) -> Int64s:
-        """The place of each n-gram to keep in order of name; -1 of others."""
-        return np.concatenate(self.tree.number(self._levels(keep))).astype(np.int64)
-
-    def features(self, keep: Bools) -> Tokens:
+    def tokens(self, keep: Bools) -> Tokens:
         """Every occurrence of an n-gram to keep."""
-        numbers = self.tree.number(self._levels(keep))
-        if len(numbers) > 1:
-            names = GramNames(*self.tree.prune(numbers))
-            return insert_ngrams(self.words, self.streams, numbers, names)
-        if keep.all():
+        if len(self.streams) == 1 and keep.all():
             return self.words
-        return renumber(self.words, numbers[0], self.tree.names(numbers))
-
-    def _levels(self, keep: Bools) -> list[Bools]:
-        return np.split(keep, np.cumsum(self.tree.sizes)[:-1])
+        return tokens_of(self.words, self.streams, *self.features(keep))
 
 
-def most_frequent(counted: Sequence[Counted], keep: Sequence[Bools], most: int) -> list[Bools]:
+def occurrences(stream: Int32s, size: int) -> Int64s:
+    """How often each of ``size`` n-grams occurs in a stream, in which -1 is none."""
+    return np.bincount(stream[stream >= 0], minlength=size)
+
+
+def tokens_of(
+    words: Tokens, streams: Sequence[Int32s], numbers: Sequence[Int32s], names: Sequence[str]
+) -> Tokens:
+    """Every occurrence of a feature, whose number is that of its n-gram in ``numbers``."""
+    if len(streams) > 1:
+        return insert_ngrams(words, streams, numbers, names)
+    return renumber(words, numbers[0], names)
+
+
+def most_frequent(counted: Sequence[NGramCounts], keep: Sequence[Bools], most: int) -> list[Bools]:
     """Keep only so many n-grams, those that occur most; ties are broken by name."""
     if sum(int(mask.sum()) for mask in keep) <= most:
         return list(keep)
@@ -113,7 +154,7 @@ def most_frequent(counted: Sequence[Counted], keep: Sequence[Bools], most: int) 
     return np.split(mask, np.cumsum([one.size for one in counted])[:-1])
 
 
-def _by_name(tokens: Tokens, stop_words: Sequence[str]) -> Tokens:
+def by_name(tokens: Tokens, stop_words: Sequence[str]) -> Tokens:
     """The tokens without stop words, numbered in order of name."""
     names = sorted(tokens.vocabulary)
     if not stop_words and names == tokens.vocabulary:

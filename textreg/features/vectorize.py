@@ -12,7 +12,7 @@ import numpy as np
 
 from textreg._core import text_counts
 from textreg.errors import DataError, UsageError
-from textreg.features.counting import Counted, most_frequent
+from textreg.features.counting import Counted, NGramCounts, most_frequent
 from textreg.features.encoder import Encoder
 from textreg.features.joined import AnyEncoder, JoinedEncoder
 from textreg.features.markup import stripped_texts
@@ -94,20 +94,28 @@ class Vectorizer(Parametrized):
         n = len(texts)
         if self.strip_html:
             texts = stripped_texts(texts)
-        least = _documents("min_df", self.min_df, n, fraction=self.min_df < 1)
-        most = _documents("max_df", self.max_df, n, fraction=self.max_df <= 1)
+        least, _ = self.limits(n)
+        parts = self.parts(tokenizer)
+        counted = [self._count(part, texts, least) for part in parts]
+        keep = self.keep(counted, n)
+        encoded = [self._encode(one, mask) for one, mask in zip(counted, keep, strict=True)]
+        encoder = joined_encoder([part.encoder for part in encoded])
+        return Features(rows=CountedRows(encoded), tokens=encoded[0].tokens, encoder=encoder)
+
+    def parts(self, tokenizer: Tokenizer) -> list[Tokenizer]:
+        """The single tokenizers; UsageError if there are stop words and none gives words."""
         parts: list[Tokenizer] = parts_of(tokenizer)
         if self.stop_words is not None and not any(part.forms_ngrams for part in parts):
             raise UsageError(
                 f"features: stop words are dropped from words, and tokenizer '{tokenizer.name}' "
                 "gives none: leave out stop_words."
             )
-        counted = [self._count(part, texts, least) for part in parts]
-        keep = self._keep(counted, n, least, most)
-        encoded = [self._encode(one, mask) for one, mask in zip(counted, keep, strict=True)]
-        encoders = [part.encoder for part in encoded]
-        encoder: AnyEncoder = encoders[0] if len(encoders) == 1 else _joined(encoders)
-        return Features(rows=CountedRows(encoded), tokens=encoded[0].tokens, encoder=encoder)
+        return parts
+
+    def limits(self, n: int) -> tuple[float, float]:
+        """The fewest and the most of n documents that a feature may be in; UsageError if wrong."""
+        least = _documents("min_df", self.min_df, n, fraction=self.min_df < 1)
+        return least, _documents("max_df", self.max_df, n, fraction=self.max_df <= 1)
 
     def ngrams_of(self, tokenizer: Tokenizer) -> int:
         """The largest number of tokens of a tokenizer in an n-gram."""
@@ -115,34 +123,64 @@ class Vectorizer(Parametrized):
 
     def _count(self, tokenizer: Tokenizer, texts: Documents, least: float) -> Counted:
         """The n-grams of one tokenizer; DataError if there is none."""
-        stop_words = self._read_stop_words(tokenizer) if tokenizer.forms_ngrams else ()
-        ngrams = self.ngrams_of(tokenizer)
-        counted = Counted.of(tokenizer, texts, ngrams, least, stop_words)
-        if not len(counted.words.ids):
-            raise DataError(
-                _no_words(len(texts), tokenizer, self.stop_words if stop_words else None)
-            )
-        if ngrams > 1:
-            _refuse_spaces(tokenizer, counted.words.vocabulary)
+        stop_words = self.stop_words_of(tokenizer)
+        counted = Counted.of(tokenizer, texts, self.ngrams_of(tokenizer), least, stop_words)
+        self.check_words(counted, len(texts), len(counted.words.ids))
         return counted
+
+    def check_words(self, counted: NGramCounts, n: int, words: int) -> None:
+        """DataError if there are no words in n documents, or if their names do not fit n-grams."""
+        tokenizer = counted.tokenizer
+        if not words:
+            raise DataError(
+                _no_words(n, tokenizer, self.stop_words if counted.stop_words else None)
+            )
+        if self.ngrams_of(tokenizer) > 1:
+            _refuse_spaces(tokenizer, counted.tree.words)
 
     def _encode(self, counted: Counted, keep: Bools) -> PartCounts:
         """The n-grams to keep as features: all occurrences, and how they are weighed."""
-        tokens = counted.features(keep)
-        idf = None
+        tokens = counted.tokens(keep)
+        frequencies = None
         if WEIGHTINGS[self.weighting].idf:
-            n, ptr = tokens.n_documents, tokens.token_document_ptr
-            frequencies = text_counts.document_frequencies(tokens.ids, ptr, len(tokens.vocabulary))
-            idf = np.log((1 + n) / (1 + frequencies)) + 1
-        encoder = Encoder(
-            counted.tokenizer, self, tokens.vocabulary, idf, stop_words=counted.stop_words
-        )
+            frequencies = text_counts.document_frequencies(
+                tokens.ids, tokens.token_document_ptr, len(tokens.vocabulary)
+            )
+        encoder = self.encoder(counted, tokens.vocabulary, tokens.n_documents, frequencies)
         # Where all n-grams are features, their counts give the norms.
         return PartCounts(tokens, encoder, None if keep.all() else encoder.norms(counted.words))
 
-    def _read_stop_words(self, tokenizer: Tokenizer) -> tuple[str, ...]:
-        """The words of the file as the tokenizer splits them: "don't" may be two."""
-        if self.stop_words is None:
+    def encoder(
+        self, counted: NGramCounts, names: Sequence[str], n: int, frequencies: Int64s | None
+    ) -> Encoder:
+        """The encoder of the features that were kept.
+
+        Parameters
+        ----------
+        counted : NGramCounts
+        names : sequence of str
+            Of the features.
+        n : int
+            Number of documents.
+        frequencies : ndarray of int64, shape (features,), optional
+            Number of documents with each feature; for a weighting with idf.
+
+        Returns
+        -------
+        Encoder
+        """
+        idf = None
+        if WEIGHTINGS[self.weighting].idf:
+            assert frequencies is not None
+            idf = np.log((1 + n) / (1 + frequencies)) + 1
+        return Encoder(counted.tokenizer, self, names, idf, stop_words=counted.stop_words)
+
+    def stop_words_of(self, tokenizer: Tokenizer) -> tuple[str, ...]:
+        """The words of the file as the tokenizer splits them: "don't" may be two.
+
+        None for a tokenizer whose tokens are no words. UsageError if the file cannot be read.
+        """
+        if self.stop_words is None or not tokenizer.forms_ngrams:
             return ()
         refuse_special(self.stop_words)
         try:
@@ -156,10 +194,12 @@ class Vectorizer(Parametrized):
         words = calls.encode_lines(tokenizer, text.splitlines())
         return tuple(sorted(words.vocabulary[id] for id in np.unique(words.ids)))
 
-    def _keep(
-        self, counted: Sequence[Counted], n: int, least: float, most: float
-    ) -> Sequence[Bools]:
-        """Which n-grams become features; the rules are scikit-learn's, for all parts together."""
+    def keep(self, counted: Sequence[NGramCounts], n: int) -> Sequence[Bools]:
+        """Which n-grams of n documents become features; DataError if none does.
+
+        The rules are scikit-learn's, for all parts together.
+        """
+        least, most = self.limits(n)
         keep = [np.ones(one.size, dtype=bool) for one in counted]
         if least > 1 or most < n:
             frequencies = [one.frequencies() for one in counted]
@@ -225,8 +265,10 @@ def _documents(name: str, value: float, n: int, *, fraction: bool) -> float:
     return value
 
 
-def _joined(encoders: Sequence[Encoder]) -> JoinedEncoder:
+def joined_encoder(encoders: Sequence[Encoder]) -> AnyEncoder:
     """The encoders as one; DataError if two features have one name."""
+    if len(encoders) == 1:
+        return encoders[0]
     for one in encoders[1:]:
         prefix = f"{one.label}: "
         clashes = {name for name in encoders[0].vocabulary if name.startswith(prefix)}
