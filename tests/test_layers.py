@@ -28,7 +28,7 @@ ROWS = [
     ["hookspecs", "structure"],
     ["builtin", "plugins", "reading"],
     ["features", "measure"],
-    ["tasks"],
+    ["blocks", "tasks"],
     ["model"],
     ["training"],
     ["comparing", "estimators", "explain"],

@@ -1,0 +1,1 @@
+"""Corpora that do not fit into memory, block by block."""

@@ -1,0 +1,45 @@
+"""Documents in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+DOCUMENTS = 65_536
+"""Most documents in a block."""
+
+CHARACTERS = 1 << 25
+"""Most characters in a block, unless a single document has more."""
+
+
+def blocks_of(batches: Iterable[Sequence[str]]) -> Iterator[list[str]]:
+    """Texts in blocks of at most ``DOCUMENTS`` documents and ``CHARACTERS`` characters.
+
+    A block ends before the document with which it would have more. Where that is depends on the
+    documents alone, and not on the batches that they come in.
+
+    Parameters
+    ----------
+    batches : iterable of sequences of str
+        The documents in order.
+
+    Yields
+    ------
+    list of str
+        At least one document. A document of more than ``CHARACTERS`` characters is a block.
+
+    Examples
+    --------
+    >>> [len(block) for block in blocks_of([["It works."] * 65_000, ["It broke."] * 1000])]
+    [65536, 464]
+    """
+    block: list[str] = []
+    characters = 0
+    for batch in batches:
+        for text in batch:
+            if block and (len(block) == DOCUMENTS or characters + len(text) > CHARACTERS):
+                yield block
+                block, characters = [], 0
+            block.append(text)
+            characters += len(text)
+    if block:
+        yield block
