@@ -1,0 +1,206 @@
+"""The features of a corpus that is read block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from textreg.blocks.counting import BlockCounting, BlockCounts
+from textreg.blocks.scratch import Arrays
+from textreg.blocks.tokens import BlockTokens
+from textreg.errors import UsageError
+from textreg.features.joined import AnyEncoder, side_by_side
+from textreg.features.markup import stripped_texts
+from textreg.features.rows import PartCounts
+from textreg.features.vectorize import Vectorizer, joined_encoder
+from textreg.kinds import Tokenizer
+from textreg.plugins.callables import Pretokenized
+from textreg.records import Tokens
+from textreg.records.design import CompressedArrays
+from textreg.records.documents import check_texts, is_tokenized
+from textreg.records.fields import FieldedText
+
+if TYPE_CHECKING:
+    from textreg.features.encoder import Encoder
+    from textreg.records import Bools, Int32s, Int64s
+    from textreg.text import CsrArrays
+
+ROWS = ("indptr", "indices", "data")
+
+
+class BlockVectorizer:
+    """What :meth:`Vectorizer.fit` does, for documents that come in blocks.
+
+    Features, weights and rows are the same, to the last bit. In memory are one block at a time, and
+    names and counts of the different n-grams; all else is in the arrays.
+
+    Parameters
+    ----------
+    tokenizer : Tokenizer
+    vectorizer : Vectorizer
+    arrays : Arrays
+        For the blocks. The names of those that are kept begin with ``rows-`` and ``tokens-``; those
+        of others, which are dropped by :meth:`finish`, with ``part-``.
+
+    Raises
+    ------
+    UsageError
+        If the tokenizer takes lists of tokens, or for settings that :meth:`Vectorizer.fit` refuses.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, vectorizer: Vectorizer, arrays: Arrays) -> None:
+        vectorizer.limits(0)  # refuse wrong settings before anything is read
+        parts = vectorizer.parts(tokenizer)
+        if any(isinstance(part, Pretokenized) for part in parts):
+            raise UsageError(_NO_TOKENS)
+        self._vectorizer = vectorizer
+        self._arrays = arrays
+        self._parts = [
+            BlockCounting(
+                part,
+                vectorizer.stop_words_of(part),
+                vectorizer.ngrams_of(part),
+                arrays,
+                f"part-{number}",
+                occurrences=vectorizer.max_features is not None,
+            )
+            for number, part in enumerate(parts)
+        ]
+        self._starts = [0]
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Count the n-grams of the next block of documents.
+
+        Parameters
+        ----------
+        texts : sequence of str
+
+        Raises
+        ------
+        DataError
+            If one of them is no text.
+        UsageError
+            If they are lists of tokens, or have several fields.
+        """
+        if is_tokenized(texts):
+            raise UsageError(_NO_TOKENS)
+        texts = check_texts(texts)
+        if any(isinstance(text, FieldedText) for text in texts):
+            raise UsageError(_NO_FIELDS)
+        if self._vectorizer.strip_html:
+            texts = stripped_texts(texts)
+        for part in self._parts:
+            part.add(texts)
+        self._starts.append(self._starts[-1] + len(texts))
+
+    def finish(self) -> BlockFeatures:
+        """The features of all documents. Nothing can be added afterwards.
+
+        Raises
+        ------
+        DataError
+            If there are no texts or words, if pruning leaves no feature, or if there are more
+            different n-grams than numbers of 32 bits.
+        """
+        n = self._starts[-1]
+        least, _ = self._vectorizer.limits(n)
+        counts = [self._counts(part, n, least) for part in self._parts]
+        keep = self._vectorizer.keep(counts, n)
+        writers = [
+            _PartFeatures(part, self._vectorizer, one, mask, n)
+            for part, one, mask in zip(self._parts, counts, keep, strict=True)
+        ]
+        del counts, keep
+        encoder = joined_encoder([writer.encoder for writer in writers])
+        columns = np.cumsum([0, *(writer.encoder.n_columns for writer in writers)])
+        tokens = BlockTokens(self._arrays, "tokens")
+        for block in range(len(self._starts) - 1):
+            first, *others = (writer.encoded(block) for writer in writers)
+            tokens.put(block, first.tokens)
+            rows = side_by_side([part.rows(None) for part in (first, *others)], columns)
+            del first, others
+            self._put_rows(block, rows)
+            for part in self._parts:
+                part.drop(block)
+        return BlockFeatures(encoder, np.array(self._starts, dtype=np.int64), self._arrays, tokens)
+
+    def _counts(self, part: BlockCounting, n: int, least: float) -> BlockCounts:
+        """The n-grams of one tokenizer; DataError if there is none."""
+        counts = part.counts(least)
+        self._vectorizer.check_words(counts, n, part.n_words)
+        return counts
+
+    def _put_rows(self, block: int, rows: CsrArrays) -> None:
+        for field in ROWS:
+            self._arrays.put(f"rows-{block}-{field}", getattr(rows, field))
+
+
+class _PartFeatures:
+    """The features of one tokenizer, by block."""
+
+    def __init__(
+        self,
+        counting: BlockCounting,
+        vectorizer: Vectorizer,
+        counts: BlockCounts,
+        keep: Bools,
+        n: int,
+    ) -> None:
+        self._counting = counting
+        self._numbers, names = counts.features(keep)
+        frequencies = np.empty(len(names), dtype=np.int64)
+        for numbers, counted in zip(self._numbers, counts.documents, strict=True):
+            frequencies[numbers[numbers >= 0]] = counted[numbers >= 0]
+        self.encoder: Encoder = vectorizer.encoder(counts, names, n, frequencies)
+        self._all = bool(keep.all())
+
+    def encoded(self, block: int) -> PartCounts:
+        """The features in a block, and how they are weighed."""
+        words = self._counting.words(block)
+        numbers: list[Int32s] = self._numbers
+        tokens = self._counting.tokens(block, words, numbers, self.encoder.vocabulary)
+        # Where all n-grams are features, their counts give the norms.
+        return PartCounts(tokens, self.encoder, None if self._all else self.encoder.norms(words))
+
+
+class BlockFeatures:
+    """The features of documents in blocks, from :class:`BlockVectorizer`.
+
+    Attributes
+    ----------
+    encoder : Encoder or JoinedEncoder
+        Makes rows with these features of new texts.
+    starts : ndarray of int64, shape (blocks + 1,)
+        The first document of every block, and the number of documents.
+    shape : tuple of int
+        Number of documents and of features.
+    """
+
+    def __init__(
+        self, encoder: AnyEncoder, starts: Int64s, arrays: Arrays, tokens: BlockTokens
+    ) -> None:
+        self.encoder = encoder
+        self.starts = starts
+        self.shape = int(starts[-1]), encoder.n_columns
+        self._arrays = arrays
+        self._tokens = tokens
+
+    def rows(self, block: int) -> CompressedArrays:
+        """The weighted rows of a block, with sorted columns: mapped, if its arrays are in files."""
+        return CompressedArrays(*(self._arrays.get(f"rows-{block}-{field}") for field in ROWS))
+
+    def tokens(self, block: int) -> Tokens:
+        """Every occurrence of a feature of the first tokenizer in a block, n-grams included.
+
+        Ids are columns, whose first ones are these features. Sentences without features are
+        included.
+        """
+        return self._tokens.get(block, self.encoder.parts[0].vocabulary)
+
+
+_NO_TOKENS = (
+    "documents that are lists of tokens cannot be read in blocks: give texts, or train in memory."
+)
+_NO_FIELDS = "documents of several fields cannot be read in blocks: give texts, or train in memory."
