@@ -15,10 +15,12 @@ from textreg.kinds import Regularizer
 from textreg.params import AUTO, LogGrid, Parametrized, check_decided, param
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution
+from textreg.records.block_design import BlockGroups
 from textreg.solvers.admm import AdmmOptions, admm
 from textreg.solvers.class_groups import multinomial_groups
 from textreg.solvers.class_steps import SeparableStep
 from textreg.solvers.majorize import majorize
+from textreg.solvers.over_blocks import over_blocks, over_features
 from textreg.solvers.softmax import multinomial, softmax_loss
 
 
@@ -112,6 +114,13 @@ class Group(Regularizer):
         norms = self.penalty(problem)
         return GroupNorms(norms.original, self.group, self.l1, self.l2, over_classes=True)
 
+    def objective(self, problem: Problem, w: Floats, b: float) -> float:
+        """The loss and the penalty, also where documents lie in blocks."""
+        if isinstance(problem.groups, BlockGroups):
+            features = np.flatnonzero(w).astype(np.int32)
+            return super().objective(over_features(problem, features), w[features], b)
+        return super().objective(problem, w, b)
+
     def objective_softmax(self, problem: Problem, codes: Int64s, w: Floats, b: Floats) -> float:
         """The softmax loss and the penalty, whose norms run over all classes."""
         return softmax_loss(problem, codes, w, b) + self.class_penalty(problem).value_over_classes(
@@ -120,6 +129,8 @@ class Group(Regularizer):
 
     def solve(self, problem: Problem) -> Solution:
         """Minimize loss + penalty; UsageError if the problem has no groups."""
+        if isinstance(problem.groups, BlockGroups):
+            return self._solve_blocks(problem, problem.groups)
         penalty = self.penalty(problem)
         simpler = self.reduced()
         if simpler is not None and self.solver == "majorize":
@@ -128,6 +139,21 @@ class Group(Regularizer):
             return replace(found, group_norms=norms)
         solve = SOLVERS[self.solver].solve
         return solve(problem, penalty, **self.params_of("solver"))
+
+    def _solve_blocks(self, problem: Problem, groups: BlockGroups) -> Solution:
+        """The same where documents lie in blocks; UsageError without l1, unless ``group`` is 0."""
+        check_decided(self.name, group=self.group, l1=self.l1, l2=self.l2)
+        simpler = self.reduced()
+        if simpler is not None:
+            found = simpler.solve(problem)
+        elif self.l1 == 0.0:
+            raise UsageError(
+                f"{self.name}: documents in blocks need l1 above 0, which tells the features that "
+                "matter. Give l1, or train without --memory."
+            )
+        else:
+            found = over_blocks(problem, self.l1, self.l2, self.solve)
+        return replace(found, group_norms=groups.norms(found.w))
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None

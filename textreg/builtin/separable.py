@@ -13,8 +13,10 @@ from textreg.kinds import Penalized, Regularizer
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
+from textreg.records.block_design import BlockDesign
 from textreg.solvers.class_steps import SeparableStep
 from textreg.solvers.newton import newton
+from textreg.solvers.over_blocks import over_blocks
 from textreg.solvers.parallel_columns import merge_parallel_columns
 from textreg.solvers.ridge import ridge, suits
 from textreg.solvers.softmax import multinomial
@@ -31,10 +33,12 @@ class SeparableRegularizer(Penalized):
 
     def solve(self, problem: Problem) -> Solution:
         """Minimize loss + penalty, to the relative duality gap ``problem.tol``."""
+        l1, l2 = (self.strengths().get(name, 0.0) for name in ("l1", "l2"))
+        if l1 and isinstance(problem.design, BlockDesign):
+            return over_blocks(problem, l1, l2, self.solve)
         penalty = self.penalty(problem)
         if penalty.lam.any():
             return newton(problem, penalty)
-        l2 = self.strengths().get("l2", 0.0)
         if l2 and suits(problem):
             return ridge(problem, l2)
         # A ridge cannot tell parallel columns apart, and most features of text are in one.

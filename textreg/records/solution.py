@@ -77,6 +77,9 @@ class Solution:
         One for every check.
     group_norms : ndarray, shape (groups,), or None
         Norm of the solver's copy of every *original* group; exactly 0 where it is not selected.
+    alpha : ndarray, shape (n,), or None
+        The dual variables of the documents that give the bound of the gap, where a solver has them:
+        -sample_weight_i l'(y_i, z_i) at the optimum.
     report : SolverReport or None
         Further figures, in a class that the solver defines.
     unsmoothed : Unsmoothed or None
@@ -99,6 +102,7 @@ class Solution:
     converged: bool = False
     history: tuple[Step, ...] = ()
     group_norms: Floats | None = None
+    alpha: Floats | None = None
     report: SolverReport | None = None
     unsmoothed: Unsmoothed | None = None
 
@@ -107,6 +111,8 @@ class Solution:
         values = {"w": w, "b": b, "residual": as_number("residual", self.residual)}
         if self.group_norms is not None:
             values["group_norms"] = as_array("group_norms", self.group_norms, np.float64)
+        if self.alpha is not None:
+            values["alpha"] = as_array("alpha", self.alpha, np.float64)
         _keep(self, values, finite=bool(np.isfinite(w).all()) and isfinite(b))
 
     @property

@@ -149,7 +149,7 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
                 # After the v step, -u_g is lambda_g times a subgradient of the norm at v_g: the
                 # multipliers lie in their balls and are dual feasible.
                 found = group_bound(fit.dual(), penalty, fit.size(), -u, Target(best, problem.tol))
-                bound = max(bound, found)
+                bound = max(bound, found.value)
                 gap = relative_gap(best, bound)
                 met = met or (stop == "gap" and gap <= problem.tol)
             history.append(Step(iteration, best, gap))

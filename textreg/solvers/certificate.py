@@ -68,7 +68,19 @@ def dual_value(engine: Engine, alpha: Floats) -> float:
     return engine.loss.dual_value(alpha, engine.y, engine.c)
 
 
-def separable_bound(engine: Engine, penalty: Separable, gradient: Floats, active: Int32s) -> float:
+class Bound(NamedTuple):
+    """A lower bound of the optimum, and the dual variables of the loss that give it."""
+
+    value: float
+    alpha: Floats
+
+
+def value_of(bound: Bound) -> float:
+    """Its value, by which the best is found."""
+    return bound.value
+
+
+def separable_bound(engine: Engine, penalty: Separable, gradient: Floats, active: Int32s) -> Bound:
     """Lower bound for the penalty sum_j lam_j |w_j| + 1/2 q_j w_j^2 (mu = 0).
 
     gradient: (p,) of the loss at the present fit. active: all features where it exceeds lam, and
@@ -82,14 +94,15 @@ def separable_bound(engine: Engine, penalty: Separable, gradient: Floats, active
     violated = t > lam
     t, lam, q = t[violated], lam[violated], q[violated]
     feasible, has_ridge = lam / t, q > 0.0
-    bound = -np.inf
+    best = Bound(-np.inf, alpha)
     # Scale alpha until |t_j| <= lam_j: where there is no ridge, or, as a weak ridge makes an excess
     # expensive, for all features.
     for scale in {float(feasible[~has_ridge].min(initial=1.0)), float(feasible.min(initial=1.0))}:
         excess = np.maximum(scale * t - lam, 0.0)[has_ridge]
         conjugate = 0.5 * float((excess * excess / q[has_ridge]).sum())
-        bound = max(bound, dual_value(engine, scale * alpha) - conjugate)
-    return bound
+        scaled = scale * alpha
+        best = max(best, Bound(dual_value(engine, scaled) - conjugate, scaled), key=value_of)
+    return best
 
 
 def ridge_bound(engine: Engine, q: Floats, gradient: Floats) -> float:
@@ -141,6 +154,8 @@ class DualPoint(Protocol):
 
     Attributes
     ----------
+    alpha : ndarray, shape (n,) or (classes, n)
+        The dual variables.
     products : ndarray, shape (p,)
         X'alpha, or for several classes the sizes of what l1 leaves of its rows.
     lam : ndarray, shape (p,)
@@ -149,6 +164,7 @@ class DualPoint(Protocol):
         The same of features that are not among these p, as they have no weight.
     """
 
+    alpha: Floats
     products: Floats
     lam: Floats
     left_out: Excess
@@ -185,14 +201,14 @@ class EngineDual:
         """Lower the products of some features by ``excess``, in the documents that hold them."""
         factor = np.ones(len(self.alpha))
         column_damping(*self._engine.design.columns, self.alpha, features, excess, factor)
-        self.alpha *= factor
+        self.alpha = self.alpha * factor  # who has the variables before keeps them
         balance(self._engine, self.alpha)
         self._multiply()
 
 
 def group_bound(
     dual: DualPoint, penalty: GroupNorms, size: Floats, u: Floats, target: Target
-) -> float:
+) -> Bound:
     """Lower bound for overlapping groups.
 
     Block updates of u first pull every |t_j| toward lam_j. Then alpha_i is damped in the documents
@@ -220,6 +236,7 @@ def group_bound(
     # At the optimum the ridge leaves an excess of 2 l2 |w_j|.
     allowed = dual.lam + 2.0 * penalty.l2 * size + 0.5 * slack
     best, best_scale = _scaled_bound(dual, penalty, np.abs(dual.products - from_groups))
+    alpha = dual.alpha
     enough = (1.0 - tol) * objective
     hopeless = relative_gap(objective, dual.value()) > HOPELESS * tol
     for _ in range(0 if hopeless else REPAIRS):
@@ -229,7 +246,7 @@ def group_bound(
             bound, scale = _scaled_bound(dual, penalty, np.abs(t))
             gain = bound - best
             if gain > 0.0:
-                best, best_scale = bound, scale
+                best, best_scale, alpha = bound, scale, dual.alpha
             if best >= enough or gain < GAIN * (enough - best):
                 break
         from_groups = dual.products - t
@@ -241,7 +258,7 @@ def group_bound(
             break  # even without scaling alpha is too far from optimal: improve the primal first
         dual.damp(violated, np.copysign(excess[violated], t[violated]))
     u *= best_scale
-    return best
+    return Bound(best, best_scale * alpha)
 
 
 def _scaled_bound(dual: DualPoint, penalty: GroupNorms, t: Floats) -> tuple[float, float]:

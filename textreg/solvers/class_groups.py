@@ -159,7 +159,7 @@ class ClassesDual:
         self._set(classes.alpha())
 
     def _set(self, alpha: Floats) -> None:
-        self._alpha, self._value = alpha, self._classes.dual_value(alpha)
+        self.alpha, self._value = alpha, self._classes.dual_value(alpha)
         squares = np.zeros(len(self._l1))
         for row in alpha:
             rest = np.maximum(np.abs(self._classes.design.transposed_product(row)) - self._l1, 0.0)
@@ -173,7 +173,7 @@ class ClassesDual:
     def damp(self, features: Int32s, excess: Floats) -> None:
         """Lower a_j for some features by ``excess``, in the documents that hold them."""
         features, excess = features[excess > 0.0], excess[excess > 0.0]
-        design, alpha = self._classes.design, self._alpha
+        design, alpha = self._classes.design, self.alpha
         X = design.X_csc[:, features]
         direction = soft(design.transposed_product(alpha.T, features).T, self._l1[features])
         direction /= np.maximum(np.sqrt((direction * direction).sum(axis=0)), TINY)

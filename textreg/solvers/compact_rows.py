@@ -13,11 +13,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textreg._core.curvature import curvature_diagonal, row_sums
+from textreg._core.curvature import (
+    curvature_diagonal,
+    curvature_product,
+    row_scores,
+    row_sums,
+)
 from textreg.records import Floats, Int32s, Int64s
+from textreg.records.block_design import BlockDesign
 from textreg.records.ragged import sums
+from textreg.solvers.compact_blocks import CompactBlocks
 from textreg.solvers.parallel_columns import parallel_columns
-from textreg.solvers.transposing import rows_of_columns
+from textreg.solvers.transposing import rows_of_columns, take_compressed
 
 if TYPE_CHECKING:
     from textreg.records import Design
@@ -41,6 +48,8 @@ class CompactRows:
     ----------
     size : int
         Number of columns that are left.
+    values : int
+        Number of values that are not zero.
     arrays : tuple of ndarray
         Offsets, columns and values by rows.
     shared : float
@@ -69,9 +78,10 @@ class CompactRows:
         self._share = None if merged is None else merged.share
         chosen = features[order]
         self.arrays = rows_of_columns(design, chosen, None if merged is None else merged.share)
+        self.values = len(self.arrays[1])
         self.every = np.arange(n, dtype=np.int32)
         self.squares = np.zeros(self.size)
-        curvature_diagonal(*self.arrays, self.every, np.ones(n), self.squares)
+        self.add_diagonal(self.every, np.ones(n), self.squares)
 
     def collapse(self, v: Floats) -> Floats:
         """Weights, or a gradient, (p,) of all features as (size,)."""
@@ -85,9 +95,34 @@ class CompactRows:
 
     def gradient(self, r: Floats) -> Floats:
         """X'r (p,) for r (n,), as exact as the values are here."""
-        sums = np.zeros(self.size)
-        row_sums(*self.arrays, self.every, r, sums)
-        return self.expand(sums)
+        return self.expand(self.sums(self.every, r))
+
+    def product(
+        self, rows: Int32s, h: Floats, w: Floats, b: float, scores: Floats, out: Floats
+    ) -> float:
+        """scores_i = x_i . w + b for the documents i of ``rows``; out += sum_i h_i scores_i x_i.
+
+        h, scores: (n,). w, out: (size,). Returns the sum without x_i.
+        """
+        return curvature_product(*self.arrays, rows, h, w, b, scores, out)
+
+    def scores(self, rows: Int32s, w: Floats, b: float, out: Floats) -> None:
+        """out_i = x_i . w + b for the documents i of ``rows``. w: (size,), out: (n,)."""
+        row_scores(*self.arrays, rows, w, b, out)
+
+    def sums(self, rows: Int32s, v: Floats) -> Floats:
+        """(size,) sum_k v_k x_i for i = rows[k]."""
+        out = np.zeros(self.size)
+        row_sums(*self.arrays, rows, v, out)
+        return out
+
+    def add_diagonal(self, rows: Int32s, h: Floats, out: Floats) -> None:
+        """out_j += sum_i h_i x_ij^2 over the documents i of ``rows``. h: (n,), out: (size,)."""
+        curvature_diagonal(*self.arrays, rows, h, out)
+
+    def take(self, rows: Int32s) -> tuple[Int64s, Int32s, Floats]:
+        """Offsets, columns and values of some documents."""
+        return take_compressed(*self.arrays, rows)
 
     def penalty(self, q: Floats) -> Floats:
         """The curvature (p,) of a penalty, the same for columns that are one, as (size,)."""
@@ -96,10 +131,12 @@ class CompactRows:
         return of
 
 
-def compact_rows(design: Design, merge: bool) -> CompactRows:
+def compact_rows(design: Design, merge: bool) -> CompactRows | CompactBlocks:
     """With parallel columns as one if ``merge``; a matrix keeps those that were asked for last."""
 
-    def make() -> CompactRows:
+    def make() -> CompactRows | CompactBlocks:
+        if isinstance(design, BlockDesign):
+            return CompactBlocks(design, merge)
         return CompactRows(design, parallel_columns(design) if merge else None)
 
     return design.cache.last("compact rows", merge, make)

@@ -68,6 +68,7 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
         converged=found.gap <= problem.tol,
         history=found.history,
         group_norms=norms,
+        alpha=found.alpha,
     )
     return finish(problem, solution, UNIT, stopped=found.ended)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
-from textreg.solvers.certificate import relative_gap, separable_bound
+from textreg.solvers.certificate import Bound, relative_gap, separable_bound, value_of
 from textreg.solvers.engine import IDLE, NOISE, Engine
 from textreg.solvers.outcome import checks_overflow, finish
 
@@ -62,7 +62,7 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
     free = bool((penalty.lam + penalty.q == 0.0).any())
     passes, polish = (SMOOTH_PASSES, SMOOTH_POLISH) if smooth else (PASSES, POLISH)
     history: list[Step] = []
-    bound, gap, fall = -np.inf, math.inf, math.inf
+    bound, gap, fall = Bound(-np.inf, engine.r), math.inf, math.inf
     scale = problem.largest_gradient_at_zero() if free else 0.0
     iteration, idle, effort = 0, 0, 1
 
@@ -76,8 +76,9 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
             scale = max(scale, residual)
             gap, converged = math.nan, residual <= problem.tol * scale
         else:
-            bound = max(bound, separable_bound(engine, penalty, gradient, active))
-            gap = relative_gap(objective, bound)
+            found = separable_bound(engine, penalty, gradient, active)
+            bound = max(bound, found, key=value_of)
+            gap = relative_gap(objective, bound.value)
             converged = gap <= problem.tol
         history.append(Step(iteration, objective, gap))
         stopped = bool(problem.callback and problem.callback(history[-1]))
@@ -104,6 +105,7 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
         iterations=iteration,
         converged=converged,
         history=tuple(history),
+        alpha=None if free else bound.alpha,
     )
     return finish(problem, solution, "Newton steps", stopped=stopped)
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from textreg.penalties import GroupNorms
 from textreg.records import Floats, Problem, Step
-from textreg.solvers.certificate import Target, group_bound, relative_gap
+from textreg.solvers.certificate import Bound, Target, group_bound, relative_gap, value_of
 from textreg.solvers.engine import IDLE
 from textreg.solvers.group_fit import GroupFit, rounded
 
@@ -117,8 +117,9 @@ class Reweighted(NamedTuple):
     """How a run of :func:`reweight` ended.
 
     w, b, objective: the best weights and intercepts, and their objective. u: ragged, the dual
-    variables of the groups at the last check. s: where the next round would begin. ended: whether
-    the caller stopped it. The others are as in a Solution.
+    variables of the groups at the last check. s: where the next round would begin. alpha: dual
+    variables of the loss that give the gap. ended: whether the caller stopped it. The others are
+    as in a Solution.
     """
 
     w: Floats
@@ -129,6 +130,7 @@ class Reweighted(NamedTuple):
     history: tuple[Step, ...]
     u: Floats
     s: Floats
+    alpha: Floats
     ended: bool
 
 
@@ -162,7 +164,7 @@ def reweight(
     problem: for its options.
     """
     best_w, best_b, best = fit.w.copy(), fit.intercept(), np.inf
-    bound, u = -np.inf, np.zeros(len(penalty.indices))
+    bound, u = Bound(-np.inf, np.empty(0)), np.zeros(len(penalty.indices))
     history: list[Step] = []
     gap, least, next_check = math.inf, math.inf, schedule.first_check
     acceleration = AndersonAcceleration()
@@ -186,8 +188,9 @@ def reweight(
                 best_w, best_b, best = w, fit.intercept(), objective
             fit.duals(penalty.strengths / np.maximum(s, norms), u)
             target = Target(best, problem.tol)
-            bound = max(bound, group_bound(fit.dual(), penalty, size, u, target))
-            gap = relative_gap(best, bound)
+            found = group_bound(fit.dual(), penalty, size, u, target)
+            bound = max(bound, found, key=value_of)
+            gap = relative_gap(best, bound.value)
             negligible = STALLED * problem.tol * value
             at_norms = float(penalty.strengths @ np.maximum(s - norms, 0.0)) < negligible
             next_effort = min(2 * next_effort, MOST) if at_norms and fall < negligible else 1
@@ -202,7 +205,8 @@ def reweight(
         least = min(least, value)
         s = _touching_points(acceleration if iteration > FIRST_CHECK else None, s, norms, penalty)
 
-    return Reweighted(best_w, best_b, best, gap, iteration, tuple(history), u, s, ended)
+    kept = tuple(history)
+    return Reweighted(best_w, best_b, best, gap, iteration, kept, u, s, bound.alpha, ended)
 
 
 def _touching_points(

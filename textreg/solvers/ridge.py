@@ -29,17 +29,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from textreg._core.curvature import (
-    curvature_diagonal,
-    curvature_product,
-    row_scores,
-    row_sums,
-    scaled_gram,
-)
+from textreg._core.curvature import row_scores, row_sums, scaled_gram
 from textreg.losses import Logistic
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
+from textreg.records.block_design import BlockDesign
 from textreg.solvers.certificate import relative_gap, ridge_bound
+from textreg.solvers.compact_blocks import CompactBlocks
 from textreg.solvers.compact_rows import CompactRows, compact_rows, significant
 from textreg.solvers.conjugate import Direction, conjugate_gradients
 from textreg.solvers.engine import IDLE, NOISE, Engine
@@ -85,8 +81,11 @@ FAR = 0.1
 def suits(problem: Problem) -> bool:
     """Whether these steps are the ones to take: the logistic loss, and a matrix that is not small.
 
-    The curvature of other losses jumps, where steps that leave documents out lead nowhere.
+    The curvature of other losses jumps, where steps that leave documents out lead nowhere. There
+    are no others for a matrix in blocks.
     """
+    if isinstance(problem.design, BlockDesign):
+        return True
     return isinstance(problem.loss, Logistic) and len(problem.design.columns.indices) > SMALL
 
 
@@ -169,7 +168,11 @@ class Accuracy(NamedTuple):
 
 
 def ridge_step(
-    engine: Engine, rows: CompactRows, q: Floats, gradient: Floats, accuracy: Accuracy
+    engine: Engine,
+    rows: CompactRows | CompactBlocks,
+    q: Floats,
+    gradient: Floats,
+    accuracy: Accuracy,
 ) -> float:
     """One Newton step; the fall of the objective, 0.0 if it is lost in rounding.
 
@@ -200,7 +203,11 @@ def ridge_step(
 
 
 def _step(
-    engine: Engine, rows: CompactRows, q: Floats, gradient: Floats, accuracy: Accuracy
+    engine: Engine,
+    rows: CompactRows | CompactBlocks,
+    q: Floats,
+    gradient: Floats,
+    accuracy: Accuracy,
 ) -> Advance:
     """The step for the second derivatives as they stand."""
     slope, slope_b = gradient + q * engine.w, float(engine.r.sum()) if engine.fit_intercept else 0.0
@@ -226,7 +233,7 @@ def _step(
         enough=enough,
     )
     w = rows.expand(change)
-    row_scores(*rows.arrays, model.flat, change, change_b, move)
+    rows.scores(model.flat, change, change_b, move)
     weighted, weights = q * w, q * engine.w
     penalty = Parabola(
         0.5 * float(weights @ engine.w), float(weights @ w), 0.5 * float(weighted @ w)
@@ -250,11 +257,13 @@ class RidgeModel:
     Of documents that hold next to no curvature, ``flat``, it has the diagonal alone.
     """
 
-    def __init__(self, engine: Engine, rows: CompactRows, q: Floats, negligible: float) -> None:
-        self._arrays, self._h, self._fit_intercept = rows.arrays, engine.h, engine.fit_intercept
+    def __init__(
+        self, engine: Engine, rows: CompactRows | CompactBlocks, q: Floats, negligible: float
+    ) -> None:
+        self._rows, self._h, self._fit_intercept = rows, engine.h, engine.fit_intercept
         self._documents, self.flat = significant(engine.h, engine.c, negligible)
         self._flat_b, self._q = float(engine.h[self.flat].sum()), q.copy()
-        curvature_diagonal(*rows.arrays, self.flat, engine.h, self._q)
+        rows.add_diagonal(self.flat, engine.h, self._q)
         hard = _hard_documents(engine.h, float(q.min(initial=np.inf)), _affordable(rows))
         self._h_sum = float(engine.h.sum())
         others = max(len(engine.h) - len(hard), 1)
@@ -269,7 +278,7 @@ class RidgeModel:
     def product(self, w: Floats, b: float) -> tuple[Floats, float, Floats]:
         """The Hessian times (w, b), and the scores, 0 where documents are flat."""
         out, scores = self._q * w, np.zeros(len(self._h))
-        total = curvature_product(*self._arrays, self._documents, self._h, w, b, scores, out)
+        total = self._rows.product(self._documents, self._h, w, b, scores, out)
         return out, total + self._flat_b * b if self._fit_intercept else 0.0, scores
 
     def without_intercept(self, rest: Floats, rest_b: float) -> Floats:
@@ -279,9 +288,7 @@ class RidgeModel:
     @cached_property
     def _weighted_sum(self) -> Floats:
         """sum_i h_i x_i."""
-        sums = np.zeros(len(self._q))
-        row_sums(*self._arrays, self._documents, self._h[self._documents], sums)
-        return sums
+        return self._rows.sums(self._documents, self._h[self._documents])
 
     def precondition(self, w: Floats, b: float) -> tuple[Floats, float]:
         """Times the inverse of M, or of the diagonal where no documents stand out."""
@@ -290,12 +297,12 @@ class RidgeModel:
         return self._hard.precondition(w, b)
 
 
-def _affordable(rows: CompactRows) -> int:
+def _affordable(rows: CompactRows | CompactBlocks) -> int:
     """How many documents the preconditioner can hold for the price of some products.
 
     A pair of documents costs their common columns, each GATHERED times an entry of a product.
     """
-    pairs = PRICE * len(rows.arrays[1]) / (GATHERED * max(rows.shared, 1.0))
+    pairs = PRICE * rows.values / (GATHERED * max(rows.shared, 1.0))
     return max(1, min(DOCUMENTS, int(math.sqrt(2.0 * pairs))))
 
 
@@ -318,14 +325,14 @@ class _HardDocuments:
     """
 
     def __init__(
-        self, engine: Engine, rows: CompactRows, documents: Int32s, diagonal: Floats
+        self, engine: Engine, rows: CompactRows | CompactBlocks, documents: Int32s, diagonal: Floats
     ) -> None:
         """diagonal: Q, (columns,)."""
         h = engine.h[documents]
-        self._diagonal, self._arrays, self._documents = diagonal, rows.arrays, documents
-        self._scores, self._others = np.empty(len(engine.h)), 0.0
+        self._diagonal, self._arrays, self._others = diagonal, rows.take(documents), 0.0
+        self._every = np.arange(len(documents), dtype=np.int32)
         gram = np.zeros((len(documents), len(documents)))
-        scaled_gram(*rows.arrays, documents, 1.0 / diagonal, gram)
+        scaled_gram(*self._arrays, self._every, 1.0 / diagonal, gram)
         if engine.fit_intercept:
             others = float(engine.h.sum() - h.sum())
             self._others = 1.0 / max(others, LEAST * float(h.sum()))
@@ -338,9 +345,10 @@ class _HardDocuments:
         from scipy.linalg.lapack import dpotrs
 
         w, b = w / self._diagonal, b * self._others
-        row_scores(*self._arrays, self._documents, w, b, self._scores)
-        of_documents = dpotrs(self._factor, self._scores[self._documents], lower=1)[0]
+        scores = np.empty(len(self._every))
+        row_scores(*self._arrays, self._every, w, b, scores)
+        of_documents = dpotrs(self._factor, scores, lower=1)[0]
         sums = np.zeros(len(w))
-        row_sums(*self._arrays, self._documents, of_documents, sums)
+        row_sums(*self._arrays, self._every, of_documents, sums)
         w -= sums / self._diagonal
         return w, b - self._others * float(of_documents.sum())

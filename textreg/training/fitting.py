@@ -234,9 +234,9 @@ def _fit(
         start = starts[row]
         initial = None if start is None else start.dense(p)
         fitted = calls.solve(regularizer, problem.replace(start=initial))
-    if row is not None and weights is not None:
+    if weights is not None and isinstance(fitted, Solution):
         weights[row] = fitted.w
-        fitted = replace(fitted, w=weights[row])
+        fitted = replace(fitted, w=weights[row], alpha=None)
     run.counter.advance()
     return fitted
 

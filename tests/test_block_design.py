@@ -1,0 +1,284 @@
+"""Matrices and groups in blocks of rows: products, and fits that need one block at a time."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from textreg.blocks.matrix import StoredGroups, StoredRows, cut_rows
+from textreg.builtin.group import Group
+from textreg.builtin.sentence import Sentence
+from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
+from textreg.errors import ConvergenceWarning, UsageError
+from textreg.kinds import Regularizer
+from textreg.records import Design, Groups, Problem, Solution
+from textreg.records.block_design import ArrayStore, BlockDesign, BlockGroups, GroupBlock
+from textreg.solvers.compact_blocks import CompactBlocks
+from textreg.solvers.compact_rows import CompactRows
+from textreg.solvers.parallel_columns import parallel_columns
+
+N, P = 90, 140
+
+
+class Memory(dict[str, NDArray[Any]]):
+    """A store in memory."""
+
+    def put(self, name: str, array: NDArray[Any]) -> None:
+        self[name] = array
+
+    def get(self, name: str) -> NDArray[Any]:
+        return self[name]
+
+
+class Files:
+    """A store on disk, whose arrays are mapped."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, name: str, array: NDArray[Any]) -> None:
+        np.save(self._folder / f"{name}.npy", array)
+
+    def get(self, name: str) -> NDArray[Any]:
+        return np.load(self._folder / f"{name}.npy", mmap_mode="r")
+
+
+def in_blocks(X: csr_array, cuts: list[int], store: ArrayStore) -> BlockDesign:
+    rows = cut_rows(Design(X).rows, cuts)
+    return BlockDesign(StoredRows(rows, X.shape[1], store))
+
+
+def groups_in_blocks(groups: Groups, cuts: list[int], store: ArrayStore) -> BlockGroups:
+    """Groups, two of every document, cut where documents are."""
+
+    def blocks() -> Any:
+        for start, end in pairwise(2 * cut for cut in cuts):
+            first, last = groups.indptr[start], groups.indptr[end]
+            indptr = groups.indptr[start : end + 1] - first
+            yield GroupBlock(indptr, groups.indices[first:last], groups.weights[start:end])
+
+    return BlockGroups(StoredGroups(blocks(), groups.n_features, store))
+
+
+def documents(seed: int, scale: float = 1.0) -> tuple[csr_array, NDArray[np.float64], Groups]:
+    """Documents of common words and of words that some of them have alone, and their halves."""
+    random = np.random.default_rng(seed)
+    chance = np.concatenate([np.linspace(0.5, 0.1, 20), np.full(P - 20, 0.02)])
+    dense = random.integers(1, 4, (N, P)) * (random.random((N, P)) < chance) * scale
+    dense[:, -1] = 0.0  # a feature that occurs nowhere
+    dense[7] = 0.0  # and a document without any
+    X = csr_array(dense)
+    meaning = random.normal(size=P)
+    y = np.where(X @ meaning / scale + random.normal(size=N) > 0.0, 1.0, -1.0)
+    sets = [part for row in dense for part in np.array_split(np.flatnonzero(row), 2)]
+    sizes = np.array([len(part) for part in sets])
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    return X, y, Groups(indptr, np.concatenate(sets), np.sqrt(sizes), P)
+
+
+CUTS = [0, 31, 32, 70, N]
+
+REGULARIZERS = [
+    Ridge(l2=1.0),
+    Ridge(l2=0.01),
+    Lasso(l1=1.0),
+    Lasso(l1=0.1),
+    Elastic(l1=0.3, l2=0.1),
+    Sentence(group=0.1, l1=0.2, l2=0.0),
+    Sentence(group=0.02, l1=0.5, l2=0.1),
+    Sentence(group=0.0, l1=0.0, l2=0.1),
+    Group(group=0.0, l1=0.3, l2=0.0),
+]
+
+
+@given(st.integers(0, 2**32 - 1), st.lists(st.integers(0, N), max_size=4), st.integers(0, 3))
+@settings(max_examples=30, deadline=None)
+def test_products_are_those_of_the_matrix(seed: int, cuts: list[int], count: int) -> None:
+    X, _, groups = documents(seed)
+    cuts = [0, *sorted(cuts), N]
+    design, dense = in_blocks(X, cuts, Memory()), X.toarray()
+    random = np.random.default_rng(seed)
+    some = np.sort(random.choice(P, 11, replace=False)).astype(np.int32)
+    for w in (random.normal(size=P), random.normal(size=(P, count + 1)), np.zeros(P)):
+        np.testing.assert_allclose(design.product(w, intercept=2.0), dense @ w + 2.0, atol=1e-12)
+        np.testing.assert_allclose(design.product(w[some], some), dense[:, some] @ w[some])
+    for r in (random.normal(size=N), random.normal(size=(N, 2))):
+        np.testing.assert_allclose(design.transposed_product(r), dense.T @ r, atol=1e-12)
+        np.testing.assert_allclose(
+            design.transposed_product(r, some), dense[:, some].T @ r, atol=1e-12
+        )
+    h = random.random(N)
+    np.testing.assert_allclose(design.curvature(h), (dense**2).T @ h)
+    np.testing.assert_allclose(design.curvature(h, some), (dense[:, some] ** 2).T @ h)
+    np.testing.assert_array_equal(design.select(some).X.toarray(), dense[:, some])
+    np.testing.assert_array_equal(design.blocks.sizes, np.count_nonzero(dense, axis=0))
+    in_parts = groups_in_blocks(groups, cuts, Memory())
+    w = random.normal(size=P)
+    assert len(in_parts) == len(groups)
+    every = np.arange(P, dtype=np.int32)
+    left = in_parts.select(every)  # without groups that are empty
+    filled = np.flatnonzero(np.diff(groups.indptr))
+    np.testing.assert_array_equal(left.indices, groups.indices)
+    np.testing.assert_array_equal(left.weights, groups.weights[filled])
+    norms = [np.linalg.norm(w[groups.members(group)]) for group in range(len(groups))]
+    np.testing.assert_allclose(in_parts.norms(w), norms, atol=1e-12)
+
+
+@pytest.mark.parametrize("merge", [True, False])
+def test_compact_blocks_are_compact_rows(merge: bool) -> None:
+    X, _, _ = documents(3)
+    whole, design = Design(X), in_blocks(X, CUTS, Memory())
+    rows = CompactRows(whole, parallel_columns(whole) if merge else None)
+    blocks = CompactBlocks(design, merge)
+    random = np.random.default_rng(0)
+    w, h, r = random.normal(size=P), random.random(N), random.normal(size=N)
+    some = np.array([0, 5, 30, 31, 33, 69, 80], dtype=np.int32)
+    out = []
+    for one in (rows, blocks):
+        v, scores, sums = one.collapse(w), np.zeros(N), np.zeros(one.size)
+        total = one.product(some, h, v, 0.5, scores, sums)
+        there = np.zeros(N)
+        one.scores(some, v, 0.5, there)
+        np.testing.assert_array_equal(scores, there)
+        diagonal = np.zeros(one.size)
+        one.add_diagonal(one.every, h, diagonal)
+        taken = one.take(some)
+        small = csr_array((taken[2], taken[1], taken[0]), shape=(len(some), one.size))
+        np.testing.assert_allclose(small @ v, scores[some] - 0.5, atol=1e-6)
+        parts = one.expand(sums), one.gradient(r), one.expand(one.sums(some, r[some]))
+        out.append((total, scores, *parts, np.sort(one.penalty(np.ones(P)))[-1]))
+        np.testing.assert_allclose(one.squares.sum(), (X.data**2).sum(), rtol=1e-6)
+    for mine, theirs in zip(*out, strict=True):
+        np.testing.assert_allclose(mine, theirs, atol=1e-5)
+
+
+@pytest.mark.parametrize("reg", REGULARIZERS, ids=str)
+@pytest.mark.parametrize("loss", ["logistic", "squared-hinge"])
+def test_the_optimum_is_that_of_the_whole_matrix(
+    reg: Regularizer, loss: str, tmp_path: Path
+) -> None:
+    X, y, groups = documents(1)
+    c = np.random.default_rng(1).integers(1, 3, N).astype(float)
+    tol = 1e-6
+    whole = reg.solve(Problem(X, y, c, loss, groups=groups, tol=1e-9, max_iter=5000))
+    found = {}
+    for name, store in {"memory": Memory(), "disk": Files(tmp_path)}.items():
+        design, parts = in_blocks(X, CUTS, store), groups_in_blocks(groups, CUTS, store)
+        problem = Problem(design, y, c, loss, groups=parts, tol=tol, max_iter=5000)
+        solution = found[name] = reg.solve(problem)
+        assert solution.converged
+        assert solution.objective <= whole.objective * (1.0 + tol)
+        for step in solution.history:  # what was certified on the way holds
+            assert step.objective * (1.0 - step.gap) <= whole.objective * (1.0 + 1e-9)
+        np.testing.assert_allclose(
+            reg.objective(problem, solution.w, solution.b), solution.objective, rtol=1e-12
+        )
+        if solution.group_norms is not None:
+            np.testing.assert_allclose(solution.group_norms, parts.norms(solution.w))
+    np.testing.assert_array_equal(found["memory"].w, found["disk"].w)
+    assert found["memory"].b == found["disk"].b
+
+
+@pytest.mark.parametrize("reg", [Lasso(l1=0.2), Sentence(group=0.1, l1=0.2, l2=0.0)], ids=str)
+def test_few_passes(reg: Regularizer) -> None:
+    X, y, groups = documents(2)
+    design, parts = in_blocks(X, CUTS, Memory()), groups_in_blocks(groups, CUTS, Memory())
+    solution = reg.solve(Problem(design, y, groups=parts, tol=1e-4))
+    assert solution.converged
+    assert design.passes == 1 + 2 * len(solution.history) <= 15
+    before = design.passes
+    again = reg.solve(
+        Problem(design, y, groups=parts, tol=1e-4, start=(solution.w, solution.b))
+    )  # fmt: skip
+    assert again.converged
+    assert len(again.history) <= len(solution.history)
+    assert design.passes > before
+
+
+def test_without_an_intercept_and_without_a_weight() -> None:
+    X, y, groups = documents(4)
+    for reg in (Lasso(l1=1e3), Sentence(group=1.0, l1=1e3, l2=0.0)):
+        design, parts = in_blocks(X, CUTS, Memory()), groups_in_blocks(groups, CUTS, Memory())
+        solution = reg.solve(Problem(design, y, groups=parts, fit_intercept=False))
+        assert solution.nonzero == 0
+        assert solution.converged
+
+
+def test_a_stop_by_the_caller_is_kept() -> None:
+    X, y, _ = documents(5)
+    seen: list[Any] = []
+
+    def stop(step: Any) -> bool:
+        seen.append(step)
+        return True
+
+    problem = Problem(in_blocks(X, CUTS, Memory()), y, tol=1e-12, callback=stop)
+    solution = Lasso(l1=0.1).solve(problem)
+    assert len(seen) == len(solution.history) == 1
+    assert not solution.converged
+
+
+def test_one_that_does_not_converge_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("textreg.solvers.over_blocks.SETS", 1)
+    X, y, _ = documents(6)
+    with pytest.warns(ConvergenceWarning, match="relative gap"):
+        solution = Lasso(l1=0.1).solve(Problem(in_blocks(X, CUTS, Memory()), y, tol=1e-9))
+    assert not solution.converged
+    assert solution.gap > 1e-9
+
+
+@pytest.mark.parametrize(
+    ("reg", "message"),
+    [
+        (Group(group=0.1, l1=0.0, l2=0.1), "need l1 above 0"),
+        (Sentence(group=0.1, l1=0.1, solver="admm"), "no dual variables"),
+        (NoRegularizer(), "without --memory"),
+    ],
+    ids=str,
+)
+def test_what_needs_the_whole_matrix_says_so(reg: Regularizer, message: str) -> None:
+    X, y, groups = documents(7)
+    design, parts = in_blocks(X, CUTS, Memory()), groups_in_blocks(groups, CUTS, Memory())
+    with pytest.raises(UsageError, match=message):
+        reg.solve(Problem(design, y, groups=parts))
+
+
+def test_nothing_whole_is_there() -> None:
+    X, _, groups = documents(8)
+    design, parts = in_blocks(X, CUTS, Memory()), groups_in_blocks(groups, CUTS, Memory())
+    for name in ("X", "X_csc", "columns", "rows", "squares"):
+        with pytest.raises(UsageError, match="without --memory"):
+            getattr(design, name)
+    with pytest.raises(AttributeError, match="no attribute 'colums'"):
+        design.colums  # noqa: B018
+    with pytest.raises(UsageError, match="without --memory"):
+        parts.indptr  # noqa: B018
+    assert repr(design) == "<BlockDesign: 90 documents in 4 blocks, 140 features>"
+    assert repr(parts) == "<BlockGroups: 180 over 140 features>"
+
+
+def is_close(one: Solution, two: Solution) -> bool:
+    return abs(one.objective - two.objective) <= 1e-6 * abs(two.objective)
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1e4])
+def test_scales(scale: float) -> None:
+    """X times s with l1 times s and l2 times s squared has the same scores."""
+    X, y, _ = documents(9)
+    scaled, _, _ = documents(9, scale)
+    for plain, reg in (
+        (Lasso(l1=0.3), Lasso(l1=0.3 * scale)),
+        (Elastic(l1=0.3, l2=0.1), Elastic(l1=0.3 * scale, l2=0.1 * scale**2)),
+    ):
+        one = plain.solve(Problem(in_blocks(X, CUTS, Memory()), y, tol=1e-7))
+        two = reg.solve(Problem(in_blocks(scaled, CUTS, Memory()), y, tol=1e-7))
+        assert two.converged
+        assert is_close(one, two)

@@ -1,0 +1,139 @@
+"""Fits with an l1 penalty of documents that lie in blocks of rows.
+
+    min  sum_i c_i l(y_i, x_i w + b) + penalty(w),    penalty(w) >= l1 ||w||_1 + l2 ||w||_2^2
+
+A feature whose product with the dual variables of the loss is at most l1 has no weight
+(docs/maths.md, W1). So a problem over few features is solved in memory, one pass over all blocks
+tells which of the others were left out wrongly, and these are added. Two passes are read for every
+such problem: one takes its columns, one certifies its solution for all features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from textreg.errors import UsageError
+from textreg.records import Floats, Int32s, Problem, Solution, Step
+from textreg.records.block_design import BlockDesign, BlockGroups
+from textreg.solvers.certificate import KAPPAS, relative_gap
+from textreg.solvers.engine import Engine
+from textreg.solvers.outcome import checks_overflow, finish
+
+INNER, FIRST = 0.3, 3e-2
+"""Share of the tolerance to which a problem in memory is solved; and the least for the first one,
+whose features are not the last."""
+
+NEAR = 0.95
+"""Share of l1 above which a product may bring its feature into the next problem."""
+
+SETS = 30
+"""Most problems in memory."""
+
+
+@checks_overflow
+def over_blocks(
+    problem: Problem, l1: float, l2: float, solve: Callable[[Problem], Solution]
+) -> Solution:
+    """Minimize loss + penalty, for l1 above 0.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to fit; its matrix is a :class:`BlockDesign`, and its groups, if any, are
+        :class:`BlockGroups`. ``tol`` is the relative duality gap to stop at.
+    l1, l2 : float
+        Strengths that every weight has at least.
+    solve : callable
+        Solves a problem over some of the features, in memory, to its ``tol``; its solution has
+        ``alpha``.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    UsageError
+        If the solutions have no ``alpha``.
+    """
+    w, b, sizes = _begin(problem)
+    features = np.flatnonzero((w != 0.0) | (sizes > l1)).astype(np.int32)
+    history: list[Step] = []
+    at_zero = problem.loss.dual_value(np.zeros(len(problem.y)), problem.y, problem.sample_weight)
+    iterations, tol, stopped = 0, max(FIRST, INNER * problem.tol), False
+    for number in range(1, SETS + 1):
+        part = over_features(problem, features)
+        found = solve(part.replace(start=(w[features], b), tol=tol, max_iter=problem.max_iter))
+        if found.alpha is None:
+            raise UsageError(
+                "this solver has no dual variables, by which documents in blocks are certified: "
+                "train without --memory, or by another solver."
+            )
+        w = np.zeros(len(w))
+        w[features], b = found.w, found.b
+        iterations += found.iterations
+        sizes = np.abs(problem.design.transposed_product(found.alpha))
+        sizes[features] = 0.0
+        missing = sizes > l1
+        inner = found.objective * (1.0 - found.gap)
+        bound = _bound(inner, at_zero, sizes[missing] - l1, l1, l2)
+        gap = relative_gap(found.objective, bound)
+        history.append(Step(iterations, found.objective, gap))
+        stopped = bool(problem.callback and problem.callback(history[-1]))
+        exhausted = not missing.any() and tol <= INNER * problem.tol
+        if gap <= problem.tol or stopped or exhausted or number == SETS:
+            break
+        features = np.union1d(features, np.flatnonzero(sizes > NEAR * l1)).astype(np.int32)
+        tol = INNER * problem.tol
+    solution = Solution(
+        w=w,
+        b=b,
+        objective=found.objective,
+        gap=gap,
+        iterations=iterations,
+        converged=gap <= problem.tol,
+        history=tuple(history),
+    )
+    return finish(problem, solution, "iterations", stopped=stopped)
+
+
+def _begin(problem: Problem) -> tuple[Floats, float, Floats]:
+    """The weights and the intercept to begin at, and the sizes of the gradient there (p,)."""
+    engine = Engine(problem)
+    if problem.start is None:
+        engine.restart(engine.w, problem.intercept_at_zero())
+    engine.optimize_intercept()
+    return engine.w, engine.b, np.abs(engine.gradient())
+
+
+def over_features(problem: Problem, features: Int32s) -> Problem:
+    """A problem in blocks as one in memory over some features, ascending; others have no weight.
+
+    Groups are what is left of them.
+    """
+    design, groups = problem.design, problem.groups
+    assert isinstance(design, BlockDesign)
+    if isinstance(groups, BlockGroups):
+        groups = groups.select(features)
+    return problem.replace(X=design.select(features), groups=groups, start=None, callback=None)
+
+
+def _bound(inner: float, at_zero: float, excess: Floats, l1: float, l2: float) -> float:
+    """Lower bound over all features, from that over those in memory (docs/maths.md, W3).
+
+    inner: that bound. at_zero: the dual value of the loss where all dual variables are zero.
+    excess: of the products of other features above l1. Dual variables of a share s of these have at
+    least s inner + (1 - s) at_zero, as the dual value is concave; and they are feasible for all
+    features if no product is above l1 any more. The ridge pays for the rest.
+    """
+    largest = float(excess.max(initial=0.0)) / l1
+    best = -np.inf
+    for share in KAPPAS if l2 > 0.0 and largest > 0.0 else (1.0,):
+        kappa = share * largest
+        scale = 1.0 / (1.0 + kappa)
+        rest = scale * np.maximum(excess - kappa * l1, 0.0)
+        paid = float(rest @ rest) / (4.0 * l2) if share < 1.0 else 0.0
+        best = max(best, scale * inner + (1.0 - scale) * at_zero - paid)
+    return best
