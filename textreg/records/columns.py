@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from textreg.errors import UsageError, first_few
+from textreg.records.stored_texts import StoredTexts
 
 _TO_LIST = ("to_pylist", "to_list", "tolist")
 """The methods of pyarrow, of pandas and polars, and of NumPy and others."""
@@ -23,8 +24,8 @@ def as_column(values: Any, name: str) -> Any:
     Parameters
     ----------
     values : list, tuple, column or one-dimensional array; or a table or array of one column
-        One that can be iterated over only is read to its end. A text, and what cannot be iterated
-        over, is returned as it is.
+        One that can be iterated over only is read to its end. A text, texts in a file, and what
+        cannot be iterated over, are returned as they are.
     name : str
         What they are, for messages.
 
@@ -33,7 +34,7 @@ def as_column(values: Any, name: str) -> Any:
     UsageError
         If it is a table of several columns, or a mapping.
     """
-    if isinstance(values, (list, tuple, str, bytes)):
+    if isinstance(values, (list, tuple, str, bytes, StoredTexts)):
         return values
     names = column_names(values)
     shape: tuple[int, ...] = getattr(values, "shape", ())

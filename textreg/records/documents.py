@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from textreg.errors import DataError, UsageError
 from textreg.records.columns import as_column, is_missing
+from textreg.records.stored_texts import StoredTexts
 from textreg.terminal import single_line
 
 Document: TypeAlias = str | Iterable[str] | Iterable[Iterable[str]]
@@ -142,7 +143,7 @@ def check_texts(texts: Documents | Iterable[str]) -> Sequence[str]:
     Returns
     -------
     sequence of str
-        ``texts`` itself if it is a list or tuple, else a list of its items.
+        ``texts`` itself if it is a list or tuple, or texts in a file, else a list of its items.
 
     Raises
     ------
@@ -151,6 +152,8 @@ def check_texts(texts: Documents | Iterable[str]) -> Sequence[str]:
     DataError
         If an item is not a str.
     """
+    if isinstance(texts, StoredTexts):
+        return texts
     if isinstance(texts, (str, bytes)):
         raise UsageError("expected a list of texts, got a single text: put it in a list.")
     checked: Sequence[Any] = as_column(texts, "texts")

@@ -17,6 +17,7 @@ from textreg.records.convert import as_array, check_weights
 from textreg.records.documents import Documents, is_tokenized, tokenized
 from textreg.records.ragged import offsets, take_rows
 from textreg.records.skipped import SkippedRows
+from textreg.records.stored_texts import StoredTexts
 
 _LISTS = (list, tuple, set, frozenset)
 """What a list of labels may be."""
@@ -135,6 +136,9 @@ class Corpus:
         """Lists of labels as tuples, each label once; DataError for anything else."""
         lists = []
         for at, given in enumerate(labels):
+            if _is_made(given):
+                lists.append(given)  # not a copy: many documents may share it
+                continue
             if not isinstance(given, _LISTS):
                 raise DataError(
                     f"{self.where(at)}: the label is {given!r:.60}, and other documents have a "
@@ -195,9 +199,12 @@ class Corpus:
         -------
         Corpus
         """
+        texts = self.texts
         return replace(
             self,
-            texts=[self.texts[row] for row in rows],
+            texts=texts.select(rows)
+            if isinstance(texts, StoredTexts)
+            else [texts[row] for row in rows],
             labels=None if self.labels is None else [self.labels[row] for row in rows],
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             group_of=None if self.group_of is None else [self.group_of[row] for row in rows],
@@ -206,6 +213,15 @@ class Corpus:
             line_of=None if self.line_of is None else self.line_of[rows],
             skipped=SkippedRows(),
         )
+
+
+def _is_made(labels: Any) -> bool:
+    """Whether the labels of a document are as a corpus keeps them: a tuple of distinct names."""
+    return (
+        type(labels) is tuple
+        and all(type(name) is str and name for name in labels)
+        and len(set(labels)) == len(labels)
+    )
 
 
 @dataclass(frozen=True)
