@@ -17,11 +17,12 @@ import numpy as np
 from textreg.errors import DataWarning, UsageError, first_few
 from textreg.logs import logger
 from textreg.reading.columns import ColumnNames, TableColumns
-from textreg.reading.paths import Paths, listed
+from textreg.reading.paths import Paths
 from textreg.reading.reader import CorpusReader
 from textreg.reading.skipping import check_max_skipped
 from textreg.records import Corpus
 from textreg.records.fields import Field, FieldedText
+from textreg.records.stored_texts import StoredTexts
 
 LOG = logger("reading")
 
@@ -41,6 +42,7 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     multilabel: bool = False,
     encoding: str | None = None,
     fields: Sequence[Field] = (),
+    texts: StoredTexts | None = None,
 ) -> Corpus:
     """Read documents and their labels from files.
 
@@ -77,6 +79,9 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     fields : sequence of Field, default ()
         The columns that a document consists of, where these are several; ``text_col`` is then not
         needed.
+    texts : StoredTexts, optional
+        Where the texts go to as they are read, for files that do not fit into memory. It is empty,
+        and becomes the texts of the corpus. By default they are kept in memory.
 
     Returns
     -------
@@ -85,10 +90,10 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     Raises
     ------
     UsageError
-        If a file is missing or a column has another name.
+        If a file is missing or a column has another name, or there is no room for ``texts``.
     DataError
         If the contents of a file cannot be used; the message names file and line. If more rows
-        than ``max_skipped`` cannot be used.
+        than ``max_skipped`` cannot be used. If a file changes while it is read.
 
     Warns
     -----
@@ -96,6 +101,8 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
         If rows were left out.
     """
     check_max_skipped(max_skipped)
+    if texts is not None:
+        _check_stored(texts, fields)
     names = ColumnNames(text_col, label_col, weight_col, group_col, time_col)
     table = partial(
         TableColumns,
@@ -105,9 +112,9 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
         fields=fields,
     )
     reader = CorpusReader(paths, table, labeled=labeled, on_error=on_error, encoding=encoding)
-    (corpus,) = reader.batches(None)
+    corpus = reader.whole(texts)
     columns = ", ".join(f"{role} = {what}" for role, what in corpus.columns.items())
-    LOG.info("%s: %d documents; %s", first_few(listed(paths), 3), len(corpus), columns)
+    LOG.info("%s: %d documents; %s", first_few(reader.paths, 3), len(corpus), columns)
     if told := reader.skipping.check(max_skipped):
         LOG.info("%s", told)
         warnings.warn(told, DataWarning, stacklevel=2)
@@ -156,7 +163,7 @@ def read_readable(  # noqa: PLR0913  # its options are its interface
         fields=fields,
     )
     reader = CorpusReader(paths, table, labeled=labeled, on_error="skip", encoding=encoding)
-    (corpus,) = reader.batches(None)
+    corpus = reader.whole()
     records = reader.taken()
     skipped = corpus.skipped.position_of + np.arange(len(corpus.skipped))
     kept = np.delete(np.arange(len(records)), skipped).tolist()
@@ -275,6 +282,17 @@ def stream_records(  # noqa: PLR0913  # its options are its interface
     for documents in reader.batches(batch, full=full):
         columns = {name: used.types.get(name) for used in reader.columns for name in used.names}
         yield RecordBatch(documents, reader.taken(), columns, lambda: reader.skipping.remedy)
+
+
+def _check_stored(texts: StoredTexts, fields: Sequence[Field]) -> None:
+    """UsageError if texts cannot go to this file."""
+    if fields:
+        raise UsageError(
+            f"documents of several columns ({', '.join(field.name for field in fields)}) cannot be "
+            "kept in a file: read them into memory, without texts, or take one column."
+        )
+    if len(texts):
+        raise UsageError(f"{texts.path} holds {len(texts):,} texts already: name another file.")
 
 
 def _separator(separator: str | None) -> str | None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from textreg.errors import DataError, TextregError, UsageError
+from textreg.reading.collecting import Collected
 from textreg.reading.columns import ColumnNames, Row, TableColumns
 from textreg.reading.encodings import GUESS, check_encoding, guessed_encoding
 from textreg.reading.faults import UnusableRow
@@ -18,6 +17,13 @@ from textreg.reading.paths import Paths, listed, name_of, opened
 from textreg.reading.skipping import Skipping
 from textreg.reading.source import Source
 from textreg.records import Corpus
+
+if TYPE_CHECKING:
+    from textreg.records.stored_texts import StoredTexts
+
+ROWS = 4096
+CHARACTERS = 1 << 20
+"""Rows are taken in that many at a time, or when their texts have that many characters."""
 
 
 class CorpusReader:
@@ -53,8 +59,29 @@ class CorpusReader:
         records, self._records = self._records, []
         return records
 
-    def batches(self, size: int | None, *, full: bool = False) -> Iterator[Corpus]:
-        """Corpora of at most ``size`` rows; a single one if that is None.
+    def whole(self, texts: StoredTexts | None = None) -> Corpus:
+        """All documents; their texts in ``texts``, if that is given."""
+        collected = self._collected(texts)
+        batch: list[tuple[str, Row]] = []
+        characters = 0
+        for name, item in self._rows():
+            if isinstance(item, Row):
+                batch.append((name, item))
+                characters += len(item.text)
+                if len(batch) == ROWS or characters > CHARACTERS:
+                    collected.add(batch)
+                    batch, characters = [], 0
+            else:
+                self.skipping.add(name, item, len(collected) + len(batch))
+            if self.keeps:
+                self._records.append(item.record or _fields(name, item))
+        collected.add(batch)
+        if not len(collected):
+            raise self.skipping.nothing_left()
+        return self._corpus(collected)
+
+    def batches(self, size: int, *, full: bool = False) -> Iterator[Corpus]:
+        """Corpora of at most ``size`` rows.
 
         full: whether to wait for that many rows, rather than take those that have arrived.
         """
@@ -70,41 +97,35 @@ class CorpusReader:
                     self.skipping.add(name, item, len(batch))
                 if self.keeps:
                     self._records.append(item.record or _fields(name, item))
-                if size is not None and (rows == size or not (full or self._more_at_hand())):
-                    yield self._corpus(batch)
+                if rows == size or not (full or self._more_at_hand()):
+                    yield self._batch(batch)
                     batch, rows = [], 0
-            if size is None and not batch:
-                raise self.skipping.nothing_left()
         except TextregError as error:
-            if size is None:
-                raise
             failure = error
         if rows:
-            yield self._corpus(batch)
+            yield self._batch(batch)
         if failure is not None:
             raise failure
 
     def _more_at_hand(self) -> bool:
         return self.source is None or self.source.ready()
 
-    def _corpus(self, documents: list[tuple[str, Row]]) -> Corpus:
-        sources: list[str] = []
-        source_of: list[int] = []
-        for name, _ in documents:
-            if not sources or sources[-1] != name:
-                sources.append(name)
-            source_of.append(len(sources) - 1)
-        labels = [row.label for _, row in documents if row.label is not None]
-        # Labels of texts to be classified are of no use unless all are of one kind.
-        mixed = not self.labeled and len({type(label) for label in labels}) > 1
-        complete = len(labels) == len(documents) and not mixed
-        weights = np.array([row.weight for _, row in documents], dtype=np.float64)
+    def _collected(self, texts: StoredTexts | None = None) -> Collected:
+        wanted = [role for role in ("weight", "group", "time") if self.wanted[role] is not None]
+        return Collected(wanted, labeled=self.labeled, texts=texts)
+
+    def _batch(self, documents: list[tuple[str, Row]]) -> Corpus:
+        collected = self._collected()
+        collected.add(documents)
+        return self._corpus(collected)
+
+    def _corpus(self, collected: Collected) -> Corpus:
         columns, column_names = {"format": _joined(self.formats)}, {}
         if self.guessed:
             columns["encoding"] = f"{_joined(self.guessed)} (guessed)"
         for role in ColumnNames._fields:
             tables = [table for table in self.columns if role in table.chosen]
-            if tables and (complete or role != "label"):
+            if tables and (collected.labels is not None or role != "label"):
                 columns[role] = _joined(table.described()[role] for table in tables)
                 if len(names := {table.chosen[role] for table in tables}) == 1:
                     (column_names[role],) = names
@@ -112,15 +133,8 @@ class CorpusReader:
         if fields := [its["fields"] for its in told if "fields" in its]:
             columns["fields"] = _joined(fields)
         return Corpus(
-            texts=[row.text for _, row in documents],
-            labels=labels if complete else None,
-            sample_weight=None if self.wanted["weight"] is None else weights,
-            group_of=None if self.wanted["group"] is None else [row.group for _, row in documents],
-            time_of=None if self.wanted["time"] is None else [row.time for _, row in documents],
-            sources=sources,
-            source_of=np.array(source_of, dtype=np.int32),
-            line_of=np.array([row.line for _, row in documents], dtype=np.int64),
-            skipped=self.skipping.taken(len(documents)),
+            **collected.columns(),
+            skipped=self.skipping.taken(len(collected)),
             columns=columns,
             column_names=column_names,
         )
