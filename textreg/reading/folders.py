@@ -12,7 +12,7 @@ from textreg.reading.columns import Row
 from textreg.reading.encodings import GUESSED_FROM
 from textreg.reading.faults import UnusableRow
 from textreg.reading.formats import refuse_binary
-from textreg.reading.paths import opened
+from textreg.reading.paths import FileChangedError, opened
 from textreg.reading.source import Source
 
 
@@ -54,6 +54,8 @@ def read_document(
         return Row(_text(file, encoding, otherwise), label and _printable(label), 1.0, 0)
     except UnusableRow as problem:
         return problem
+    except FileChangedError:
+        raise
     except DataError as error:
         what = str(error).removeprefix(f"{file}: ")
         row = UnusableRow(what, reason="not a text file")

@@ -13,7 +13,7 @@ from textreg.reading.encodings import GUESS, check_encoding, guessed_encoding
 from textreg.reading.faults import UnusableRow
 from textreg.reading.folders import files_under, first_bytes, read_document
 from textreg.reading.formats import detect
-from textreg.reading.paths import Paths, listed, name_of, opened
+from textreg.reading.paths import Paths, listed, name_of, opened, refuse_change
 from textreg.reading.skipping import Skipping
 from textreg.reading.source import Source
 from textreg.records import Corpus
@@ -159,6 +159,8 @@ class CorpusReader:
                 self.guessed.append(self.source.encoding.replace("_", "-"))
             self.columns.append(columns)
             for row in format.rows(self.source, columns):
+                if isinstance(row, UnusableRow):
+                    refuse_change(stream)  # a row may be cut short by it
                 yield name, row
 
     def _folder(self, folder: str) -> Iterator[tuple[str, Row | UnusableRow]]:
