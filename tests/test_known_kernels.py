@@ -194,6 +194,20 @@ def test_in_order(names: list[str], ordered: bool) -> None:
 
 
 @settings(deadline=None)
+@given(NAMES, NAMES)
+def test_merge_names(one: list[str], other: list[str]) -> None:
+    one, other = sorted(set(one)), sorted(set(other))
+    arguments = (*packed(one), *packed(other))
+    merged = text_names.merge_names(*arguments)
+    for places, expected, names in zip(
+        merged, plain_names.merge_names(*arguments), (one, other), strict=True
+    ):
+        assert equal(places, expected)
+        every = sorted({*one, *other})
+        assert [every[place] for place in places] == names
+
+
+@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 3), max_size=6), min_size=1, max_size=4), st.data())
 def test_number_grams(levels: list[list[int]], data: st.DataObject) -> None:
     """Levels of as many n-grams as those above them have children."""

@@ -1,7 +1,7 @@
 """Names of n-grams as UTF-8 bytes, from those of their words."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy
 
 import numpy as np
 
@@ -97,6 +97,42 @@ def in_order(const uint8_t[::1] names, const int64_t[::1] ptr):
             if not holds:
                 break
     return bool(holds)
+
+
+def merge_names(
+    const uint8_t[::1] letters, const int64_t[::1] ptr, const uint8_t[::1] more,
+    const int64_t[::1] more_ptr,
+):
+    """Where the names of two lists are in the sorted list of all, without repetitions.
+
+    Both lists must be sorted by bytes, and have no name twice. Returns int64 for each of them.
+    """
+    cdef int64_t i = 0, j = 0, used = 0, n = ptr.shape[0] - 1, m = more_ptr.shape[0] - 1
+    cdef int64_t one, other
+    cdef int order
+    places = np.empty(n, dtype=np.int64)
+    more_places = np.empty(m, dtype=np.int64)
+    cdef int64_t[::1] places_view = places, more_view = more_places
+    with nogil:
+        while i < n or j < m:
+            if i == n or j == m:
+                order = -1 if j == m else 1
+            else:
+                one = ptr[i + 1] - ptr[i]
+                other = more_ptr[j + 1] - more_ptr[j]
+                order = 0
+                if one and other:
+                    order = memcmp(&letters[ptr[i]], &more[more_ptr[j]], min(one, other))
+                if order == 0:
+                    order = (one > other) - (one < other)
+            if order <= 0:
+                places_view[i] = used
+                i += 1
+            if order >= 0:
+                more_view[j] = used
+                j += 1
+            used += 1
+    return places, more_places
 
 
 def number_grams(const int64_t[::1] children, const uint8_t[::1] keep, Py_ssize_t n_words):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textreg._core import text_counts, text_grams
-from textreg.blocks.merging import MergedKeys
+from textreg.blocks.merging import MergedKeys, MergedNames
 from textreg.blocks.scratch import Arrays
 from textreg.blocks.tokens import BlockTokens
 from textreg.errors import DataError
@@ -35,18 +33,18 @@ class BlockCounts(NGramCounts):
 
     Attributes
     ----------
-    documents : list of ndarray of int64
+    documents : list of ndarray of int32 or int64
         For every length of n-grams the number of documents with each.
     occurrences : list of ndarray of int64
         And the number of occurrences; empty unless these were counted.
     """
 
-    documents: list[Int64s]
+    documents: list[Int32s | Int64s]
     occurrences: list[Int64s]
 
     def frequencies(self) -> Int64s:
         """Number of documents with each n-gram, shorter ones first."""
-        return np.concatenate(self.documents)
+        return np.concatenate(self.documents, dtype=np.int64)
 
     def totals(self) -> Int64s:
         """Number of occurrences of each n-gram, shorter ones first."""
@@ -75,9 +73,9 @@ class BlockCounting:
 
     Attributes
     ----------
+    n_documents, n_blocks : int
     n_words : int
         Number of occurrences of words, without stop words.
-    n_blocks : int
     """
 
     def __init__(
@@ -93,28 +91,32 @@ class BlockCounting:
         self.tokenizer = tokenizer
         self.stop_words = stop_words
         self.ngrams = ngrams
+        self.n_documents = 0
         self.n_words = 0
         self.n_blocks = 0
         self._arrays = arrays
         self._prefix = prefix
         self._words = BlockTokens(arrays, prefix)
         self._counted = ["documents", "occurrences"] if occurrences else ["documents"]
-        self._appearance: defaultdict[str, int] = defaultdict(count().__next__)
+        self._names = MergedNames(self._move)
 
     def add(self, texts: Sequence[str]) -> None:
         """Count the words of the next block."""
         words = by_name(calls.encode(self.tokenizer, texts), self.stop_words)
-        block, names = self.n_blocks, words.vocabulary
-        numbers = np.fromiter(map(self._appearance.__getitem__, names), np.int64, len(names))
+        block, names = self.n_blocks, Names.of(words.vocabulary)
         self._words.put(block, words)
-        self._put(block, 1, "numbers", numbers)
         self._count(block, 1, words.ids, words.token_document_ptr, len(names))
+        self._put(block, 1, "numbers", np.arange(len(names)))
+        self._names.add(block, names)
+        self.n_documents += len(texts)
         self.n_words += len(words.ids)
         self.n_blocks += 1
 
     def counts(self, least: float) -> BlockCounts:
         """The n-grams of all blocks; those of rarer words than ``least`` may be missing."""
-        names = self._sorted_words()
+        names = self._names.take()
+        if len(names) > MOST:
+            raise DataError(_too_many(1))
         counts = BlockCounts(self.tokenizer, self.stop_words, NGrams(names), [], [])
         self._add_up(counts, 1, len(names))
         for k in range(2, self.ngrams + 1):
@@ -160,18 +162,9 @@ class BlockCounting:
             if k > 1:
                 self._drop(block, k, "stream")
 
-    def _sorted_words(self) -> list[str]:
-        """The names of all words; every block gets to know their final numbers."""
-        names = sorted(self._appearance)
-        if len(names) > MOST:
-            raise DataError(_too_many(1))
-        places = np.empty(len(names), dtype=np.int32)
-        appearance = np.fromiter(map(self._appearance.__getitem__, names), np.int64, len(names))
-        places[appearance] = np.arange(len(names), dtype=np.int32)
-        self._appearance.clear()
-        for block in range(self.n_blocks):
-            self._put(block, 1, "numbers", places[self._get(block, 1, "numbers")])
-        return names
+    def _move(self, block: int, places: Int64s) -> None:
+        """Give the words of a block their numbers among the names that these were merged into."""
+        self._put(block, 1, "numbers", places[self._get(block, 1, "numbers")])
 
     def _merged(self, k: int, counts: BlockCounts, least: float) -> Int64s:
         """The keys of the k-grams of all blocks, sorted."""
@@ -200,7 +193,7 @@ class BlockCounting:
         )
         self._put(block, k, "stream", stream)
         self._count(block, k, stream, tokens.token_document_ptr, len(last))
-        keys = np.repeat(parents, np.diff(child_ptr)).astype(np.int64)
+        keys = np.repeat(parents, np.diff(child_ptr)).astype(np.int64, copy=False)
         keys *= len(counts.tree.words)
         keys += words[last]
         return keys
@@ -225,7 +218,8 @@ class BlockCounting:
     def _add_up(self, counts: BlockCounts, k: int, size: int) -> None:
         """Add up the counts of all blocks."""
         for what in self._counted:
-            sums = np.zeros(size, dtype=np.int64)
+            small = what == "documents" and self.n_documents <= MOST
+            sums = np.zeros(size, dtype=np.int32 if small else np.int64)
             for block in range(self.n_blocks):
                 sums[self._get(block, k, "numbers")] += self._get(block, k, what)
                 self._drop(block, k, what)

@@ -151,8 +151,12 @@ class _PartFeatures:
         self._counting = counting
         self._numbers, names = counts.features(keep)
         frequencies = np.empty(len(names), dtype=np.int64)
-        for numbers, counted in zip(self._numbers, counts.documents, strict=True):
-            frequencies[numbers[numbers >= 0]] = counted[numbers >= 0]
+        for numbers, documents in zip(self._numbers, counts.documents, strict=True):
+            kept = numbers >= 0
+            if kept.all():  # spares copies
+                frequencies[numbers] = documents
+            else:
+                frequencies[numbers[kept]] = documents[kept]
         self.encoder: Encoder = vectorizer.encoder(counts, names, n, frequencies)
         self._all = bool(keep.all())
 

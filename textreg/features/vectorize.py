@@ -25,6 +25,7 @@ from textreg.plugins import calls
 from textreg.plugins.joining import parts_of
 from textreg.records import Documents, Tokens
 from textreg.records.documents import check_documents
+from textreg.records.names import Names
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -172,7 +173,11 @@ class Vectorizer(Parametrized):
         idf = None
         if WEIGHTINGS[self.weighting].idf:
             assert frequencies is not None
-            idf = np.log((1 + n) / (1 + frequencies)) + 1
+            idf = frequencies.astype(np.float64)
+            idf += 1.0
+            np.divide(1 + n, idf, out=idf)
+            np.log(idf, out=idf)
+            idf += 1.0
         return Encoder(counted.tokenizer, self, names, idf, stop_words=counted.stop_words)
 
     def stop_words_of(self, tokenizer: Tokenizer) -> tuple[str, ...]:
@@ -296,6 +301,8 @@ def _no_words(n: int, tokenizer: Tokenizer, stop_words: str | None) -> str:
 
 
 def _refuse_spaces(tokenizer: Tokenizer, vocabulary: Sequence[str]) -> None:
+    if isinstance(vocabulary, Names) and ord(" ") not in vocabulary.letters:
+        return  # none need be spelled
     for name in vocabulary:
         if " " in name:
             raise DataError(

@@ -34,6 +34,18 @@ def in_order(names: NDArray[np.uint8], ptr: Int64s) -> bool:
     return all(one < other for one, other in pairwise(_names(names, ptr)))
 
 
+def merge_names(
+    letters: NDArray[np.uint8], ptr: Int64s, more: NDArray[np.uint8], more_ptr: Int64s
+) -> tuple[Int64s, Int64s]:
+    """Twin of :func:`textreg._core.text_names.merge_names`."""
+    one, other = _names(letters, ptr), _names(more, more_ptr)
+    place = {name: at for at, name in enumerate(sorted({*one, *other}))}
+    places, more_places = (
+        np.array([place[name] for name in names], dtype=np.int64) for names in (one, other)
+    )
+    return places, more_places
+
+
 def number_grams(children: Int64s, keep: NDArray[np.uint8], n_words: int) -> Int32s:
     """Twin of :func:`textreg._core.text_names.number_grams`."""
 
