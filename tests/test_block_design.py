@@ -21,9 +21,9 @@ from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Design, Groups, Problem, Solution
 from textreg.records.block_design import ArrayStore, BlockDesign, BlockGroups, GroupBlock
-from textreg.solvers.compact_blocks import CompactBlocks
+from textreg.solvers.block_rows import BlockRows
 from textreg.solvers.compact_rows import CompactRows
-from textreg.solvers.parallel_columns import parallel_columns
+from textreg.solvers.merged_blocks import MergedBlocks
 
 N, P = 90, 140
 
@@ -132,14 +132,20 @@ def test_products_are_those_of_the_matrix(seed: int, cuts: list[int], count: int
     np.testing.assert_allclose(in_parts.norms(w), norms, atol=1e-12)
 
 
-@pytest.mark.parametrize("merge", [True, False])
-def test_compact_blocks_are_compact_rows(merge: bool) -> None:
+def test_rows_of_blocks_are_compact_rows() -> None:
     X, _, _ = documents(3)
-    whole, design = Design(X), in_blocks(X, CUTS, Memory())
-    rows = CompactRows(whole, parallel_columns(whole) if merge else None)
-    blocks = CompactBlocks(design, merge)
+    merged = MergedBlocks(in_blocks(X, CUTS, Memory()))
+    assert merged.design.shape[1] < P - 1
+    dense = np.vstack([merged.design.product(np.eye(merged.design.shape[1]))])
+    np.testing.assert_allclose(dense[:, merged.column] * merged.share, X.toarray(), atol=1e-12)
+    np.testing.assert_allclose(
+        np.bincount(merged.column, merged.share**2, dense.shape[1]), 1.0, rtol=1e-12
+    )
+    np.testing.assert_array_equal(merged.design.blocks.sizes, np.count_nonzero(dense, axis=0))
+    rows = CompactRows(Design(csr_array(dense)), None)
+    blocks = BlockRows(merged.design)
     random = np.random.default_rng(0)
-    w, h, r = random.normal(size=P), random.random(N), random.normal(size=N)
+    h, r, w = random.random(N), random.normal(size=N), random.normal(size=blocks.size)
     some = np.array([0, 5, 30, 31, 33, 69, 80], dtype=np.int32)
     out = []
     for one in (rows, blocks):
@@ -152,12 +158,13 @@ def test_compact_blocks_are_compact_rows(merge: bool) -> None:
         one.add_diagonal(one.every, h, diagonal)
         taken = one.take(some)
         small = csr_array((taken[2], taken[1], taken[0]), shape=(len(some), one.size))
-        np.testing.assert_allclose(small @ v, scores[some] - 0.5, atol=1e-6)
+        np.testing.assert_allclose(small @ v, scores[some] - 0.5, atol=1e-5)
         parts = one.expand(sums), one.gradient(r), one.expand(one.sums(some, r[some]))
-        out.append((total, scores, *parts, np.sort(one.penalty(np.ones(P)))[-1]))
-        np.testing.assert_allclose(one.squares.sum(), (X.data**2).sum(), rtol=1e-6)
+        out.append((total, scores, *parts, one.expand(diagonal), one.expand(one.squares)))
+        assert one.values == np.count_nonzero(dense)
+    assert rows.shared == pytest.approx(blocks.shared)
     for mine, theirs in zip(*out, strict=True):
-        np.testing.assert_allclose(mine, theirs, atol=1e-5)
+        np.testing.assert_allclose(mine, theirs, atol=1e-5, rtol=1e-6)
 
 
 @pytest.mark.parametrize("reg", REGULARIZERS, ids=str)

@@ -305,6 +305,8 @@ def test_no_setting_is_forgotten_in_a_journal(tmp_path: Path) -> None:
         "path": (lasso, {"path": True}),
         "tuning": (lasso, {"search": "grid"}),
         "jobs": (lasso, {"jobs": 2}),
+        "memory": (lasso, {"memory": "1GB"}),
+        "scratch": ({**lasso, "memory": "1GB"}, {"scratch": "."}),
         "seed": (lasso, {"seed": 3}),
         "tol": (lasso, {"tol": 1e-3}),
         "max_iter": (lasso, {"max_iter": 10}),

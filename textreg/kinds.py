@@ -109,10 +109,14 @@ class GroupBuilder(Plugin):
     order_matters : bool, default False
         Whether the groups depend on the order of features and documents, because ties and random
         starts are settled by it. Else the contract checks that they do not.
+    within_documents : bool, default False
+        Whether every group is made of one document, and of nothing else: so that documents can be
+        given to :meth:`build` block by block.
     """
 
     kind: ClassVar[str] = "groups"
     order_matters: ClassVar[bool] = False
+    within_documents: ClassVar[bool] = False
 
     @abstractmethod
     def build(self, tokens: Tokens) -> Groups:
@@ -251,6 +255,15 @@ class Regularizer(Plugin):
             The weights (classes, p) and intercepts (classes,).
         """
         raise UsageError(f"{self.label()} has no softmax: leave out multiclass.")
+
+    def fits_blocks(self) -> bool:
+        """Whether :meth:`solve` takes documents that lie in blocks, whose matrix is nowhere whole.
+
+        Such a problem has a :class:`~textreg.records.block_design.BlockDesign`, and its groups, if
+        any, are :class:`~textreg.records.block_design.BlockGroups`. A parameter that is still
+        ``AUTO`` may have any value. Default: it does not.
+        """
+        return False
 
     def objective(self, problem: Problem, w: Floats, b: float) -> float:
         """What :meth:`solve` minimizes, and states as ``Solution.objective``, at any weights.

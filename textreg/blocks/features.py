@@ -195,6 +195,15 @@ class BlockFeatures:
         """The weighted rows of a block, with sorted columns: mapped, if its arrays are in files."""
         return CompressedArrays(*(self._arrays.get(f"rows-{block}-{field}") for field in ROWS))
 
+    def drop_rows(self, block: int) -> None:
+        """Forget the rows of a block."""
+        for field in ROWS:
+            self._arrays.drop(f"rows-{block}-{field}")
+
+    def drop_tokens(self, block: int) -> None:
+        """Forget the tokens of a block."""
+        self._tokens.drop(block)
+
     def tokens(self, block: int) -> Tokens:
         """Every occurrence of a feature of the first tokenizer in a block, n-grams included.
 

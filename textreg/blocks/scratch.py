@@ -193,6 +193,38 @@ class Scratch(Arrays):
         )
 
 
+class Budget(Arrays):
+    """Arrays in memory as long as they are not too large together, the others in a scratch folder.
+
+    Parameters
+    ----------
+    scratch : Scratch
+    most : int
+        Bytes that those in memory may have.
+    """
+
+    def __init__(self, scratch: Scratch, most: int) -> None:
+        self._memory, self._scratch = Memory(), scratch
+        self._sizes: dict[str, int] = {}
+        self._most = most
+
+    def put(self, name: str, array: NDArray[Any]) -> None:
+        """Keep an array, in memory while there is room."""
+        if name in self._sizes:
+            self.drop(name)
+        size = array.nbytes if sum(self._sizes.values()) + array.nbytes <= self._most else 0
+        self._sizes[name] = size
+        (self._memory if size else self._scratch).put(name, array)
+
+    def get(self, name: str) -> NDArray[Any]:
+        """An array, read-only; KeyError if there is none of this name."""
+        return (self._memory if self._sizes[name] else self._scratch).get(name)
+
+    def drop(self, name: str) -> None:
+        """Forget an array; KeyError if there is none of this name."""
+        (self._memory if self._sizes.pop(name) else self._scratch).drop(name)
+
+
 def _shown(size: int) -> str:
     """A number of bytes for people."""
     for unit, one in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):

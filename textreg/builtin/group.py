@@ -114,6 +114,14 @@ class Group(Regularizer):
         norms = self.penalty(problem)
         return GroupNorms(norms.original, self.group, self.l1, self.l2, over_classes=True)
 
+    def fits_blocks(self) -> bool:
+        """Whether there is an l1 penalty, or no norm of groups and a ridge."""
+        if self.solver != "majorize":
+            return False
+        if self.l1 is AUTO or self.l1 > 0.0:
+            return True
+        return (self.group is AUTO or self.group == 0.0) and (self.l2 is AUTO or self.l2 > 0.0)
+
     def objective(self, problem: Problem, w: Floats, b: float) -> float:
         """The loss and the penalty, also where documents lie in blocks."""
         if isinstance(problem.groups, BlockGroups):

@@ -15,6 +15,7 @@ from textreg.penalties import Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
 from textreg.records.block_design import BlockDesign
 from textreg.solvers.class_steps import SeparableStep
+from textreg.solvers.merged_blocks import merged_blocks
 from textreg.solvers.newton import newton
 from textreg.solvers.over_blocks import over_blocks
 from textreg.solvers.parallel_columns import merge_parallel_columns
@@ -34,8 +35,11 @@ class SeparableRegularizer(Penalized):
     def solve(self, problem: Problem) -> Solution:
         """Minimize loss + penalty, to the relative duality gap ``problem.tol``."""
         l1, l2 = (self.strengths().get(name, 0.0) for name in ("l1", "l2"))
-        if l1 and isinstance(problem.design, BlockDesign):
+        if isinstance(problem.design, BlockDesign) and l1:
             return over_blocks(problem, l1, l2, self.solve)
+        if isinstance(problem.design, BlockDesign) and l2:
+            blocks = merged_blocks(problem.design)
+            return blocks.expand_solution(ridge(blocks.merge_problem(problem), l2))
         penalty = self.penalty(problem)
         if penalty.lam.any():
             return newton(problem, penalty)
@@ -59,6 +63,10 @@ class SeparableRegularizer(Penalized):
             start = merged.merge_start(start)
         step = SeparableStep(small, self.penalty(small))
         return merged.expand_solution(multinomial(small, codes, step, start))
+
+    def fits_blocks(self) -> bool:
+        """Whether some strength is not zero."""
+        return any(value is AUTO or value > 0.0 for value in self.strengths().values())
 
     def penalty(self, problem: Problem) -> Separable:
         """The penalty for the features of ``problem``; UsageError if a strength is not chosen."""

@@ -28,6 +28,7 @@ from textreg.tasks import Task
 
 if TYPE_CHECKING:
     from textreg.model.model import Model
+    from textreg.records.stored_texts import StoredTexts
 
 _COLUMNS = {
     "text": "Column of the texts.  [default: guessed]",
@@ -117,9 +118,14 @@ class Reading(NamedTuple):
             own.pop(name, None)
         return {**{f"{role}_col": name for role, name in corpus.column_names.items()}, **own}
 
-    def training(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
-        """Read documents for training: texts, labels, weights, groups and times."""
-        return _read(files, tell, **self.options())
+    def training(
+        self, files: Sequence[str], *, tell: bool = False, texts: StoredTexts | None = None
+    ) -> Corpus:
+        """Read documents for training: texts, labels, weights, groups and times.
+
+        texts: where texts go, rather than to memory.
+        """
+        return _read(files, tell, texts=texts, **self.options())
 
     def options(self) -> dict[str, Any]:
         """The keywords of :func:`read_corpus`."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
+from textreg.blocks.scratch import Scratch
 from textreg.cli import shared
 from textreg.cli.inputs import TRAINING, Reading, reading
 from textreg.cli.output import check_target, print_json, progress_bar
@@ -23,6 +24,7 @@ from textreg.model.container import is_container
 from textreg.model.summary import SourceSummary
 from textreg.reading.columns import NoColumnsError
 from textreg.records import Corpus
+from textreg.records.stored_texts import StoredTexts
 from textreg.tasks import TASKS
 from textreg.terminal import shell_line, single_line
 from textreg.training.recipe import words_of
@@ -99,6 +101,8 @@ def command(
     _check_split(how, dev)
     given = {key: value for key, value in options.items() if value is not None}
     training = TrainingSettings.from_options(fields=how.fields or None, **given)
+    if training.memory is not None:
+        _check_blocks(training, out.report, dev)
 
     # Late, so that --help and refusals do not wait for them.
     from textreg.cli.trained import print_summary
@@ -106,18 +110,24 @@ def command(
 
     how = how.of(None if training.task is None else TASKS[training.task])
     started = time.monotonic()
-    corpus = how.training(files, tell=talk) if like is None else _read_like(like, how, files, talk)
-    if dev:
-        with _said_by(like, "dev"):
-            training = training.replace(dev=how.training(dev, tell=talk))
-    if unlabeled:
-        with _said_by(like, "unlabeled"):
-            training = training.replace(unlabeled=how.unlabeled(unlabeled, tell=talk))
-    seconds = round(time.monotonic() - started, 3)
-
-    with progress_bar(quiet=out.quiet) as progress:
-        keep = out.report is not None
-        model = train_corpus(corpus, training, progress, started=started, keep_texts=keep)
+    with ExitStack() as stack:
+        scratch, texts = _scratch(training, stack)
+        if like is None:
+            corpus = how.training(files, tell=talk, texts=texts)
+        else:
+            corpus = _read_like(like, how, files, talk, texts)
+        others = {"dev": dev, "unlabeled": unlabeled}
+        training = _with_others(training, like, how, others, talk)
+        seconds = round(time.monotonic() - started, 3)
+        with progress_bar(quiet=out.quiet) as progress:
+            model = train_corpus(
+                corpus,
+                training,
+                progress,
+                started=started,
+                keep_texts=out.report is not None,
+                scratch=scratch,
+            )
     assert model.summary is not None
     source = SourceSummary(files, dev, unlabeled, how.kept(corpus))
     model.summary = replace(model.summary, source=source)
@@ -147,7 +157,37 @@ def command(
         )
 
 
-def _read_like(like: str, how: Reading, files: Sequence[str], tell: bool) -> Corpus:
+def _scratch(
+    training: TrainingSettings, stack: ExitStack
+) -> tuple[Scratch | None, StoredTexts | None]:
+    """A folder for blocks, and the file of the texts there, where not all is to be in memory."""
+    if training.memory is None:
+        return None, None
+    scratch = stack.enter_context(Scratch(training.scratch))
+    return scratch, stack.enter_context(StoredTexts(scratch.folder / "texts"))
+
+
+def _with_others(
+    training: TrainingSettings,
+    like: str | None,
+    how: Reading,
+    others: Mapping[str, Sequence[str]],
+    tell: bool,
+) -> TrainingSettings:
+    """The settings with the documents of --dev and --unlabeled."""
+    if others["dev"]:
+        with _said_by(like, "dev"):
+            training = training.replace(dev=how.training(others["dev"], tell=tell))
+    if others["unlabeled"]:
+        with _said_by(like, "unlabeled"):
+            unlabeled = how.unlabeled(others["unlabeled"], tell=tell)
+            training = training.replace(unlabeled=unlabeled)
+    return training
+
+
+def _read_like(
+    like: str, how: Reading, files: Sequence[str], tell: bool, texts: StoredTexts | None
+) -> Corpus:
     """Read documents for a training like that of a model, from columns of the same names.
 
     A file without columns is read as it is, unless some were named on the command line. UsageError
@@ -158,12 +198,12 @@ def _read_like(like: str, how: Reading, files: Sequence[str], tell: bool) -> Cor
         click.echo(f"like {like}: {shell_line(words_of(given)) or 'all defaults'}")
     theirs = {key for key in given if key.endswith("_col")}
     try:
-        return how.training(files, tell=tell)
+        return how.training(files, tell=tell, texts=texts)
     except NoColumnsError:
         if not theirs or theirs - {"text_col", "label_col"} or "-" in files:
             raise
         none: dict[str, Any] = dict.fromkeys(theirs)
-        return how._replace(**none).training(files, tell=tell)
+        return how._replace(**none).training(files, tell=tell, texts=texts)
     except UsageError as error:
         if not theirs:
             raise
@@ -207,6 +247,18 @@ def _check_outputs(
         other = flags.setdefault(os.path.abspath(path), flag)
         if other != flag:
             raise UsageError(f"{other} and {flag} both name {path}: name two files.")
+
+
+def _check_blocks(training: TrainingSettings, report: str | None, dev: Sequence[str]) -> None:
+    """UsageError, before anything is read, for what needs all documents in memory."""
+    from textreg.training.in_blocks import check_settings
+
+    for flag, value in (("--report", report), ("--dev", dev)):
+        if value:
+            raise UsageError(
+                f"{flag} needs all documents in memory: leave it out, or leave out --memory."
+            )
+    check_settings(training)
 
 
 def _check_split(how: Reading, dev: Sequence[str]) -> None:

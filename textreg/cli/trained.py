@@ -73,8 +73,11 @@ def _data_lines(
         told = first_few(joined, MAX_LABELS)
         yield f"joined into {single_line(rare.label)}: {len(rare.labels):,} labels, {told}"
     yield f"features: {summary.features:,} ({seconds['features']:.1f} s)"
+    if blocks := summary.blocks:
+        yield f"blocks: {blocks.blocks:,}, read {blocks.passes:,} times by the fit"
     if groups := summary.groups:
-        yield f"groups: {groups.before:,} {groups.name}, {groups.after:,} differ"
+        differ = "" if summary.blocks else f", {groups.after:,} differ"
+        yield f"groups: {groups.before:,} {groups.name}{differ}"
     if graph := summary.graph:
         yield f"graph: {graph.links:,} links of {graph.name}"
 
@@ -143,9 +146,13 @@ def _search_lines(summary: TrainingSummary, seconds: Mapping[str, float]) -> Ite
         few = ""
         if summary.ruled_out:
             few = f", {summary.ruled_out} of them ruled out by {summary.ruled_out_by} labels"
+        part = ""
+        if summary.blocks and summary.blocks.searched is not None:
+            part = f" of {summary.blocks.searched:,}"
         yield (
             f"search: {len(summary.search) + summary.ruled_out} settings of {summary.reg.name} on "
-            f"{dev.documents:,} documents ({name}) by {metric}{few} ({seconds['search']:.1f} s)"
+            f"{dev.documents:,}{part} documents ({name}) by {metric}{few} "
+            f"({seconds['search']:.1f} s)"
         )
     chosen = {key.replace("_", "-"): value for key, value in summary.chosen.items()}
     params = summary.reg.params

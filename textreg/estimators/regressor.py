@@ -98,6 +98,12 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         Dask scheduler, such as tcp://10.0.0.5:8786.
     jobs : int, default 1
         Number of threads for fits, features and predictions; -1 for one per core.
+    memory : float or str, optional
+        Train on documents block by block, in about this much memory, such as 1GB; hyperparameters
+        are searched on a part of them.
+    scratch : str, optional
+        Folder for what does not fit into that memory; by default that of the system for temporary
+        files.
     seed : int, default 0
         Seed of random choices, such as held-out documents.
     tol : float, default 0.0001
@@ -151,6 +157,8 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         backend: str = "threads",
         address: str | None = None,
         jobs: int = 1,
+        memory: float | str | None = None,
+        scratch: str | None = None,
         seed: int = 0,
         tol: float = 1e-4,
         max_iter: int = 1000,
@@ -185,6 +193,8 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         self.backend = backend
         self.address = address
         self.jobs = jobs
+        self.memory = memory
+        self.scratch = scratch
         self.seed = seed
         self.tol = tol
         self.max_iter = max_iter

@@ -300,6 +300,25 @@ class PathSummary:
 
 
 @dataclass(frozen=True)
+class BlocksSummary:
+    """How documents were read that lay in blocks.
+
+    Attributes
+    ----------
+    blocks : int
+        Number of blocks.
+    passes : int
+        How often the final fits read all of them, together.
+    searched : int or None
+        Documents that the search saw; None where nothing was searched.
+    """
+
+    blocks: int
+    passes: int
+    searched: int | None
+
+
+@dataclass(frozen=True)
 class GroupStep:
     """One step of a pursuit of groups.
 
@@ -451,6 +470,8 @@ class TrainingSummary:
         The weights that were left out after the final fit; None where all are kept.
     unsmoothed : UnsmoothedSummary or None
         Objective and gap with the loss that a smoothed one, such as the hinge, stands for.
+    blocks : BlocksSummary or None
+        The blocks that the documents lay in; None where they were in memory.
     order : tuple of tuple of str
         Of a pursuit, the first features in order of entry, for every weight vector.
     order_groups : tuple of tuple of GroupStep
@@ -500,6 +521,7 @@ class TrainingSummary:
     tip: TipSummary | None = None
     pruned: PruneSummary | None = None
     unsmoothed: UnsmoothedSummary | None = None
+    blocks: BlocksSummary | None = None
     order: tuple[tuple[str, ...], ...] = ()
     order_groups: tuple[tuple[GroupStep, ...], ...] = ()
     ruled_out: int = 0

@@ -92,15 +92,15 @@ class BlockDesign(Design):
 
     Attributes
     ----------
-    passes : int
+    passes : float
         How often all blocks were read.
     """
 
     blocks: RowBlocks
-    passes: int
+    passes: float
 
     def __init__(self, blocks: RowBlocks) -> None:
-        vars(self).update(blocks=blocks, cache=Cache(), passes=0)
+        vars(self).update(blocks=blocks, cache=Cache(), passes=0.0)
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"a BlockDesign has no attribute '{name}'.")
@@ -150,10 +150,16 @@ class BlockDesign(Design):
         """See :attr:`X`."""
         self._whole()
 
-    def count_pass(self) -> None:
-        """Count that all blocks are read once more."""
+    def count_pass(self, share: float = 1.0) -> None:
+        """Count that all blocks, or a share of their rows, are read once more."""
         with self.cache.lock:
-            vars(self)["passes"] += 1
+            vars(self)["passes"] += share
+
+    def add_passes(self, other: BlockDesign) -> None:
+        """Count the passes of another matrix, made of this one, as its own."""
+        with self.cache.lock:
+            vars(self)["passes"] += other.passes
+            vars(other)["passes"] = 0.0
 
     def each(self) -> Iterator[RowBlock]:
         """The blocks in order, which is a pass."""

@@ -13,7 +13,7 @@ from scipy.special import softmax
 
 from textreg._core.blocks import block_dots
 from textreg._core.softmax import softmax_product
-from textreg.solvers.compact_rows import CompactRows, compact_rows
+from textreg.solvers.compact_rows import compact_rows
 from textreg.solvers.conjugate import Direction, conjugate_gradients
 
 if TYPE_CHECKING:
@@ -73,7 +73,6 @@ class _CompactModel:
         """P: (n, classes), probabilities."""
         design = classes.design
         rows = compact_rows(design, merge=False)
-        assert isinstance(rows, CompactRows)
         indptr, indices, values = rows.arrays
         self._place, self._intercept = rows.place, float(classes.has_intercept)
         self._arrays = indptr, indices, values.astype(np.float32, copy=False)

@@ -20,9 +20,7 @@ from textreg._core.curvature import (
     row_sums,
 )
 from textreg.records import Floats, Int32s, Int64s
-from textreg.records.block_design import BlockDesign
 from textreg.records.ragged import sums
-from textreg.solvers.compact_blocks import CompactBlocks
 from textreg.solvers.parallel_columns import parallel_columns
 from textreg.solvers.transposing import rows_of_columns, take_compressed
 
@@ -131,12 +129,10 @@ class CompactRows:
         return of
 
 
-def compact_rows(design: Design, merge: bool) -> CompactRows | CompactBlocks:
+def compact_rows(design: Design, merge: bool) -> CompactRows:
     """With parallel columns as one if ``merge``; a matrix keeps those that were asked for last."""
 
-    def make() -> CompactRows | CompactBlocks:
-        if isinstance(design, BlockDesign):
-            return CompactBlocks(design, merge)
+    def make() -> CompactRows:
         return CompactRows(design, parallel_columns(design) if merge else None)
 
     return design.cache.last("compact rows", merge, make)

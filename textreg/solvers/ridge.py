@@ -32,10 +32,10 @@ import numpy as np
 from textreg._core.curvature import row_scores, row_sums, scaled_gram
 from textreg.losses import Logistic
 from textreg.penalties import Separable
-from textreg.records import Floats, Int32s, Problem, Solution, Step
+from textreg.records import Design, Floats, Int32s, Problem, Solution, Step
 from textreg.records.block_design import BlockDesign
+from textreg.solvers.block_rows import BlockRows
 from textreg.solvers.certificate import relative_gap, ridge_bound
-from textreg.solvers.compact_blocks import CompactBlocks
 from textreg.solvers.compact_rows import CompactRows, compact_rows, significant
 from textreg.solvers.conjugate import Direction, conjugate_gradients
 from textreg.solvers.engine import IDLE, NOISE, Engine
@@ -81,11 +81,8 @@ FAR = 0.1
 def suits(problem: Problem) -> bool:
     """Whether these steps are the ones to take: the logistic loss, and a matrix that is not small.
 
-    The curvature of other losses jumps, where steps that leave documents out lead nowhere. There
-    are no others for a matrix in blocks.
+    The curvature of other losses jumps, where steps that leave documents out lead nowhere.
     """
-    if isinstance(problem.design, BlockDesign):
-        return True
     return isinstance(problem.loss, Logistic) and len(problem.design.columns.indices) > SMALL
 
 
@@ -110,7 +107,7 @@ def ridge(problem: Problem, l2: float) -> Solution:
     """
     penalty = Separable.constant(problem.design.shape[1], l2=l2)
     engine = Engine(problem, penalty.value)
-    rows = compact_rows(problem.design, merge=True)
+    rows = rows_of(problem.design)
     if problem.start is None:
         engine.restart(engine.w, problem.intercept_at_zero())
     else:  # best are weights of parallel columns in proportion to them
@@ -156,6 +153,13 @@ def ridge(problem: Problem, l2: float) -> Solution:
     return finish(problem, solution, "Newton steps", stopped=stopped)
 
 
+def rows_of(design: Design) -> CompactRows | BlockRows:
+    """The rows as the inner products of a step read them."""
+    if not isinstance(design, BlockDesign):
+        return compact_rows(design, merge=True)
+    return design.cache.get("block rows", lambda: BlockRows(design))
+
+
 class Accuracy(NamedTuple):
     """When a step is accurate enough.
 
@@ -169,7 +173,7 @@ class Accuracy(NamedTuple):
 
 def ridge_step(
     engine: Engine,
-    rows: CompactRows | CompactBlocks,
+    rows: CompactRows | BlockRows,
     q: Floats,
     gradient: Floats,
     accuracy: Accuracy,
@@ -204,7 +208,7 @@ def ridge_step(
 
 def _step(
     engine: Engine,
-    rows: CompactRows | CompactBlocks,
+    rows: CompactRows | BlockRows,
     q: Floats,
     gradient: Floats,
     accuracy: Accuracy,
@@ -258,7 +262,7 @@ class RidgeModel:
     """
 
     def __init__(
-        self, engine: Engine, rows: CompactRows | CompactBlocks, q: Floats, negligible: float
+        self, engine: Engine, rows: CompactRows | BlockRows, q: Floats, negligible: float
     ) -> None:
         self._rows, self._h, self._fit_intercept = rows, engine.h, engine.fit_intercept
         self._documents, self.flat = significant(engine.h, engine.c, negligible)
@@ -297,7 +301,7 @@ class RidgeModel:
         return self._hard.precondition(w, b)
 
 
-def _affordable(rows: CompactRows | CompactBlocks) -> int:
+def _affordable(rows: CompactRows | BlockRows) -> int:
     """How many documents the preconditioner can hold for the price of some products.
 
     A pair of documents costs their common columns, each GATHERED times an entry of a product.
@@ -325,7 +329,7 @@ class _HardDocuments:
     """
 
     def __init__(
-        self, engine: Engine, rows: CompactRows | CompactBlocks, documents: Int32s, diagonal: Floats
+        self, engine: Engine, rows: CompactRows | BlockRows, documents: Int32s, diagonal: Floats
     ) -> None:
         """diagonal: Q, (columns,)."""
         h = engine.h[documents]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,10 @@ RANGE = 1e30
 
 
 def rows_of_columns(
-    design: Design, chosen: NDArray[np.intp], divisors: Floats | None = None
+    design: Design,
+    chosen: NDArray[np.intp],
+    divisors: Floats | None = None,
+    kind: type[np.floating[Any]] = np.float32,
 ) -> tuple[Int64s, Int32s, Floats]:
     """Some columns of a matrix by rows: column k of them is ``chosen[k]``.
 
@@ -37,12 +40,13 @@ def rows_of_columns(
         The columns, in any order.
     divisors : ndarray, shape (p,), optional
         What the values of every column are divided by.
+    kind : type, default float32
+        That of the values, unless float32 would lose more than digits.
 
     Returns
     -------
     indptr, indices, data : ndarray
-        As of a CSR matrix whose columns are in order. The values are float32 if that loses nothing
-        but digits.
+        As of a CSR matrix whose columns are in order.
     """
     counts = np.zeros(design.shape[0], dtype=np.int64)
     least = largest = 1.0
@@ -51,7 +55,8 @@ def rows_of_columns(
         sizes = np.abs(values)
         least, largest = min(least, float(sizes.min())), max(largest, float(sizes.max()))
     indptr = np.append(0, np.cumsum(counts))
-    kind = np.float64 if largest > RANGE or least < 1.0 / RANGE else np.float32
+    if largest > RANGE or least < 1.0 / RANGE:
+        kind = np.float64
     indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=kind)
     place = indptr[:-1].copy()
     for first, ends, rows, values in _blocks(design.columns, chosen, divisors):

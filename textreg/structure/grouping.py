@@ -78,6 +78,7 @@ class SegmentBuilder(WeightedBuilder):
     """
 
     segment: ClassVar[str] = ""
+    within_documents: ClassVar[bool] = True
 
     @abstractmethod
     def segments(self, tokens: Tokens) -> tuple[Int32s, Int64s, Int64s]:

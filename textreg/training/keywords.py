@@ -126,6 +126,8 @@ class SettingsKeywords(TypedDict, total=False):
     backend: Literal["threads", "dask"]
     address: str | None
     jobs: int
+    memory: float | str | None
+    scratch: str | os.PathLike[str] | None
     tol: float
     max_iter: int
 

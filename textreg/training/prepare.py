@@ -195,13 +195,13 @@ def prepare(
     from scipy.sparse import vstack
 
     dev = settings.dev
-    weights = _weights(corpus)
+    weights = own_weights(corpus)
     task, y = target
     factors = task.factors(y, weights, settings.class_weight)
     row_factors = task.row_factors(y, weights, settings.class_weight)
     if dev is not None:
         y = np.concatenate([y, task.dev_targets(dev)])
-        weights = np.concatenate([weights, _weights(dev)])
+        weights = np.concatenate([weights, own_weights(dev)])
     if features is None:
         features = make_features(corpus, settings)
     unlabeled = 0 if settings.unlabeled is None else len(settings.unlabeled)
@@ -233,7 +233,7 @@ def factor_of(task: Task, y: Targets, factors: Floats) -> Floats:
     return own
 
 
-def _weights(corpus: Corpus) -> Floats:
+def own_weights(corpus: Corpus) -> Floats:
     """The documents' own weights; 1 where there are none."""
     if corpus.sample_weight is None:
         return np.ones(len(corpus))

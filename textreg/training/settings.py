@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -66,6 +68,30 @@ def check_prune(share: float) -> float:
     if not 0 <= share < 1:
         raise UsageError(f"prune must be a share from 0 to less than 1, not {share:g}.")
     return share
+
+
+_UNITS = {"": 1.0, "b": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
+_BINARY = {"ki": 2.0**10, "mi": 2.0**20, "gi": 2.0**30, "ti": 2.0**40}
+
+LEAST_MEMORY = 100e6
+"""Bytes without which no block of documents fits."""
+
+
+def parse_bytes(size: float | str) -> float:
+    """A size such as ``400MB``, ``1GB`` or ``1.5GiB`` in bytes; UsageError otherwise."""
+    number, unit = str(size).strip().lower(), ""
+    while number and number[-1].isalpha():
+        number, unit = number[:-1], number[-1] + unit
+    try:
+        value = float(number) * (_UNITS | _BINARY)[unit if unit == "b" else unit.removesuffix("b")]
+    except (ValueError, KeyError):
+        value = math.nan
+    if not LEAST_MEMORY <= value < math.inf:
+        raise UsageError(
+            f"memory must be a size of at least {LEAST_MEMORY / 1e6:.0f}MB, such as 400MB, 1GB or "
+            f"1.5GiB, not '{size}'."
+        )
+    return value
 
 
 def check_class_weight(weight: str | Mapping[str, float]) -> str | Mapping[str, float]:
@@ -250,6 +276,20 @@ class TrainingSettings(Parametrized):
         convert=check_jobs,
         help="number of threads for fits, features and predictions; -1 for one per core",
     )
+    memory: float | str | None = param(
+        default=None,
+        convert=parse_bytes,
+        metavar="SIZE",
+        help="train on documents block by block, in about this much memory, such as 1GB; "
+        "hyperparameters are searched on a part of them",
+    )
+    scratch: str | os.PathLike[str] | None = param(
+        default=None,
+        convert=os.fspath,
+        metavar="DIR",
+        help="folder for what does not fit into that memory; by default that of the system for "
+        "temporary files",
+    )
     seed: int = param(default=0, min=0, help="seed of random choices, such as held-out documents")
     tol: float = param(
         default=1e-4, convert=check_tol, help="relative duality gap at which a fit stops"
@@ -293,6 +333,11 @@ class TrainingSettings(Parametrized):
             raise UsageError(
                 "a path has no time limit: leave out path or the budget (--path, --budget)."
             )
+        if self.scratch is not None and self.memory is None:
+            raise UsageError(
+                "a scratch folder is for training in blocks: say how much memory there is as well "
+                "(--memory 1GB), or leave out scratch."
+            )
         if not self.searches and self.tuning.needs_search:
             raise UsageError(
                 f"all parameters of {self.reg.label()} are given, so there is nothing to choose: "
@@ -304,6 +349,11 @@ class TrainingSettings(Parametrized):
         """The parts and the vectorizer, whose parameters can be searched, by their keywords."""
         names = (*PREFIXES, "vectorizer")
         return {name: getattr(self, name) for name in names} | {"tokenizer": self.any_tokenizer}
+
+    @property
+    def bytes(self) -> int | None:
+        """The memory in bytes; None to train on all documents at once."""
+        return None if self.memory is None else int(parse_bytes(self.memory))
 
     @property
     def any_tokenizer(self) -> Tokenizer:

@@ -9,6 +9,7 @@ import numpy as np
 
 from textreg.measure.metrics import wilson
 from textreg.model.summary import (
+    BlocksSummary,
     ChoiceSummary,
     DevMetrics,
     GraphSummary,
@@ -28,6 +29,7 @@ from textreg.model.summary import (
     UnsmoothedSummary,
 )
 from textreg.records import SelectionReport, Unsmoothed
+from textreg.records.block_design import BlockDesign, BlockGroups
 from textreg.training.search.choice import choose, costs
 
 if TYPE_CHECKING:
@@ -101,6 +103,7 @@ def training_summary(
         tip=None if best is None else _tip(settings, best, result.measured, context.metric),
         pruned=_pruned(fit),
         unsmoothed=_unsmoothed(fitted.unsmoothed),
+        blocks=_blocks(context, fit),
         order=_order(fit),
         order_groups=_order_of_groups(fit),
     )
@@ -119,6 +122,14 @@ def _unsmoothed(fit: Unsmoothed | None) -> UnsmoothedSummary | None:
     return UnsmoothedSummary(fit.objective, None if np.isnan(fit.gap) else fit.gap)
 
 
+def _blocks(context: SearchContext, fit: FinalFit) -> BlocksSummary | None:
+    design = fit.problems.problem.design
+    if not isinstance(design, BlockDesign):
+        return None
+    searched = None if fit.best is None else len(context.documents.target.y)
+    return BlocksSummary(len(design.blocks.starts) - 1, round(design.passes), searched)
+
+
 def _of_groups(fit: FinalFit) -> GroupsSummary | None:
     groups, builder = fit.problems.problem.groups, fit.data.settings.groups
     if groups is None or builder is None:
@@ -127,7 +138,7 @@ def _of_groups(fit: FinalFit) -> GroupsSummary | None:
         name=builder.label(),
         params=builder.params(),
         before=len(groups),
-        after=len(groups.merged.groups),
+        after=len(groups) if isinstance(groups, BlockGroups) else len(groups.merged.groups),
     )
 
 
@@ -215,16 +226,17 @@ def _selection_reports(fit: FinalFit) -> list[SelectionReport]:
 
 def _order(fit: FinalFit) -> tuple[tuple[str, ...], ...]:
     """The first features in order of entry, for each weight vector of a pursuit."""
-    names = fit.data.encoder.names
-    return tuple(
-        tuple(names[j] for j in report.order[:MAX_ORDER]) for report in _selection_reports(fit)
-    )
+    reports = _selection_reports(fit)
+    names = fit.data.encoder.names if reports else ()  # they are spelled when asked for
+    return tuple(tuple(names[j] for j in report.order[:MAX_ORDER]) for report in reports)
 
 
 def _order_of_groups(fit: FinalFit) -> tuple[tuple[GroupStep, ...], ...]:
     """The steps that selected these features, where a pursuit is one of groups."""
     reports, groups = _selection_reports(fit), fit.problems.problem.groups
-    if groups is None or not all(report.steps or not report.order for report in reports):
+    if not reports or groups is None:
+        return ()
+    if not all(report.steps or not report.order for report in reports):
         return ()
     names = fit.data.encoder.names
     return tuple(tuple(_group_steps(report, names, groups.names)) for report in reports)

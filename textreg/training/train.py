@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from textreg.blocks.scratch import Scratch
 from textreg.errors import UsageError
 from textreg.features.markup import warn_of_html
 from textreg.kinds import Regularizer
@@ -17,6 +19,7 @@ from textreg.records.columns import as_column
 from textreg.records.documents import check_documents
 from textreg.records.fields import as_fields, fielded
 from textreg.training import logged
+from textreg.training.in_blocks import check_settings, learn_in_blocks
 from textreg.training.learning import learn
 from textreg.training.posing import pose
 from textreg.training.prepare import CUT_ALREADY, for_documents
@@ -33,8 +36,11 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from textreg.features.vectorize import Features
+    from textreg.model.regularization_path import SolutionPath
     from textreg.records import Documents, Floats
+    from textreg.training.fitting import FinalFit
     from textreg.training.keywords import TrainKeywords
+    from textreg.training.search.searching import SearchResult
 
 
 def train(  # noqa: PLR0913  # its options are its interface
@@ -130,6 +136,7 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     started: float | None = None,
     partial: bool = True,
     keep_texts: bool = True,
+    scratch: Scratch | None = None,
 ) -> Model:
     """Train a model on a labeled corpus.
 
@@ -154,6 +161,8 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     keep_texts : bool, default True
         Whether the list of texts stays as it is. Else all texts in it become empty as soon as no
         features are to be made of them any more, which frees their memory.
+    scratch : Scratch, optional
+        Where blocks go that are not to be in memory; made of ``settings.scratch`` by default.
 
     Returns
     -------
@@ -179,6 +188,11 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
         path_parameter(settings.reg)  # refused before long work
     if not settings.vectorizer.strip_html:
         warn_of_html(corpus)
+    if settings.memory is not None:
+        check_settings(settings)
+        with nullcontext(scratch) if scratch is not None else Scratch(settings.scratch) as folder:
+            context, result, fit, elapsed = learn_in_blocks(training, settings, folder, work)
+            return _model(context, result, fit, None, options, elapsed)
     splits = splits_of(corpus, target, settings)
     keep = keep_texts or any(one.part != "reg" for one in settings.dimensions())
     aside = training.weighed(splits)
@@ -186,9 +200,21 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     context = SearchContext(documents, settings, features, journal_of(corpus, settings))
     logged.begun(context, len(corpus))
     result, fit, path, elapsed = learn(context, work)
+    return _model(context, result, fit, path, options, elapsed)
+
+
+def _model(  # what a training ends with
+    context: SearchContext,
+    result: SearchResult,
+    fit: FinalFit,
+    path: SolutionPath | None,
+    options: dict[str, Any],
+    elapsed: dict[str, float],
+) -> Model:
+    """The model of a training, with its summary."""
     summary = training_summary(context, result, fit, path, options)
     model = Model(
-        target.task,
+        context.documents.target.task,
         encoder=fit.data.encoder,
         weights=fit.fitted.w,
         intercepts=fit.fitted.b,

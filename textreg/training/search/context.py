@@ -25,7 +25,7 @@ from textreg.training.settings import TrainingSettings
 
 MAY_DIFFER = (
     *("metric", "refit", "calibrate", "threshold", "unknown_rule", "prune", "path"),
-    *("tuning", "jobs"),
+    *("tuning", "jobs", "scratch"),
 )
 """Settings that may change when a search is resumed: no trial depends on them."""
 

@@ -1,0 +1,272 @@
+"""Training on documents that lie in blocks, some of them on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Cli
+
+from textreg import TextClassifier, load, train
+from textreg.blocks import cutting
+from textreg.builtin.separable import Ridge
+from textreg.errors import DataError, UsageError
+from textreg.model.model import Model
+from textreg.training import in_blocks
+from textreg.training.settings import parse_bytes
+
+GOOD = "fine lovely splendid great sunny warm kind bright calm fresh".split()
+BAD = "bad awful gloomy dull cold rude dark loud stale sour".split()
+OTHER = [f"word{i}" for i in range(300)]
+
+
+def documents(n: int, seed: int = 0) -> tuple[list[str], list[str]]:
+    """Texts of a few sentences, of which one tells the label."""
+    chance = random.Random(seed)
+    texts, labels = [], []
+    for _ in range(n):
+        label = chance.choice(["good", "bad"])
+        telling = GOOD if label == "good" else BAD
+        sentences = [chance.choices(OTHER, k=6) for _ in range(3)]
+        sentences[chance.randrange(3)][:2] = chance.sample(telling, 2)
+        texts.append(" ".join(f"{' '.join(words)}." for words in sentences))
+        labels.append(label)
+    return texts, labels
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of few documents, and a search on few of them."""
+    monkeypatch.setattr(cutting, "DOCUMENTS", 70)
+    monkeypatch.setattr(in_blocks, "PART", 150)
+
+
+def write(path: Path, texts: list[str], labels: list[Any]) -> str:
+    rows = [
+        json.dumps({"text": text, "label": label})
+        for text, label in zip(texts, labels, strict=True)
+    ]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def weights(model: Model) -> tuple[Any, ...]:
+    return tuple(model.encoder.names), model.weights.tolist(), model.intercepts.tolist()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"reg": "ridge", "reg_l2": 0.5},
+        {"reg": "lasso", "reg_l1": 0.5},
+        {"reg": "elastic", "reg_l1": 0.3, "reg_l2": 0.05},
+        {"reg": "sentence", "reg_group": 0.05, "reg_l1": 0.3, "reg_l2": 0.0},
+        {"reg": "group", "groups": "windows", "reg_group": 0.1, "reg_l1": 0.3},
+        {"reg": "ridge", "reg_l2": 0.5, "tokenizer": "words,chars", "min_df": 2},
+        {"reg": "ridge", "reg_l2": 0.5, "class_weight": "balanced", "loss": "squared-hinge"},
+    ],
+    ids=lambda options: options["reg"],
+)
+def test_the_model_is_that_of_all_documents_in_memory(options: dict[str, Any]) -> None:
+    texts, labels = documents(400)
+    usual = {**options, "tol": 1e-7, "prune": 0.0, "max_iter": 5000}
+    whole, blocks = train(texts, labels, **usual), train(texts, labels, memory="1GB", **usual)
+    assert whole.summary is not None
+    assert blocks.summary is not None
+    assert blocks.summary.converged
+    assert blocks.summary.blocks is not None
+    assert blocks.summary.blocks.blocks == 6
+    assert blocks.summary.blocks.searched is None
+    assert blocks.summary.objective == pytest.approx(whole.summary.objective, rel=2e-7)
+    assert blocks.summary.features == whole.summary.features
+    held, _ = documents(50, seed=1)
+    np.testing.assert_allclose(
+        blocks.decision_function(held), whole.decision_function(held), atol=1e-3
+    )
+
+
+@pytest.mark.parametrize("reg", ["ridge", "sentence"])
+def test_bits_do_not_depend_on_where_blocks_lie(reg: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, labels = documents(400)
+    options = {"reg_l1": 0.2, "reg_group": 0.05} if reg == "sentence" else {"reg_l2": 0.1}
+    memory = train(texts, labels, reg=reg, memory="1GB", **options)
+    monkeypatch.setattr(in_blocks, "IN_MEMORY", 0.0)
+    assert weights(train(texts, labels, reg=reg, memory="1GB", **options)) == weights(memory)
+    assert weights(
+        train(texts, labels, reg=reg, memory="1GB", jobs=2, **options)
+    ) == weights(memory)  # fmt: skip
+
+
+def test_a_search_on_a_part_carries_its_strengths_over() -> None:
+    texts, labels = documents(900)
+    model = train(texts, labels, memory="1GB")
+    summary = model.summary
+    assert summary is not None
+    assert summary.blocks is not None
+    assert summary.blocks.searched == 150
+    assert summary.documents == 900
+    assert summary.dev is not None
+    assert summary.dev.documents == 15
+    chosen = {key: summary.reg.params[key] for key in summary.reg.searched}
+    measured = [point.params for point in summary.search]
+    assert chosen not in measured or set(chosen.values()) == {0.0}
+    held, truth = documents(200, seed=5)
+    right = np.mean([a == b for a, b in zip(model.predict(held), truth, strict=True)])
+    assert right > 0.95
+    again = train(texts, labels, memory="300MB")
+    assert weights(again) == weights(model)
+
+
+def test_every_label_is_in_the_part() -> None:
+    texts, labels = documents(900)
+    labels = ["rare" if row in (3, 500, 870) else label for row, label in enumerate(labels)]
+    model = train(texts, labels, reg="ridge", memory="1GB")
+    assert set(model.labels) == {"bad", "good", "rare"}
+
+
+def test_several_labels_and_numbers() -> None:
+    texts, labels = documents(400)
+    several = [[label, "long"] if len(text) > 125 else [label] for label, text in zip(labels, texts, strict=True)]  # fmt: skip  # noqa: E501
+    model = train(texts, several, reg="ridge", memory="1GB")
+    assert set(model.predict(texts)[0]) <= {"good", "bad", "long"}
+    numbers = [1.5 if label == "good" else -0.5 for label in labels]
+    regression = train(texts, numbers, task="regression", reg="ridge", memory="1GB")
+    assert regression.summary is not None
+    assert regression.summary.converged
+
+
+def test_from_the_shell(cli: Cli, tmp_path: Path) -> None:
+    texts, labels = documents(400)
+    file = write(tmp_path / "corpus.jsonl", texts, labels)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    out = cli(
+        "train", file, "--memory", "400MB", "--scratch", str(scratch), "-o", str(tmp_path / "m")
+    )
+    assert out.code == 0, out.err
+    assert "blocks: " in out.out
+    assert "of 150 documents" in out.out
+    assert not list(scratch.iterdir())
+    model = load(tmp_path / "m")
+    assert weights(model) == weights(train(texts, labels, memory="400MB"))
+
+
+REFUSED = [
+    ({"reg": "none"}, "cannot fit documents in blocks"),
+    ({"reg": "omp"}, "cannot fit documents in blocks"),
+    ({"reg": "sentence", "reg_l1": 0.0, "reg_group": 0.1}, "cannot fit documents in blocks"),
+    ({"reg": "sentence", "reg_solver": "admm"}, "cannot fit documents in blocks"),
+    ({"multiclass": "softmax"}, "multiclass softmax needs all documents in memory"),
+    ({"calibrate": "temperature"}, "calibrate needs all documents"),
+    ({"threshold": {"good": "f1"}}, "threshold needs all documents"),
+    ({"path": True}, "path needs all documents"),
+    ({"max_nonzero": 5}, "max_nonzero needs all documents"),
+    ({"refit": False}, "no-refit needs all documents"),
+    ({"search_space": {"ngrams": [1, 2]}}, "search_space of features or groups needs"),
+    ({"unknown": "oos"}, "unknown needs all documents"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED, ids=[str(one) for one, _ in REFUSED])
+def test_what_needs_all_documents_is_refused(options: dict[str, Any], message: str) -> None:
+    texts, labels = documents(100)
+    with pytest.raises(UsageError, match=message):
+        train(texts, labels, memory="1GB", **options)
+
+
+def test_other_wrong_settings() -> None:
+    texts, labels = documents(100)
+    with pytest.raises(UsageError, match="a scratch folder is for training in blocks"):
+        train(texts, labels, scratch=".")
+    with pytest.raises(UsageError, match="does not exist"):
+        train(texts, labels, reg="ridge", reg_l2=1.0, memory="1GB", scratch="nowhere")
+    with pytest.raises(UsageError, match="lists of tokens"):
+        train([["a"], ["b"]] * 10, ["x", "y"] * 10, reg="ridge", reg_l2=1.0, memory="1GB")
+    with pytest.raises(DataError, match="has a word"):
+        train(["", " "] * 50, ["x", "y"] * 50, reg="ridge", reg_l2=1.0, memory="1GB")
+    with pytest.raises(UsageError, match="may hold words of several documents"):
+        train(texts, labels, reg="group", groups="file", groups_path="x.txt", memory="1GB")
+
+
+@pytest.mark.parametrize(
+    ("size", "value"),
+    [("400MB", 4e8), ("1GB", 1e9), ("1.5GiB", 1.5 * 2**30), ("2g", 2e9), (5e8, 5e8)],
+)
+def test_sizes(size: str | float, value: float) -> None:
+    assert parse_bytes(size) == value
+
+
+@pytest.mark.parametrize("size", ["", "many", "1XB", "-1GB", "10MB", "nan", "inf", "1e400"])
+def test_wrong_sizes(size: str) -> None:
+    with pytest.raises(UsageError, match="memory must be a size of at least 100MB"):
+        parse_bytes(size)
+
+
+def test_an_estimator_takes_them() -> None:
+    texts, labels = documents(300)
+    estimator = TextClassifier(reg=Ridge(l2=0.5), memory="1GB").fit(texts, labels)
+    assert estimator.score(texts, labels) > 0.9
+
+
+KILLED = """
+import sys, time
+from textreg.training import in_blocks
+from textreg.cli import main
+def wait(*args):
+    print("fitting", flush=True)
+    time.sleep(60)
+in_blocks.fit_rows = wait
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signals there")
+@pytest.mark.parametrize("how", ["SIGINT", "SIGTERM", "SIGKILL"])
+def test_nothing_is_left_behind(cli: Cli, tmp_path: Path, how: str) -> None:
+    texts, labels = documents(200)
+    file = write(tmp_path / "corpus.jsonl", texts, labels)
+    scratch, model = tmp_path / "scratch", tmp_path / "m.textreg"
+    scratch.mkdir()
+    command = ["train", file, "--memory", "400MB", "--scratch", str(scratch), "-o", str(model)]
+    options = ["--reg", "ridge", "--reg-l2", "1", "--quiet"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, *command, *options], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "fitting\n"
+    assert list(scratch.iterdir())
+    time.sleep(0.2)
+    os.kill(process.pid, getattr(signal, how))
+    process.wait(timeout=30)
+    process.stdout.close()
+    assert process.returncode != 0
+    assert not model.exists()
+    assert bool(list(scratch.iterdir())) == (how == "SIGKILL")
+    out = cli(*command, *options)  # the next run removes what is left
+    assert out.code == 0, out.err
+    assert not list(scratch.iterdir())
+
+
+def test_two_runs_share_a_scratch_folder(tmp_path: Path) -> None:
+    texts, labels = documents(200)
+    file = write(tmp_path / "corpus.jsonl", texts, labels)
+    (tmp_path / "scratch").mkdir()
+    command = [sys.executable, "-m", "textreg", "train", file, "--memory", "400MB"]
+    command += ["--scratch", str(tmp_path / "scratch"), "--reg", "ridge", "--reg-l2", "1"]
+    runs = [
+        subprocess.Popen([*command, "-o", str(tmp_path / f"{number}.textreg"), "--quiet"])
+        for number in range(2)
+    ]
+    assert [run.wait(timeout=120) for run in runs] == [0, 0]
+    one, two = (load(tmp_path / f"{number}.textreg") for number in range(2))
+    assert weights(one) == weights(two)
+    assert not list((tmp_path / "scratch").iterdir())
