@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-DOCUMENTS = 65_536
+DOCUMENTS = 1 << 15
 """Most documents in a block."""
 
-CHARACTERS = 1 << 25
+CHARACTERS = 1 << 24
 """Most characters in a block, unless a single document has more."""
 
 
@@ -29,8 +29,8 @@ def blocks_of(batches: Iterable[Sequence[str]]) -> Iterator[list[str]]:
 
     Examples
     --------
-    >>> [len(block) for block in blocks_of([["It works."] * 65_000, ["It broke."] * 1000])]
-    [65536, 464]
+    >>> [len(block) for block in blocks_of([["It works."] * 32_000, ["It broke."] * 1000])]
+    [32768, 232]
     """
     block: list[str] = []
     characters = 0

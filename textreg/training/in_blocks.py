@@ -20,6 +20,7 @@ import numpy as np
 from textreg._core.threads import allowing
 from textreg.blocks.cutting import blocks_of
 from textreg.blocks.features import BlockFeatures, BlockVectorizer
+from textreg.blocks.heap import release_memory
 from textreg.blocks.matrix import StoredGroups, StoredRows
 from textreg.blocks.scratch import Budget, Scratch
 from textreg.errors import UsageError
@@ -50,13 +51,16 @@ if TYPE_CHECKING:
     from textreg.kinds import Regularizer
     from textreg.records.design import CompressedArrays
 
-PART = 20_000
-"""Documents that hyperparameters are searched on."""
+PART, CHARACTERS = 30_000, 10_000_000
+"""Most documents, and characters of theirs, that hyperparameters are searched on."""
+
+MEASURED = 1_000
+"""Documents that tell how long documents are."""
 
 OF_LABEL = 20
 """The least documents of every label among them, if there are as many."""
 
-IN_MEMORY = 0.3
+IN_MEMORY = 0.2
 """Share of the allowed memory that arrays of blocks may fill before they go to disk."""
 
 DIGITS = 4
@@ -131,6 +135,7 @@ def learn_in_blocks(
 
     def ended(stage: str) -> None:
         nonlocal clock
+        release_memory()
         seconds[stage], clock = round(time.perf_counter() - clock, 3), time.perf_counter()
 
     with ExitStack() as stack:
@@ -181,11 +186,12 @@ def _part_context(training: Training, settings: TrainingSettings) -> SearchConte
 def _part_of(training: Training, seed: int) -> NDArray[np.intp]:
     """The documents of the part, ascending: drawn by chance, with a few of every label."""
     n = len(training.corpus)
-    if n <= PART:
-        return np.arange(n)
     order = np.random.default_rng(seed).permutation(n)
+    some = training.corpus.select(np.sort(order[:MEASURED])).texts
+    length = sum(map(len, some)) / max(len(some), 1)
+    most = min(PART, int(CHARACTERS / max(length, 1.0)))
     chosen = np.zeros(n, dtype=bool)
-    chosen[order[:PART]] = True
+    chosen[order[:most]] = True
     has, labels = training.target.task.memberships(training.target.y[order])
     for number in range(len(labels)):
         of_label = has[:, number] if has.ndim == 2 else has == number
