@@ -242,6 +242,7 @@ WRONG = {
     "groups-unused": groups.NextFeature,
     "groups-numbers": groups.LastGroupLost,
     "groups-documents": groups.AcrossDocuments,
+    "groups-within": groups.WeightsOfAll,
     "groups-names": groups.LowerCaseWords,
     "groups-bounds": groups.LastWordOfSentenceLost,
     "groups-threads": groups.SharedByThreads,

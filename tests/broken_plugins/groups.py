@@ -15,7 +15,7 @@ from textreg.errors import DataError
 from textreg.kinds import GroupBuilder
 from textreg.params import param
 from textreg.records import Groups, Tokens
-from textreg.structure.grouping import WordGroupBuilder
+from textreg.structure.grouping import SegmentBuilder, WordGroupBuilder
 from textreg.testing import check_group_builder as check
 
 from .bug import Bug
@@ -377,6 +377,21 @@ class SharedByThreads(Company):
         }
 
 
+class WeightsOfAll(SegmentBuilder):
+    """One group for every document, which weighs the less the more of them there are."""
+
+    name = "weights of all"
+
+    def segments(self, tokens: Tokens) -> Any:
+        """All words of a document."""
+        every = np.arange(tokens.n_documents + 1)
+        return tokens.ids, tokens.token_document_ptr, every
+
+    def build(self, tokens: Tokens) -> Groups:
+        groups = super().build(tokens)
+        return replace(groups, weights=groups.weights / tokens.n_documents)
+
+
 class WeightIgnored(Suffixes):
     def record(self, sets: Sets, tokens: Tokens) -> Groups:
         groups = super().record(sets, tokens)
@@ -464,6 +479,7 @@ BUGS = (
     Bug("writes to the tokens", WritesToTokens),
     Bug("writes to the vocabulary", WritesToVocabulary),
     Bug("shared by threads", SharedByThreads),
+    Bug("weights of all documents", WeightsOfAll),
     Bug("weight is ignored", WeightIgnored),
     Bug("least is ignored", LeastIgnored),
     Bug("state outside of parameters", StateOutsideParameters),

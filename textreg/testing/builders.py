@@ -88,7 +88,7 @@ def _checks(kind: str, given: Trial) -> Checks:
     checks = common_checks(kind, f"{kind}-")
     imports = checks.all.pop()
     for name, run in _OF_BOTH.items():
-        if name != "groups" or kind == "graph":
+        if name not in _OF_ONE or _OF_ONE[name] == kind:
             checks.add(f"{kind}-{name}", _APPLY.get(name, always))(on_texts(run, given))
     checks.all.append(imports)
     checks.add(f"{kind}-processes")(on_texts(_processes, given))
@@ -202,6 +202,29 @@ def _documents(part: Builder, given: Trial) -> None:
     relations.check_documents(part, tokens_for(part, given))
 
 
+def _within(part: Builder, given: Trial) -> None:
+    """The groups of some documents, and of those after them, are those of all, in this order; only
+    of a class that says within_documents = True."""
+    tokens = tokens_for(part, given)
+    n = tokens.n_documents
+    whole = must_build(part, tokens, "the texts")
+    halves = [
+        must_build(part, tokens.select(some), "a half of the texts")
+        for some in np.array_split(np.arange(n, dtype=np.intp), 2)
+    ]
+    fields = []
+    for groups in (whole, *halves):
+        assert isinstance(groups, Groups)
+        fields.append([np.diff(groups.indptr), groups.indices, groups.weights])
+    parts = [np.concatenate(both) for both in zip(*fields[1:], strict=True)]
+    require(
+        equal(parts, fields[0]),
+        "the groups of the first half of the documents, then those of the second",
+        "others: leave within_documents at False where groups hold several documents, or their "
+        "weights depend on others",
+    )
+
+
 def _bounds(part: Builder, given: Trial) -> None:
     """What does not depend on the order of the words inside a sentence does not depend on its first
     and last word either; and so for the sentences of a document."""
@@ -265,6 +288,10 @@ def _is_free(part: Any) -> bool:
     return not part.order_matters
 
 
+def _is_within(part: Any) -> bool:
+    return bool(getattr(part, "within_documents", False))
+
+
 def _takes_groups(part: Any) -> bool:
     return bool(getattr(part, "takes_groups", False))
 
@@ -276,15 +303,20 @@ _OF_BOTH: dict[str, TrialCheck] = {
     "unused": _unused,
     "numbers": _numbers,
     "documents": _documents,
+    "within": _within,
     "bounds": _bounds,
     "names": _names,
     "groups": _given_groups,
     "threads": _threads,
     "settings": _parameters_matter,
 }
+_OF_ONE = {"groups": "graph", "within": "groups"}
+"""Those that are for one kind only."""
+
 _APPLY: dict[str, Callable[[Any], bool]] = {
     "numbers": _is_free,
     "documents": _is_free,
     "bounds": _is_free,
     "groups": _takes_groups,
+    "within": _is_within,
 }
