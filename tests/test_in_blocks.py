@@ -19,7 +19,7 @@ from conftest import Cli
 from textreg import TextClassifier, load, train
 from textreg.blocks import cutting
 from textreg.builtin.separable import Ridge
-from textreg.errors import DataError, UsageError
+from textreg.errors import DataError, DataWarning, UsageError
 from textreg.model.model import Model
 from textreg.training import in_blocks
 from textreg.training.settings import parse_bytes
@@ -215,6 +215,22 @@ def test_an_estimator_takes_them() -> None:
     texts, labels = documents(300)
     estimator = TextClassifier(reg=Ridge(l2=0.5), memory="1GB").fit(texts, labels)
     assert estimator.score(texts, labels) > 0.9
+
+
+def test_too_little_space_is_told_before(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    texts, labels = documents(200)
+    monkeypatch.setattr(in_blocks, "IN_MEMORY", 0.0)
+    monkeypatch.setattr(in_blocks, "SPACE", 1e15)
+    with pytest.raises(UsageError, match="needed for scratch files"):
+        train(texts, labels, reg="ridge", reg_l2=1.0, memory="1GB", scratch=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_more_features_than_memory_holds_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, labels = documents(200)
+    monkeypatch.setattr(in_blocks, "A_FEATURE", 1e9)
+    with pytest.warns(DataWarning, match="features need about"):
+        train(texts, labels, reg="ridge", reg_l2=1.0, memory="1GB")
 
 
 KILLED = """

@@ -9,6 +9,7 @@ of :meth:`Regularizer.scale`, so that what suits the part is carried over to all
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -23,7 +24,7 @@ from textreg.blocks.features import BlockFeatures, BlockVectorizer
 from textreg.blocks.heap import release_memory
 from textreg.blocks.matrix import StoredGroups, StoredRows
 from textreg.blocks.scratch import Budget, Scratch
-from textreg.errors import UsageError
+from textreg.errors import DataWarning, UsageError
 from textreg.features.rows import DocumentRows
 from textreg.params import LogGrid
 from textreg.plugins import calls
@@ -62,6 +63,12 @@ OF_LABEL = 20
 
 IN_MEMORY = 0.2
 """Share of the allowed memory that arrays of blocks may fill before they go to disk."""
+
+SPACE = 4.0
+"""Bytes on disk that a character of text needs at least, beyond what may lie in memory."""
+
+A_FEATURE = 100.0
+"""Bytes in memory that a feature needs: its name, its counts, and its numbers in the fit."""
 
 DIGITS = 4
 """Digits of the strengths that are carried over."""
@@ -146,8 +153,11 @@ def learn_in_blocks(
         result, scales = _searched(context, work)
         ended("search")
         context.release()  # makes room
-        arrays = Budget(scratch, int(IN_MEMORY * (settings.bytes or 0)))
+        room = int(IN_MEMORY * (settings.bytes or 0))
+        scratch.require(int(SPACE * len(training.corpus) * _length(training)) - room)
+        arrays = Budget(scratch, room)
         features = _features(training.corpus, settings, arrays, work)
+        _warn_of_features(features.shape[1], settings.bytes or 0)
         ended("features")
         prepared, problems = _problems(training, settings, features, arrays)
         chosen = result.best.regularizer if result.best else settings.reg
@@ -187,9 +197,7 @@ def _part_of(training: Training, seed: int) -> NDArray[np.intp]:
     """The documents of the part, ascending: drawn by chance, with a few of every label."""
     n = len(training.corpus)
     order = np.random.default_rng(seed).permutation(n)
-    some = training.corpus.select(np.sort(order[:MEASURED])).texts
-    length = sum(map(len, some)) / max(len(some), 1)
-    most = min(PART, int(CHARACTERS / max(length, 1.0)))
+    most = min(PART, int(CHARACTERS / max(_length(training), 1.0)))
     chosen = np.zeros(n, dtype=bool)
     chosen[order[:most]] = True
     has, labels = training.target.task.memberships(training.target.y[order])
@@ -197,6 +205,26 @@ def _part_of(training: Training, seed: int) -> NDArray[np.intp]:
         of_label = has[:, number] if has.ndim == 2 else has == number
         chosen[order[np.flatnonzero(of_label)[:OF_LABEL]]] = True
     return np.flatnonzero(chosen)
+
+
+def _length(training: Training) -> float:
+    """The mean number of characters of a document, by some of them."""
+    n = len(training.corpus)
+    rows = np.linspace(0, n - 1, min(n, MEASURED)).astype(np.intp)
+    return float(np.mean([len(text) for text in training.corpus.select(rows).texts]))
+
+
+def _warn_of_features(p: int, memory: int) -> None:
+    """DataWarning where so many features alone need more memory than there is to be."""
+    needed = A_FEATURE * p
+    if needed > memory:
+        warnings.warn(
+            f"{p:,} features need about {needed / 1e6:,.0f} MB of memory, more than the "
+            f"{memory / 1e6:,.0f} MB that were given: leave out rare ones (--min-df 2), or keep "
+            "the most frequent (--max-features).",
+            DataWarning,
+            stacklevel=5,
+        )
 
 
 def _searched(context: SearchContext, work: Work) -> tuple[SearchResult, dict[str, float]]:
