@@ -21,7 +21,7 @@ from textreg.blocks import cutting
 from textreg.builtin.separable import Ridge
 from textreg.errors import DataError, DataWarning, UsageError
 from textreg.model.model import Model
-from textreg.training import in_blocks
+from textreg.training import block_problems, in_blocks, part
 from textreg.training.settings import parse_bytes
 
 GOOD = "fine lovely splendid great sunny warm kind bright calm fresh".split()
@@ -47,7 +47,7 @@ def documents(n: int, seed: int = 0) -> tuple[list[str], list[str]]:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of few documents, and a search on few of them."""
     monkeypatch.setattr(cutting, "DOCUMENTS", 70)
-    monkeypatch.setattr(in_blocks, "PART", 150)
+    monkeypatch.setattr(part, "PART", 150)
 
 
 def write(path: Path, texts: list[str], labels: list[Any]) -> str:
@@ -172,6 +172,7 @@ REFUSED = [
     ({"max_nonzero": 5}, "max_nonzero needs all documents"),
     ({"refit": False}, "no-refit needs all documents"),
     ({"search_space": {"ngrams": [1, 2]}}, "search_space of features or groups needs"),
+    ({"backend": "dask", "address": "tcp://x:1"}, "backend dask needs all documents"),
     ({"unknown": "oos"}, "unknown needs all documents"),
 ]
 
@@ -228,7 +229,7 @@ def test_too_little_space_is_told_before(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 def test_more_features_than_memory_holds_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     texts, labels = documents(200)
-    monkeypatch.setattr(in_blocks, "A_FEATURE", 1e9)
+    monkeypatch.setattr(block_problems, "A_FEATURE", 1e9)
     with pytest.warns(DataWarning, match="features need about"):
         train(texts, labels, reg="ridge", reg_l2=1.0, memory="1GB")
 

@@ -42,7 +42,7 @@ def learn(context: SearchContext, work: Work) -> Learned:
     settings, documents = context.settings, context.documents
     n, limit = len(documents.target.y), settings.tuning.seconds
     address = settings.tuning.address if documents.splits else None
-    clock = _Clock()
+    clock = Clock()
     with (
         connected(address, settings.reg) as cluster,
         limited(work.deadline, limit),
@@ -53,7 +53,7 @@ def learn(context: SearchContext, work: Work) -> Learned:
         work.report("features", n, n)
         logged.LOG.info("%d features in %.2f s", n_features, clock.stop("features"))
         result = run_search(context, replace(work, cluster=cluster))
-    _warn_if_stopped(result, settings)
+    warn_if_stopped(result, settings)
     logged.searched(context, result, clock.stop("search"))
     with limited(work.deadline, limit), allowing(work.threads):
         fit = fit_best(context, result, work)
@@ -62,11 +62,11 @@ def learn(context: SearchContext, work: Work) -> Learned:
     if settings.path:
         path = fit_path(fit, metric=context.metric, work=work)
         clock.stop("path")
-    _warn_unless_converged(fit, settings)
+    warn_unless_converged(fit, settings)
     return Learned(result, fit, path, clock.seconds)
 
 
-class _Clock:
+class Clock:
     """Measures stages that follow each other."""
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class _Clock:
         return self.seconds[stage]
 
 
-def _warn_if_stopped(result: SearchResult, settings: TrainingSettings) -> None:
+def warn_if_stopped(result: SearchResult, settings: TrainingSettings) -> None:
     """Warn where Ctrl-C or the budget left settings unmeasured."""
     if result.stopped is None:
         return
@@ -93,7 +93,8 @@ def _warn_if_stopped(result: SearchResult, settings: TrainingSettings) -> None:
     )
 
 
-def _warn_unless_converged(fit: FinalFit, settings: TrainingSettings) -> None:
+def warn_unless_converged(fit: FinalFit, settings: TrainingSettings) -> None:
+    """Warn where the final fit misses its tolerance, or was stopped."""
     if fit.fitted.converged:
         return
     message = fit.shortfall(settings.tol)
