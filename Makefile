@@ -77,6 +77,7 @@ docs: $(VENV)/.stamp-docs
 	$(BIN)/python docs/reference.py --check
 	$(BIN)/python -m benchmarks.papers --check
 	$(BIN)/python -m benchmarks.performance --check
+	$(BIN)/python -m benchmarks.large --check
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
 	@echo 'docs/_build/html/index.html'
 

@@ -59,6 +59,7 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/tokenizers.md",
         "docs/scikit-learn.md",
         "docs/multilabel.md",
+        "docs/scaling.md",
     ],
 )
 def test_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,6 +159,7 @@ def write_files() -> None:
         "reporting",
         "gallery",
         "multilabel",
+        "scaling",
     ],
 )
 def test_commands_of_pages(page: str, tmp_path: Path, monkeypatch, cli) -> None:  # type: ignore[no-untyped-def]

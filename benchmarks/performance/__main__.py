@@ -17,7 +17,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -119,20 +119,28 @@ def samples_of(line: Line, ground: Ground, repeats: int) -> dict[str, Any]:
     return samples
 
 
-def save(path: Path, name: str, sides: dict[str, Any]) -> None:
-    """Put the samples of one line into the file of results."""
+def save(
+    path: Path, name: str, sides: dict[str, Any], order: Iterable[str] = (), digits: int = 4
+) -> None:
+    """Put the samples of one line into the file of results.
+
+    order: the names of all lines, those of this benchmark by default. digits: of every figure.
+    """
     results: dict[str, Any] = {"lines": {}}
     if path.exists():
         results = json.loads(path.read_text(encoding="utf-8"))
     results["machine"] = machine()
     rounded = {
-        side: [{key: float(f"{value:.4g}") for key, value in sample.items()} for sample in samples]
+        side: [
+            {key: float(f"{value:.{digits}g}") for key, value in sample.items()}
+            for sample in samples
+        ]
         for side, samples in sides.items()
     }
     entry = {"date": f"{datetime.date.today()}", "load": round(os.getloadavg()[0], 1)}
     results["lines"][name] = {**entry, "sides": rounded}
     results["lines"] = {
-        known: results["lines"][known] for known in LINES if known in results["lines"]
+        known: results["lines"][known] for known in order or LINES if known in results["lines"]
     }
     partial = path.with_suffix(".partial")
     partial.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -20,8 +20,12 @@ UNITS = {
     "most": "s",
     "speed": "MB/s",
     "peak": "MB",
+    "right": "%",
 }
 """Figures of a line, and their units. most: of the slowest part."""
+
+HIGHER = ("speed", "right")
+"""Those of which more is better."""
 
 
 class Goal(NamedTuple):
@@ -38,7 +42,7 @@ class Goal(NamedTuple):
         if self.of and self.of not in samples:
             return False
         limit = self.limit * (value(samples[self.of], self.figure) if self.of else 1.0)
-        return ours >= limit if self.figure == "speed" else ours <= limit
+        return ours >= limit if self.figure in HIGHER else ours <= limit
 
     def __str__(self) -> str:
         if self.of:

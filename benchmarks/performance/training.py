@@ -25,6 +25,10 @@ def trained(
         facts = {"features": summary["nonzero"], "of": summary["features"]}
         if summary["groups"]:
             facts["groups"] = summary["groups"]["after"]
+        if summary.get("blocks"):
+            facts |= {key: summary["blocks"][key] for key in ("blocks", "passes")}
+        if summary["objective"] is not None:
+            facts |= {key: summary[key] for key in ("objective", "gap")}
         if test is not None:
             _, said = run(python("textreg", "evaluate", model, test, "--json"))
             measured = json.loads(said)
