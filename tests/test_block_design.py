@@ -17,7 +17,7 @@ from textreg.blocks.matrix import StoredGroups, StoredRows, cut_rows
 from textreg.builtin.group import Group
 from textreg.builtin.sentence import Sentence
 from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
-from textreg.errors import ConvergenceWarning, UsageError
+from textreg.errors import ConvergenceWarning, DataWarning, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Design, Groups, Problem, Solution
 from textreg.records.block_design import ArrayStore, BlockDesign, BlockGroups, GroupBlock
@@ -51,9 +51,11 @@ class Files:
         return np.load(self._folder / f"{name}.npy", mmap_mode="r")
 
 
-def in_blocks(X: csr_array, cuts: list[int], store: ArrayStore) -> BlockDesign:
+def in_blocks(
+    X: csr_array, cuts: list[int], store: ArrayStore, memory: float = np.inf
+) -> BlockDesign:
     rows = cut_rows(Design(X).rows, cuts)
-    return BlockDesign(StoredRows(rows, X.shape[1], store))
+    return BlockDesign(StoredRows(rows, X.shape[1], store), memory)
 
 
 def groups_in_blocks(groups: Groups, cuts: list[int], store: ArrayStore) -> BlockGroups:
@@ -240,6 +242,15 @@ def test_one_that_does_not_converge_says_so(monkeypatch: pytest.MonkeyPatch) -> 
         solution = Lasso(l1=0.1).solve(Problem(in_blocks(X, CUTS, Memory()), y, tol=1e-9))
     assert not solution.converged
     assert solution.gap > 1e-9
+
+
+def test_a_problem_larger_than_memory_is_told_of_once() -> None:
+    X, y, groups = documents(6)
+    parts = groups_in_blocks(groups, CUTS, Memory())
+    problem = Problem(in_blocks(X, CUTS, Memory(), 1e3), y, groups=parts, tol=1e-6)
+    with pytest.warns(DataWarning, match="a larger l1 leaves fewer") as told:
+        Sentence(group=0.1, l1=0.2, l2=0.0).solve(problem)
+    assert len(told) == 1
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
@@ -89,6 +90,8 @@ class BlockDesign(Design):
     ----------
     blocks : RowBlocks
         The rows.
+    memory : float, default infinite
+        Bytes that a problem over some of the features should not need more than.
 
     Attributes
     ----------
@@ -97,10 +100,11 @@ class BlockDesign(Design):
     """
 
     blocks: RowBlocks
+    memory: float
     passes: float
 
-    def __init__(self, blocks: RowBlocks) -> None:
-        vars(self).update(blocks=blocks, cache=Cache(), passes=0.0)
+    def __init__(self, blocks: RowBlocks, memory: float = math.inf) -> None:
+        vars(self).update(blocks=blocks, memory=memory, cache=Cache(), passes=0.0)
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"a BlockDesign has no attribute '{name}'.")

@@ -10,11 +10,12 @@ such problem: one takes its columns, one certifies its solution for all features
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
 
-from textreg.errors import UsageError
+from textreg.errors import DataWarning, UsageError
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.records.block_design import BlockDesign, BlockGroups
 from textreg.solvers.certificate import KAPPAS, relative_gap
@@ -27,6 +28,9 @@ whose features are not the last."""
 
 NEAR = 0.95
 """Share of l1 above which a product may bring its feature into the next problem."""
+
+A_VALUE, AN_ENTRY = 24.0, 42.0
+"""Bytes that a problem in memory takes for a value of its matrix, and an entry of its groups."""
 
 SETS = 30
 """Most problems in memory."""
@@ -62,9 +66,11 @@ def over_blocks(
     features = np.flatnonzero((w != 0.0) | (sizes > l1)).astype(np.int32)
     history: list[Step] = []
     at_zero = problem.loss.dual_value(np.zeros(len(problem.y)), problem.y, problem.sample_weight)
-    iterations, tol, stopped = 0, max(FIRST, INNER * problem.tol), False
+    iterations, tol = 0, max(FIRST, INNER * problem.tol)
+    warned = stopped = False
     for number in range(1, SETS + 1):
         part = over_features(problem, features)
+        warned = warned or _warn_of_memory(problem, part)
         found = solve(part.replace(start=(w[features], b), tol=tol, max_iter=problem.max_iter))
         if found.alpha is None:
             raise UsageError(
@@ -118,6 +124,25 @@ def over_features(problem: Problem, features: Int32s) -> Problem:
     if isinstance(groups, BlockGroups):
         groups = groups.select(features)
     return problem.replace(X=design.select(features), groups=groups, start=None, callback=None)
+
+
+def _warn_of_memory(problem: Problem, part: Problem) -> bool:
+    """DataWarning where a problem over some features needs more memory than there is to be."""
+    design = problem.design
+    assert isinstance(design, BlockDesign)
+    needed = A_VALUE * len(part.design.columns.indices)
+    if part.groups is not None:
+        needed += AN_ENTRY * len(part.groups.indices)
+    if needed <= design.memory:
+        return False
+    warnings.warn(
+        f"the {part.design.shape[1]:,} features that may have a weight need about "
+        f"{needed / 1e6:,.0f} MB of memory in the fit, more than the {design.memory / 1e6:,.0f} MB "
+        "that were given: a larger l1 leaves fewer of them.",
+        DataWarning,
+        stacklevel=6,
+    )
+    return True
 
 
 def _bound(inner: float, at_zero: float, excess: Floats, l1: float, l2: float) -> float:

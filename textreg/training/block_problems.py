@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
 from itertools import islice
@@ -86,7 +87,8 @@ def block_problems(
     groups = None
     if settings.groups is not None:
         groups = BlockGroups(StoredGroups(_groups(settings, features), p, arrays))
-    design = BlockDesign(StoredRows(_rows(features), p, arrays))
+    rows = StoredRows(_rows(features), p, arrays)
+    design = BlockDesign(rows, memory=settings.bytes or math.inf)
     prepared = Prepared(
         encoder=features.encoder,
         tokens=_no_tokens(features),
