@@ -76,7 +76,7 @@ def _data_lines(
     if blocks := summary.blocks:
         yield f"blocks: {blocks.blocks:,}, read {blocks.passes:,} times by the fit"
     if groups := summary.groups:
-        differ = "" if summary.blocks else f", {groups.after:,} differ"
+        differ = "" if groups.after is None else f", {groups.after:,} differ"
         yield f"groups: {groups.before:,} {groups.name}{differ}"
     if graph := summary.graph:
         yield f"graph: {graph.links:,} links of {graph.name}"

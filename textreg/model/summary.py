@@ -77,14 +77,16 @@ class GroupsSummary:
         Name of the group builder.
     params : dict of str to Any
         Parameters of the group builder.
-    before, after : int
-        Number of groups, and of those that remain after groups with the same features are merged.
+    before : int
+        Number of groups.
+    after : int or None
+        Number of those that differ in their features; None where documents lay in blocks.
     """
 
     name: str
     params: dict[str, Any]
     before: int
-    after: int
+    after: int | None
 
 
 @dataclass(frozen=True)

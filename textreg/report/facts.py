@@ -79,8 +79,9 @@ def data_facts(model: Model) -> tuple[Fact, ...]:
         facts.append(Fact("features in training", f"{summary.features:,}"))
     facts.append(Fact("features with a weight", f"{model.n_features:,}"))
     if summary is not None and (groups := summary.groups):
-        text = f"{groups.before:,} {_part(summary, 'groups', groups)}, {groups.after:,} differ"
-        facts.append(Fact("groups", text))
+        text = f"{groups.before:,} {_part(summary, 'groups', groups)}"
+        differ = "" if groups.after is None else f", {groups.after:,} differ"
+        facts.append(Fact("groups", text + differ))
     if summary is not None and (graph := summary.graph):
         facts.append(Fact("links", f"{graph.links:,} of {_part(summary, 'graph', graph)}"))
     return tuple(facts)

@@ -77,7 +77,7 @@ LEAST_MEMORY = 100e6
 """Bytes without which no block of documents fits."""
 
 
-def parse_bytes(size: float | str) -> float:
+def parse_bytes(size: float | str) -> int:
     """A size such as ``400MB``, ``1GB`` or ``1.5GiB`` in bytes; UsageError otherwise."""
     number, unit = str(size).strip().lower(), ""
     while number and number[-1].isalpha():
@@ -91,7 +91,7 @@ def parse_bytes(size: float | str) -> float:
             f"memory must be a size of at least {LEAST_MEMORY / 1e6:.0f}MB, such as 400MB, 1GB or "
             f"1.5GiB, not '{size}'."
         )
-    return value
+    return int(value)
 
 
 def check_class_weight(weight: str | Mapping[str, float]) -> str | Mapping[str, float]:
@@ -353,7 +353,7 @@ class TrainingSettings(Parametrized):
     @property
     def bytes(self) -> int | None:
         """The memory in bytes; None to train on all documents at once."""
-        return None if self.memory is None else int(parse_bytes(self.memory))
+        return None if self.memory is None else parse_bytes(self.memory)
 
     @property
     def any_tokenizer(self) -> Tokenizer:

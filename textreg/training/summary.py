@@ -138,7 +138,7 @@ def _of_groups(fit: FinalFit) -> GroupsSummary | None:
         name=builder.label(),
         params=builder.params(),
         before=len(groups),
-        after=len(groups) if isinstance(groups, BlockGroups) else len(groups.merged.groups),
+        after=None if isinstance(groups, BlockGroups) else len(groups.merged.groups),
     )
 
 
