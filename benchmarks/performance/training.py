@@ -24,7 +24,8 @@ def trained(
         summary = json.loads(output)
         facts = {"features": summary["nonzero"], "of": summary["features"]}
         if summary["groups"]:
-            facts["groups"] = summary["groups"]["after"]
+            groups = summary["groups"]
+            facts["groups"] = groups["before"] if groups["after"] is None else groups["after"]
         if summary.get("blocks"):
             facts |= {key: summary["blocks"][key] for key in ("blocks", "passes")}
         if summary["objective"] is not None:
