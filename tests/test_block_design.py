@@ -196,6 +196,22 @@ def test_the_optimum_is_that_of_the_whole_matrix(
     assert found["memory"].b == found["disk"].b
 
 
+@pytest.mark.parametrize("reg", [Lasso(l1=0.1), Elastic(l1=0.1, l2=0.05)], ids=str)
+def test_problems_that_begin_small_and_grow(
+    reg: Regularizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("textreg.solvers.over_blocks.FEW", 3)
+    monkeypatch.setattr("textreg.solvers.over_blocks.GROWTH", 2)
+    X, y, _ = documents(3)
+    whole = reg.solve(Problem(X, y, tol=1e-9))
+    solution = reg.solve(Problem(in_blocks(X, CUTS, Memory()), y, tol=1e-6))
+    assert solution.converged
+    assert len(solution.history) > 3
+    assert solution.objective <= whole.objective * (1.0 + 1e-6)
+    for step in solution.history:
+        assert step.objective * (1.0 - step.gap) <= whole.objective * (1.0 + 1e-9)
+
+
 @pytest.mark.parametrize("reg", [Lasso(l1=0.2), Sentence(group=0.1, l1=0.2, l2=0.0)], ids=str)
 def test_few_passes(reg: Regularizer) -> None:
     X, y, groups = documents(2)

@@ -11,6 +11,7 @@ import numpy as np
 from textreg._core.arrays import Floats, Int32s, Int64s
 from textreg._core.blocks import block_dots
 from textreg._core.curvature import curvature_diagonal, row_scores, row_sums
+from textreg._core.ragged import scatter_rows
 from textreg.errors import UsageError
 from textreg.records.cache import Cache
 from textreg.records.design import CompressedArrays, Design
@@ -216,24 +217,21 @@ class BlockDesign(Design):
 
     def select(self, features: Int32s) -> Design:
         """The columns of some features, ascending, in memory."""
-        from scipy.sparse import csr_array
+        from scipy.sparse import csc_array
 
         place = np.full(self.shape[1], -1, dtype=np.int32)
         place[features] = np.arange(len(features), dtype=np.int32)
-        parts = [_columns_of(block, place[block.features]) for block in self.each()]
-        ends = np.cumsum([0, *(len(part.indices) for part in parts)])
-        indptr = [part.indptr[1:] + end for part, end in zip(parts, ends[:-1], strict=True)]
-        index = np.int32 if ends[-1] < 2**31 else np.int64
-        return Design(
-            csr_array(
-                (
-                    np.concatenate([part.data for part in parts]),
-                    np.concatenate([part.indices for part in parts]).astype(index, copy=False),
-                    np.concatenate([[0], *indptr]).astype(index, copy=False),
-                ),
-                shape=(self.shape[0], len(features)),
-            )
-        )
+        ends = np.concatenate([[0], np.cumsum(self.blocks.sizes[features], dtype=np.int64)])
+        indices, data = np.empty(ends[-1], dtype=np.int32), np.empty(ends[-1])
+        free = ends[:-1].copy()
+        for block in self.each():
+            columns = _columns_of(block, place[block.features])
+            scatter_rows(*columns, block.start, free, indices, data)
+        index = np.int32 if ends[-1] < 2**31 else np.int64  # SciPy wants both in one type
+        arrays = data, indices.astype(index, copy=False), ends.astype(index, copy=False)
+        X = csc_array(arrays, shape=(self.shape[0], len(features)))
+        X.has_canonical_format = True  # spares SciPy a check
+        return Design.by_columns(X)
 
 
 def _columns_of(block: RowBlock, place: Int32s) -> CompressedArrays:

@@ -35,6 +35,10 @@ A_VALUE, AN_ENTRY = 24.0, 42.0
 SETS = 30
 """Most problems in memory."""
 
+FEW, GROWTH = 2_000, 4
+"""Features that may join the first problem, and by how much more the next ones, without groups:
+with better dual variables far fewer of them exceed l1 than at the start."""
+
 
 @checks_overflow
 def over_blocks(
@@ -63,7 +67,10 @@ def over_blocks(
         If the solutions have no ``alpha``.
     """
     w, b, sizes = _begin(problem)
-    features = np.flatnonzero((w != 0.0) | (sizes > l1)).astype(np.int32)
+    most = FEW if problem.groups is None else len(w)
+    support = np.flatnonzero(w).astype(np.int32)
+    sizes[support] = 0.0
+    features = _union(support, _largest(sizes, l1, most))
     history: list[Step] = []
     at_zero = problem.loss.dual_value(np.zeros(len(problem.y)), problem.y, problem.sample_weight)
     iterations, tol = 0, max(FIRST, INNER * problem.tol)
@@ -91,7 +98,8 @@ def over_blocks(
         exhausted = not missing.any() and tol <= INNER * problem.tol
         if gap <= problem.tol or stopped or exhausted or number == SETS:
             break
-        features = np.union1d(features, np.flatnonzero(sizes > NEAR * l1)).astype(np.int32)
+        most *= GROWTH
+        features = _union(features, _largest(sizes, NEAR * l1, most))
         tol = INNER * problem.tol
     solution = Solution(
         w=w,
@@ -112,6 +120,18 @@ def _begin(problem: Problem) -> tuple[Floats, float, Floats]:
         engine.restart(engine.w, problem.intercept_at_zero())
     engine.optimize_intercept()
     return engine.w, engine.b, np.abs(engine.gradient())
+
+
+def _largest(sizes: Floats, least: float, most: int) -> Int32s:
+    """The features of the largest sizes above ``least``, so many at most."""
+    features = np.flatnonzero(sizes > least).astype(np.int32)
+    if len(features) <= most:
+        return features
+    return features[np.argpartition(-sizes[features], most)[:most]]
+
+
+def _union(one: Int32s, other: Int32s) -> Int32s:
+    return np.union1d(one, other).astype(np.int32)
 
 
 def over_features(problem: Problem, features: Int32s) -> Problem:

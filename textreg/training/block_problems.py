@@ -88,6 +88,8 @@ def block_problems(
     if settings.groups is not None:
         groups = BlockGroups(StoredGroups(_groups(settings, features), p, arrays))
     rows = StoredRows(_rows(features), p, arrays)
+    for block in range(len(features.starts) - 1 if groups is None else 0):
+        features.drop_tokens(block)
     design = BlockDesign(rows, memory=settings.bytes or math.inf)
     prepared = Prepared(
         encoder=features.encoder,
