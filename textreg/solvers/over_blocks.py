@@ -79,6 +79,7 @@ def over_blocks(
         part = over_features(problem, features)
         warned = warned or _warn_of_memory(problem, part)
         found = solve(part.replace(start=(w[features], b), tol=tol, max_iter=problem.max_iter))
+        del part  # makes room for the next one
         if found.alpha is None:
             raise UsageError(
                 "this solver has no dual variables, by which documents in blocks are certified: "
