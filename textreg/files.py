@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import secrets
@@ -16,6 +17,13 @@ from typing import IO, Any
 from textreg.errors import DataError, ModelError, UsageError
 from textreg.limits import MAX_LINE, Packing, limit, packing_of_name, too_long, unpacked
 from textreg.signals import tidying
+
+DISK_FULL = {
+    getattr(errno, name)
+    for name in ("ENOSPC", "EDQUOT", "EFBIG")  # no quota on Windows
+    if hasattr(errno, name)
+}
+"""The numbers of errors that say that a file cannot become larger."""
 
 _KINDS = {
     stat.S_IFIFO: "a pipe",

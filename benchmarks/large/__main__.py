@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import tempfile
 import time
@@ -23,7 +22,7 @@ from typing import Any
 
 from benchmarks.large.lines import SIZES, lines
 from benchmarks.large.page import HEAD, put, remarks, rows
-from benchmarks.performance.__main__ import save
+from benchmarks.performance.__main__ import parser_of, save
 from benchmarks.performance.ground import Ground
 from benchmarks.performance.harness import BenchmarkError, in_turn
 from benchmarks.performance.line import Line
@@ -34,18 +33,7 @@ PAGE = Path(__file__).parent.parent.parent / "docs" / "scaling.md"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    data = os.environ.get("TEXTREG_DATA")
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.large",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "--data",
-        type=Path,
-        default=data and Path(data) / "data",
-        help="folder of the corpora [default: $TEXTREG_DATA/data]",
-    )
+    parser = parser_of("large", __doc__)
     parser.add_argument("--lines", nargs="+", choices=list(lines()), help="lines to measure [all]")
     parser.add_argument("--most", type=int, default=SIZES[-1], help="most documents [1000000]")
     parser.add_argument("--work", type=Path, help="where to make the temporary folder")

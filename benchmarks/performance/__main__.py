@@ -32,11 +32,12 @@ HERE = Path(__file__).parent
 DOCS = HERE.parent.parent / "docs"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def parser_of(name: str, description: str | None) -> argparse.ArgumentParser:
+    """The options of a package of benchmarks: where the corpora are."""
     data = os.environ.get("TEXTREG_DATA")
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.performance",
-        description=__doc__,
+        prog=f"python -m benchmarks.{name}",
+        description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
@@ -45,6 +46,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         default=data and Path(data) / "data",
         help="folder of the corpora [default: $TEXTREG_DATA/data]",
     )
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = parser_of("performance", __doc__)
     parser.add_argument("--lines", nargs="+", metavar="NAME", help="lines to measure [all]")
     parser.add_argument("--repeats", type=int, default=3, help="runs of each side [3]")
     parser.add_argument("--quick", action="store_true", help="try the lines on a few documents")

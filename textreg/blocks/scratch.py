@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import tempfile
@@ -16,6 +15,8 @@ import numpy as np
 
 from textreg.blocks.locks import PREFIX, lock, remove_leftovers
 from textreg.errors import UsageError
+from textreg.files import DISK_FULL
+from textreg.records.block_design import ArrayStore
 from textreg.signals import tidying
 
 if TYPE_CHECKING:
@@ -25,21 +26,9 @@ if TYPE_CHECKING:
 ADVICE = "Free some space there, or name another folder with --scratch (scratch=...)."
 """What to do about a scratch folder that cannot take the files."""
 
-_FULL = {
-    getattr(errno, name)
-    for name in ("ENOSPC", "EDQUOT", "EFBIG")  # no quota on Windows
-    if hasattr(errno, name)
-}
 
-
-class Arrays(Protocol):
-    """Arrays by name. A name is that of a file: letters, digits, ``-``, ``_`` and ``.``."""
-
-    def put(self, name: str, array: NDArray[Any]) -> None:
-        """Keep an array, which is not to be changed from now on, in place of one of this name."""
-
-    def get(self, name: str) -> NDArray[Any]:
-        """An array, read-only; KeyError if there is none of this name."""
+class Arrays(ArrayStore, Protocol):
+    """A store that can forget arrays."""
 
     def drop(self, name: str) -> None:
         """Forget an array; KeyError if there is none of this name."""
@@ -184,7 +173,7 @@ class Scratch(Arrays):
     def _not_written(self, error: OSError, size: int) -> str:
         cause = error.strerror or str(error)
         left = ""
-        if error.errno in _FULL:
+        if error.errno in DISK_FULL:
             with suppress(OSError):
                 left = f", where {_shown(shutil.disk_usage(self.folder).free)} are left"
         return (

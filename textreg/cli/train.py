@@ -8,11 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from textreg.blocks.scratch import Scratch
 from textreg.cli import shared
 from textreg.cli.inputs import TRAINING, Reading, reading
 from textreg.cli.output import check_target, print_json, progress_bar
@@ -24,11 +23,14 @@ from textreg.model.container import is_container
 from textreg.model.summary import SourceSummary
 from textreg.reading.columns import NoColumnsError
 from textreg.records import Corpus
-from textreg.records.stored_texts import StoredTexts
 from textreg.tasks import TASKS
 from textreg.terminal import shell_line, single_line
 from textreg.training.recipe import words_of
 from textreg.training.settings import TrainingSettings, declared_settings
+
+if TYPE_CHECKING:
+    from textreg.blocks.scratch import Scratch
+    from textreg.records.stored_texts import StoredTexts
 
 
 class TrainOutput(NamedTuple):
@@ -163,6 +165,9 @@ def _scratch(
     """A folder for blocks, and the file of the texts there, where not all is to be in memory."""
     if training.memory is None:
         return None, None
+    from textreg.blocks.scratch import Scratch
+    from textreg.records.stored_texts import StoredTexts
+
     scratch = stack.enter_context(Scratch(training.scratch))
     return scratch, stack.enter_context(StoredTexts(scratch.folder / "texts"))
 

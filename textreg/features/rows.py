@@ -156,8 +156,6 @@ class CountedRows(DocumentRows):
 
     def design(self, documents: NDArray[np.intp] | None = None) -> Design:
         """The same for solvers, by columns from the beginning."""
-        from scipy.sparse import csc_array
-
         n = self.shape[0] if documents is None else len(documents)
         indptr = np.zeros(self.shape[1] + 1, dtype=np.int64)
         np.cumsum(
@@ -167,8 +165,4 @@ class CountedRows(DocumentRows):
         place = indptr[:-1].copy()
         for part, (start, end) in zip(self._parts, pairwise(self._starts.tolist()), strict=True):
             part.fill(documents, place[start:end], indices, data)
-        index = np.int32 if indptr[-1] < 2**31 else np.int64  # SciPy wants both in one type
-        columns = indices.astype(index, copy=False), indptr.astype(index, copy=False)
-        X = csc_array((data, *columns), shape=(n, self.shape[1]))
-        X.has_canonical_format = True  # spares SciPy a check
-        return Design.by_columns(X)
+        return Design.of_columns(n, indptr, indices, data)

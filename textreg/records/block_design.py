@@ -23,13 +23,16 @@ if TYPE_CHECKING:
 
 
 class ArrayStore(Protocol):
-    """Where arrays of blocks lie: in memory or on disk."""
+    """Arrays by name, in memory or on disk.
+
+    A name is that of a file: letters, digits, ``-``, ``_`` and ``.``.
+    """
 
     def put(self, name: str, array: NDArray[Any]) -> None:
-        """Keep an array, in the place of one of the same name."""
+        """Keep an array, which is not to be changed from now on, in place of one of this name."""
 
     def get(self, name: str) -> NDArray[Any]:
-        """The array of a name, read-only."""
+        """An array, read-only; KeyError if there is none of this name."""
 
 
 class RowBlock(NamedTuple):
@@ -217,8 +220,6 @@ class BlockDesign(Design):
 
     def select(self, features: Int32s) -> Design:
         """The columns of some features, ascending, in memory."""
-        from scipy.sparse import csc_array
-
         place = np.full(self.shape[1], -1, dtype=np.int32)
         place[features] = np.arange(len(features), dtype=np.int32)
         ends = np.concatenate([[0], np.cumsum(self.blocks.sizes[features], dtype=np.int64)])
@@ -227,11 +228,7 @@ class BlockDesign(Design):
         for block in self.each():
             columns = _columns_of(block, place[block.features])
             scatter_rows(*columns, block.start, free, indices, data)
-        index = np.int32 if ends[-1] < 2**31 else np.int64  # SciPy wants both in one type
-        arrays = data, indices.astype(index, copy=False), ends.astype(index, copy=False)
-        X = csc_array(arrays, shape=(self.shape[0], len(features)))
-        X.has_canonical_format = True  # spares SciPy a check
-        return Design.by_columns(X)
+        return Design.of_columns(self.shape[0], ends, indices, data)
 
 
 def _columns_of(block: RowBlock, place: Int32s) -> CompressedArrays:

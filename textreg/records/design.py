@@ -109,6 +109,29 @@ class Design:
         vars(design).update(cache=Cache(), X_csc=X)
         return design
 
+    @classmethod
+    def of_columns(cls, n: int, indptr: Int64s, indices: Int32s, data: Floats) -> Design:
+        """The same of the arrays of such a matrix with n rows.
+
+        Parameters
+        ----------
+        n : int
+            Number of documents.
+        indptr, indices, data : ndarray
+            As of :class:`CompressedArrays`, by columns.
+
+        Returns
+        -------
+        Design
+        """
+        from scipy.sparse import csc_array
+
+        index = np.int32 if indptr[-1] < 2**31 else np.int64  # SciPy wants both in one type
+        arrays = data, indices.astype(index, copy=False), indptr.astype(index, copy=False)
+        X = csc_array(arrays, shape=(n, len(indptr) - 1))
+        X.has_canonical_format = True  # spares SciPy a check
+        return cls.by_columns(X)
+
     def __getattr__(self, name: str) -> Any:
         if name != "X":
             raise AttributeError(f"a Design has no attribute '{name}'.")

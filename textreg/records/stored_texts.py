@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn, overload
 import numpy as np
 
 from textreg.errors import DataError, RecordError, UsageError
+from textreg.files import DISK_FULL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,8 +26,6 @@ GAP = 1 << 14
 
 BLOCK = 1 << 13
 """Places in the file of so many texts are looked up at a time."""
-
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class StoredTexts(Sequence[str]):
@@ -246,7 +244,7 @@ class _TextFile:
 
     def _unwritten(self, error: OSError, size: int) -> UsageError:
         advice = "Check the folder"
-        if error.errno in _NO_ROOM:
+        if error.errno in DISK_FULL:
             advice = "Free some space there"
         more = f", and {size:,} more were to be" if size else ""
         return UsageError(

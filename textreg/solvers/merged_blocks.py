@@ -8,7 +8,6 @@ blocks come first, the most frequent ones before the others, and then those of e
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,9 +17,7 @@ from textreg.records.design import CompressedArrays
 from textreg.records.ragged import sums
 from textreg.solvers.parallel_columns import parallel_columns
 from textreg.solvers.transposing import rows_of_columns
-
-if TYPE_CHECKING:
-    from scipy.sparse import csc_array
+from textreg.text import CsrArrays
 
 
 class MergedBlocks:
@@ -59,7 +56,7 @@ class MergedBlocks:
 
     def _merge(self, number: int, block: RowBlock, rows: _MergedRows) -> None:
         """Merge the columns that are of this block alone."""
-        X = _by_columns(block)
+        X = CsrArrays(*block.rows).matrix(len(block.features)).tocsc()
         column = self.column[block.features]
         own, shared = np.flatnonzero(column < 0), np.flatnonzero(column >= 0)
         shared = shared[np.argsort(column[shared])]
@@ -145,16 +142,3 @@ def _in_several(design: BlockDesign) -> Int64s:
     several = np.flatnonzero(blocks > 1)
     order: Int64s = several[np.argsort(-design.blocks.sizes[several], kind="stable")]
     return order
-
-
-def _by_columns(block: RowBlock) -> csc_array:
-    """The rows of a block, by columns."""
-    from scipy.sparse import csr_array
-
-    indptr, indices, data = block.rows
-    kind = np.int32 if len(indices) < 2**31 else np.int64
-    X = csr_array(
-        (data, indices.astype(kind, copy=False), indptr.astype(kind, copy=False)),
-        shape=(block.end - block.start, len(block.features)),
-    )
-    return X.tocsc()

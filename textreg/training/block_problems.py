@@ -17,10 +17,10 @@ from textreg.blocks.scratch import Budget
 from textreg.errors import DataWarning
 from textreg.features.rows import DocumentRows
 from textreg.plugins import calls
-from textreg.records import Corpus, Design, Problem, Tokens
+from textreg.records import Corpus, Design, Problem
 from textreg.records.block_design import BlockDesign, BlockGroups, GroupBlock
 from textreg.training.posing import Training
-from textreg.training.prepare import Prepared, factor_of, own_weights
+from textreg.training.prepare import Prepared, factor_of, no_tokens, own_weights
 from textreg.training.running import Work
 from textreg.training.search.trials import Problems
 from textreg.training.settings import TrainingSettings
@@ -93,7 +93,7 @@ def block_problems(
     design = BlockDesign(rows, memory=settings.bytes or math.inf)
     prepared = Prepared(
         encoder=features.encoder,
-        tokens=_no_tokens(features),
+        tokens=no_tokens(len(y), features.encoder.parts[0].vocabulary),
         rows=_BlockRows(design),
         task=task,
         y=y,
@@ -112,12 +112,6 @@ def block_problems(
         max_iter=settings.max_iter,
     )
     return prepared, Problems(problem, task, y, row_factors=row_factors)
-
-
-def _no_tokens(features: BlockFeatures) -> Tokens:
-    """As many documents, none of which has any."""
-    ptr = np.zeros(features.shape[0] + 1, dtype=np.int64)
-    return Tokens(np.zeros(0, dtype=np.int32), ptr[:1], ptr, features.encoder.parts[0].vocabulary)
 
 
 def _rows(features: BlockFeatures) -> Iterator[CompressedArrays]:

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from textreg.features.encoder import Encoder
 from textreg.features.rows import MatrixRows
 from textreg.features.vectorize import Vectorizer
 from textreg.plugins.callables import Pretokenized
 from textreg.records import Tokens
-from textreg.training.prepare import Prepared, factor_of
+from textreg.training.prepare import Prepared, factor_of, no_tokens
 from textreg.training.search.documents import SplitDocuments
 
 if TYPE_CHECKING:
@@ -45,7 +43,7 @@ class SplitMatrix(SplitDocuments):
         factors = task.factors(y, weights, settings.class_weight)
         return Prepared(
             encoder=Encoder(Pretokenized(), Vectorizer(ngrams=1, weighting="count"), self.names),
-            tokens=self._no_tokens() if self.tokens is None else self.tokens,
+            tokens=no_tokens(len(y), self.names) if self.tokens is None else self.tokens,
             rows=MatrixRows(self.X),
             task=task,
             y=y,
@@ -55,8 +53,3 @@ class SplitMatrix(SplitDocuments):
             row_factors=task.row_factors(y, weights, settings.class_weight),
             fit_intercept=self.fit_intercept,
         )
-
-    def _no_tokens(self) -> Tokens:
-        """Of as many documents, none of which has any."""
-        ptr = np.zeros(self.X.shape[0] + 1, dtype=np.int64)
-        return Tokens(np.zeros(0, dtype=np.int32), ptr[:1], ptr, self.names)

@@ -233,6 +233,12 @@ def factor_of(task: Task, y: Targets, factors: Floats) -> Floats:
     return own
 
 
+def no_tokens(n: int, names: Sequence[str]) -> Tokens:
+    """Those of n documents, none of which has any; ``names`` are of the features."""
+    ptr = np.zeros(n + 1, dtype=np.int64)
+    return Tokens(np.zeros(0, dtype=np.int32), ptr[:1], ptr, names)
+
+
 def own_weights(corpus: Corpus) -> Floats:
     """The documents' own weights; 1 where there are none."""
     if corpus.sample_weight is None:

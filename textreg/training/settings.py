@@ -27,7 +27,7 @@ from textreg.training.auto import AUTO_TOKENIZER, BESIDE, AutoTokenizer, tokeniz
 from textreg.training.fields import plan_fields
 from textreg.training.search.spaces import Dimension, dimensions
 from textreg.training.search.splits import check_fraction
-from textreg.training.search.tuning import Tuning
+from textreg.training.search.tuning import Tuning, in_units
 
 PREFIXES = {
     "reg": "regularizer",
@@ -70,8 +70,17 @@ def check_prune(share: float) -> float:
     return share
 
 
-_UNITS = {"": 1.0, "b": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
-_BINARY = {"ki": 2.0**10, "mi": 2.0**20, "gi": 2.0**30, "ti": 2.0**40}
+_PREFIXES = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12} | {
+    "ki": 2.0**10,
+    "mi": 2.0**20,
+    "gi": 2.0**30,
+    "ti": 2.0**40,
+}
+_BYTES = {
+    "": 1.0,
+    "b": 1.0,
+    **{name + b: size for name, size in _PREFIXES.items() for b in ("", "b")},
+}
 
 LEAST_MEMORY = 100e6
 """Bytes without which no block of documents fits."""
@@ -79,13 +88,7 @@ LEAST_MEMORY = 100e6
 
 def parse_bytes(size: float | str) -> int:
     """A size such as ``400MB``, ``1GB`` or ``1.5GiB`` in bytes; UsageError otherwise."""
-    number, unit = str(size).strip().lower(), ""
-    while number and number[-1].isalpha():
-        number, unit = number[:-1], number[-1] + unit
-    try:
-        value = float(number) * (_UNITS | _BINARY)[unit if unit == "b" else unit.removesuffix("b")]
-    except (ValueError, KeyError):
-        value = math.nan
+    value = in_units(size, _BYTES)
     if not LEAST_MEMORY <= value < math.inf:
         raise UsageError(
             f"memory must be a size of at least {LEAST_MEMORY / 1e6:.0f}MB, such as 400MB, 1GB or "

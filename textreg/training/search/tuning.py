@@ -14,15 +14,20 @@ from textreg.training.search.choice import BEST, SelectionRule
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
-def parse_seconds(budget: float | str) -> float:
-    """A time such as ``90``, ``"90s"``, ``"1.5m"`` or ``"2h"`` in seconds; UsageError otherwise."""
-    number, unit = str(budget).strip().lower(), ""
+def in_units(value: float | str, units: Mapping[str, float]) -> float:
+    """A number such as ``90`` or ``"1.5m"``, times its unit; NaN if it is none."""
+    number, unit = str(value).strip().lower(), ""
     while number and number[-1].isalpha():
         number, unit = number[:-1], number[-1] + unit
     try:
-        seconds = float(number) * UNITS[unit]
+        return float(number) * units[unit]
     except (ValueError, KeyError):
-        seconds = nan
+        return nan
+
+
+def parse_seconds(budget: float | str) -> float:
+    """A time such as ``90``, ``"90s"``, ``"1.5m"`` or ``"2h"`` in seconds; UsageError otherwise."""
+    seconds = in_units(budget, UNITS)
     if not 0 < seconds < inf:
         raise UsageError(
             f"the budget must be a time above 0, such as 90s, 5m or 2h, not '{budget}'."
