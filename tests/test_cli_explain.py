@@ -33,7 +33,8 @@ def test_a_text_on_the_command_line(cli: Cli, model: Path) -> None:
     assert "= intercept" in lines[0]
     assert "log-odds" in lines[1]
     first = explanation.sentences[0]
-    assert lines[2].split() == [f"{first.value:+.3f}", f"{first.removal:+.3f}", "Good", "film."]
+    numbers = [f"{first.evidence:.3f}", f"{first.value:+.3f}", f"{first.removal:+.3f}"]
+    assert lines[2].split() == [*numbers, "Good", "film."]
     assert "good +" in lines[-1] or "good -" in lines[-1]
     assert "\x1b" not in out  # no color where nobody looks
 
@@ -135,3 +136,101 @@ def test_several_texts(cli: Cli, model: Path, tmp_path: Path) -> None:
     assert [one["text"] for one in found] == ["good/bad.csv", "good"]
     for more in (("good",), ("--train", "a.csv"), ("--text", ""), ("--text-col", "a")):
         assert cli("explain", model, "--text", "good", *more).code == 2
+
+
+ROWS = [
+    {"text": "Good film. Bad plot.", "why": [[0, 4]], "parts": [[0, 10], [11, 20]]},
+    {"text": "Good actors! Bad actors!", "why": [[13, 16], [13, 23]], "parts": [[0, 24]]},
+    {"text": "Nothing known.", "why": [], "parts": []},
+]
+
+
+@pytest.fixture
+def marked(tmp_path: Path) -> Path:
+    path = tmp_path / "marked.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    return path
+
+
+def test_agreement_with_marked_passages(cli: Cli, model: Path, marked: Path) -> None:
+    code, out, err = cli("explain", model, marked, "--evidence-col", "why", "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert (found["documents"], found["left_out"]) == (2, 1)
+    assert found["marked_sentences"] == 0.5
+    assert set(found["measures"]["token_f1"]) == {"value", "low", "high"}
+
+    code, out, err = cli("explain", model, marked, "--evidence-col", "why")
+    assert (code, err) == (0, "")
+    assert "2 documents with marked passages, 1 without" in out
+    value = found["measures"]["sentence_auprc"]["value"]
+    (line,) = (line for line in out.splitlines() if line.startswith("sentence AUPRC"))
+    assert line.split()[2] == f"{value:.3f}"
+
+    options = ["--evidence-col", "why", "--sentences-col", "parts", "--json"]
+    assert json.loads(cli("explain", model, marked, *options).out)["marked_sentences"] == 0.75
+
+
+def test_offsets_as_json_in_a_table(cli: Cli, model: Path, marked: Path, tmp_path: Path) -> None:
+    table = tmp_path / "marked.csv"
+    lines = ["text,why", *(f'{row["text"]},"{row["why"]}"' for row in ROWS)]
+    table.write_text("\n".join(lines), encoding="utf-8")
+    of_table, of_lines = (
+        json.loads(cli("explain", model, file, "--evidence-col", "why", "--json").out)
+        for file in (table, marked)
+    )
+    assert of_table == of_lines
+
+
+def test_rows_that_are_left_out_shift_no_passages(
+    cli: Cli, model: Path, marked: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "damaged.jsonl"
+    first, *others = marked.read_text(encoding="utf-8").splitlines()
+    wrong = '{"text": 3, "why": [[0, 1]]}'
+    file.write_text("\n".join([wrong, first, wrong, wrong, *others, wrong]), encoding="utf-8")
+    options = ["--evidence-col", "why", "--json"]
+    with_gaps = cli("explain", model, file, *options, "--on-error", "skip")
+    assert with_gaps.code == 0
+    assert with_gaps.out == cli("explain", model, marked, *options).out
+
+
+def test_two_models_on_the_same_passages(
+    cli: Cli, model: Path, marked: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.model"
+    textreg.train(
+        ["plot plot", "film", "good plot", "bad"], ["p", "n", "p", "n"], reg="ridge", reg_l2=9
+    ).save(other)
+    options = ["--evidence-col", "why", "--against", other]
+    found = json.loads(cli("explain", model, marked, *options, "--json").out)
+    for key, difference in found["differences"].items():
+        values = (found[name][key]["value"] for name in ("measures", "measures_against"))
+        first, second = values
+        assert difference["value"] == pytest.approx(first - second)
+        assert 0 < difference["p"] <= 1
+    code, out, err = cli("explain", model, marked, *options)
+    assert (code, err) == (0, "")
+    assert f"less those of {other}" in out
+    same = json.loads(cli("explain", model, marked, *options[:2], "--against", model, "--json").out)
+    assert {one["p"] for one in same["differences"].values()} == {1.0}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--sentences-col", "parts"], "--sentences-col needs --evidence-col"),
+        (["--against", "m"], "--against needs --evidence-col"),
+        (["--evidence-col", "whi"], "no column 'whi'. Did you mean 'why'?"),
+        (["--evidence-col", "why", "--sentences-col", "x"], "no column 'x'"),
+        (["--evidence-col", "why", "--format", "jsonl"], "leave out --text"),
+        (["--evidence-col", "why", "--of", "x"], "no label 'x'"),
+        (["--evidence-col", "text"], "marked.jsonl:1: 'text' has Good film. Bad plot., not a list"),
+    ],
+)
+def test_refused_marks(
+    cli: Cli, model: Path, marked: Path, options: list[str], message: str
+) -> None:
+    code, out, err = cli("explain", model, marked, *options)
+    assert (code != 0, out) == (True, "")
+    assert message in err

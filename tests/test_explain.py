@@ -221,7 +221,7 @@ def test_records_are_ready_for_json() -> None:
     explanation = trained("tfidf", 2).explain(TEXTS[0])
     data = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
     assert data["words"][0].keys() == {"start", "end", "feature", "value"}
-    assert data["sentences"][0].keys() == {"start", "end", "value", "removal"}
+    assert data["sentences"][0].keys() == {"start", "end", "value", "removal", "evidence"}
     text = [data["text"][s["start"] : s["end"]] for s in data["sentences"]]
     assert text == ["Good film.", "Bad plot; good actors!", "Never bad."]
 

@@ -13,6 +13,7 @@ import click
 
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, check_named, reading
+from textreg.cli.marks import Marks, print_agreement
 from textreg.cli.output import print_json
 from textreg.cli.selection import print_selection
 from textreg.errors import UsageError
@@ -35,10 +36,18 @@ class TrainingCorpus(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """Texts to explain, in place of files, and the label to explain."""
+    """Texts to explain, in place of files, the label to explain, and columns of marked passages."""
 
     texts: tuple[str, ...]
     of: str | None
+    evidence_col: str | None
+    sentences_col: str | None
+    against: str | None
+
+    @property
+    def marks(self) -> Marks:
+        """What is to be compared with marked passages."""
+        return Marks(self.evidence_col, self.sentences_col, self.against)
 
 
 class Output(NamedTuple):
@@ -81,6 +90,23 @@ class Output(NamedTuple):
         metavar="LABEL",
         help="Label to explain.  [default: the predicted one, of several the strongest]",
     ),
+    click.option(
+        "--evidence-col",
+        metavar="NAME",
+        help="Column of marked passages, lists of [start, end] offsets of characters: measure the "
+        "agreement with them.",
+    ),
+    click.option(
+        "--sentences-col",
+        metavar="NAME",
+        help="With --evidence-col: column of the sentences, offsets too.  [default: those of the "
+        "tokenizer]",
+    ),
+    click.option(
+        "--against",
+        metavar="MODEL",
+        help="With --evidence-col: another model, to test the differences from it.",
+    ),
 )
 @shared.gathered(
     Output,
@@ -115,17 +141,23 @@ def command(
     """Explain predictions by the contributions of words and sentences.
 
     The score of every text is an exact sum: intercept + words = score. For each sentence there are
-    two numbers. "words" is the sum of the contributions of its words. "without it" is the log-odds
-    of Yogatama and Smith (2014): by how much the log-probability falls if the sentence is left out.
+    three numbers. "evidence" is how strong a reason for the label it is. "words" is the sum of the
+    contributions of its words. "without it" is the log-odds of Yogatama and Smith (2014): by how
+    much the log-probability falls if the sentence is left out.
 
     A source that is no file, and does not look like the name of one, is a text itself; --text is
     for any text.
+
+    With --evidence-col, measure how well this evidence agrees with the passages that people marked
+    in the documents of a file, as the ERASER benchmark does, and how faithful it is to the model.
 
     With --train, show what training selected in its corpus: which sentences or other groups have a
     weight, what is typical of each label, the order of entry of a pursuit, the neighbors of
     features in a network, and the weights along the path that textreg train --path keeps.
     """
     loaded = load_model(model)
+    marks = asked.marks
+    marks.check(bool(training.corpus) or out.form != "text" or bool(asked.texts))
     if training.corpus:
         if source is not None or any(asked) or out.form != "text":
             raise UsageError(
@@ -149,6 +181,9 @@ def command(
         )
     if how.label_col is not None or how.label_sep is not None:
         raise UsageError("texts to explain have no labels: leave out --label-col and --label-sep.")
+    if marks.evidence_col is not None:
+        print_agreement(model, loaded, source or "-", how, marks, asked.of, as_json=out.as_json)
+        return
     texts = _texts(source, asked.texts, how.like(loaded))
     explanations = explain(loaded, texts, asked.of)
     if out.as_json:
@@ -198,9 +233,9 @@ def _print_explanation(
     colored = _colored(explanation)
     if explanation.sentences:
         unit = "log-odds" if has_probabilities else "score"
-        console.print(f"   words  without it ({unit})")
-    for start, end, value, removal, field in explanation.sentences:
-        line = Text(f"{value:+8.3f}  {removal:+8.3f}  ")
+        console.print(f"evidence     words  without it ({unit})")
+    for start, end, value, removal, evidence, field in explanation.sentences:
+        line = Text(f"{evidence:8.3f}  {value:+8.3f}  {removal:+8.3f}  ")
         if field:
             line.append(f"{single_line(field)}: ")
         line.append_text(colored[start:end])

@@ -1,6 +1,8 @@
-"""Explanations of a model: contributions of words and sentences, and what training selected."""
+"""Explanations of a model: contributions, evidence, and what training selected."""
 
+from textreg.explain.agreement import rationale_scores
 from textreg.explain.contributions import explain, gives_offsets
+from textreg.explain.marks import MarkedDocument
 from textreg.explain.records import Explanation, SentenceScore, Word
 from textreg.explain.selection import find_selection
 from textreg.explain.selection_records import (
@@ -17,6 +19,7 @@ __all__ = [
     "EntryStep",
     "Explanation",
     "LinkedFeature",
+    "MarkedDocument",
     "Neighbor",
     "PathProfiles",
     "Profile",
@@ -27,4 +30,5 @@ __all__ = [
     "explain",
     "find_selection",
     "gives_offsets",
+    "rationale_scores",
 ]

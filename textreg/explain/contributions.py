@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from textreg.errors import UsageError
+from textreg.explain.evidence import Evidence, Sentences, evidence_of
 from textreg.explain.occurrences import Occurrences, Part
 from textreg.explain.records import Explanation, SentenceScore, Word
 from textreg.explain.removal import scores_without
@@ -90,7 +91,38 @@ def _explain(model: Model, texts: Iterator[Any], of: str | None) -> Iterator[Exp
         yield from _explain_batch(model, batch, of)
 
 
-def _explain_batch(model: Model, documents: Documents, of: str | None) -> Iterator[Explanation]:
+class ExplainedBatch(NamedTuple):
+    """Texts and the scores of theirs that are explained: one for each entry of ``texts``.
+
+    Attributes
+    ----------
+    texts : sequence of str
+    occurrences : Occurrences
+    scores : ndarray
+        As ``Model.decision_function`` gives them.
+    sides, rows : ndarray of int64, shape (texts,)
+        The side explained of each, and its row of weights.
+    signs : ndarray of float64, shape (texts,)
+        -1 where a negative score is one for the side.
+    values : sequence of ndarray
+        By part of ``occurrences``, what each occurrence adds to the score explained.
+    """
+
+    texts: Sequence[str]
+    occurrences: Occurrences
+    scores: Floats
+    sides: Int64s
+    rows: Int64s
+    signs: Floats
+    values: Sequence[Floats]
+
+    def evidence(self, sentences: Sentences | None = None) -> Evidence:
+        """The evidence of tokens and sentences, or of other ``sentences`` of the same texts."""
+        return evidence_of(self.texts, self.occurrences, self.values, sentences)
+
+
+def explained_batch(model: Model, documents: Documents, of: str | None = None) -> ExplainedBatch:
+    """What is explained of each document: as :func:`explain`, all at once."""
     documents = model.encoder.documents(documents)
     occurrences = Occurrences.of(model.encoder, documents)
     task, texts = model.task, check_texts(documents)
@@ -102,22 +134,34 @@ def _explain_batch(model: Model, documents: Documents, of: str | None) -> Iterat
     if len(explained) > len(texts):  # some have several labels
         texts, scores = [texts[at] for at in explained.tolist()], scores[explained]
         occurrences = Occurrences.of(model.encoder, texts)
+    rows, signs = task.row_of(sides)
+    values = [_occurrence_values(model, part, rows, signs) for part in occurrences.parts]
+    return ExplainedBatch(texts, occurrences, scores, sides, rows, signs, values)
+
+
+def _explain_batch(model: Model, documents: Documents, of: str | None) -> Iterator[Explanation]:
+    batch = explained_batch(model, documents, of)
+    task, texts, scores = model.task, batch.texts, batch.scores
     answers = task.answers(model.decide(scores))
     labels = [task.text(one) if task.multilabel else str(one) for one in answers]
-    rows, signs = task.row_of(sides)
     table = task.as_table(scores)
 
-    values = [_occurrence_values(model, part, rows, signs) for part in occurrences.parts]
-    removals = _removals(model, occurrences, table, sides)
+    removals = _removals(model, batch.occurrences, table, batch.sides)
     all_probabilities: Sequence[dict[str, float]] = [{}] * len(texts)
     if model.has_probabilities:
         by_label = model.probabilities(scores).tolist()
         all_probabilities = [dict(zip(model.labels, row, strict=True)) for row in by_label]
     parts = zip(
-        texts, labels, all_probabilities, sides.tolist(), rows.tolist(), signs.tolist(), strict=True
+        texts,
+        labels,
+        all_probabilities,
+        batch.sides.tolist(),
+        batch.rows.tolist(),
+        batch.signs.tolist(),
+        strict=True,
     )
-    sentences = _sentence_scores(occurrences, values, removals)
-    weighted_words = _words(model, occurrences, values)
+    sentences = _sentence_scores(batch, removals)
+    weighted_words = _words(model, batch.occurrences, batch.values)
     for d, (text, label, probabilities, side, row, sign) in enumerate(parts):
         yield Explanation(
             text=text,
@@ -161,21 +205,26 @@ def _removals(model: Model, occurrences: Occurrences, table: Floats, sides: Int6
     """
     without = scores_without(occurrences, model.weights, model.intercepts)
     home = row_of(occurrences.document_ptr)
-    return _evidence(model, table, sides)[home] - _evidence(model, without.T, sides[home])
+    return _log_odds(model, table, sides)[home] - _log_odds(model, without.T, sides[home])
 
 
 def _sentence_scores(
-    occurrences: Occurrences, occurrence_values: Sequence[Floats], removals: Floats
+    batch: ExplainedBatch, removals: Floats
 ) -> Iterator[tuple[SentenceScore, ...]]:
     """The sentences of every document."""
+    occurrences = batch.occurrences
     values = np.zeros(len(occurrences.spans))
-    for part, own in zip(occurrences.parts, occurrence_values, strict=True):
+    for part, own in zip(occurrences.parts, batch.values, strict=True):
         values += sums(part.sentence, own, len(values))
-    spans, fields = occurrences.spans.tolist(), occurrences.fields()
     every = [
-        SentenceScore(start, end, value, removal, field)
-        for (start, end), value, removal, field in zip(
-            spans, values.tolist(), removals.tolist(), fields, strict=True
+        SentenceScore(start, end, value, removal, evidence, field)
+        for (start, end), value, removal, evidence, field in zip(
+            occurrences.spans.tolist(),
+            values.tolist(),
+            removals.tolist(),
+            batch.evidence().of_sentences.tolist(),
+            occurrences.fields(),
+            strict=True,
         )
     ]
     for first, last in itertools.pairwise(occurrences.document_ptr.tolist()):
@@ -213,7 +262,7 @@ def _words(
         yield tuple(every[at] for at in order[first:last].tolist())
 
 
-def _evidence(model: Model, table: Floats, sides: Int64s) -> Floats:
+def _log_odds(model: Model, table: Floats, sides: Int64s) -> Floats:
     """Log-probability of each document's side from scores (n, k); without any, the score itself."""
     every = np.arange(len(sides))
     if not model.has_probabilities:

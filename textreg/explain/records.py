@@ -26,7 +26,7 @@ class Word(NamedTuple):
 
 
 class SentenceScore(NamedTuple):
-    """One sentence, ``text[start:end]``, and its contribution to the score in two senses.
+    """One sentence, ``text[start:end]``, its contribution in two senses, and its evidence.
 
     Attributes
     ----------
@@ -38,6 +38,9 @@ class SentenceScore(NamedTuple):
         By how much the log-probability of the explained label falls when the sentence is left out
         and the rest is vectorized as a document of its own (yogatama2014, tables 4 and 5). For
         models without probabilities, by how much the score falls.
+    evidence : float
+        How strong the evidence in the sentence is, 0 or more: (V2) of docs/maths.md, which agrees
+        best with the sentences that people mark. Sentences are ranked by it.
     field : str
         Its field, where documents have several; else empty.
     """
@@ -46,6 +49,7 @@ class SentenceScore(NamedTuple):
     end: int
     value: float
     removal: float
+    evidence: float
     field: str = ""
 
 

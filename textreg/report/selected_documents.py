@@ -57,7 +57,7 @@ def selected_documents(model: Model, refits: Refits) -> tuple[SelectedDocument, 
 
 
 def _sentences(explanation: Explanation) -> Iterator[SelectedSentence]:
-    for start, end, _, removal, _ in explanation.sentences:
+    for start, end, _, removal, *_ in explanation.sentences:
         selected = any(start <= word.start < end for word in explanation.words)
         yield SelectedSentence(" ".join(explanation.text[start:end].split()), selected, removal)
 
