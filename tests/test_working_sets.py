@@ -15,6 +15,7 @@ from textreg.penalties import GroupNorms
 from textreg.records import Groups, Problem, Solution, Step
 from textreg.solvers import working_set
 from textreg.solvers.majorize import majorize
+from textreg.solvers.scales import scales_of
 
 P = 120
 
@@ -147,7 +148,9 @@ def test_common_words_are_left_to_their_groups() -> None:
     kept = np.flatnonzero((products > 1.01 * penalty.lam) & (found.w == 0.0))
     assert len(kept)  # not by l1
     support = np.flatnonzero(found.w).astype(np.int32)
-    fit = working_set.WorkingSet(problem, penalty, support).fit(found.w, found.b)
+    fit = working_set.WorkingSet(problem, penalty, support, scales_of(problem)).fit(
+        found.w, found.b
+    )
     assert len(np.setdiff1d(kept, fit.dual().missing))
 
 

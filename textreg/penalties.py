@@ -259,19 +259,20 @@ class GroupNorms:
         positive: Floats = np.maximum(floor, np.finfo(np.float64).tiny)
         return positive
 
-    def copies(self, w: Floats, u: Floats) -> Floats:
-        """Norms of the copies v_g = prox(w_g + u_g) of the *original* groups.
+    def copies(self, w: Floats, u: Floats, rho: float = 1.0) -> Floats:
+        """Norms of the copies v_g = prox(w_g + u_g / rho) of the *original* groups.
 
-        These are the copies of ADMM with rho = 1 (yogatama2014, eq. (5)). At the optimum v_g = w_g;
-        before, v_g is exactly zero as soon as ||w_g + u_g|| <= lambda_g, so that the groups of a
-        model are known earlier than the last digits of its weights.
+        These are the copies of ADMM (yogatama2014, eq. (5)). At the optimum v_g = w_g; before, v_g
+        is exactly zero as soon as ||rho w_g + u_g|| <= lambda_g, so that the groups of a model are
+        known earlier than the last digits of its weights.
 
-        w: (p,). u: ragged over the merged groups, ||u_g|| <= lambda_g.
+        w: (p,). u: ragged over the merged groups, ||u_g|| <= lambda_g. rho: above 0, a curvature
+        such as that of the loss.
         """
         merged = np.empty(len(self.strengths))
         self._check(w)
-        copy_norms(self.indptr, self.indices, self.strengths, w, u, merged)
-        return self.original_norms(merged, w)
+        copy_norms(self.indptr, self.indices, self.strengths, rho * w, u, merged)
+        return self.original_norms(merged / rho, w)
 
     def select(self, features: Int32s) -> GroupNorms:
         """The same over some features alone, where all others have no weight (docs/maths.md, W1).

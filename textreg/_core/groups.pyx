@@ -162,7 +162,7 @@ cdef void _copy_norms(const long long[::1] indptr, const int[::1] indices,
             z = w[indices[e]] + u[e]
             total += z * z
         total = sqrt(total) - strengths[g]
-        out[g] = total if total > 1e-9 * (strengths[g] if strengths[g] > 1.0 else 1.0) else 0.0
+        out[g] = total if total > 1e-9 * strengths[g] else 0.0
 
 
 def group_gather(const int[::1] indices, const double[::1] u, double[::1] out):

@@ -25,6 +25,7 @@ from textreg.solvers.certificate import Target, group_bound, relative_gap
 from textreg.solvers.engine import Engine
 from textreg.solvers.group_fit import VectorFit, rounded
 from textreg.solvers.outcome import checks_overflow, finish
+from textreg.solvers.scales import scales_of
 
 PAPER_ITERATIONS = 100
 """The paper's limit (section 4)."""
@@ -43,9 +44,6 @@ W_ROUNDS = 3
 
 CHECK = 10
 """Iterations between computations of the gap."""
-
-TINY = 1e-24
-"""Squared sizes below this count as zero when residuals are made relative."""
 
 IMBALANCE, FACTOR = 10.0, 2.0
 """When one residual is IMBALANCE times the other, balancing changes rho by FACTOR."""
@@ -120,7 +118,7 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
     limit = PAPER_ITERATIONS if stop == "paper" else problem.max_iter
     best, bound, gap = np.inf, -np.inf, math.inf
     best_w, best_b, best_norms = engine.w.copy(), engine.b, norms
-    fit = VectorFit(engine, penalty)
+    fit = VectorFit(engine, penalty, scales_of(problem).weight)
     history: list[Step] = []
     iteration, met, stopped, residual = 0, False, False, math.inf
 
@@ -133,8 +131,8 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
             penalty.indptr, penalty.indices, penalty.strengths, engine.w, rho, relax,
             v, u, norms, target,
         )  # fmt: skip
-        primal = math.sqrt(distance / max(v_size, TINY))
-        dual = rho * math.sqrt(moved / max(u_size, TINY))
+        primal = _share(distance, v_size)
+        dual = rho * _share(moved, u_size)
         residual = max(primal, dual)
         if stop == "paper":
             change = float(np.linalg.norm(engine.w - before))
@@ -188,6 +186,13 @@ def _minimize_w(
         fall = engine.step(active, inner, passes=1, polish=W_ROUNDS)
         if fall <= W_TOLERANCE * abs(engine.value + inner.value(engine.w)):
             break
+
+
+def _share(square: float, size: float) -> float:
+    """The root of one squared size over another; infinite where all copies or multipliers are 0."""
+    if square <= 0.0:
+        return 0.0
+    return math.sqrt(square / size) if size > 0.0 else math.inf
 
 
 def _rebalance(primal: float, dual: float) -> float:

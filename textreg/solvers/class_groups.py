@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from textreg._core.columns import column_damping
+from textreg.losses import Logistic
 from textreg.penalties import GroupNorms, Separable, soft
 from textreg.records import Floats, Int32s, Int64s, MultiSolution, Problem
 from textreg.solvers.certificate import Excess
@@ -24,6 +25,7 @@ from textreg.solvers.class_steps import SeparableStep, take_turns
 from textreg.solvers.classes import Classes
 from textreg.solvers.outcome import checks_overflow
 from textreg.solvers.reweighting import UNIT, Schedule, reweight, touching_points
+from textreg.solvers.scales import scales_at
 from textreg.solvers.softmax import finish_classes
 
 FIRST_CHECK = 5
@@ -69,7 +71,7 @@ def multinomial_groups(
     """
     classes = Classes(problem, codes, penalty.value_over_classes, start)
     fit = ClassesFit(classes, penalty, SeparableStep(problem, penalty.majorizer(penalty.strengths)))
-    s = touching_points(penalty, None if start is None else fit.size())
+    s = touching_points(penalty, fit, warm=start is not None)
     found = reweight(problem, penalty, fit, s, Schedule(first_check=FIRST_CHECK))
     solution = MultiSolution(
         w=found.w,
@@ -88,6 +90,8 @@ class ClassesFit:
 
     def __init__(self, classes: Classes, penalty: GroupNorms, step: SeparableStep) -> None:
         self._classes, self._penalty, self._step = classes, penalty, step
+        zero, y = np.zeros(len(classes.c)), np.ones(len(classes.c))  # any labels have this unit
+        self.unit = scales_at(classes.design, Logistic(), zero, y, classes.c).weight
         self._sum_up()
 
     def _sum_up(self) -> None:

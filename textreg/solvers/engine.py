@@ -247,6 +247,11 @@ class Engine:
         )
 
 
+def slope_of_intercept(engine: Engine) -> float:
+    """|d loss / d b|; 0 where there is no intercept."""
+    return abs(float(engine.r.sum())) if engine.fit_intercept else 0.0
+
+
 class ModelPoint(NamedTuple):
     """Weights w (p,) and intercept b, and the derivatives v (n,) of the model in their scores."""
 

@@ -28,6 +28,10 @@ class GroupFit(Protocol):
     def w(self) -> Floats:
         """Weights (p,), or (classes, p)."""
 
+    @property
+    def unit(self) -> float:
+        """The unit of weights, as in :class:`textreg.solvers.scales.Scales`."""
+
     def improve(self, inner: Separable, polish: int, effort: int) -> float:
         """Lower the loss and the penalty ``inner``; returns the fall of their sum.
 
@@ -59,9 +63,12 @@ class GroupFit(Protocol):
 class VectorFit:
     """The fit of one weight vector: an engine and the penalty."""
 
-    def __init__(self, engine: Engine, penalty: GroupNorms, *, quick: bool = False) -> None:
+    def __init__(
+        self, engine: Engine, penalty: GroupNorms, unit: float, *, quick: bool = False
+    ) -> None:
         """quick: whether rounds without l1 take the steps of a ridge."""
         self._engine, self._penalty, self._quick = engine, penalty, quick
+        self.unit = unit
 
     @property
     def w(self) -> Floats:
@@ -109,5 +116,5 @@ def rounded(fit: GroupFit, objective: float, tol: float) -> tuple[Floats, float]
 
     objective: that of the weights as they are.
     """
-    w = zero_small_weights(fit.w, objective, fit.value_at, tol)
+    w = zero_small_weights(fit.w, fit.unit, objective, fit.value_at, tol)
     return w, fit.value_at(w)

@@ -17,6 +17,7 @@ from textreg.solvers.group_fit import VectorFit
 from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.reweighting import UNIT, Reweighted, Schedule, reweight, touching_points
 from textreg.solvers.ridge import suits
+from textreg.solvers.scales import Scales, scales_of
 from textreg.solvers.working_set import Beginning, WorkingSet, first_working_set
 
 ROUNDS = 8
@@ -50,15 +51,15 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     -----
     Equations (M1) to (M4) of docs/maths.md; anderson1965 and walker2011 for the acceleration.
     """
-    begin = first_working_set(problem, penalty)
+    begin, scales = first_working_set(problem, penalty), scales_of(problem)
     if begin is not None:
-        found, norms = _over_working_sets(problem, penalty, begin)
+        found, norms = _over_working_sets(problem, penalty, begin, scales)
     else:
-        fit = VectorFit(Engine(problem, penalty.value), penalty, quick=suits(problem))
-        warm = problem.start is not None
-        s = touching_points(penalty, fit.size() if warm else None)
+        engine = Engine(problem, penalty.value)
+        fit = VectorFit(engine, penalty, scales.weight, quick=suits(problem))
+        s = touching_points(penalty, fit, warm=problem.start is not None)
         found = reweight(problem, penalty, fit, s, Schedule())
-        norms = penalty.copies(found.w, found.u)
+        norms = penalty.copies(found.w, found.u, scales.curvature)
     solution = Solution(
         w=found.w,
         b=found.b,
@@ -74,7 +75,7 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
 
 
 def _over_working_sets(
-    problem: Problem, penalty: GroupNorms, begin: Beginning
+    problem: Problem, penalty: GroupNorms, begin: Beginning, scales: Scales
 ) -> tuple[Reweighted, Floats]:
     """The rounds over one working set after the other, and the norms of the groups."""
     features, w, b = begin
@@ -89,12 +90,12 @@ def _over_working_sets(
         return stopped or (step.gap > problem.tol and len(fit.missing) > 0)
 
     while True:
-        part = WorkingSet(problem, penalty, features)
+        part = WorkingSet(problem, penalty, features, scales)
         fit = part.fit(w, b)
         most = min(problem.max_iter - rounds, ROUNDS if first else problem.max_iter)
         options = part.problem.replace(callback=callback, max_iter=most)
         known = s[part.kept]
-        fresh = touching_points(part.penalty, None if first else fit.size())
+        fresh = touching_points(part.penalty, fit, warm=not first)
         start = np.where(np.isnan(known), fresh, known)
         found = reweight(options, part.penalty, fit, start, FIRST if first else LATER)
         s[part.kept] = found.s

@@ -17,8 +17,9 @@ import numpy as np
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import Bound, relative_gap, separable_bound, value_of
-from textreg.solvers.engine import IDLE, NOISE, Engine
+from textreg.solvers.engine import IDLE, NOISE, Engine, slope_of_intercept
 from textreg.solvers.outcome import checks_overflow, finish
+from textreg.solvers.scales import document_norm
 
 PASSES, POLISH = 5, 10
 """Most rounds of coordinate descent and iterations of conjugate gradients in a step."""
@@ -64,14 +65,16 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
     history: list[Step] = []
     bound, gap, fall = Bound(-np.inf, engine.r), math.inf, math.inf
     scale = problem.largest_gradient_at_zero() if free else 0.0
-    iteration, idle, effort = 0, 0, 1
+    iteration, idle, effort, norm = 0, 0, 1, document_norm(problem.design)
 
     while True:
         engine.optimize_intercept()
         gradient = engine.gradient()
         active = engine.active(penalty, gradient)
         objective = engine.value + penalty.of(active, engine.w[active])
-        residual = violation(engine, penalty, gradient, active)
+        residual = max(
+            violation(engine, penalty, gradient, active), norm * slope_of_intercept(engine)
+        )
         if free:
             scale = max(scale, residual)
             gap, converged = math.nan, residual <= problem.tol * scale
@@ -111,12 +114,11 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
 
 
 def violation(engine: Engine, penalty: Separable, gradient: Floats, active: Int32s) -> float:
-    """Largest violation of the optimality conditions, including that of the intercept.
+    """Largest violation of the optimality conditions of the weights.
 
     gradient: (p,) of the loss. active: the active set that it gives.
     """
     w, lam = engine.w[active], penalty.lam[active]
     smooth = gradient[active] + penalty.q[active] * (w - penalty.mu[active])
     off = np.where(w == 0.0, np.abs(smooth) - lam, np.abs(smooth + lam * np.sign(w)))
-    largest = float(off.max(initial=0.0))
-    return max(largest, abs(float(engine.r.sum()))) if engine.fit_intercept else largest
+    return float(off.max(initial=0.0))

@@ -21,8 +21,9 @@ from textreg.errors import PluginError
 from textreg.penalties import Penalty
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import conjugate_bound, relative_gap
-from textreg.solvers.engine import Engine
+from textreg.solvers.engine import Engine, slope_of_intercept
 from textreg.solvers.outcome import checks_overflow, finish
+from textreg.solvers.scales import document_norm
 
 SHRINK, GROW = 0.5, 1.1
 """Factors of the step s: when backtracking, and after every iteration."""
@@ -82,12 +83,13 @@ def proximal(problem: Problem, penalty: Penalty) -> Solution:
     limit = problem.tol * problem.largest_gradient_at_zero()
     here = ahead = _move(engine, engine.w, engine.b, engine.z)
     value = _value(penalty, here.w)
-    length, momentum = _first_length(engine), 1.0
+    length, momentum, norm = _first_length(engine), 1.0, document_norm(problem.design)
     bound, gap, met, stopped = -np.inf, math.nan, False, False
     history: list[Step] = []
 
     while True:
-        new, length, residual = _forward(engine, penalty, ahead, length)
+        new, length, residual, slope = _forward(engine, penalty, ahead, length)
+        residual = max(residual, norm * slope)
         last = stopped or len(history) >= problem.max_iter
         if ahead is here and (last or residual <= limit):
             # Without momentum the residual is that of ``here`` itself.
@@ -164,16 +166,16 @@ def _value(penalty: Penalty, w: Floats) -> float:
 
 def _forward(
     engine: Engine, penalty: Penalty, at: FitPoint, length: float
-) -> tuple[FitPoint, float, float]:
+) -> tuple[FitPoint, float, float, float]:
     """One proximal gradient step from ``at``; the engine is left at the new point.
 
-    Returns the new point, the accepted step s, and the largest entry of the proximal gradient at
-    ``at``, or of the derivative in the intercept if that is larger.
+    Returns the new point, the accepted step s, and at ``at`` the largest entry of the proximal
+    gradient and the derivative in the intercept.
     """
     if engine.w is not at.w:
         engine.move_to(*at[:3])
     gradient = engine.gradient()
-    slope = _slope(engine) if engine.fit_intercept else 0.0
+    slope = _slope(engine)
     length = min(GROW * length, LONGEST)
     while True:
         w = np.asarray(penalty.prox(at.w - length * gradient, length), dtype=np.float64)
@@ -194,11 +196,10 @@ def _forward(
                 f"{type(penalty).__name__}.prox returns weights with a loss of NaN for every step "
                 "size. Fix that method, or tell its authors."
             )
-    residual = max(float(np.abs(move).max(initial=0.0)) / length, slope)
-    return new, length, residual
+    return new, length, float(np.abs(move).max(initial=0.0)) / length, slope
 
 
 def _slope(engine: Engine) -> float:
-    """Absolute derivative of the loss in the intercept; 0 where it is rounding alone."""
-    slope, rounding = abs(float(engine.r.sum())), NOISE * float(np.abs(engine.r).sum())
+    """Absolute derivative of the loss in the intercept, 0 where it is rounding alone."""
+    slope, rounding = slope_of_intercept(engine), NOISE * float(np.abs(engine.r).sum())
     return slope if slope > rounding else 0.0

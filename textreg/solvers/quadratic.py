@@ -25,10 +25,11 @@ from textreg.penalties import Quadratic
 from textreg.records import Floats, Problem, Solution, Step
 from textreg.solvers.certificate import dual_scores, dual_value, relative_gap
 from textreg.solvers.conjugate import Direction, conjugate_gradients
-from textreg.solvers.engine import NOISE, Engine
+from textreg.solvers.engine import NOISE, Engine, slope_of_intercept
 from textreg.solvers.incomplete_cholesky import IncompleteCholesky
 from textreg.solvers.line_search import Advance
 from textreg.solvers.outcome import checks_overflow, finish
+from textreg.solvers.scales import document_norm
 from textreg.solvers.smooth_step import Parabola, go_along, smooth_step
 
 ROUNDS = 200
@@ -63,14 +64,14 @@ def quadratic(problem: Problem, penalty: Quadratic) -> Solution:
     sandler2008; dembo1982, for the accuracy of a step.
     """
     newton = NewtonSteps(problem, penalty)
-    engine, fit_intercept = newton.engine, problem.fit_intercept
+    engine, norm = newton.engine, document_norm(problem.design)
     history: list[Step] = []
     bound, gap, first, iteration, idle = -np.inf, math.inf, 0.0, 0, 0
     while True:
         engine.optimize_intercept()
         gradient, objective = newton.gradient_and_objective()
-        slope_b = abs(float(engine.r.sum())) if fit_intercept else 0.0
-        residual = max(float(np.abs(gradient).max(initial=0.0)), slope_b)
+        slope_b = slope_of_intercept(engine)
+        residual = max(float(np.abs(gradient).max(initial=0.0)), norm * slope_b)
         first = max(first, residual)
         if penalty.l2 > 0.0:
             bound = max(bound, newton.bound())

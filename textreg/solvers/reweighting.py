@@ -27,14 +27,14 @@ from textreg.solvers.certificate import Bound, Target, group_bound, relative_gap
 from textreg.solvers.engine import IDLE
 from textreg.solvers.group_fit import GroupFit, rounded
 
-S_START = 10.0
-"""Where every s_g starts: above the norms of models of text."""
+S_START = 5.0
+"""Where every s_g starts, in the problem's unit of weights: above the norms of models of text."""
 
-S_WARM, S_WARM_LEAST = 1.5, 0.1
-"""With a given start, s starts at this multiple of its norms, but not below this value."""
+S_WARM, S_WARM_LEAST = 1.5, 0.05
+"""With a given start, s starts at this multiple of its norms, but not below this many units."""
 
-S_LEAST = 1e-6
-"""Smallest s_g: a group with a smaller norm is approaching zero."""
+S_LEAST = 5e-7
+"""Smallest s_g, in the same unit: a group with a smaller norm is approaching zero."""
 
 LARGEST_GROWTH = 2.0
 """Largest extra factor of s for a growing group in a round."""
@@ -145,11 +145,12 @@ class Schedule(NamedTuple):
     first_check: int = FIRST_CHECK
 
 
-def touching_points(penalty: GroupNorms, size: Floats | None) -> Floats:
-    """Where s starts: above the norms of a given start, whose weights have these sizes (p,)."""
-    if size is None:
-        return np.full(len(penalty.strengths), S_START)
-    return np.clip(S_WARM * penalty.norms(size), S_WARM_LEAST, S_START)
+def touching_points(penalty: GroupNorms, fit: GroupFit, *, warm: bool) -> Floats:
+    """Where s starts: above the norms of the fit's weights, if it is ``warm``, at a given start."""
+    if not warm:
+        return np.full(len(penalty.strengths), S_START * fit.unit)
+    norms = penalty.norms(fit.size())
+    return np.clip(S_WARM * norms, S_WARM_LEAST * fit.unit, S_START * fit.unit)
 
 
 def reweight(
@@ -169,6 +170,7 @@ def reweight(
     gap, least, next_check = math.inf, math.inf, schedule.first_check
     acceleration = AndersonAcceleration()
     iteration, effort, next_effort, idle, ended, stuck = 0, 1, 1, 0, False, False
+    lowest = S_LEAST * fit.unit
 
     while not gap <= problem.tol and iteration < problem.max_iter and not ended and not stuck:
         iteration += 1
@@ -179,7 +181,7 @@ def reweight(
         value = fit.value(norms)
         falling = least - value > problem.tol * value
         effort = 1
-        idle = idle + 1 if fall == 0.0 and bool((s <= norms + S_LEAST).all()) else 0
+        idle = idle + 1 if fall == 0.0 and bool((s <= norms + lowest).all()) else 0
         stuck = idle > IDLE
         due = iteration >= next_check + (PATIENCE if falling else 0)
         if due or stuck or iteration == problem.max_iter:
@@ -203,19 +205,24 @@ def reweight(
         if value > least * (1.0 + min(WORSE, problem.tol)):
             acceleration.restart()
         least = min(least, value)
-        s = _touching_points(acceleration if iteration > FIRST_CHECK else None, s, norms, penalty)
+        accelerated = acceleration if iteration > FIRST_CHECK else None
+        s = _touching_points(accelerated, s, norms, penalty, lowest)
 
     kept = tuple(history)
     return Reweighted(best_w, best_b, best, gap, iteration, kept, u, s, bound.alpha, ended)
 
 
 def _touching_points(
-    acceleration: AndersonAcceleration | None, s: Floats, norms: Floats, penalty: GroupNorms
+    acceleration: AndersonAcceleration | None,
+    s: Floats,
+    norms: Floats,
+    penalty: GroupNorms,
+    lowest: float,
 ) -> Floats:
-    """The s of the next round: the norms, or more for a growing group."""
-    following = np.maximum(norms * np.clip(norms / s, 1.0, LARGEST_GROWTH), S_LEAST)
+    """The s of the next round: the norms, or more for a growing group, and at least ``lowest``."""
+    following = np.maximum(norms * np.clip(norms / s, 1.0, LARGEST_GROWTH), lowest)
     if acceleration is not None:
         # The logarithms of large groups count most (M4).
         importance = np.sqrt(penalty.strengths * following)
         following = np.exp(acceleration.next(np.log(s), np.log(following), importance))
-    return np.maximum(following, S_LEAST)
+    return np.maximum(following, lowest)

@@ -38,7 +38,7 @@ from textreg.solvers.block_rows import BlockRows
 from textreg.solvers.certificate import relative_gap, ridge_bound
 from textreg.solvers.compact_rows import CompactRows, compact_rows, significant
 from textreg.solvers.conjugate import Direction, conjugate_gradients
-from textreg.solvers.engine import IDLE, NOISE, Engine
+from textreg.solvers.engine import IDLE, NOISE, Engine, slope_of_intercept
 from textreg.solvers.line_search import Advance
 from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.smooth_step import Parabola, go_along, smooth_step
@@ -138,7 +138,8 @@ def ridge(problem: Problem, l2: float) -> Solution:
         enough = Accuracy(share, problem.tol * objective)
         fall = ridge_step(engine, rows, penalty.q, gradient, enough)
         idle = idle + 1 if fall <= NOISE * objective else 0
-    slope_b = abs(float(engine.r.sum())) if engine.fit_intercept else 0.0
+    norm = math.sqrt(float(rows.squares.sum()) / len(engine.z))  # see scales.document_norm
+    slope_b = norm * slope_of_intercept(engine)
     rest = gradient + penalty.q * engine.w
     solution = Solution(
         w=engine.w,

@@ -8,18 +8,23 @@ import numpy as np
 
 from textreg.records import Floats
 
-SMALL = 1e-5
-"""Weights below this may be set to zero."""
+SMALL = 2e-5
+"""Weights below this, in the problem's unit of weights, may be set to zero."""
 
 
 def zero_small_weights(
-    w: Floats, objective: float, objective_at: Callable[[Floats], float], tol: float
+    w: Floats,
+    unit: float,
+    objective: float,
+    objective_at: Callable[[Floats], float],
+    tol: float,
 ) -> Floats:
     """A copy of the weights w, of any shape, the small ones set to zero.
 
     If that raised their ``objective`` by a relative ``tol`` / 10 or more, they stay as they are.
+    unit: that of weights, as in :class:`textreg.solvers.scales.Scales`.
     """
-    sparse: Floats = np.where(np.abs(w) < SMALL, 0.0, w)
+    sparse: Floats = np.where(np.abs(w) < SMALL * unit, 0.0, w)
     if np.array_equal(sparse, w) or objective_at(sparse) <= objective * (1.0 + 0.1 * tol):
         return sparse
     unchanged: Floats = w.copy()

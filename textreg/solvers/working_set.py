@@ -18,6 +18,7 @@ from textreg.records import Design, Floats, Int32s, Int64s, Problem
 from textreg.solvers.certificate import EngineDual, Excess
 from textreg.solvers.engine import Engine
 from textreg.solvers.group_fit import VectorFit
+from textreg.solvers.scales import Scales
 
 SMALL = 100_000
 """Values of a matrix for which working sets are not worth their price."""
@@ -74,10 +75,12 @@ class WorkingSet:
     penalty over all features.
     """
 
-    def __init__(self, problem: Problem, penalty: GroupNorms, features: Int32s) -> None:
-        """problem, penalty: over all features."""
+    def __init__(
+        self, problem: Problem, penalty: GroupNorms, features: Int32s, scales: Scales
+    ) -> None:
+        """problem, penalty, scales: over all features."""
         self.features, self.whole, self.lam = features, problem.design, penalty.lam
-        self.every = penalty
+        self.every, self.scales = penalty, scales
         self.penalty = penalty.select(features)
         X = Design.by_columns(problem.X_csc[:, features])
         self.problem = problem.replace(X=X, groups=None, graph=None, validation=None, start=None)
@@ -98,14 +101,15 @@ class WorkingSet:
 
         w: of the features here. u: ragged, dual variables of the groups here.
         """
-        return self.every.original_norms(self.penalty.copies(w, u), self.expand(w))
+        copies = self.penalty.copies(w, u, self.scales.curvature)
+        return self.every.original_norms(copies, self.expand(w))
 
 
 class WorkingFit(VectorFit):
     """A fit over a working set."""
 
     def __init__(self, part: WorkingSet, engine: Engine) -> None:
-        super().__init__(engine, part.penalty)
+        super().__init__(engine, part.penalty, part.scales.weight)
         self._part = part
 
     def dual(self) -> WorkingDual:

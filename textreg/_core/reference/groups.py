@@ -71,7 +71,7 @@ def copy_norms(
     z = w[indices] + u
     for g in range(len(out)):
         out[g] = max(np.linalg.norm(z[indptr[g] : indptr[g + 1]]) - strengths[g], 0.0)
-    out[out <= 1e-9 * np.maximum(strengths, 1.0)] = 0.0
+    out[out <= 1e-9 * strengths] = 0.0
 
 
 def group_gather(indices: Int32s, u: Floats, out: Floats) -> None:
