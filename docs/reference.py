@@ -30,6 +30,7 @@ KINDS = {
     "groups": ("Group builders", "groups"),
     "graph": ("Graph builders", "graph"),
     "loss": ("Losses", "loss"),
+    "exporter": ("Exporters", "to"),
 }
 HEAD = """% Written by docs/reference.py from the declarations in the code: `make reference`.
 

@@ -52,6 +52,7 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/stagewise.md",
         "docs/contract.md",
         "docs/explaining.md",
+        "docs/exporting.md",
         "docs/reporting.md",
         "docs/calibration.md",
         "docs/comparing.md",

@@ -31,7 +31,7 @@ ROWS = [
     ["blocks", "tasks"],
     ["model"],
     ["training"],
-    ["comparing", "estimators", "explain"],
+    ["comparing", "estimators", "explain", "exporting"],
     ["demo", "report", "testing"],
     ["authoring", "checking"],
     ["cli"],

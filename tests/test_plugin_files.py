@@ -419,7 +419,7 @@ def test_debug_after_two_dashes_is_a_text(site: Site) -> None:
 def test_kinds_of_hooks_are_all_taken(file: Path) -> None:
     head = "from textreg.hookspecs import hookimpl\nfrom textreg import kinds\n"
     bases = {"tokenizer": "Tokenizer", "groups": "GroupBuilder", "graph": "GraphBuilder"}
-    bases |= {"regularizer": "Regularizer", "loss": "Loss"}
+    bases |= {"regularizer": "Regularizer", "loss": "Loss", "exporter": "Exporter"}
     for kind, base in bases.items():
         methods = "".join(
             f"    def {name}(self, given): ...\n" for name in KINDS[kind].__abstractmethods__

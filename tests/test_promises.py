@@ -41,6 +41,7 @@ SIGNATURES = {
     "Regularizer.candidates": "(self, problem)",
     "Regularizer.path": "(self, problem, candidates=None)",
     "Penalized.penalty": "(self, problem)",
+    "Exporter.export": "(self, model)",
     "Loss.value": "(self, z, y, c)",
     "Loss.derivatives": "(self, z, y, c, r, h)",
     "Loss.curvature_bound": "(self, c)",
@@ -109,6 +110,7 @@ def test_only_these_methods_must_be_written() -> None:
         "graph": {"build"},
         "regularizer": {"solve"},
         "loss": {"value", "derivatives", "curvature_bound", "dual_value"},
+        "exporter": {"export"},
     }
     assert Penalized.__abstractmethods__ == {"penalty"}
 

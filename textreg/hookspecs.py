@@ -1,4 +1,4 @@
-"""The five hooks by which every plugin, built in or not, offers its classes.
+"""The six hooks by which every plugin, built in or not, offers its classes.
 
 A plugin is a module with implementations of these hooks and an entry point that names it:
 
@@ -7,9 +7,9 @@ A plugin is a module with implementations of these hooks and an entry point that
     [project.entry-points.textreg]
     "regularizer.shrink" = "acme_shrink"
 
-Entry points are named ``kind.name``, kinds being tokenizer, groups, graph, regularizer and loss, so
-that names can be listed without importing anything. Each hook returns a list of classes. See the
-page "What plugins can rely on" for what may change, and when.
+Entry points are named ``kind.name``, kinds being tokenizer, groups, graph, regularizer, loss and
+exporter, so that names can be listed without importing anything. Each hook returns a list of
+classes. See the page "What plugins can rely on" for what may change, and when.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 import pluggy
 
-from textreg.kinds import API, GraphBuilder, GroupBuilder, Loss, Regularizer, Tokenizer
+from textreg.kinds import API, Exporter, GraphBuilder, GroupBuilder, Loss, Regularizer, Tokenizer
 
 hookspec = pluggy.HookspecMarker("textreg")
 hookimpl = pluggy.HookimplMarker("textreg")
@@ -69,12 +69,18 @@ def textreg_losses(api: int) -> list[type[Loss]]:  # type: ignore[empty-body]
     """Loss classes of this plugin."""
 
 
+@hookspec
+def textreg_exporters(api: int) -> list[type[Exporter]]:  # type: ignore[empty-body]
+    """Exporter classes of this plugin."""
+
+
 HOOK_OF_KIND = {
     "tokenizer": "textreg_tokenizers",
     "groups": "textreg_group_builders",
     "graph": "textreg_graph_builders",
     "regularizer": "textreg_regularizers",
     "loss": "textreg_losses",
+    "exporter": "textreg_exporters",
 }
 
 ARGUMENTS: dict[str, Any] = {"api": API}

@@ -1,4 +1,4 @@
-"""The five kinds of plugin: what to subclass.
+"""The six kinds of plugin: what to subclass.
 
 A plugin subclasses one of these, gives it a ``name``, declares its parameters with
 :func:`textreg.params.param`, and writes the abstract methods of its kind.
@@ -16,6 +16,7 @@ from textreg.losses import Loss
 from textreg.params import Plugin, check_decided
 from textreg.records import Floats, Graph, Groups, Int64s, MultiSolution, Problem, Solution, Tokens
 from textreg.records.numbering import tokens_of
+from textreg.records.plain_model import PlainModel
 
 if TYPE_CHECKING:
     from textreg.penalties import Penalty
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "API",
     "KINDS",
+    "Exporter",
     "GraphBuilder",
     "GroupBuilder",
     "Loss",
@@ -410,6 +412,39 @@ class Penalized(Regularizer):
         return proximal(problem, self.penalty(problem))
 
 
+class Exporter(Plugin):
+    """Writes models in a format that other programs can use.
+
+    Attributes
+    ----------
+    suffix : str
+        The ending of the names of such files, with its dot.
+    """
+
+    kind: ClassVar[str] = "exporter"
+    suffix: ClassVar[str] = ""
+
+    @abstractmethod
+    def export(self, model: PlainModel) -> bytes:
+        """A model as the content of a file.
+
+        Parameters
+        ----------
+        model : PlainModel
+            The model as plain data, with all that prediction needs. It must not be changed.
+
+        Returns
+        -------
+        bytes
+            The same for equal models.
+
+        Raises
+        ------
+        UsageError
+            If the format cannot express such a model; the message says why.
+        """
+
+
 KINDS: dict[str, type[Any]] = {
-    part.kind: part for part in (Tokenizer, GroupBuilder, GraphBuilder, Regularizer, Loss)
+    part.kind: part for part in (Tokenizer, GroupBuilder, GraphBuilder, Regularizer, Loss, Exporter)
 }

@@ -24,6 +24,11 @@ _JOINS = "\u1160-\u11ff\u3131-\u318e\ud7b0-\ud7ff\uff9e-\uffdc\U00016d60-\U00016
 _JOINS += "".join(f"{chr(first)}-{chr(last)}" for first, last in runs(MARKS + IGNORED))
 
 
+def joining() -> list[str]:
+    """The characters that a form can join to the one before them."""
+    return re.findall(f"[{_JOINS}]", "".join(map(chr, range(0x110000))))
+
+
 @cache
 def _pattern(pattern: str) -> re.Pattern[str]:
     """A pattern with those characters in place of ``J``, made when a text needs it."""

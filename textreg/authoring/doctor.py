@@ -10,6 +10,7 @@ from typing import Any
 
 from textreg.demo.corpus import make_reviews
 from textreg.errors import BrokenPluginError, PluginError, TextregError, did_you_mean
+from textreg.exporting.describe import export
 from textreg.plugins import registry
 from textreg.plugins.blocking import DISABLE
 from textreg.plugins.entries import aliases, is_among
@@ -28,6 +29,8 @@ _TRIALS: dict[str, dict[str, Any]] = {
     "graph": {"graph": None, "reg": "textreg:network"},
     "loss": {"loss": None, "reg": "textreg:ridge", "reg_l2": 1.0},
 }
+
+_TRIALS["exporter"] = {"reg": "textreg:lasso", "reg_l1": 1.0, "tokenizer": "textreg:words"}
 
 _BUILDERS = {"groups": "textreg:sentences", "graph": "textreg:cooccurrence"}
 
@@ -114,7 +117,9 @@ def _tried(row: PluginInfo) -> Diagnosis:
             settings = {key: part if it is None else it for key, it in settings.items()}
             if row.kind == "regularizer" and part.needs and not part.default_builder:
                 settings[part.needs] = _BUILDERS[part.needs]
-            train(texts, labels, ngrams=1, **settings)
+            model = train(texts, labels, ngrams=1, **settings)
+            if row.kind == "exporter":
+                export(model, part)
     except BrokenPluginError as error:
         return _broken(row, error)
     except TextregError as error:

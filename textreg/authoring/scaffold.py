@@ -31,6 +31,7 @@ TEMPLATES = {
     "graph": ("graph",),
     "regularizer": ("penalty", "solve", "cython"),
     "loss": ("loss",),
+    "exporter": ("exporter",),
 }
 """The templates of every kind, the usual one first."""
 
@@ -40,8 +41,9 @@ _USE = {
     "graph": "--reg network --graph $name",
     "regularizer": "--reg $name",
     "loss": "--task regression --loss $name",
+    "exporter": "--to $name",
 }
-"""Options with which ``textreg train`` uses a plugin of each kind."""
+"""Options with which ``textreg train`` uses a plugin of each kind, and ``textreg export`` one."""
 
 _TESTED = {
     "tokenizer": ("tokenizer_checks", "TEXTS", '{"tokenizer": NAME, "reg": "lasso"}'),
@@ -49,6 +51,7 @@ _TESTED = {
     "graph": ("graph_builder_checks", "TEXTS", '{"graph": NAME, "reg": "network"}'),
     "regularizer": ("regularizer_checks", "", '{"reg": NAME}'),
     "loss": ("loss_checks", "", '{"loss": NAME, "reg": "ridge"}'),
+    "exporter": ("exporter_checks", "", ""),
 }
 """The checks of each kind, what they are given, and the keywords of a training that uses it."""
 
@@ -59,6 +62,13 @@ _COMMON = {
     ".github/workflows/test.yml": "common/test.yml.tmpl",
     "tests/test_$short.py": "common/test.py.tmpl",
 }
+_OTHERS = {
+    "exporter": {
+        "README.md": "exporter/README.md.tmpl",
+        "tests/test_$short.py": "exporter/test.py.tmpl",
+    },
+}
+"""What a kind that is no part of a training has in place of them."""
 _MODULE = {"$module.py": "$template/module.py.tmpl"}
 _CYTHON = {
     "setup.py": "cython/setup.py.tmpl",
@@ -100,7 +110,9 @@ def write_plugin(
             f"{target} is there already, and not empty: take another name, or write elsewhere "
             "with --into DIR."
         )
-    files = _COMMON | (_CYTHON if names["template"] == "cython" else _MODULE)
+    files = (
+        _COMMON | _OTHERS.get(kind, {}) | (_CYTHON if names["template"] == "cython" else _MODULE)
+    )
     texts = {
         Template(path).substitute(names): _filled(Template(template).substitute(names), names)
         for path, template in files.items()

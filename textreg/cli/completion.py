@@ -18,6 +18,7 @@ _KINDS = {
     "groups": "groups",
     "graph": "graph",
     "loss": "loss",
+    "to": "exporter",
 }
 """The kinds of the parts that options name."""
 

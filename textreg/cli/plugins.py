@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.group(name="plugins", cls=NamingGroup, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """List, check or write plugins: tokenizers, group and graph builders, regularizers, losses."""
+    """List, check or write plugins: tokenizers, builders, regularizers, losses, exporters."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_plugins)
 
@@ -259,8 +259,8 @@ def _run_check(check: Check, part: Any, seconds: float) -> Checked | None:
 def new_plugin(kind: str, name: str, into: str, template: str, as_json: bool) -> None:
     """Write the distribution textreg-NAME, which can be installed, tested and changed at once.
 
-    KIND is tokenizer, groups (a group builder), graph (a graph builder), regularizer or loss. The
-    folder textreg-NAME gets a small working example with its tests.
+    KIND is tokenizer, groups (a group builder), graph (a graph builder), regularizer, loss
+    or exporter. The folder textreg-NAME gets a small working example with its tests.
     """
     from textreg.authoring.scaffold import write_plugin
 
@@ -272,4 +272,5 @@ def new_plugin(kind: str, name: str, into: str, template: str, as_json: bool) ->
     for path in written.files:
         click.echo(f"wrote {path}")
     click.echo(f"next: cd {written.folder} && pip install -e . pytest && pytest")
-    click.echo(f"then: textreg train FILE {written.use}")
+    command = "export MODEL -o FILE" if kind == "exporter" else "train FILE"
+    click.echo(f"then: textreg {command} {written.use}")

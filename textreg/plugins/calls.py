@@ -1,4 +1,4 @@
-"""The one place where parts are called: tokenizers, builders, regularizers and losses.
+"""The one place where parts are called: tokenizers, builders, regularizers, losses, exporters.
 
 Results are checked against what the kind promises: types, shapes and finite numbers, at a cost far
 below that of the call. Third-party parts are also given read-only arrays, and their tokens are
@@ -19,7 +19,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from textreg.errors import BrokenPluginError
-from textreg.kinds import GraphBuilder, GroupBuilder, Loss, Plugin, Regularizer, Tokenizer
+from textreg.kinds import (
+    Exporter,
+    GraphBuilder,
+    GroupBuilder,
+    Loss,
+    Plugin,
+    Regularizer,
+    Tokenizer,
+)
 from textreg.plugins import registry
 from textreg.plugins.callables import Pretokenized
 from textreg.plugins.guard import Seal, blaming, sealed, shown
@@ -38,6 +46,7 @@ from textreg.records import (
     Tokens,
 )
 from textreg.records.documents import check_texts
+from textreg.records.plain_model import PlainModel
 
 if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
@@ -112,6 +121,16 @@ def build_graph(builder: GraphBuilder, tokens: Tokens, groups: Groups | None = N
     graph = _rebuilt(builder, doing, Graph, "a Graph", graph)
     _require_features(builder, graph.n_features, tokens)
     return graph
+
+
+def export(exporter: Exporter, model: PlainModel) -> bytes:
+    """``exporter.export``: the content of a file."""
+    with _handing(exporter, "export", model=model) as (given,):
+        made = _in_time(exporter, "export", exporter.export, given)
+    _require(
+        exporter, "export", isinstance(made, bytes) and bool(made), "bytes, one at least", made
+    )
+    return made
 
 
 def candidates(part: Regularizer, problem: Problem) -> list[Regularizer]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 GROUP = "textreg"
 # The keys of kinds.KINDS, which is not imported here: a list of names needs no numpy.
-KIND_NAMES = ("tokenizer", "groups", "graph", "regularizer", "loss")
+KIND_NAMES = ("tokenizer", "groups", "graph", "regularizer", "loss", "exporter")
 PART_NAME = re.compile(r"\w[\w.+-]*")
 """Pattern for the names of parts."""
 

@@ -28,6 +28,7 @@ from textreg.testing.builders import (
     group_builder_checks,
 )
 from textreg.testing.checks import Check, ContractError, Skipped
+from textreg.testing.exporter import check_exporter, exporter_checks
 from textreg.testing.loss import check_loss, loss_checks
 from textreg.testing.penalty import check_penalty, penalty_checks
 from textreg.testing.regularizer import check_regularizer, regularizer_checks
@@ -39,12 +40,14 @@ __all__ = [
     "Check",
     "ContractError",
     "Skipped",
+    "check_exporter",
     "check_graph_builder",
     "check_group_builder",
     "check_loss",
     "check_penalty",
     "check_regularizer",
     "check_tokenizer",
+    "exporter_checks",
     "graph_builder_checks",
     "group_builder_checks",
     "loss_checks",
@@ -61,6 +64,7 @@ CHECKS: dict[str, Callable[..., list[Check]]] = {
     "groups": group_builder_checks,
     "graph": graph_builder_checks,
     "loss": loss_checks,
+    "exporter": exporter_checks,
 }
 """The checks of each kind of plugin; those of tokenizers and builders take ``texts``."""
 

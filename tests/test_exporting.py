@@ -1,0 +1,290 @@
+"""Exported models answer as the models do, without textreg."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from conftest import Cli
+from exports import OPTIONS, PIECES, answers, difference, random_texts, reviews_model
+from hypothesis import given, settings
+
+import textreg
+from textreg.builtin.runtime.predictor import Predictor
+from textreg.errors import BrokenPluginError, UsageError
+from textreg.exporting.characters import case_map, runs_of
+from textreg.exporting.describe import describe, export
+from textreg.kinds import Exporter
+from textreg.measure.calibration import Calibration
+from textreg.model.model import Model
+from textreg.plugins import registry
+from textreg.records.plain_model import PlainModel
+
+TEXTS = [*random_texts(40), "", " ", "The acting is superb. A box!", "Σ ΟΔΟΣ. ΑΣ Σ"]
+LIMIT = 1e-9
+
+ASK = """
+import json, runpy, sys
+module = runpy.run_path(sys.argv[1])
+found = []
+for text in json.load(open(sys.argv[2])):
+    answer = {"scores": module["scores"](text), "label": module["predict"](text)}
+    answer["probabilities"] = module["probabilities"](text) if PROBABILITIES else None
+    found.append({**answer, "explanation": module["explain"](text)})
+print(json.dumps({"modules": sorted(sys.modules), "answers": found}))
+"""
+
+
+@cache
+def model_of(name: str) -> Model:
+    return reviews_model(**OPTIONS[name])
+
+
+def predictor(model: Model) -> Predictor:
+    """The runtime with the description of a model, by way of JSON."""
+    return Predictor(json.loads(export(model, registry.create("exporter", "json"))))
+
+
+def said(found: Predictor, text: str) -> dict[str, Any]:
+    chances = found.probabilities(text) if found.given["probabilities"] else None
+    answer = {"scores": found.scores(text), "label": found.predict(text)}
+    return {**answer, "probabilities": chances, "explanation": found.explain(text)}
+
+
+def run_python(model: Model, texts: list[str], folder: Path) -> list[Any]:
+    """What the exported Python file answers in a process that finds no other package."""
+    file, given = folder / "model.py", folder / "texts.json"
+    file.write_bytes(export(model, registry.create("exporter", "python")))
+    given.write_text(json.dumps(texts))
+    code = ASK.replace("PROBABILITIES", str(model.has_probabilities))
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code, file, given],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    told = json.loads(done.stdout)
+    assert not {"numpy", "textreg", "scipy"} & set(told["modules"])
+    found: list[Any] = told["answers"]
+    return found
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_the_description_answers_as_the_model(name: str) -> None:
+    model = model_of(name)
+    found = predictor(model)
+    assert difference([said(found, text) for text in TEXTS], answers(model, TEXTS)) < LIMIT
+
+
+@given(st.lists(st.sampled_from(PIECES) | st.characters(), max_size=25).map("".join))
+@settings(max_examples=50)
+def test_any_text(text: str) -> None:
+    for name in OPTIONS:
+        model = model_of(name)
+        assert difference([said(_known(name), text)], answers(model, [text])) < LIMIT
+
+
+@cache
+def _known(name: str) -> Predictor:
+    return predictor(model_of(name))
+
+
+def test_the_python_file_needs_nothing_else(tmp_path: Path) -> None:
+    model = model_of("the default")
+    assert difference(run_python(model, TEXTS, tmp_path), answers(model, TEXTS)) < LIMIT
+
+
+def test_the_python_file_reads_lines(tmp_path: Path) -> None:
+    model = model_of("the default")
+    file = tmp_path / "model.py"
+    file.write_bytes(export(model, registry.create("exporter", "python")))
+    lines = ["A superb film.", "An awful one."]
+    done = subprocess.run(
+        [sys.executable, "-I", file], input="\n".join(lines), capture_output=True, text=True
+    )
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    wanted = [{"text": t, "label": y} for t, y in zip(lines, model.predict(lines), strict=True)]
+    assert told == wanted
+
+
+def changed(model: Model, **fields: Any) -> Model:
+    """The same model with something else about its answers."""
+    given = {"calibration": model.calibration, "thresholds": model.thresholds, **fields}
+    task = given.pop("task", model.task)
+    return Model(task, model.encoder, model.weights, model.intercepts, **given)
+
+
+CURVES = Calibration("isotonic", curves=(((-0.5, 0.0, 0.7), (0.2, 0.4, 0.9)),))
+
+
+def tasks() -> dict[str, Model]:
+    """Models of every task, with what may change their answers."""
+    two, four = reviews_model(), reviews_model(labels=4)
+    softmax = reviews_model(labels=4, multiclass="softmax")
+    texts, sets = TEXTS[:40], [[["a"], ["a", "b"], [], ["c"]][at % 4] for at in range(40)]
+    several = textreg.train([f"x {t}" for t in texts], sets, reg="ridge", reg_l2=1.0)
+    numbers = textreg.train(
+        [f"x {t}" for t in texts], [str(len(t)) for t in texts], task="regression", reg="ridge"
+    )
+    hinge = reviews_model(loss="squared-hinge", weighting="tfidf", max_features=500)
+    first, second = two.labels
+    return {
+        "a threshold": changed(two, thresholds={second: 0.2}),
+        "one of the first": changed(two, thresholds={first: -0.3}),
+        "temperature": changed(two, calibration=Calibration("temperature", 0.4)),
+        "curves": changed(two, calibration=CURVES),
+        "unknown": changed(
+            two, task=replace(two.task, unknown="none"), thresholds={"none": 0.5, first: 0.1}
+        ),
+        "four": changed(four, thresholds={four.labels[1]: 0.4}),
+        "four unknown": changed(
+            four, task=replace(four.task, unknown="none"), thresholds={"none": -0.5}
+        ),
+        "four curves": changed(four, calibration=replace(CURVES, curves=CURVES.curves * 4)),
+        "softmax": softmax,
+        "softmax curves": changed(softmax, calibration=replace(CURVES, curves=CURVES.curves * 4)),
+        "several": several,
+        "at least one": changed(several, task=replace(several.task, at_least_one=True)),  # type: ignore[call-arg]
+        "numbers": numbers,
+        "hinge": hinge,
+    }
+
+
+def test_every_task_is_answered() -> None:
+    for name, model in tasks().items():
+        exported, wanted = predictor(model), answers(model, TEXTS)
+        found = [said(exported, text) for text in TEXTS]
+        if not model.labels:  # the number once more, as text
+            for one in (*found, *wanted):
+                assert float(one["explanation"].pop("label")) == one["label"]
+        assert difference(found, wanted) < LIMIT, name
+        for label in model.labels:
+            one = exported.explain(TEXTS[-2], label)
+            assert difference(one, model.explain(TEXTS[-2], label).to_dict()) < LIMIT, name
+
+
+def test_stop_words_and_sentences(tmp_path: Path) -> None:
+    (tmp_path / "stop.txt").write_text("the\nis\na\nx\n")
+    model = reviews_model(stop_words=str(tmp_path / "stop.txt"), tokenizer="words", ngrams=3)
+    texts = [*TEXTS, "The film. It is. A."]
+    assert (
+        difference([said(predictor(model), text) for text in texts], answers(model, texts)) < LIMIT
+    )
+
+
+def test_labels_and_features_may_be_anything(tmp_path: Path) -> None:
+    labels = ['</script>"""', "'''\\u003c\\"]
+    texts = ['a """ b', "a ''' c </scrip"] * 4
+    options = {"tokenizer": "chars", "reg": "ridge", "reg_l2": 0.1}
+    model = textreg.train(texts, labels * 4, **options)
+    assert difference(run_python(model, texts, tmp_path), answers(model, texts)) < LIMIT
+    made = export(model, registry.create("exporter", "json")).decode()
+    assert made.isascii()
+    assert "<" not in made
+
+
+def test_what_cannot_be_exported_is_refused() -> None:
+    def split(text: str) -> list[str]:
+        return text.split()
+
+    texts, labels = ["a good film", "a bad film"] * 3, ["pos", "neg"] * 3
+    options = {"reg": "ridge", "reg_l2": 1.0}
+    rows = [{"title": text, "price": at} for at, text in enumerate(texts)]
+    fields = {"title": "text", "price": "number"}
+    with pytest.raises(UsageError, match=r"split' cannot be exported: its code"):
+        describe(textreg.train(texts, labels, tokenizer=split, **options))
+    with pytest.raises(UsageError, match="removes HTML"):
+        describe(textreg.train(texts, labels, strip_html=True, **options))
+    with pytest.raises(UsageError, match=r"several fields \(title, price\)"):
+        describe(textreg.train(rows, labels, fields=fields, **options))
+    with pytest.raises(UsageError, match="'value' cannot be exported"):
+        describe(textreg.train(texts, labels, tokenizer="value", **options))
+
+
+def test_the_command(cli: Cli, tmp_path: Path) -> None:
+    saved, target = tmp_path / "m.textreg", tmp_path / "m.py"
+    model_of("as given").save(saved)
+    done = cli("export", saved, "--to", "python", "-o", target)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(f"saved {target} (")
+    done = cli("export", saved, "--to", "python", "-o", target, "--json")
+    size = target.stat().st_size
+    wanted = {"model": str(saved), "to": "python", "file": str(target), "bytes": size}
+    assert json.loads(done.out) == wanted
+    assert cli("export", saved, "--to", "json", "-o", saved).code == 2
+    missing = cli("export", saved, "--to", "jsom", "-o", target)
+    assert missing.code == 2
+    assert "Did you mean 'json'?" in missing.err
+    assert cli("export", saved, "--to", "json", "-o", "-", "--json").code == 2
+    code = "import sys; from textreg.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "export", saved, "--to", "json", "-o", "-"]
+    piped = subprocess.run(command, capture_output=True, check=True).stdout
+    assert piped == export(model_of("as given"), registry.create("exporter", "json"))
+
+
+class Empty(Exporter):
+    """Nothing."""
+
+    name = "empty"
+    suffix = ".txt"
+
+    def export(self, model: PlainModel) -> bytes:
+        return b""
+
+
+class Writes(Empty):
+    """Writes."""
+
+    def export(self, model: PlainModel) -> bytes:
+        model.parts[0].weights[0] = 0.0
+        return b"done"
+
+
+def test_a_broken_exporter_is_named() -> None:
+    Empty.__module__ = Writes.__module__ = "acme"
+    with pytest.raises(BrokenPluginError, match="export must give bytes"):
+        export(model_of("as given"), Empty())
+    with pytest.raises(BrokenPluginError, match="read-only"):
+        export(model_of("as given"), Writes())
+
+
+@given(st.sets(st.characters()))
+def test_runs_hold_their_characters(letters: set[str]) -> None:
+    from textreg.builtin.runtime.predictor import Runs, _ranges
+
+    runs = Runs(_ranges(runs_of(letters)))
+    near = {chr(min(max(ord(c) + step, 0), 0x10FFFF)) for c in letters for step in (-1, 0, 1)}
+    assert {c for c in near if c in runs} == letters
+
+
+def test_case_maps_hold_every_letter() -> None:
+    from textreg.builtin.runtime.predictor import _case_map
+
+    for of in (str.lower, str.casefold):
+        found = _case_map(case_map(of))
+        assert found == {c: of(c) for c in map(chr, range(0x110000)) if of(c) != c}
+
+
+def test_corpora(data_dir: Path) -> None:
+    from textreg.reading.corpus import read_corpus
+
+    for name in ("trec", "languages/chnsenticorp", "nsmc"):
+        file = next(
+            path
+            for part in ("train", "all")
+            if (path := data_dir / "data" / name / f"{part}.jsonl.gz").exists()
+        )
+        corpus = read_corpus([str(file)]).select(np.arange(0, 5000, 20))
+        model = textreg.train(corpus.texts, corpus.labels, reg="ridge", reg_l2=1.0)
+        texts = [str(text) for text in corpus.texts[:60]]
+        found = predictor(model)
+        assert difference([said(found, text) for text in texts], answers(model, texts)) < LIMIT

@@ -1,0 +1,72 @@
+"""Models as files that other programs can use."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+
+from textreg.hookspecs import hookimpl
+from textreg.kinds import Exporter
+from textreg.records.plain_model import PlainModel
+
+HEAD = '''
+
+_PREDICTOR = Predictor(
+    json.loads(
+        r"""@MODEL@"""
+    )
+)
+labels = _PREDICTOR.labels
+scores = _PREDICTOR.scores
+predict = _PREDICTOR.predict
+probabilities = _PREDICTOR.probabilities
+explain = _PREDICTOR.explain
+
+if __name__ == "__main__":
+    main(_PREDICTOR)
+'''
+
+
+def document(model: PlainModel) -> str:
+    """The description of a model as JSON, in ASCII and safe inside of an HTML page."""
+    text = json.dumps(model.to_dict(), separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c")
+
+
+def _runtime(file: str) -> str:
+    return resources.files("textreg.builtin.runtime").joinpath(file).read_text(encoding="utf-8")
+
+
+class JsonExporter(Exporter):
+    """The description of the model as JSON, which is the base of all other formats.
+
+    The page "Exporting models" says what it means.
+    """
+
+    name = "json"
+    suffix = ".json"
+
+    def export(self, model: PlainModel) -> bytes:
+        """The document, on one line."""
+        return (document(model) + "\n").encode()
+
+
+class PythonExporter(Exporter):
+    """One Python file that needs nothing but the standard library, of Python 3.10 or newer.
+
+    It has ``predict(text)``, ``probabilities(text)``, ``scores(text)`` and ``explain(text)``.
+    """
+
+    name = "python"
+    suffix = ".py"
+
+    def export(self, model: PlainModel) -> bytes:
+        """The code that predicts, and the description as JSON in it."""
+        # No three quotation marks follow each other in JSON.
+        return (_runtime("predictor.py") + HEAD.replace("@MODEL@", document(model))).encode()
+
+
+@hookimpl
+def textreg_exporters() -> list[type[Exporter]]:
+    """The exporters of this module."""
+    return [JsonExporter, PythonExporter]

@@ -1,0 +1,1 @@
+"""The code of exported models: it imports nothing of textreg."""

@@ -1,0 +1,733 @@
+"""A text classifier exported by textreg, in plain Python: it needs the standard library alone.
+
+``predict(text)`` gives the label, ``probabilities(text)`` those of all labels,
+``explain(text)`` the words and sentences that decide. On the command line, each line of the
+standard input is a text.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from re import Pattern
+from typing import Any, NamedTuple
+
+Span = tuple[int, int]
+
+
+class Token(NamedTuple):
+    """A token of a text, and where it begins and ends."""
+
+    name: str
+    start: int
+    end: int
+
+
+class Sentence(NamedTuple):
+    """A sentence of a text: where it begins and ends, and its tokens."""
+
+    start: int
+    end: int
+    tokens: list[Token]
+
+
+class Runs:
+    """A class of characters: their first and last code points, run by run."""
+
+    def __init__(self, runs: Sequence[Span]) -> None:
+        self.firsts = [first for first, _ in runs]
+        self.lasts = [last for _, last in runs]
+
+    def __contains__(self, letter: str) -> bool:
+        point = ord(letter)
+        place = bisect_right(self.firsts, point) - 1
+        return place >= 0 and point <= self.lasts[place]
+
+
+class Characters:
+    """Classes of characters, and the patterns of words and of the ends of sentences."""
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        classes = {name: _ranges(runs) for name, runs in given["classes"].items()}
+        sets = {name: "".join(map(_range, runs)) for name, runs in classes.items()}
+        members = {name: Runs(runs) for name, runs in classes.items()}
+        self.lower, self.upper = members["lower"], members["upper"]
+        self.alpha, self.decimal = members["alpha"], members["decimal"]
+        self.spaces = members["space"]
+        none = Runs([])
+        self.cased, self.ignorable = members.get("cased", none), members.get("ignorable", none)
+        self.unprinted = members.get("unprinted", none)
+        self.titles, self.numbered = set(given["titles"]), set(given["numbered"])
+        self.number_length = given["number_length"]
+        self.fold = _case_map(given["fold"])
+        self.small = _case_map(given.get("small", {"runs": "", "more": []}))
+
+        space, letter, spaceless = sets["space"], sets["letter"], sets["spaceless"]
+        more = sets["mark"] + sets["ignored"]
+        end, strong, full = sets["end"], sets["strong"], sets["full"]
+        close, closer = sets["closer"] + sets["opener"], sets["closer"]
+        self.word = re.compile(f"([{spaceless}])[{more}]*|[{letter}][{letter}{more}]*")
+        self.silent = re.compile(f"[{sets['ignored']}]")
+        self.run = re.compile(f"[^{space}]+")
+        self.line_end = re.compile("\r\n|\r|\n")
+        self.line = re.compile("[\r\n]")
+        length = given["header_length"] - 1
+        self.header = re.compile(rf"[A-Z][A-Za-z0-9-]{{0,{length}}}:(?=[{space}]|\Z)")
+        self.lead_in = re.compile(f"[{sets['colon']}][{space}]*[\r\n]")
+        self.everywhere = re.compile(f"[{full}]|[{end}][{end}{close}]*<")
+        self.alone = re.compile(rf"[{space}][.{strong}][{strong}{close}]*[{space}]")
+        self.before_space = re.compile(f"[{end}][{end}{close}]*[{space}]")
+        self.single_stop = re.compile(rf"\.[{close}]*[{space}]")
+        self.tail = re.compile(f"[{full}][{full}{end}{closer}]*")
+        self.cut = re.compile(f"[{end}][{end}{close}]*(?=[{space}<])")
+        self.attached = re.compile(f"[^{space}<{letter}{spaceless}]*")
+        self.joins = re.compile(f"[{sets['joining']}]")
+        self.cluster = re.compile(
+            f"[^{sets['joining']}]?[{sets['joining']}]+|"
+            f"[^{sets['joining']}]+(?![{sets['joining']}])"
+        )
+        self.unassigned = re.compile(f"([{sets['unassigned']}]+)")
+        self.picture: Pattern[str] | None = None
+        if "emoji" in sets:
+            flag, emoji = sets["flag"], sets["emoji"] + sets["flag"]
+            self.picture = re.compile(
+                f"(?:[{flag}]{{2}}|[{emoji}])"
+                f"(?:[\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]|\u200d[{emoji}])*"
+            )
+
+    def normal(self, text: str, form: str) -> str:
+        """A text in a normal form; characters that the model does not know stay."""
+        if form == "none":
+            return text
+        standard: Any = form.upper()
+        parts = self.unassigned.split(text)
+        parts[::2] = [unicodedata.normalize(standard, part) for part in parts[::2]]
+        return "".join(parts)
+
+    def places(self, text: str, form: str) -> tuple[list[int], list[int]]:
+        """Where the parts of a text begin and end that make the characters of its normal form."""
+        starts: list[int] = []
+        ends: list[int] = []
+        at = 0
+        for match in self.cluster.finditer(text):
+            part = match[0]
+            whole = self.normal(part, form)
+            pieces = [part]
+            if whole == part or not self.joins.search(part):
+                pieces = list(part)
+            for piece in pieces:
+                size = len(whole) if piece is part else len(self.normal(piece, form))
+                starts += [at] * size
+                at += len(piece)
+                ends += [at] * size
+        return starts, ends
+
+    def final_sigmas(self, text: str) -> str:
+        """A text with a small final sigma in place of every capital sigma that ends a word."""
+        found = list(text)
+        for at, letter in enumerate(text):
+            if letter != "Σ":
+                continue
+            before, after = at - 1, at + 1
+            while before >= 0 and text[before] in self.ignorable:
+                before -= 1
+            while after < len(text) and text[after] in self.ignorable:
+                after += 1
+            follows = before >= 0 and text[before] in self.cased
+            if follows and not (after < len(text) and text[after] in self.cased):
+                found[at] = "ς"
+        return "".join(found)
+
+    # -- sentences --------------------------------------------------------------------------------
+
+    def ends_sentence(self, text: str, word: Span, after: int, words: int, rule: str) -> bool:
+        """Whether a sentence ends between a word and the next one, which begins at ``after``.
+
+        words: their number in the sentence so far.
+        """
+        gap, following = text[word[1] : after], text[after]
+        lines = len(self.line_end.findall(gap))
+        if rule == "none":
+            return False
+        if rule == "lines":
+            return lines >= 1
+        if lines >= 2:
+            return True
+        if rule == "paragraphs":
+            return False
+        headed = gap[-1] in "\r\n" and self.header.match(text, after) is not None
+        if lines == 1 and (self.lead_in.search(gap) or headed):
+            return True
+        if self.everywhere.search(gap) or self.alone.search(gap):
+            return True
+        if not self.before_space.search(gap) or following in self.lower:
+            return False
+        return not (self.single_stop.match(gap) and self._abbreviates(text, word, following, words))
+
+    def _abbreviates(self, text: str, span: Span, following: str, words: int) -> bool:
+        start, end = span
+        word = text[start:end]
+        folded = [self.fold.get(letter, letter) for letter in word]
+        small = "".join(letter if len(letter) == 1 else "ß" for letter in folded)
+        if small in self.titles or (small in self.numbered and following in self.decimal):
+            return True
+        if len(word) == 1 and word in self.alpha:
+            inner = start > 0 and text[start - 1] == "."
+            return inner or (word in self.upper and word != "I") or words == 1
+        decimal = all(letter in self.decimal for letter in word)
+        return words == 1 and len(word) <= self.number_length and decimal
+
+    # -- words ------------------------------------------------------------------------------------
+
+    def words(self, text: str, options: dict[str, Any]) -> Iterator[Sentence]:
+        """The sentences of a text, with its words as tokens."""
+        found = list(self.word.finditer(text))
+        tokens: list[Token] = []
+        begin, end, words = -1, 0, 0
+        for number in range(len(found) + 1):
+            last = number == len(found)
+            after = len(text) if last else found[number].start()
+            word = found[number - 1].span() if number else (0, 0)
+            ended = words > 0 and after > end and not last
+            ended = ended and self.ends_sentence(text, word, after, words, options["sentences"])
+            cut = self._cut(text, end, after) if ended else after
+            marks = self._marks(text, end, cut, options)
+            if last or ended:
+                if marks and begin < 0:
+                    begin = marks[0].start
+                tokens += marks
+                if tokens:
+                    tail = self.tail.search(text, end, after) or self.attached.match(text, end)
+                    stops = [mark.end for mark in marks] + [tail.end() if tail else end]
+                    yield Sentence(begin, max(stops), tokens)
+                tokens, begin, words = [], -1, 0
+                marks = self._marks(text, cut, after, options)
+            if last:
+                break
+            tokens += marks
+            start, end = found[number].span()
+            if begin < 0:
+                begin = marks[0].start if marks else start
+            words += 1
+            if found[number][1] or end - start >= options["min_length"]:
+                name = self.silent.sub("", found[number][0])
+                if options["lowercase"]:
+                    name = "".join(self.fold.get(letter, letter) for letter in name)
+                tokens.append(Token(name, start, end))
+
+    def _cut(self, text: str, start: int, end: int) -> int:
+        """Where in the gap after a word its sentence ends."""
+        mark = self.tail.search(text, start, end) or self.cut.search(text, start, end)
+        if mark:
+            return mark.end()
+        line = self.line_end.search(text, start, end)
+        if line:
+            return line.start()
+        mark = self.attached.match(text, start)
+        return mark.end() if mark else start
+
+    def _marks(self, text: str, at: int, end: int, options: dict[str, Any]) -> list[Token]:
+        """The runs of punctuation and the emoji between two words, where these are tokens."""
+        found: list[Token] = []
+        if self.picture is None:
+            return found
+        while at < end:
+            start = at
+            picture = self.picture.match(text, at, end)
+            if picture:
+                at = picture.end()
+                wanted = options["emoji"]
+            else:
+                while at < end and self._is_punctuation(text[at]):
+                    at += 1
+                wanted = options["punctuation"] and at > start
+                at = max(at, start + 1)
+            if wanted:
+                found.append(Token(text[start:at].replace("\ufe0f", ""), start, at))
+        return found
+
+    def _is_punctuation(self, letter: str) -> bool:
+        if letter in self.unprinted or letter in self.spaces or self.silent.match(letter):
+            return False
+        return self.picture is None or not self.picture.match(letter)
+
+    # -- character n-grams ------------------------------------------------------------------------
+
+    def chars(self, text: str, options: dict[str, Any]) -> Iterator[Sentence]:
+        """The sentences of a text, with its character n-grams as tokens."""
+        lowercase, across = options["lowercase"], options["analyzer"] == "char"
+        if lowercase and "Σ" in text:
+            text = self.final_sigmas(text)
+        start = 0
+        for end in self._char_ends(text, options["sentences"]):
+            pieces = [match.span() for match in self.run.finditer(text, start, end)]
+            runs: list[list[Token]] = []
+            for number, (first, after) in enumerate(pieces):
+                run = [
+                    Token(letter, at, at + 1)
+                    for at in range(first, after)
+                    for letter in (self._small(text[at]) if lowercase else text[at])
+                ]
+                if across and number:
+                    runs[-1] += [Token(" ", first, pieces[number - 1][1]), *run]
+                    continue
+                if not across and (first == 0 or text[first - 1] in self.spaces):
+                    run.insert(0, Token(" ", first, first + 1))
+                if not across and (after == len(text) or text[after] in self.spaces):
+                    run.append(Token(" ", after - 1, after))
+                runs.append(run)
+            if runs:
+                grams = [gram for run in runs for gram in _char_grams(run, options)]
+                yield Sentence(runs[0][0].start, runs[-1][-1].end, grams)
+            start = end
+
+    def _small(self, letter: str) -> str:
+        return "σ" if letter == "Σ" else self.small.get(letter, letter)
+
+    def _char_ends(self, text: str, rule: str) -> Iterator[int]:
+        words = [match.span() for match in self.word.finditer(text)]
+        begin = 0
+        for number in range(1, len(words)):
+            (_, end), (after, _) = words[number - 1], words[number]
+            before = words[number - 1]
+            if end < after and self.ends_sentence(text, before, after, number - begin, rule):
+                yield self._in_gap(text, end, after)
+                begin = number
+        yield len(text)
+
+    def _in_gap(self, text: str, start: int, end: int) -> int:
+        line = self.line.search(text, start, end)
+        if line:
+            return line.end()
+        tail = self.tail.search(text, start, end)
+        for at in reversed(range(tail.end() if tail else start, end)):
+            if text[at] in self.spaces:
+                return at + 1
+        found = tail or self.attached.match(text, start)
+        return found.end() if found else start
+
+    def sentences(self, text: str, part: dict[str, Any]) -> list[Sentence]:
+        """The sentences and tokens of a text by the tokenizer of a part."""
+        options = part["options"]
+        given = self.normal(text, options["normalize"])
+        split = self.words if part["tokenizer"] == "words" else self.chars
+        found = list(split(given, options))
+        if given == text:
+            return found
+        starts, ends = self.places(text, options["normalize"])
+        return [
+            Sentence(
+                starts[begin],
+                ends[end - 1],
+                [Token(name, starts[one], ends[other - 1]) for name, one, other in tokens],
+            )
+            for begin, end, tokens in found
+        ]
+
+
+def _char_grams(run: list[Token], options: dict[str, Any]) -> Iterator[Token]:
+    least = min(options["min_n"], len(run))
+    for first in range(len(run) - least + 1):
+        for last in range(first + least, min(first + options["max_n"], len(run)) + 1):
+            name = "".join(token.name for token in run[first:last])
+            start, end = sorted((run[first].start, run[last - 1].end))
+            yield Token(name, start, end)
+
+
+def _numbers(text: str) -> list[int]:
+    """Numbers in base 36 with spaces between them."""
+    return [int(digits, 36) for digits in text.split()]
+
+
+def _ranges(runs: str) -> list[Span]:
+    """First and last code points of runs that are written as gaps and lengths, less one."""
+    numbers = _numbers(runs)
+    found, at = [], 0
+    for gap, more in zip(numbers[::2], numbers[1::2], strict=True):
+        found.append((at + gap, at + gap + more))
+        at += gap + more + 1
+    return found
+
+
+def _range(run: Span) -> str:
+    """A run as part of a set of a regular expression."""
+    return f"\\U{run[0]:08x}-\\U{run[1]:08x}"
+
+
+def _case_map(given: dict[str, Any]) -> dict[str, str]:
+    """What letters become; runs are written as gap, number of letters, step, and difference."""
+    numbers = _numbers(given["runs"])
+    found = {}
+    at = 0
+    for gap, count, step, difference in zip(
+        *(numbers[place::4] for place in range(4)), strict=True
+    ):
+        at += gap
+        for letter in range(at, at + count * step, step):
+            found[chr(letter)] = chr(letter + difference)
+    return {**found, **dict(given["more"])}
+
+
+_SHRINKAGE = 8
+"""Tokens without evidence that every sentence counts beside its own."""
+
+
+class Gram(NamedTuple):
+    """An occurrence of a token or an n-gram, and the number of its sentence."""
+
+    name: str
+    start: int
+    end: int
+    sentence: int
+
+
+class Part:
+    """The features of one tokenizer, and their weights."""
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        self.given = given
+        self.prefix: str = given["prefix"]
+        self.norm: str = given["norm"]
+        self.columns = {name: column for column, name in enumerate(given["names"])}
+        self.idf: list[float] = given["idf"] or [1.0] * len(self.columns)
+        self.weights: list[list[float]] = given["weights"]
+        self.others = {name: idf for idf, names in given["others"] for name in names.split("\n")}
+        self.stop_words = {*given["stop_words"]}
+
+    def grams(self, number: int, sentence: Sentence) -> Iterator[Gram]:
+        """All n-grams of a sentence."""
+        tokens = [token for token in sentence.tokens if token.name not in self.stop_words]
+        for first, token in enumerate(tokens):
+            name = token.name
+            yield Gram(name, token.start, token.end, number)
+            for last in tokens[first + 1 : first + self.given["ngrams"]]:
+                name += " " + last.name
+                yield Gram(name, token.start, last.end, number)
+
+    def value(self, count: int) -> float:
+        """The value of a count without idf and norm."""
+        term = self.given["term"]
+        if count == 0:
+            return 0.0
+        if term == "count":
+            return float(count)
+        if term == "binary":
+            return 1.0
+        return math.log1p(count) if term == "log" else 1.0 + math.log(count)
+
+    def size(self, name: str) -> float:
+        """What the value of an n-gram is multiplied by in the length of a row."""
+        if self.norm == "ngrams":
+            return 1.0
+        if self.norm != "features":
+            return 0.0
+        column = self.columns.get(name)
+        return self.others.get(name, 0.0) if column is None else self.idf[column]
+
+    def sums(self, counts: dict[str, int], whole: dict[str, int] | None = None) -> _Sums:
+        """What n-grams with these counts add to a row; with ``whole``, what goes without them."""
+        found = _Sums([0.0] * len(self.weights), 0.0, 0)
+        for name, count in counts.items():
+            value, left = self.value(count), 0.0
+            if whole is not None:
+                before = whole[name]
+                value, left = self.value(before), self.value(before - count)
+            size = self.size(name)
+            if size:
+                found.squares += size * size * (value * value - left * left)
+                found.distinct += left == 0.0
+            column = self.columns.get(name)
+            if column is not None:
+                factor = self.idf[column] * (value - left)
+                for row, weights in enumerate(self.weights):
+                    found.scores[row] += weights[column] * factor
+        return found
+
+
+class _Sums:
+    """Sums over the n-grams of a text: scores, squares of values, and how many count for these."""
+
+    def __init__(self, scores: list[float], squares: float, distinct: int) -> None:
+        self.scores, self.squares, self.distinct = scores, squares, distinct
+
+    def minus(self, other: _Sums) -> _Sums:
+        scores = [one - two for one, two in zip(self.scores, other.scores, strict=True)]
+        return _Sums(scores, self.squares - other.squares, self.distinct - other.distinct)
+
+    @property
+    def length(self) -> float:
+        """The length of the row; 1 if it is empty."""
+        return math.sqrt(self.squares) if self.distinct else 1.0
+
+
+class Predictor:
+    """A model, from its description as ``textreg export --to json`` writes it."""
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        if (given["format"], given["version"]) != ("textreg-export", 1):
+            raise ValueError("this is no model exported by textreg, or by another version of it")
+        self.given = given
+        self.labels: list[str] = given["labels"]
+        self.task: str = given["task"]
+        self.characters = Characters(given["characters"])
+        self.parts = [Part(part) for part in given["parts"]]
+
+    # -- answers ----------------------------------------------------------------------------------
+
+    def scores(self, text: str) -> list[float]:
+        """The score of every label; of two that of the second one, of a regression the number."""
+        scores = list(self.given["intercepts"])
+        for part in self.parts:
+            sentences = self.characters.sentences(text, part.given)
+            counts = Counter(gram.name for one in sentences for gram in part.grams(0, one))
+            found = part.sums(counts)
+            scores = [
+                one + two / found.length for one, two in zip(scores, found.scores, strict=True)
+            ]
+        return scores
+
+    def predict(self, text: str) -> Any:
+        """The label of a text; a list where it may have several, and of a regression a number."""
+        return self._answer(self.scores(text))
+
+    def probabilities(self, text: str) -> dict[str, float]:
+        """The probabilities of all labels; ValueError of a model that has none."""
+        if not self.given["probabilities"]:
+            raise ValueError("this model has no probabilities: use scores")
+        found = map(math.exp, self._log_probabilities(self.scores(text)))
+        return dict(zip(self.labels, found, strict=True))
+
+    def _answer(self, scores: list[float]) -> Any:
+        if self.task == "regression":
+            return scores[0]
+        if self.task == "multilabel":
+            margins = self._margins(scores)
+            pairs = zip(self.labels, margins, strict=True)
+            found = [label for label, margin in pairs if margin > 0.0]
+            if not found and self.given["at_least_one"]:
+                found = [self.labels[margins.index(max(margins))]]
+            return found
+        least = self.given["unknown_threshold"]
+        if least is not None and self._confidence(scores) < least:
+            return self.given["unknown"]
+        return self.labels[self._best(scores)]
+
+    def _best(self, scores: list[float]) -> int:
+        """The index of the label that scores speak for most."""
+        if self.task != "binary":
+            margins = self._margins(scores)
+            return margins.index(max(margins))
+        first, second = self.given["thresholds"]
+        if first is not None:
+            return int(-scores[0] <= first)
+        return int(scores[0] > (second or 0.0))
+
+    def _confidence(self, scores: list[float]) -> float:
+        if self.task != "binary":
+            return max(self._margins(scores))
+        first, second = self.given["thresholds"]
+        return abs(scores[0] - (second or 0.0) + (first or 0.0))
+
+    def _margins(self, scores: list[float]) -> list[float]:
+        pairs = zip(scores, self.given["thresholds"], strict=True)
+        return [score - (least or 0.0) for score, least in pairs]
+
+    def _log_probabilities(self, scores: list[float]) -> list[float]:
+        scores = self._calibrated(scores)
+        if self.task == "binary":
+            return [_log_sigmoid(-scores[0]), _log_sigmoid(scores[0])]
+        if self.task == "multilabel":
+            return [_log_sigmoid(score) for score in scores]
+        logits = scores
+        if self.task == "one-vs-rest":
+            logits = [_log_sigmoid(score) for score in scores]
+        total = _log_sum(logits)
+        return [logit - total for logit in logits]
+
+    def _calibrated(self, scores: list[float]) -> list[float]:
+        calibration = self.given["calibration"]
+        if calibration is None:
+            return scores
+        if calibration["method"] == "temperature":
+            return [score / calibration["temperature"] for score in scores]
+        softmax = self.task == "softmax"
+        found = []
+        for row, (score, curve) in enumerate(zip(scores, calibration["curves"], strict=True)):
+            x = score - _log_sum(scores[:row] + scores[row + 1 :]) if softmax else score
+            p = _interpolated(x, *curve)
+            found.append(math.log(p) - (0.0 if softmax else math.log1p(-p)))
+        return found
+
+    # -- explanations -----------------------------------------------------------------------------
+
+    def explain(self, text: str, of: str | None = None) -> dict[str, Any]:
+        """What the words and sentences of a text add to the score of a label.
+
+        of: the label; by default the predicted one.
+        """
+        scores = self.scores(text)
+        side = self._side(scores, of)
+        row, sign = side, 1.0
+        if self.task in ("binary", "regression"):
+            row, sign = 0, 1.0 if side else -1.0
+        sentences, grams = self._occurrences(text)
+        answer = self._answer(scores)
+        if isinstance(answer, list):
+            answer = ", ".join(answer) or "no label"
+        words: list[dict[str, Any]] = []
+        values = [0.0] * len(sentences)
+        for part, own in zip(self.parts, grams, strict=True):
+            for gram, value in self._values(part, own, row):
+                values[gram.sentence] += sign * value
+                if value:
+                    name = part.prefix + gram.name
+                    where = {"start": gram.start, "end": gram.end, "feature": name}
+                    words.append({**where, "value": sign * value})
+        if len(self.parts) > 1:
+            words.sort(key=lambda word: word["start"])
+        removals = self._removals(grams, scores, side, len(sentences))
+        evidence = self._evidence(text, sentences, words)
+        return {
+            "text": text,
+            "label": str(answer),
+            "probabilities": self.probabilities(text) if self.given["probabilities"] else {},
+            "of": self.labels[side] if self.labels else "",
+            "intercept": sign * self.given["intercepts"][row],
+            "score": sign * scores[row],
+            "sentences": [
+                {"start": start, "end": end, "value": value, "removal": removal, "evidence": found}
+                for (start, end), value, removal, found in zip(
+                    sentences, values, removals, evidence, strict=True
+                )
+            ],
+            "words": words,
+        }
+
+    def _side(self, scores: list[float], of: str | None) -> int:
+        """The index of the label that is explained."""
+        if of is not None:
+            if of not in self.labels:
+                raise ValueError(f"the model has no label {of!r}: it has {', '.join(self.labels)}")
+            return self.labels.index(of)
+        if self.task == "regression":
+            return 1
+        if self.task == "multilabel":
+            margins = self._margins(scores)
+            return margins.index(max(margins))
+        return self._best(scores)
+
+    def _occurrences(self, text: str) -> tuple[list[Span], list[list[Gram]]]:
+        """The sentences of a text, and of every part the n-grams in them.
+
+        Sentences are those of the first part. What others find belongs to the sentence that begins
+        last before it.
+        """
+        found = [self.characters.sentences(text, part.given) for part in self.parts]
+        spans = [(one.start, one.end) for one in found[0]]
+        tokens = [token for own in found[1:] for sentence in own for token in sentence.tokens]
+        if not spans and tokens:
+            spans = [(min(one.start for one in tokens), max(one.end for one in tokens))]
+        begins = [start for start, _ in spans]
+        grams = []
+        for place, (part, own) in enumerate(zip(self.parts, found, strict=True)):
+            every = [gram for n, one in enumerate(own) for gram in part.grams(n, one)]
+            if place:
+                every = [
+                    gram._replace(sentence=max(bisect_right(begins, gram.start) - 1, 0))
+                    for gram in every
+                ]
+            grams.append(every)
+        return spans, grams
+
+    def _values(self, part: Part, grams: list[Gram], row: int) -> Iterator[tuple[Gram, float]]:
+        """Every occurrence of a feature, and what it adds to a score."""
+        counts = Counter(gram.name for gram in grams)
+        length = part.sums(counts).length if part.norm else 1.0
+        for gram in grams:
+            column = part.columns.get(gram.name)
+            if column is not None:
+                count = counts[gram.name]
+                value = part.value(count) * part.idf[column] / length / count
+                yield gram, part.weights[row][column] * value
+
+    def _removals(
+        self, grams: list[list[Gram]], scores: list[float], side: int, sentences: int
+    ) -> list[float]:
+        """By how much the log-probability of a label falls without each sentence."""
+        without = [list(self.given["intercepts"]) for _ in range(sentences)]
+        for part, own in zip(self.parts, grams, strict=True):
+            counts = Counter(gram.name for gram in own)
+            whole = part.sums(counts)
+            parted: list[Counter[str]] = [Counter() for _ in range(sentences)]
+            for gram in own:
+                parted[gram.sentence][gram.name] += 1
+            for number, inside in enumerate(parted):
+                rest = whole.minus(part.sums(inside, counts))
+                for row, score in enumerate(rest.scores):
+                    without[number][row] += score / rest.length
+        log_odds = self._log_odds(scores, side)
+        return [log_odds - self._log_odds(one, side) for one in without]
+
+    def _evidence(
+        self, text: str, sentences: list[Span], words: list[dict[str, Any]]
+    ) -> list[float]:
+        """How strong the evidence in each sentence is: (V2) of textreg's docs/maths.md.
+
+        A token is a run of characters without a blank. What a word adds to the score is divided
+        equally among the tokens that it touches.
+        """
+        tokens = [match.span() for match in self.characters.run.finditer(text)]
+        starts, ends = [start for start, _ in tokens], [end for _, end in tokens]
+        added = [0.0] * len(tokens)
+        for word in words:
+            first, after = bisect_right(ends, word["start"]), bisect_left(starts, word["end"])
+            for token in range(first, after):
+                added[token] += word["value"] / (after - first)
+        begins = [start for start, _ in sentences]
+        squares, lengths = [0.0] * len(sentences), [_SHRINKAGE] * len(sentences)
+        for end, value in zip(ends, added, strict=True):
+            if sentences:
+                sentence = max(bisect_right(begins, end - 1) - 1, 0)
+                squares[sentence] += max(value, 0.0) ** 2
+                lengths[sentence] += 1
+        return [math.sqrt(one / length) for one, length in zip(squares, lengths, strict=True)]
+
+    def _log_odds(self, scores: list[float], side: int) -> float:
+        """The log-probability of a label; without probabilities, its score."""
+        if self.given["probabilities"]:
+            return self._log_probabilities(scores)[side]
+        if self.task in ("binary", "regression"):
+            return scores[0] if side else -scores[0]
+        return scores[side]
+
+
+def _log_sigmoid(score: float) -> float:
+    return -math.log1p(math.exp(-score)) if score >= 0 else score - math.log1p(math.exp(score))
+
+
+def _log_sum(logits: Sequence[float]) -> float:
+    """The logarithm of the sum of exponentials."""
+    most = max(logits)
+    return most + math.log(math.fsum(math.exp(logit - most) for logit in logits))
+
+
+def _interpolated(x: float, xs: list[float], ys: list[float]) -> float:
+    """The value at x of a curve through points, constant beyond them."""
+    at = bisect_right(xs, x)
+    if at == 0 or at == len(xs):
+        return ys[max(at - 1, 0)]
+    slope = (ys[at] - ys[at - 1]) / (xs[at] - xs[at - 1])
+    return slope * (x - xs[at - 1]) + ys[at - 1]
+
+
+def main(predictor: Predictor) -> None:
+    """Print the answer for every line of the standard input, as JSON."""
+    for line in sys.stdin:
+        text = line.rstrip("\r\n")
+        print(json.dumps({"text": text, "label": predictor.predict(text)}))

@@ -1,0 +1,164 @@
+"""What tokenizers know of characters, in a form that is short and the same in every language.
+
+Another program, and another Python, may know another version of Unicode. An exported model must
+find the same words there, so it brings its classes of characters and its small letters with it.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any
+
+from textreg._core import text_rules
+from textreg._core.text_forms import joining
+from textreg._core.text_ranges import EMOJI, FLAGS, IGNORED, MARKS, SPACELESS
+from textreg._core.text_ranges import UNICODE as RANGES_FROM
+
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def characters(*, marks: bool, small: bool) -> dict[str, Any]:
+    """The rules that tokenizers need; docs/exporting.md says what they mean.
+
+    marks: whether punctuation or emoji are tokens. small: whether texts become small letters, as
+    for character n-grams.
+    """
+    classes = dict(_classes())
+    if marks:
+        classes |= _mark_classes()
+    if small:
+        classes |= _sigma_classes()
+    rules = {
+        "unicode": [unicodedata.unidata_version, RANGES_FROM],
+        "classes": classes,
+        "fold": _folded(),
+        "titles": sorted(text_rules.TITLES),
+        "numbered": sorted(text_rules.NUMBERED),
+        "header_length": text_rules.HEADER_LENGTH,
+        "number_length": text_rules.NUMBER_LENGTH,
+    }
+    return rules | ({"small": _small()} if small else {})
+
+
+@cache
+def _classes() -> dict[str, str]:
+    """Classes that every tokenizer needs, as runs."""
+    marks, ignored, spaceless = (
+        {*text_rules.characters(ranges)} for ranges in (MARKS, IGNORED, SPACELESS)
+    )
+    apart = ignored | spaceless
+    classes: dict[str, Iterable[str]] = {
+        "mark": marks,
+        "ignored": ignored,
+        "spaceless": spaceless,
+        "letter": marks | {c for c in _every() if (c.isalnum() or c == "_") and c not in apart},
+        "alpha": filter(str.isalpha, _every()),
+        "lower": filter(str.islower, _every()),
+        "upper": filter(str.isupper, _every()),
+        "decimal": filter(str.isdecimal, _every()),
+        "space": filter(str.isspace, _every()),
+        "end": text_rules.STOP + text_rules.ELLIPSIS + text_rules.STRONG,
+        "strong": text_rules.STRONG,
+        "full": text_rules.FULL,
+        "closer": text_rules.CLOSERS,
+        "opener": text_rules.OPENERS,
+        "colon": text_rules.COLONS,
+        "joining": joining(),
+        "unassigned": (c for c in _every() if unicodedata.category(c) == "Cn"),
+    }
+    return {name: runs_of(own) for name, own in classes.items()}
+
+
+@cache
+def _mark_classes() -> dict[str, str]:
+    """Those of punctuation and emoji."""
+    return {
+        "unprinted": runs_of(c for c in _every() if not c.isprintable()),
+        "flag": runs_of(text_rules.characters(FLAGS)),
+        "emoji": runs_of(text_rules.characters(EMOJI)),
+    }
+
+
+@cache
+def _sigma_classes() -> dict[str, str]:
+    """Those that say which small letter a capital sigma has: Cased and Case_Ignorable."""
+    cased = {c for c in _every() if (c + "Σ").lower()[-1] == "ς"}
+    after = {c for c in _every() if ("a" + c + "Σ").lower()[-1] == "ς"}
+    return {"cased": runs_of(cased), "ignorable": runs_of(after - cased)}
+
+
+@cache
+def _folded() -> dict[str, Any]:
+    return case_map(text_rules.folded)
+
+
+@cache
+def _small() -> dict[str, Any]:
+    return case_map(str.lower)
+
+
+def _every() -> Iterator[str]:
+    """All characters."""
+    return map(chr, range(0x110000))
+
+
+def runs_of(letters: Iterable[str]) -> str:
+    """Characters as runs: how many are between two of them, and how many more follow the first."""
+    numbers: list[int] = []
+    at = 0
+    for point in sorted(map(ord, letters)):
+        if numbers and point == at:
+            numbers[-1] += 1
+        else:
+            numbers += [point - at, 0]
+        at = point + 1
+    return _written(numbers)
+
+
+def case_map(of: Callable[[str], str]) -> dict[str, Any]:
+    """What letters become, where that is something else.
+
+    ``runs`` has four numbers for letters at equal distances that move by the same difference: the
+    distance from the first of the last run, how many there are, their distance and the difference.
+    ``more`` has the letters that become several.
+    """
+    each = zip(_every(), map(of, _every()), strict=True)
+    pairs = [(ord(letter), made) for letter, made in each if made != letter]
+    runs: list[list[int]] = []
+    for point, made in pairs:
+        if len(made) > 1:
+            continue
+        difference = ord(made) - point
+        if runs and runs[-1][3] == difference and _goes_on(runs[-1], point):
+            runs[-1][2] = (point - runs[-1][0]) // runs[-1][1]
+            runs[-1][1] += 1
+        else:
+            runs.append([point, 1, 1, difference])
+    numbers: list[int] = []
+    at = 0
+    for first, *others in runs:
+        numbers += [first - at, *others]
+        at = first
+    more = [[chr(point), made] for point, made in pairs if len(made) > 1]
+    return {"runs": _written(numbers), "more": more}
+
+
+def _goes_on(run: Sequence[int], point: int) -> bool:
+    first, count, step, _ = run
+    return point - first <= 2 if count == 1 else point - first == count * step
+
+
+def _written(numbers: Iterable[int]) -> str:
+    """Numbers in base 36, with blanks between them."""
+    return " ".join(map(_base_36, numbers))
+
+
+def _base_36(number: int) -> str:
+    digits = ""
+    rest = abs(number)
+    while rest or not digits:
+        rest, digit = divmod(rest, 36)
+        digits = _DIGITS[digit] + digits
+    return digits if number >= 0 else f"-{digits}"
