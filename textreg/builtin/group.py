@@ -140,7 +140,7 @@ class Group(Regularizer):
     def solve(self, problem: Problem) -> Solution:
         """Minimize loss + penalty; UsageError if the problem has no groups."""
         if isinstance(problem.groups, BlockGroups):
-            return self._solve_blocks(problem, problem.groups)
+            return self._solve_blocks(problem)
         penalty = self.penalty(problem)
         simpler = self.reduced()
         if simpler is not None and self.solver == "majorize":
@@ -150,20 +150,18 @@ class Group(Regularizer):
         solve = SOLVERS[self.solver].solve
         return solve(problem, penalty, **self.params_of("solver"))
 
-    def _solve_blocks(self, problem: Problem, groups: BlockGroups) -> Solution:
+    def _solve_blocks(self, problem: Problem) -> Solution:
         """The same where documents lie in blocks; UsageError without l1, unless ``group`` is 0."""
         check_decided(self.name, group=self.group, l1=self.l1, l2=self.l2)
         simpler = self.reduced()
         if simpler is not None:
-            found = simpler.solve(problem)
-        elif self.l1 == 0.0:
+            return simpler.solve(problem)
+        if self.l1 == 0.0:
             raise UsageError(
                 f"{self.name}: documents in blocks need l1 above 0, which tells the features that "
                 "matter. Give l1, or train without --memory."
             )
-        else:
-            found = over_blocks(problem, self.l1, self.l2, self.solve)
-        return replace(found, group_norms=groups.norms(found.w))
+        return over_blocks(problem, self.l1, self.l2, self.solve)
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None

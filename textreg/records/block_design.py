@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise, repeat
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
 from textreg._core.arrays import Floats, Int32s, Int64s
-from textreg._core.blocks import block_dots
-from textreg._core.curvature import curvature_diagonal, row_scores, row_sums
 from textreg._core.ragged import scatter_rows
 from textreg.errors import UsageError
+from textreg.records.block_operations import (
+    block_columns,
+    block_curvature,
+    block_scores,
+    block_sums,
+    groups_over,
+)
 from textreg.records.cache import Cache
 from textreg.records.design import CompressedArrays, Design
 from textreg.records.structure import Groups
@@ -35,32 +41,8 @@ class ArrayStore(Protocol):
         """An array, read-only; KeyError if there is none of this name."""
 
 
-class RowBlock(NamedTuple):
-    """Some consecutive rows of a matrix.
-
-    Attributes
-    ----------
-    start, end : int
-        The first row, and the one after the last.
-    features : ndarray of int32
-        The features that occur in them, ascending.
-    rows : CompressedArrays
-        The rows, whose indices are places in ``features``.
-    """
-
-    start: int
-    end: int
-    features: Int32s
-    rows: CompressedArrays
-
-    @property
-    def every(self) -> Int32s:
-        """All rows, counted from the first."""
-        return np.arange(self.end - self.start, dtype=np.int32)
-
-
 class RowBlocks(Protocol):
-    """A matrix of documents by features in blocks.
+    """A matrix of documents by features in blocks, wherever these lie.
 
     Attributes
     ----------
@@ -70,17 +52,41 @@ class RowBlocks(Protocol):
         The first row of every block.
     sizes : ndarray of int32, shape (p,)
         The number of documents with each feature.
-    store : ArrayStore
-        Where what is derived of a block may be kept.
     """
 
     shape: tuple[int, int]
     starts: Int64s
     sizes: Int32s
-    store: ArrayStore
 
-    def block(self, number: int) -> RowBlock:
-        """One of them."""
+    def features(self, number: int) -> Int32s:
+        """The features that occur in one of them, ascending."""
+
+    def map(
+        self,
+        operation: Callable[..., Any],
+        *arguments: Iterable[Any],
+        numbers: Sequence[int] | None = None,
+    ) -> Iterator[Any]:
+        """``operation(block, *its arguments)`` of every block, or of some, in order.
+
+        operation: a function of :mod:`textreg.records.block_operations`, or another one of a
+        module. Arguments are taken one after the other, as results are.
+        """
+
+    def derive(
+        self,
+        operation: Callable[..., Any],
+        *arguments: Iterable[Any],
+        take: Callable[[Any], Int32s],
+    ) -> RowBlocks:
+        """Blocks that are made of these: ``operation`` returns the rows, and what is to be told.
+
+        That is given to ``take``, block by block, which returns the features of the new block.
+        Shape and sizes of the new blocks are left to whoever asked for them.
+        """
+
+    def large_sums(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
+        """The features with an absolute value of X'r above ``least``, and these values."""
 
 
 class BlockDesign(Design):
@@ -169,11 +175,19 @@ class BlockDesign(Design):
             vars(self)["passes"] += other.passes
             vars(other)["passes"] = 0.0
 
-    def each(self) -> Iterator[RowBlock]:
-        """The blocks in order, which is a pass."""
+    def _map(self, operation: Callable[..., Any], *arguments: Iterable[Any]) -> Iterator[Any]:
+        """What is computed of every block, in order, which is a pass."""
         self.count_pass()
-        for number in range(len(self.blocks.starts) - 1):
-            yield self.blocks.block(number)
+        return self.blocks.map(operation, *arguments)
+
+    def _cut(self, values: Floats) -> Iterator[Floats]:
+        """Values of documents (n,), for every block its own."""
+        for start, end in pairwise(self.blocks.starts.tolist()):
+            yield values[start:end]
+
+    def _features(self) -> Iterator[Int32s]:
+        """The features that occur in every block."""
+        return map(self.blocks.features, range(len(self.blocks.starts) - 1))
 
     def product(self, w: Floats, features: Int32s | None = None, intercept: float = 0.0) -> Floats:
         """X w + intercept; see :meth:`Design.product`."""
@@ -185,14 +199,11 @@ class BlockDesign(Design):
             w = whole
         if not w.any():
             return np.full((n, *w.shape[1:]), float(intercept))
+        weights = (w[features] for features in self._features())
         scores = np.empty((n, *w.shape[1:]))
-        for block in self.each():
-            some = scores[block.start : block.end]
-            if w.ndim == 2:
-                block_dots(*block.rows, np.ascontiguousarray(w[block.features]), some)
-                some += intercept
-            else:
-                row_scores(*block.rows, block.every, w[block.features], intercept, some)
+        parts = self._map(block_scores, weights, repeat(intercept))
+        for some, part in zip(self._cut(scores), parts, strict=True):
+            some[:] = part
         return scores
 
     def transposed_product(self, r: Floats, features: Int32s | None = None) -> Floats:
@@ -201,51 +212,41 @@ class BlockDesign(Design):
         self._check(r, n, features)
         if r.ndim == 2:
             return np.stack([self.transposed_product(one, features) for one in r.T], axis=1)
-        r, products = np.ascontiguousarray(r), np.zeros(p)
-        for block in self.each():
-            sums = np.zeros(len(block.features))
-            row_sums(*block.rows, block.every, r[block.start : block.end], sums)
-            products[block.features] += sums
+        products = self._sum(self._map(block_sums, self._cut(np.ascontiguousarray(r))), p)
         return products if features is None else products[features]
+
+    def large_products(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
+        """The features, ascending, whose products X'r are larger than ``least``, and these.
+
+        Larger by absolute value; r: (n,). Where blocks lie on other machines, only these are sent.
+        """
+        self._check(r, self.shape[0], None)
+        self.count_pass()
+        return self.blocks.large_sums(np.ascontiguousarray(r), least)
 
     def curvature(self, h: Floats, features: Int32s | None = None) -> Floats:
         """sum_i h_i x_ij^2 for every feature j, or for the given ones; h: (n,)."""
-        self._check(h, self.shape[0], features)
-        curvature = np.zeros(self.shape[1])
-        for block in self.each():
-            sums = np.zeros(len(block.features))
-            curvature_diagonal(*block.rows, block.every, h[block.start : block.end], sums)
-            curvature[block.features] += sums
+        n, p = self.shape
+        self._check(h, n, features)
+        curvature = self._sum(self._map(block_curvature, self._cut(h)), p)
         return curvature if features is None else curvature[features]
+
+    def _sum(self, parts: Iterable[Floats], p: int) -> Floats:
+        """The sums (p,) of those of every block, added in order."""
+        sums = np.zeros(p)
+        for features, part in zip(self._features(), parts, strict=True):
+            sums[features] += part
+        return sums
 
     def select(self, features: Int32s) -> Design:
         """The columns of some features, ascending, in memory."""
-        place = np.full(self.shape[1], -1, dtype=np.int32)
-        place[features] = np.arange(len(features), dtype=np.int32)
         ends = np.concatenate([[0], np.cumsum(self.blocks.sizes[features], dtype=np.int64)])
         indices, data = np.empty(ends[-1], dtype=np.int32), np.empty(ends[-1])
         free = ends[:-1].copy()
-        for block in self.each():
-            columns = _columns_of(block, place[block.features])
-            scatter_rows(*columns, block.start, free, indices, data)
+        parts: Iterator[CompressedArrays] = self._map(block_columns, repeat(features))
+        for start, columns in zip(self.blocks.starts[:-1].tolist(), parts, strict=True):
+            scatter_rows(*columns, start, free, indices, data)
         return Design.of_columns(self.shape[0], ends, indices, data)
-
-
-def _columns_of(block: RowBlock, place: Int32s) -> CompressedArrays:
-    """The rows of a block with some of their features; place: the new number of each, or -1."""
-    indptr, indices, data = block.rows
-    new = place[indices]
-    kept = new >= 0
-    ends = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[indptr]
-    return CompressedArrays(ends, new[kept], data[kept])
-
-
-class GroupBlock(NamedTuple):
-    """The groups of a block of documents: offsets, features and weights, as of Groups."""
-
-    indptr: Int64s
-    indices: Int32s
-    weights: Floats
 
 
 class GroupBlocks(Protocol):
@@ -262,8 +263,8 @@ class GroupBlocks(Protocol):
     n_features: int
     counts: Int64s
 
-    def block(self, number: int) -> GroupBlock:
-        """Those of one of them."""
+    def map(self, operation: Callable[..., Any], *arguments: Iterable[Any]) -> Iterator[Any]:
+        """``operation(block, *its arguments)`` of every block, in order; see RowBlocks."""
 
 
 class BlockGroups(Groups):
@@ -292,30 +293,9 @@ class BlockGroups(Groups):
     def __repr__(self) -> str:
         return f"<BlockGroups: {len(self):,} over {self.n_features:,} features>"
 
-    def each(self) -> Iterator[GroupBlock]:
-        """Those of every block, in order."""
-        for number in range(len(self.blocks.counts)):
-            yield self.blocks.block(number)
-
     def select(self, features: Int32s) -> Groups:
         """What some features, ascending, leave of them; groups with none of these are left out."""
-        place = np.full(self.n_features, -1, dtype=np.int32)
-        place[features] = np.arange(len(features), dtype=np.int32)
-        sizes, indices, weights = [], [], []
-        for block in self.each():
-            new = place[block.indices]
-            kept = new >= 0
-            left = np.diff(np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[block.indptr])
-            sizes.append(left[left > 0])
-            weights.append(block.weights[left > 0])
-            indices.append(new[kept])
+        parts = self.blocks.map(groups_over, repeat(features), repeat(self.n_features))
+        sizes, indices, weights = zip(*parts, strict=True)
         indptr = np.cumsum(np.concatenate([[0], *sizes]))
         return Groups(indptr, np.concatenate(indices), np.concatenate(weights), len(features))
-
-    def norms(self, w: Floats) -> Floats:
-        """(groups,) The norms of the weights w (p,) of every group."""
-        parts = []
-        for block in self.each():
-            squares = np.concatenate([[0.0], np.cumsum(w[block.indices] ** 2)])
-            parts.append(np.sqrt(np.maximum(np.diff(squares[block.indptr]), 0.0)))
-        return np.concatenate(parts)

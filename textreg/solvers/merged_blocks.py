@@ -7,12 +7,15 @@ blocks come first, the most frequent ones before the others, and then those of e
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from textreg.records import Design, Int32s, Int64s, Problem, Solution
-from textreg.records.block_design import ArrayStore, BlockDesign, RowBlock
+from textreg.records import Design, Floats, Int32s, Int64s, Problem, Solution
+from textreg.records.block_design import BlockDesign
+from textreg.records.block_operations import RowBlock
 from textreg.records.design import CompressedArrays
 from textreg.records.ragged import sums
 from textreg.solvers.parallel_columns import parallel_columns
@@ -46,31 +49,40 @@ class MergedBlocks:
         self.share = np.ones(p)
         several = _in_several(design)
         self.column[several] = np.arange(len(several), dtype=np.int32)
-        rows = _MergedRows(design, len(several))
-        for number, block in enumerate(design.each()):
-            self._merge(number, block, rows)
-        rows.finish()
+        sizes = [np.zeros(len(several), dtype=np.int32)]
+        waiting = self._features()
+
+        def take(merged: MergedColumns) -> Int32s:
+            return self._number(next(waiting), merged, sizes)
+
+        design.count_pass()
+        columns = (self.column[features] for features in self._features())
+        blocks = design.blocks.derive(merged_block, columns, take=take)
         absent = self.column < 0
         self.column[absent], self.share[absent] = 0, 0.0
-        self.design = BlockDesign(rows)
+        blocks.sizes = np.concatenate(sizes)
+        blocks.shape = design.shape[0], len(blocks.sizes)
+        self.design = BlockDesign(blocks)
 
-    def _merge(self, number: int, block: RowBlock, rows: _MergedRows) -> None:
-        """Merge the columns that are of this block alone."""
-        X = CsrArrays(*block.rows).matrix(len(block.features)).tocsc()
-        column = self.column[block.features]
-        own, shared = np.flatnonzero(column < 0), np.flatnonzero(column >= 0)
-        shared = shared[np.argsort(column[shared])]
-        merged = parallel_columns(Design.by_columns(X[:, own]))
-        divisors = np.ones(len(block.features))
-        divisors[own] = merged.share
-        first, count = rows.width, len(merged.representatives)
-        self.column[block.features[own]] = first + merged.column
-        self.share[block.features[own]] = merged.share
-        chosen = np.concatenate([shared, own[merged.representatives]])
-        arrays = rows_of_columns(Design.by_columns(X), chosen, divisors, np.float64)
-        features = np.arange(len(chosen), dtype=np.int32) + np.int32(first - len(shared))
-        features[: len(shared)] = column[shared]
-        rows.put(number, features, np.diff(X.indptr)[chosen], CompressedArrays(*arrays), count)
+    def _features(self) -> Iterator[Int32s]:
+        """The features of every block."""
+        blocks = self._design.blocks
+        return map(blocks.features, range(len(blocks.starts) - 1))
+
+    def _number(self, features: Int32s, merged: MergedColumns, sizes: list[Int32s]) -> Int32s:
+        """The numbers of the columns of a block with these features, whose own ones get theirs.
+
+        sizes: how many rows have the columns of several blocks, and those of each block so far.
+        """
+        column = self.column[features]
+        own, shared = features[column < 0], np.sort(column[column >= 0])
+        first = sum(map(len, sizes))
+        self.column[own] = first + merged.column
+        self.share[own] = merged.share
+        sizes[0][shared] += merged.sizes[: len(shared)]
+        sizes.append(merged.sizes[len(shared) :])
+        new = np.arange(first, first + len(sizes[-1]), dtype=np.int32)
+        return np.concatenate([shared, new])
 
     def merge_problem(self, problem: Problem) -> Problem:
         """The smaller problem, with the labels and options of ``problem``."""
@@ -87,46 +99,34 @@ class MergedBlocks:
         return replace(solution, w=w)
 
 
-class _MergedRows:
-    """The rows of the smaller matrix.
+class MergedColumns(NamedTuple):
+    """What became of the columns that a block has alone.
 
-    width: number of columns so far.
+    column : (own features,) The column that each is part of, among those of the block alone.
+    share : (own features,) Its entries as a multiple of those of that column.
+    sizes : How many rows have each column: first those of several blocks, then those of this one.
     """
 
-    def __init__(self, design: BlockDesign, several: int) -> None:
-        self.store: ArrayStore = design.blocks.store
-        self.starts: Int64s = design.blocks.starts
-        self.shape = design.shape[0], several
-        self.width = several
-        self._sizes = np.zeros(several, dtype=np.int32)
-        self._own: list[Int32s] = []
+    column: Int64s
+    share: Floats
+    sizes: Int32s
 
-    def put(
-        self, number: int, features: Int32s, sizes: Int64s, rows: CompressedArrays, own: int
-    ) -> None:
-        """Keep those of a block, of whose columns the last ``own`` occur nowhere else."""
-        shared = len(features) - own
-        self._sizes[features[:shared]] += sizes[:shared].astype(np.int32)
-        self._own.append(sizes[shared:].astype(np.int32))
-        self.store.put(f"{number}-merged-features", features)
-        for name, array in rows._asdict().items():
-            self.store.put(f"{number}-merged-{name}", array)
-        self.width += own
 
-    def finish(self) -> None:
-        """There are no further blocks."""
-        self.sizes: Int32s = np.concatenate([self._sizes, *self._own])
-        self.shape = self.shape[0], self.width
+def merged_block(block: RowBlock, column: Int32s) -> tuple[CompressedArrays, MergedColumns]:
+    """The rows of a block whose own columns are merged, and what became of these.
 
-    def block(self, number: int) -> RowBlock:
-        """The rows of one block."""
-        get = self.store.get
-        features = get(f"{number}-merged-features")
-        rows = CompressedArrays(
-            *(get(f"{number}-merged-{name}") for name in CompressedArrays._fields)
-        )
-        start, end = self.starts[number : number + 2].tolist()
-        return RowBlock(start, end, features, rows)
+    column: of every feature of the block, or -1 if it occurs in no other.
+    """
+    X = CsrArrays(*block.rows).matrix(len(block.features)).tocsc()
+    own, shared = np.flatnonzero(column < 0), np.flatnonzero(column >= 0)
+    shared = shared[np.argsort(column[shared])]
+    merged = parallel_columns(Design.by_columns(X[:, own]))
+    divisors = np.ones(len(block.features))
+    divisors[own] = merged.share
+    chosen = np.concatenate([shared, own[merged.representatives]])
+    arrays = rows_of_columns(Design.by_columns(X), chosen, divisors, np.float64)
+    sizes = np.diff(X.indptr)[chosen].astype(np.int32)
+    return CompressedArrays(*arrays), MergedColumns(merged.column, merged.share, sizes)
 
 
 def merged_blocks(design: BlockDesign) -> MergedBlocks:
@@ -137,8 +137,8 @@ def merged_blocks(design: BlockDesign) -> MergedBlocks:
 def _in_several(design: BlockDesign) -> Int64s:
     """The features that occur in more than one block, the most frequent first."""
     blocks = np.zeros(design.shape[1], dtype=np.int32)
-    for block in design.each():
-        blocks[block.features] += 1
+    for number in range(len(design.blocks.starts) - 1):
+        blocks[design.blocks.features(number)] += 1
     several = np.flatnonzero(blocks > 1)
     order: Int64s = several[np.argsort(-design.blocks.sizes[several], kind="stable")]
     return order

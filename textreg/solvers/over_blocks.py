@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -66,11 +67,10 @@ def over_blocks(
     UsageError
         If the solutions have no ``alpha``.
     """
-    w, b, sizes = _begin(problem)
+    w, b, large = _begin(problem, l1)
     most = FEW if problem.groups is None else len(w)
     support = np.flatnonzero(w).astype(np.int32)
-    sizes[support] = 0.0
-    features = _union(support, _largest(sizes, l1, most))
+    features = _union(support, _largest(_without(large, support), most))
     history: list[Step] = []
     at_zero = problem.loss.dual_value(np.zeros(len(problem.y)), problem.y, problem.sample_weight)
     iterations, tol = 0, max(FIRST, INNER * problem.tol)
@@ -88,11 +88,10 @@ def over_blocks(
         w = np.zeros(len(w))
         w[features], b = found.w, found.b
         iterations += found.iterations
-        sizes = np.abs(problem.design.transposed_product(found.alpha))
-        sizes[features] = 0.0
-        missing = sizes > l1
+        large = _without(_large(problem, found.alpha, NEAR * l1), features)
+        missing = large.sizes > l1
         inner = found.objective * (1.0 - found.gap)
-        bound = _bound(inner, at_zero, sizes[missing] - l1, l1, l2)
+        bound = _bound(inner, at_zero, large.sizes[missing] - l1, l1, l2)
         gap = relative_gap(found.objective, bound)
         history.append(Step(iterations, found.objective, gap))
         stopped = bool(problem.callback and problem.callback(history[-1]))
@@ -100,7 +99,7 @@ def over_blocks(
         if gap <= problem.tol or stopped or exhausted or number == SETS:
             break
         most *= GROWTH
-        features = _union(features, _largest(sizes, NEAR * l1, most))
+        features = _union(features, _largest(large, most))
         tol = INNER * problem.tol
     solution = Solution(
         w=w,
@@ -114,21 +113,41 @@ def over_blocks(
     return finish(problem, solution, "iterations", stopped=stopped)
 
 
-def _begin(problem: Problem) -> tuple[Floats, float, Floats]:
-    """The weights and the intercept to begin at, and the sizes of the gradient there (p,)."""
+class _Large(NamedTuple):
+    """Features, ascending, with the largest sizes of the products of their columns."""
+
+    features: Int32s
+    sizes: Floats
+
+
+def _begin(problem: Problem, l1: float) -> tuple[Floats, float, _Large]:
+    """The weights and the intercept to begin at, and the features that l1 does not keep there."""
     engine = Engine(problem)
     if problem.start is None:
         engine.restart(engine.w, problem.intercept_at_zero())
     engine.optimize_intercept()
-    return engine.w, engine.b, np.abs(engine.gradient())
+    return engine.w, engine.b, _large(problem, engine.r, l1)
 
 
-def _largest(sizes: Floats, least: float, most: int) -> Int32s:
-    """The features of the largest sizes above ``least``, so many at most."""
-    features = np.flatnonzero(sizes > least).astype(np.int32)
-    if len(features) <= most:
-        return features
-    return features[np.argpartition(-sizes[features], most)[:most]]
+def _large(problem: Problem, r: Floats, least: float) -> _Large:
+    """The features whose columns have a product with r (n,) above ``least``."""
+    design = problem.design
+    assert isinstance(design, BlockDesign)
+    features, products = design.large_products(r, least)
+    return _Large(features, np.abs(products))
+
+
+def _without(large: _Large, features: Int32s) -> _Large:
+    """Those that are not among some features, ascending."""
+    others = ~np.isin(large.features, features, assume_unique=True)
+    return _Large(large.features[others], large.sizes[others])
+
+
+def _largest(large: _Large, most: int) -> Int32s:
+    """The features of the largest sizes, so many at most."""
+    if len(large.features) <= most:
+        return large.features
+    return large.features[np.argpartition(-large.sizes, most)[:most]]
 
 
 def _union(one: Int32s, other: Int32s) -> Int32s:

@@ -18,7 +18,8 @@ from textreg.errors import DataWarning
 from textreg.features.rows import DocumentRows
 from textreg.plugins import calls
 from textreg.records import Corpus, Design, Problem
-from textreg.records.block_design import BlockDesign, BlockGroups, GroupBlock
+from textreg.records.block_design import BlockDesign, BlockGroups
+from textreg.records.block_operations import GroupBlock
 from textreg.training.posing import Training
 from textreg.training.prepare import Prepared, factor_of, no_tokens, own_weights
 from textreg.training.running import Work
