@@ -29,7 +29,7 @@ ROWS = [
     ["builtin", "plugins", "reading"],
     ["features", "measure"],
     ["blocks", "tasks"],
-    ["model"],
+    ["cluster", "model"],
     ["training"],
     ["comparing", "estimators", "explain", "exporting"],
     ["demo", "report", "testing"],

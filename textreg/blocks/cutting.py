@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from textreg.records import Int32s
 
 DOCUMENTS = 1 << 15
 """Most documents in a block."""
@@ -43,3 +47,17 @@ def blocks_of(batches: Iterable[Sequence[str]]) -> Iterator[list[str]]:
             characters += len(text)
     if block:
         yield block
+
+
+def starts_of(lengths: Int32s) -> list[int]:
+    """Where :func:`blocks_of` begins a block of texts with so many characters; and their number."""
+    starts = [0]
+    characters = 0
+    for number, length in enumerate(lengths.tolist()):
+        if number > starts[-1] and (
+            number - starts[-1] == DOCUMENTS or characters + length > CHARACTERS
+        ):
+            starts.append(number)
+            characters = 0
+        characters += length
+    return [*starts, len(lengths)] if len(lengths) else starts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -104,15 +104,9 @@ class BlockVectorizer:
             If there are no texts or words, if pruning leaves no feature, or if there are more
             different n-grams than numbers of 32 bits.
         """
-        n = self._starts[-1]
-        least, _ = self._vectorizer.limits(n)
-        counts = [self._counts(part, n, least) for part in self._parts]
-        keep = self._vectorizer.keep(counts, n)
-        writers = [
-            _PartFeatures(part, self._vectorizer, one, mask, n)
-            for part, one, mask in zip(self._parts, counts, keep, strict=True)
-        ]
-        del counts, keep
+        chosen = choose_features(self._parts, self._vectorizer, self._starts[-1])
+        writers = [_PartFeatures(*pair) for pair in zip(self._parts, chosen, strict=True)]
+        del chosen
         encoder = joined_encoder([writer.encoder for writer in writers])
         columns = np.cumsum([0, *(writer.encoder.n_columns for writer in writers)])
         tokens = BlockTokens(self._arrays, "tokens")
@@ -126,45 +120,61 @@ class BlockVectorizer:
                 part.drop(block)
         return BlockFeatures(encoder, np.array(self._starts, dtype=np.int64), self._arrays, tokens)
 
-    def _counts(self, part: BlockCounting, n: int, least: float) -> BlockCounts:
-        """The n-grams of one tokenizer; DataError if there is none."""
-        counts = part.counts(least)
-        self._vectorizer.check_words(counts, n, part.n_words)
-        return counts
-
     def _put_rows(self, block: int, rows: CsrArrays) -> None:
         for field in ROWS:
             self._arrays.put(f"rows-{block}-{field}", getattr(rows, field))
 
 
+class ChosenFeatures(NamedTuple):
+    """The features of one tokenizer.
+
+    encoder: makes rows of texts. numbers: for every length of n-grams the feature of each, or -1.
+    every: whether all n-grams are features.
+    """
+
+    encoder: Encoder
+    numbers: list[Int32s]
+    every: bool
+
+
+def choose_features(
+    parts: Sequence[BlockCounting], vectorizer: Vectorizer, n: int
+) -> list[ChosenFeatures]:
+    """The features of n documents whose n-grams were counted; errors as of Vectorizer.fit."""
+    least, _ = vectorizer.limits(n)
+    counts = []
+    for part in parts:
+        counts.append(part.counts(least))
+        vectorizer.check_words(counts[-1], n, part.n_words)
+    keep = vectorizer.keep(counts, n)
+    return [_chosen(one, mask, vectorizer, n) for one, mask in zip(counts, keep, strict=True)]
+
+
+def _chosen(counts: BlockCounts, keep: Bools, vectorizer: Vectorizer, n: int) -> ChosenFeatures:
+    """The n-grams to keep as features."""
+    every, names = counts.features(keep)
+    frequencies = np.empty(len(names), dtype=np.int64)
+    for numbers, documents in zip(every, counts.documents, strict=True):
+        kept = numbers >= 0
+        if kept.all():  # spares copies
+            frequencies[numbers] = documents
+        else:
+            frequencies[numbers[kept]] = documents[kept]
+    encoder: Encoder = vectorizer.encoder(counts, names, n, frequencies)
+    return ChosenFeatures(encoder, every, bool(keep.all()))
+
+
 class _PartFeatures:
     """The features of one tokenizer, by block."""
 
-    def __init__(
-        self,
-        counting: BlockCounting,
-        vectorizer: Vectorizer,
-        counts: BlockCounts,
-        keep: Bools,
-        n: int,
-    ) -> None:
+    def __init__(self, counting: BlockCounting, chosen: ChosenFeatures) -> None:
         self._counting = counting
-        self._numbers, names = counts.features(keep)
-        frequencies = np.empty(len(names), dtype=np.int64)
-        for numbers, documents in zip(self._numbers, counts.documents, strict=True):
-            kept = numbers >= 0
-            if kept.all():  # spares copies
-                frequencies[numbers] = documents
-            else:
-                frequencies[numbers[kept]] = documents[kept]
-        self.encoder: Encoder = vectorizer.encoder(counts, names, n, frequencies)
-        self._all = bool(keep.all())
+        self.encoder, self._numbers, self._all = chosen
 
     def encoded(self, block: int) -> PartCounts:
         """The features in a block, and how they are weighed."""
         words = self._counting.words(block)
-        numbers: list[Int32s] = self._numbers
-        tokens = self._counting.tokens(block, words, numbers, self.encoder.vocabulary)
+        tokens = self._counting.tokens(block, words, self._numbers, self.encoder.vocabulary)
         # Where all n-grams are features, their counts give the norms.
         return PartCounts(tokens, self.encoder, None if self._all else self.encoder.norms(words))
 

@@ -27,6 +27,7 @@ from textreg.records.fields import Field
 from textreg.tasks import Task
 
 if TYPE_CHECKING:
+    from textreg.cluster.connection import Connection
     from textreg.model.model import Model
     from textreg.records.stored_texts import StoredTexts
 
@@ -119,13 +120,21 @@ class Reading(NamedTuple):
         return {**{f"{role}_col": name for role, name in corpus.column_names.items()}, **own}
 
     def training(
-        self, files: Sequence[str], *, tell: bool = False, texts: StoredTexts | None = None
+        self,
+        files: Sequence[str],
+        *,
+        tell: bool = False,
+        texts: StoredTexts | Connection | None = None,
     ) -> Corpus:
         """Read documents for training: texts, labels, weights, groups and times.
 
-        texts: where texts go, rather than to memory.
+        texts: where texts go, rather than to memory; or the workers that read them and keep them.
         """
-        return _read(files, tell, texts=texts, **self.options())
+        if texts is None or isinstance(texts, Sequence):
+            return _read(files, tell, texts=texts, **self.options())
+        from textreg.cluster.files import read_on_workers
+
+        return _told(read_on_workers(texts, files, **self.options()), files, tell)
 
     def options(self) -> dict[str, Any]:
         """The keywords of :func:`read_corpus`."""
@@ -275,7 +284,11 @@ def reading(
 
 
 def _read(files: Sequence[str], tell: bool, **how: Any) -> Corpus:
-    corpus = read_corpus(files, **how)
+    return _told(read_corpus(files, **how), files, tell)
+
+
+def _told(corpus: Corpus, files: Sequence[str], tell: bool) -> Corpus:
+    """A corpus that was read, after what is to be said of it."""
     if tell:
         describe(files, corpus)
     else:

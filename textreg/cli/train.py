@@ -30,6 +30,7 @@ from textreg.training.settings import TrainingSettings, declared_settings
 
 if TYPE_CHECKING:
     from textreg.blocks.scratch import Scratch
+    from textreg.cluster.connection import Connection
     from textreg.records.stored_texts import StoredTexts
 
 
@@ -161,14 +162,25 @@ def command(
 
 def _scratch(
     training: TrainingSettings, stack: ExitStack
-) -> tuple[Scratch | None, StoredTexts | None]:
-    """A folder for blocks, and the file of the texts there, where not all is to be in memory."""
+) -> tuple[Scratch | None, StoredTexts | Connection | None]:
+    """A folder for blocks, and where texts go, where not all is to be in memory.
+
+    That is a file there, or the workers of a cluster.
+    """
     if training.memory is None:
         return None, None
     from textreg.blocks.scratch import Scratch
-    from textreg.records.stored_texts import StoredTexts
 
     scratch = stack.enter_context(Scratch(training.scratch))
+    if (address := training.tuning.address) is not None:
+        from textreg.cluster.connection import connected
+        from textreg.training.in_blocks import check_workers
+
+        connection = stack.enter_context(connected(address))
+        check_workers(connection, training)
+        return scratch, connection
+    from textreg.records.stored_texts import StoredTexts
+
     return scratch, stack.enter_context(StoredTexts(scratch.folder / "texts"))
 
 
@@ -191,7 +203,11 @@ def _with_others(
 
 
 def _read_like(
-    like: str, how: Reading, files: Sequence[str], tell: bool, texts: StoredTexts | None
+    like: str,
+    how: Reading,
+    files: Sequence[str],
+    tell: bool,
+    texts: StoredTexts | Connection | None,
 ) -> Corpus:
     """Read documents for a training like that of a model, from columns of the same names.
 

@@ -186,8 +186,8 @@ def warn_of_html(corpus: Corpus) -> None:
     rows = np.unique(np.linspace(0, len(corpus) - 1, min(SAMPLE, len(corpus))).astype(np.int64))
     found = 0
     first: tuple[int, str] = 0, ""
-    for row in rows.tolist():
-        if isinstance(text := corpus.texts[row], str) and (match := find_html(text)):
+    for row, text in zip(rows.tolist(), corpus.select(rows).texts, strict=True):
+        if isinstance(text, str) and (match := find_html(text)):
             first = first if found else (row, match[0])  # a match would keep its text
             found += 1
     if not found or found < SHARE * len(rows):

@@ -104,14 +104,16 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
     if texts is not None:
         _check_stored(texts, fields)
     names = ColumnNames(text_col, label_col, weight_col, group_col, time_col)
-    table = partial(
-        TableColumns,
+    reader = corpus_reader(
+        paths,
         names,
-        label_sep=_separator(label_sep),
+        on_error=on_error,
+        labeled=labeled,
+        label_sep=label_sep,
         multilabel=multilabel,
+        encoding=encoding,
         fields=fields,
     )
-    reader = CorpusReader(paths, table, labeled=labeled, on_error=on_error, encoding=encoding)
     corpus = reader.whole(texts)
     columns = ", ".join(f"{role} = {what}" for role, what in corpus.columns.items())
     LOG.info("%s: %d documents; %s", first_few(reader.paths, 3), len(corpus), columns)
@@ -119,6 +121,28 @@ def read_corpus(  # noqa: PLR0913  # its options are its interface
         LOG.info("%s", told)
         warnings.warn(told, DataWarning, stacklevel=2)
     return corpus
+
+
+def corpus_reader(  # noqa: PLR0913  # its options are those of read_corpus
+    paths: Paths,
+    names: ColumnNames,
+    *,
+    on_error: str = "stop",
+    labeled: bool = True,
+    label_sep: str | None = None,
+    multilabel: bool = False,
+    encoding: str | None = None,
+    fields: Sequence[Field] = (),
+) -> CorpusReader:
+    """What reads documents with these columns; options and errors as of :func:`read_corpus`."""
+    table = partial(
+        TableColumns,
+        names,
+        label_sep=_separator(label_sep),
+        multilabel=multilabel,
+        fields=fields,
+    )
+    return CorpusReader(paths, table, labeled=labeled, on_error=on_error, encoding=encoding)
 
 
 class Readable(NamedTuple):

@@ -23,6 +23,27 @@ def check_max_skipped(max_skipped: float) -> None:
         )
 
 
+def told_of(skipped: SkippedRows, documents: int, max_skipped: float, remedy: str) -> str:
+    """What to tell of rows that were left out beside so many documents, empty if there are none.
+
+    remedy: how to read them, if there is a way. Raises DataError if they are too many.
+    """
+    left, rows = len(skipped), documents + len(skipped)
+    if not left:
+        return ""
+    share = isinstance(max_skipped, float)
+    told, hint = f"{skipped.told()}.", f" {remedy}" if remedy else ""
+    if left <= (max_skipped * rows if share else max_skipped):
+        return f"{left:,} of {rows:,} rows cannot be read and are left out: {told}{hint}"
+    most = f"{100 * max_skipped:g} %" if share else f"{max_skipped:,}"
+    enough = f"{math.ceil(100 * left / rows)}%" if share else str(left)
+    raise DataError(
+        f"{left:,} of {rows:,} rows ({100 * left / rows:.2g} %) cannot be read, and at most {most} "
+        f"may be left out: {told}{hint or ' Fix the rows.'} To leave them all out, pass "
+        f"--max-skipped {enough}."
+    )
+
+
 class Skipping:
     """What to do with unusable rows: stop at the first, or skip and list them.
 
@@ -66,21 +87,7 @@ class Skipping:
 
         Raises DataError if they are too many.
         """
-        skipped, rows = len(self._all), self._read + len(self._all)
-        if not skipped:
-            return ""
-        share = isinstance(max_skipped, float)
-        hint = self._hint()
-        told = f"{self._all.told()}."
-        if skipped <= (max_skipped * rows if share else max_skipped):
-            return f"{skipped:,} of {rows:,} rows cannot be read and are left out: {told}{hint}"
-        most = f"{100 * max_skipped:g} %" if share else f"{max_skipped:,}"
-        enough = f"{math.ceil(100 * skipped / rows)}%" if share else str(skipped)
-        raise DataError(
-            f"{skipped:,} of {rows:,} rows ({100 * skipped / rows:.2g} %) cannot be read, and at "
-            f"most {most} may be left out: {told}{hint or ' Fix the rows.'} To leave them all out, "
-            f"pass --max-skipped {enough}."
-        )
+        return told_of(self._all, self._read, max_skipped, self.remedy)
 
     def nothing_left(self) -> DataError:
         """The error where no row can be used."""

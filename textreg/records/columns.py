@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from textreg.errors import UsageError, first_few
-from textreg.records.stored_texts import StoredTexts
+from textreg.records.stored_texts import TextsElsewhere
 
 _TO_LIST = ("to_pylist", "to_list", "tolist")
 """The methods of pyarrow, of pandas and polars, and of NumPy and others."""
@@ -34,7 +34,7 @@ def as_column(values: Any, name: str) -> Any:
     UsageError
         If it is a table of several columns, or a mapping.
     """
-    if isinstance(values, (list, tuple, str, bytes, StoredTexts)):
+    if isinstance(values, (list, tuple, str, bytes, TextsElsewhere)):
         return values
     names = column_names(values)
     shape: tuple[int, ...] = getattr(values, "shape", ())

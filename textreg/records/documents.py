@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from textreg.errors import DataError, UsageError
 from textreg.records.columns import as_column, is_missing
-from textreg.records.stored_texts import StoredTexts
+from textreg.records.stored_texts import TextsElsewhere
 from textreg.terminal import single_line
 
 Document: TypeAlias = str | Iterable[str] | Iterable[Iterable[str]]
@@ -152,7 +152,7 @@ def check_texts(texts: Documents | Iterable[str]) -> Sequence[str]:
     DataError
         If an item is not a str.
     """
-    if isinstance(texts, StoredTexts):
+    if isinstance(texts, TextsElsewhere):
         return texts
     if isinstance(texts, (str, bytes)):
         raise UsageError("expected a list of texts, got a single text: put it in a list.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from operator import index as whole_number
@@ -28,7 +29,15 @@ BLOCK = 1 << 13
 """Places in the file of so many texts are looked up at a time."""
 
 
-class StoredTexts(Sequence[str]):
+class TextsElsewhere(Sequence[str], ABC):
+    """Texts that are not in memory."""
+
+    @abstractmethod
+    def select(self, rows: NDArray[np.intp] | Sequence[int]) -> TextsElsewhere:
+        """Some of them, by their indices in the order wanted."""
+
+
+class StoredTexts(TextsElsewhere):
     """Texts in a file, as a sequence; in memory are eight bytes for each.
 
     It is written once, by :meth:`extend`, and then read: one by one, or in the order of the file,

@@ -17,7 +17,7 @@ from textreg.records.convert import as_array, check_weights
 from textreg.records.documents import Documents, is_tokenized, tokenized
 from textreg.records.ragged import offsets, take_rows
 from textreg.records.skipped import SkippedRows
-from textreg.records.stored_texts import StoredTexts
+from textreg.records.stored_texts import TextsElsewhere
 
 _LISTS = (list, tuple, set, frozenset)
 """What a list of labels may be."""
@@ -203,7 +203,7 @@ class Corpus:
         return replace(
             self,
             texts=texts.select(rows)
-            if isinstance(texts, StoredTexts)
+            if isinstance(texts, TextsElsewhere)
             else [texts[row] for row in rows],
             labels=None if self.labels is None else [self.labels[row] for row in rows],
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],

@@ -1,4 +1,7 @@
-"""The documents of a training in blocks as features and groups, and the fits of all of them."""
+"""The documents of a training in blocks as features and groups, and the fits of all of them.
+
+Blocks lie here, in memory or on disk, or on the workers of a cluster.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,23 @@ import math
 import warnings
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from textreg.blocks.cutting import blocks_of
 from textreg.blocks.features import BlockFeatures, BlockVectorizer
+from textreg.blocks.heap import release_memory
 from textreg.blocks.matrix import StoredGroups, StoredRows
 from textreg.blocks.scratch import Budget
+from textreg.cluster.blocks import ClusterRows
+from textreg.cluster.features import blocks_on_cluster, encoder_on_cluster
+from textreg.cluster.texts import ClusterTexts
 from textreg.errors import DataWarning
 from textreg.features.rows import DocumentRows
 from textreg.plugins import calls
 from textreg.records import Corpus, Design, Problem
-from textreg.records.block_design import BlockDesign, BlockGroups
+from textreg.records.block_design import BlockDesign, BlockGroups, GroupBlocks, RowBlocks
 from textreg.records.block_operations import GroupBlock
 from textreg.training.posing import Training
 from textreg.training.prepare import Prepared, factor_of, no_tokens, own_weights
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
+    from textreg.features.joined import AnyEncoder
     from textreg.records.design import CompressedArrays
 
 A_FEATURE = 100.0
@@ -39,10 +47,21 @@ BATCH = 1024
 """Texts that are handed over at a time."""
 
 
-def block_features(
+class Featured(NamedTuple):
+    """All documents as features.
+
+    encoder: makes rows of new texts. rows, groups: the blocks; no groups unless they are needed.
+    """
+
+    encoder: AnyEncoder
+    rows: RowBlocks
+    groups: GroupBlocks | None
+
+
+def features_here(
     corpus: Corpus, settings: TrainingSettings, arrays: Budget, work: Work
-) -> BlockFeatures:
-    """The features of all documents."""
+) -> Featured:
+    """The documents in blocks in ``arrays``."""
     n = len(corpus)
     vectorizer = BlockVectorizer(settings.any_tokenizer, settings.vectorizer, arrays)
     done = 0
@@ -52,8 +71,42 @@ def block_features(
         done += len(texts)
         work.report("features", done, n)
     features = vectorizer.finish()
-    _warn_of_features(features.shape[1], settings.bytes or 0)
-    return features
+    p = features.shape[1]
+    _warn_of_features(p, settings.bytes or 0)
+    release_memory()
+    groups = None
+    if settings.groups is not None:
+        groups = StoredGroups(_groups(settings, features), p, arrays)
+    rows = StoredRows(_rows(features), p, arrays)
+    for block in range(len(features.starts) - 1 if groups is None else 0):
+        features.drop_tokens(block)
+    return Featured(features.encoder, rows, groups)
+
+
+def features_on_cluster(
+    texts: ClusterTexts, settings: TrainingSettings, arrays: Budget, work: Work
+) -> Featured:
+    """The documents in blocks on the workers that have their texts."""
+    n = len(texts)
+    work.report("features", 0, n)
+    encoder = encoder_on_cluster(
+        texts,
+        settings.any_tokenizer,
+        settings.vectorizer,
+        arrays,
+        lambda done: work.report("features", done // 2, n),
+    )
+    p = encoder.n_columns
+    _warn_of_features(p, settings.bytes or 0)
+    blocks = blocks_on_cluster(texts, encoder, settings.groups)
+    rows, groups = ClusterRows.of(
+        texts.connection,
+        blocks,
+        p,
+        arrays,
+        lambda done: work.report("features", (n + done) // 2, n),
+    )
+    return Featured(encoder, rows, None if settings.groups is None else groups)
 
 
 def _warn_of_features(p: int, memory: int) -> None:
@@ -77,21 +130,15 @@ def _batches(corpus: Corpus) -> Iterator[list[Any]]:
 
 
 def block_problems(
-    training: Training, settings: TrainingSettings, features: BlockFeatures, arrays: Budget
+    training: Training, settings: TrainingSettings, features: Featured
 ) -> tuple[Prepared, Problems]:
     """The fits of all documents."""
     task, y = training.target
     weights = own_weights(training.corpus)
     factors = task.factors(y, weights, settings.class_weight)
     row_factors = task.row_factors(y, weights, settings.class_weight)
-    p = features.shape[1]
-    groups = None
-    if settings.groups is not None:
-        groups = BlockGroups(StoredGroups(_groups(settings, features), p, arrays))
-    rows = StoredRows(_rows(features), p, arrays)
-    for block in range(len(features.starts) - 1 if groups is None else 0):
-        features.drop_tokens(block)
-    design = BlockDesign(rows, memory=settings.bytes or math.inf)
+    groups = None if features.groups is None else BlockGroups(features.groups)
+    design = BlockDesign(features.rows, memory=settings.bytes or math.inf)
     prepared = Prepared(
         encoder=features.encoder,
         tokens=no_tokens(len(y), features.encoder.parts[0].vocabulary),

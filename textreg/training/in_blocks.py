@@ -1,13 +1,16 @@
 """Training on documents that lie in blocks: a search on some of them, the final fit on all.
 
 Texts become features block by block, and the matrix and the groups of each block are arrays that
-lie in memory as far as that is allowed, and in a scratch folder beyond (:mod:`textreg.blocks`).
-Hyperparameters are searched on a part of the documents, in memory.
+lie in memory as far as that is allowed, and in a scratch folder beyond (:mod:`textreg.blocks`); or
+on the workers of a cluster (:mod:`textreg.cluster`). Hyperparameters are searched on a part of the
+documents, in memory.
 """
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,16 +18,24 @@ import numpy as np
 from textreg._core.threads import allowing
 from textreg.blocks.heap import release_memory
 from textreg.blocks.scratch import Budget, Scratch
+from textreg.cluster.connection import Connection, connected
+from textreg.cluster.texts import ClusterTexts
 from textreg.errors import UsageError
 from textreg.plugins.overdue import limited
+from textreg.records.documents import check_texts
 from textreg.training import logged
-from textreg.training.block_problems import block_features, block_problems
+from textreg.training.block_problems import (
+    block_problems,
+    features_here,
+    features_on_cluster,
+)
 from textreg.training.fitting import FinalFit, FromHeld, fit_rows
 from textreg.training.learning import Clock, warn_if_stopped, warn_unless_converged
 from textreg.training.part import carry_over, mean_length, part_context, search_part
 from textreg.training.posing import Training
 from textreg.training.pruning import prune
 from textreg.training.running import Work
+from textreg.training.search.cluster import Cluster
 from textreg.training.search.context import SearchContext
 from textreg.training.search.searching import SearchResult
 from textreg.training.settings import TrainingSettings
@@ -57,7 +68,6 @@ def check_settings(settings: TrainingSettings) -> None:
         "threshold": bool(settings.threshold),
         "unknown": settings.unknown is not None,
         "path": settings.path,
-        "backend dask": settings.tuning.address is not None,
         "max_nonzero": settings.tuning.max_nonzero is not None,
         "search_space of features or groups": any(
             one.part != "reg" for one in settings.dimensions()
@@ -102,20 +112,28 @@ def learn_in_blocks(
     with ExitStack() as stack:
         stack.enter_context(limited(work.deadline, limit))
         stack.enter_context(allowing(work.threads))
+        cluster = stack.enter_context(_cluster(training, settings))
+        if cluster is not None:
+            training = _on_cluster(training, cluster)
         context = part_context(training, settings)
         logged.begun(context, len(training.corpus))
-        result, scales = search_part(context, work)
+        searching = None if cluster is None else Cluster(cluster)
+        result, scales = search_part(context, replace(work, cluster=searching))
         warn_if_stopped(result, settings)
         logged.searched(context, result, clock.stop("search"))
         context.release()
         release_memory()
         room = int(IN_MEMORY * (settings.bytes or 0))
-        scratch.require(int(SPACE * len(training.corpus) * mean_length(training)) - room)
         arrays = Budget(scratch, room)
-        features = block_features(training.corpus, settings, arrays, work)
+        texts = training.corpus.texts
+        if isinstance(texts, ClusterTexts):
+            features = features_on_cluster(texts, settings, arrays, work)
+        else:
+            scratch.require(int(SPACE * len(training.corpus) * mean_length(training)) - room)
+            features = features_here(training.corpus, settings, arrays, work)
         release_memory()
-        logged.LOG.info("%d features in %.2f s", features.shape[1], clock.stop("features"))
-        prepared, problems = block_problems(training, settings, features, arrays)
+        logged.LOG.info("%d features in %.2f s", features.rows.shape[1], clock.stop("features"))
+        prepared, problems = block_problems(training, settings, features)
         chosen = result.best.regularizer if result.best else settings.reg
         regularizer = carry_over(chosen, settings.reg, scales, problems)
         fitted, stopped = fit_rows(regularizer, problems, None, work)
@@ -137,3 +155,33 @@ def learn_in_blocks(
         logged.fitted(fit, clock.stop("fit"))
     warn_unless_converged(fit, settings)
     return BlocksLearned(context, result, fit, clock.seconds)
+
+
+@contextmanager
+def _cluster(training: Training, settings: TrainingSettings) -> Iterator[Connection | None]:
+    """The workers that have the texts, or those of the address in the settings, if there is one."""
+    texts, address = training.corpus.texts, settings.tuning.address
+    if isinstance(texts, ClusterTexts):
+        yield texts.connection
+    elif address is None:
+        yield None
+    else:
+        with connected(address) as connection:
+            check_workers(connection, settings)
+            yield connection
+
+
+def check_workers(connection: Connection, settings: TrainingSettings) -> None:
+    """UsageError for workers that lack a part, compute otherwise, or may take too much memory."""
+    parts = settings.reg, settings.loss, settings.any_tokenizer, settings.groups
+    connection.check([part for part in parts if part is not None])
+    connection.check_memory(settings.bytes or 0)
+
+
+def _on_cluster(training: Training, connection: Connection) -> Training:
+    """The same, with the texts on the workers."""
+    corpus = training.corpus
+    if isinstance(corpus.texts, ClusterTexts):
+        return training
+    texts = ClusterTexts.of(connection, check_texts(corpus.texts))
+    return training._replace(corpus=replace(corpus, texts=texts))

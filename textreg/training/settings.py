@@ -341,7 +341,8 @@ class TrainingSettings(Parametrized):
                 "a scratch folder is for training in blocks: say how much memory there is as well "
                 "(--memory 1GB), or leave out scratch."
             )
-        if not self.searches and self.tuning.needs_search:
+        searching = self.tuning.address is not None and self.memory is None
+        if not self.searches and (self.tuning.needs_search or searching):
             raise UsageError(
                 f"all parameters of {self.reg.label()} are given, so there is nothing to choose: "
                 "leave out select, within, max_nonzero, resume and backend, or a value, or give "

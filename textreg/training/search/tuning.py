@@ -110,7 +110,7 @@ class Tuning(SelectionRule):
     @property
     def needs_search(self) -> bool:
         """Whether a setting is given that only makes sense for a search."""
-        return self.rule != BEST or self.resume is not None or self.address is not None
+        return self.rule != BEST or self.resume is not None
 
     @property
     def seconds(self) -> float | None:

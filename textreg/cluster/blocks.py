@@ -1,0 +1,268 @@
+"""A matrix and groups whose blocks lie on the workers of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from textreg.cluster.packing import pack, size_of, unpack
+from textreg.records.block_operations import GroupBlock, RowBlock, block_sums
+from textreg.records.design import CompressedArrays
+
+if TYPE_CHECKING:
+    from textreg.cluster.connection import Connection
+    from textreg.records import Floats, Int32s, Int64s
+    from textreg.records.block_design import ArrayStore
+
+ROUNDING = 1e-9
+"""By how much shares of a sum are made smaller, as sums of shares are rounded."""
+
+
+class ClusterBlock(NamedTuple):
+    """A block of documents on a worker.
+
+    Attributes
+    ----------
+    rows : RowBlock
+    groups : GroupBlock or None
+    sizes : ndarray of int32
+        The number of documents here with each of its features.
+    shares : ndarray of float64, or None
+        The same as a share of all documents with it, once that is known.
+    """
+
+    rows: RowBlock
+    groups: GroupBlock | None
+    sizes: Int32s
+    shares: Floats | None = None
+
+
+class BlockTold(NamedTuple):
+    """What is known of a block where it does not lie; size: its bytes."""
+
+    start: int
+    end: int
+    features: Int32s
+    sizes: Int32s
+    groups: int
+    size: int
+
+
+class ClusterRows:
+    """The rows of all blocks; as of :class:`textreg.records.block_design.RowBlocks`.
+
+    Parameters
+    ----------
+    connection : Connection
+    blocks : sequence of futures
+        Of a :class:`ClusterBlock` each.
+    starts : ndarray of int64
+        The first row of every block, and the number of rows.
+    store : ArrayStore
+        Where the features of every block are kept here.
+    prefix : str
+        What their names there begin with.
+
+    Attributes
+    ----------
+    size : int
+        Bytes of all blocks.
+    sent : int
+        Bytes that went to the workers and came from them, for what was computed of blocks.
+    """
+
+    shape: tuple[int, int]
+    sizes: Int32s
+
+    def __init__(
+        self,
+        connection: Connection,
+        blocks: Sequence[Any],
+        starts: Int64s,
+        store: ArrayStore,
+        prefix: str,
+    ) -> None:
+        self._connection, self._blocks = connection, list(blocks)
+        self._store, self._prefix = store, prefix
+        self.starts = starts
+        self.size = self.sent = 0
+
+    @classmethod
+    def of(
+        cls,
+        connection: Connection,
+        blocks: Sequence[Any],
+        n_features: int,
+        store: ArrayStore,
+        done: Callable[[int], None],
+    ) -> tuple[ClusterRows, ClusterGroups]:
+        """The rows and groups of blocks that are made; ``done`` is told how many documents are."""
+        sizes = np.zeros(n_features, dtype=np.int32)
+        starts, counts, size = [0], [], 0
+        told = connection.results(connection.submit(tell, block) for block in blocks)
+        for number, one in enumerate(told):
+            store.put(f"rows-{number}-features", one.features)
+            sizes[one.features] += one.sizes
+            starts.append(one.end)
+            counts.append(one.groups)
+            size += one.size
+            done(one.end)
+        ends = np.array(starts, dtype=np.int64)
+        made = cls(connection, blocks, ends, store, "rows-")
+        made.sizes, made.shape, made.size = sizes, (starts[-1], n_features), size
+        made._blocks = [
+            connection.submit(with_shares, block, sizes[made.features(number)])
+            for number, block in enumerate(blocks)
+        ]
+        return made, ClusterGroups(made, n_features, np.array(counts, dtype=np.int64))
+
+    def features(self, number: int) -> Int32s:
+        """The features that occur in one block, ascending."""
+        return self._store.get(f"{self._prefix}{number}-features")
+
+    def map(
+        self,
+        operation: Callable[..., Any],
+        *arguments: Iterable[Any],
+        numbers: Sequence[int] | None = None,
+    ) -> Iterator[Any]:
+        """``operation(block, *its arguments)`` of every block, or of some, in order."""
+        return self._map(of_rows, operation, *arguments, numbers=numbers)
+
+    def derive(
+        self,
+        operation: Callable[..., Any],
+        *arguments: Iterable[Any],
+        take: Callable[[Any], Int32s],
+    ) -> ClusterRows:
+        """Blocks that are made of these, which lie where these do; see RowBlocks."""
+        chosen = zip(self._blocks, *arguments, strict=False)
+        pairs = [self._connection.submit(derived, block, operation, *own) for block, *own in chosen]
+        blocks = [self._connection.submit(_first, pair) for pair in pairs]
+        told = self._connection.results(self._connection.submit(_second, pair) for pair in pairs)
+        made = ClusterRows(
+            self._connection, blocks, self.starts, self._store, f"{self._prefix}derived-"
+        )
+        for number, one in enumerate(told):
+            self._store.put(f"{made._prefix}{number}-features", take(one))
+        made.size = self.size
+        return made
+
+    def large_sums(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
+        """The features with an absolute value of X'r above ``least``, and these values.
+
+        A sum can be that large only where one of its parts has more than its share of ``least``. So
+        every block tells the features of which it has such a part, and then what it has of all
+        features that were told.
+        """
+        cut = [r[start:end] for start, end in pairwise(self.starts.tolist())]
+        told = list(self._map(large_parts, None, cut, [least] * len(cut)))
+        features = np.unique(np.concatenate([np.zeros(0, np.int32), *told])).astype(np.int32)
+        sums = np.zeros(len(features))
+        for places, part in self._map(parts_of, None, cut, [features] * len(cut)):
+            sums[places] += part
+        large = np.abs(sums) > least
+        return features[large], sums[large]
+
+    def _map(
+        self,
+        function: Callable[..., Any],
+        operation: Callable[..., Any] | None,
+        *arguments: Iterable[Any],
+        numbers: Sequence[int] | None = None,
+    ) -> Iterator[Any]:
+        """``function(operation, block, *its arguments)`` on the workers, in order."""
+        chosen = range(len(self._blocks)) if numbers is None else numbers
+        first = () if operation is None else (operation,)
+
+        def futures() -> Iterator[Any]:
+            for number, *own in zip(chosen, *arguments, strict=False):
+                packed = [pack(argument) for argument in own]
+                self.sent += size_of(packed)
+                yield self._connection.submit(called, function, self._blocks[number], first, packed)
+
+        for result in self._connection.results(futures()):
+            self.sent += size_of(result)
+            yield unpack(result)
+
+
+class ClusterGroups:
+    """The groups of all blocks; as of :class:`textreg.records.block_design.GroupBlocks`."""
+
+    def __init__(self, rows: ClusterRows, n_features: int, counts: Int64s) -> None:
+        self._rows = rows
+        self.n_features, self.counts = n_features, counts
+
+    def map(self, operation: Callable[..., Any], *arguments: Iterable[Any]) -> Iterator[Any]:
+        """``operation(block, *its arguments)`` of every block, in order."""
+        return self._rows._map(of_groups, operation, *arguments)
+
+
+def tell(block: ClusterBlock) -> BlockTold:
+    """What is known of a block elsewhere."""
+    groups = block.groups
+    count = 0 if groups is None else len(groups.weights)
+    size = size_of((block.rows.rows, block.groups))
+    return BlockTold(
+        block.rows.start, block.rows.end, block.rows.features, block.sizes, count, size
+    )
+
+
+def with_shares(block: ClusterBlock, totals: Int32s) -> ClusterBlock:
+    """The same block, which knows the number of all documents with each of its features."""
+    return block._replace(shares=block.sizes / totals)
+
+
+def derived(
+    block: ClusterBlock, operation: Callable[..., Any], *arguments: Any
+) -> tuple[ClusterBlock, Any]:
+    """A block made of another, and what is to be told of that."""
+    rows: CompressedArrays
+    rows, told = operation(block.rows, *arguments)
+    width = int(rows.indices.max(initial=-1)) + 1
+    every = np.arange(width, dtype=np.int32)  # features have their numbers elsewhere alone
+    made = RowBlock(block.rows.start, block.rows.end, every, rows)
+    return ClusterBlock(made, None, np.zeros(0, np.int32)), told
+
+
+def called(
+    function: Callable[..., Any], block: ClusterBlock, first: Sequence[Any], packed: Sequence[Any]
+) -> Any:
+    """What is computed of a block, packed to be sent."""
+    return pack(function(*first, block, *map(unpack, packed)))
+
+
+def of_rows(operation: Callable[..., Any], block: ClusterBlock, *arguments: Any) -> Any:
+    """What is computed of rows."""
+    return operation(block.rows, *arguments)
+
+
+def of_groups(operation: Callable[..., Any], block: ClusterBlock, *arguments: Any) -> Any:
+    """What is computed of groups."""
+    return operation(block.groups, *arguments)
+
+
+def large_parts(block: ClusterBlock, r: Floats, least: float) -> Int32s:
+    """The features of which a block has more than its share of ``least`` in X'r."""
+    assert block.shares is not None
+    large = np.abs(block_sums(block.rows, r)) > (1.0 - ROUNDING) * least * block.shares
+    return block.rows.features[large]
+
+
+def parts_of(block: ClusterBlock, r: Floats, features: Int32s) -> tuple[Int32s, Floats]:
+    """What a block has in X'r of some features, ascending: their places there, and the sums."""
+    _, places, own = np.intersect1d(
+        features, block.rows.features, assume_unique=True, return_indices=True
+    )
+    return places.astype(np.int32), block_sums(block.rows, r)[own]
+
+
+def _first(pair: tuple[Any, Any]) -> Any:
+    return pair[0]
+
+
+def _second(pair: tuple[Any, Any]) -> Any:
+    return pair[1]

@@ -1,0 +1,201 @@
+"""The workers of a Dask scheduler (extra ``cluster``)."""
+
+from __future__ import annotations
+
+import socket
+import warnings
+from asyncio import TimeoutError as AsyncTimeoutError
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from importlib import metadata
+from typing import Any
+from urllib.parse import urlsplit
+
+from textreg.errors import UsageError
+from textreg.kinds import Plugin
+
+PATIENCE = 10
+"""Seconds to wait for a scheduler, or for its first worker."""
+
+AHEAD = 3
+"""Tasks handed out ahead for every thread of the workers."""
+
+SAME = ("textreg", "numpy", "scipy")
+"""Distributions whose versions decide about the last digits of a result."""
+
+
+class Connection:
+    """A scheduler and its workers.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    address : str
+        That of the scheduler, for messages.
+    """
+
+    def __init__(self, client: Any, address: str) -> None:
+        self.client = client
+        self.address = address
+
+    def check(self, parts: Sequence[Plugin]) -> None:
+        """UsageError unless there are workers that know the parts and compute as we do here."""
+        import cloudpickle
+
+        try:
+            self.client.wait_for_workers(1, timeout=PATIENCE)
+        except (TimeoutError, AsyncTimeoutError):  # the same from Python 3.11 on
+            raise UsageError(
+                "the scheduler has no workers: start some with dask worker ADDRESS."
+            ) from None
+        mine = versions()
+        try:
+            answers = self.client.run(_look, [cloudpickle.dumps(part) for part in parts])
+        except ImportError as error:
+            raise UsageError(
+                f"the workers cannot work ({error}): install textreg {mine['textreg']} there."
+            ) from None
+        for worker, (theirs, failures) in answers.items():
+            for name in SAME:
+                if theirs[name] != mine[name]:
+                    raise UsageError(
+                        f"worker {worker} has {name} {theirs[name]}, and here it is {mine[name]}: "
+                        "results would differ. Install the same there."
+                    )
+            for part, failure in zip(parts, failures, strict=True):
+                if failure is not None:
+                    raise UsageError(
+                        f"worker {worker} has no {part.kind} '{part.label()}' ({failure}): install "
+                        "the same plugins there."
+                    )
+
+    def check_memory(self, memory: int) -> None:
+        """UsageError for a worker that may take more than so many bytes.
+
+        A worker keeps within its own limit: beyond 60 % of it Dask moves blocks to its disk.
+        """
+        for worker, limit in self.client.run(_memory_limit).items():
+            if limit is None or limit > memory:
+                has = "has no limit of memory" if limit is None else f"may take {_shown(limit)}"
+                raise UsageError(
+                    f"worker {worker} {has}, and {_shown(memory)} were given (--memory): start it "
+                    f"with dask worker --memory-limit {_shown(memory).replace(' ', '')}, or give "
+                    "more."
+                )
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """A future of what a worker returns; arguments may be futures."""
+        with self.telling(), warnings.catch_warnings():
+            # A vocabulary is large, and goes to the scheduler, which is there as long as we are.
+            warnings.filterwarnings("ignore", message="Sending large graph", category=UserWarning)
+            return self.client.submit(function, *arguments, pure=False)
+
+    def result(self, future: Any) -> Any:
+        """What a future holds; errors of the workers are raised as they are."""
+        with self.telling():
+            return future.result()
+
+    def results(self, futures: Iterable[Any]) -> Iterator[Any]:
+        """What futures hold, in order; not many are asked for ahead."""
+        most = AHEAD * max(sum(self.client.ncores().values()), 1)
+        waiting: deque[Any] = deque()
+        for future in futures:
+            waiting.append(future)
+            if len(waiting) >= most:
+                yield self.result(waiting.popleft())
+        while waiting:
+            yield self.result(waiting.popleft())
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """UsageError where the scheduler goes away, or workers die again and again."""
+        from distributed import KilledWorker
+        from distributed.comm import CommClosedError
+
+        try:
+            yield
+        except KilledWorker:
+            raise died() from None
+        except (CancelledError, CommClosedError) as error:
+            raise UsageError(
+                f"the Dask scheduler at {self.address} went away: {_first_line(error)}. Start it "
+                "again, and train again: with --resume, what is done is kept."
+            ) from None
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Connection]:
+    """The scheduler at an address; UsageError where it cannot be reached."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise UsageError(
+            f"backend 'dask' needs distributed ({error}): pip install 'textreg[cluster]'."
+        ) from None
+    try:
+        _knock(address)
+        client = Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError, MemoryError) as error:  # the last where another service answers
+        raise UsageError(
+            f"no Dask scheduler answers at {address} ({_first_line(error)}). Start one with dask "
+            "scheduler, and name the address that it prints, such as tcp://10.0.0.5:8786 "
+            "(--address)."
+        ) from None
+    with client:
+        yield Connection(client, address)
+
+
+def died() -> UsageError:
+    """The error where no worker lives long enough."""
+    return UsageError(
+        "the workers of the cluster died again and again: look at their logs, they may lack "
+        "memory. With --resume, what is done is kept."
+    )
+
+
+def versions() -> dict[str, str]:
+    """Of what results depend on."""
+    return {name: metadata.version(name) for name in SAME}
+
+
+def _knock(address: str) -> None:
+    """OSError or ValueError where nobody listens, which Dask finds out after long and noisily."""
+    place = urlsplit(address)
+    if place.scheme not in ("tcp", "tls") or not place.hostname or place.port is None:
+        raise ValueError("an address is tcp://HOST:PORT or tls://HOST:PORT")
+    socket.create_connection((place.hostname, place.port), timeout=PATIENCE).close()
+
+
+def _look(payloads: list[bytes]) -> tuple[dict[str, str], list[str | None]]:
+    """What a worker has: versions, and why it cannot read parts, if it cannot."""
+    import cloudpickle
+
+    failures: list[str | None] = []
+    for payload in payloads:
+        try:
+            cloudpickle.loads(payload)
+        except (ImportError, AttributeError) as error:
+            failures.append(str(error))
+        else:
+            failures.append(None)
+    return versions(), failures
+
+
+def _memory_limit(dask_worker: Any) -> int | None:
+    """Bytes that a worker may take; None without a limit."""
+    limit = dask_worker.memory_manager.memory_limit
+    return None if not limit else int(limit)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
+def _shown(size: int) -> str:
+    """A number of bytes as people write it."""
+    for unit, one in (("GB", 10**9), ("MB", 10**6)):
+        if size >= one:
+            return f"{size / one:.4g} {unit}"
+    return f"{size} bytes"
