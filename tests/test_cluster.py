@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 
 import textreg
 from textreg.builtin.separable import Elastic, Lasso
+from textreg.cluster import connection
 from textreg.demo.corpus import write_demo
 from textreg.errors import BrokenPluginError, UsageError
 from textreg.kinds import Regularizer
@@ -161,16 +162,16 @@ def test_plugins_that_the_workers_lack(
 
 
 def test_other_versions_are_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "versions", lambda: {**VERSIONS, "numpy": "0.1"})
+    monkeypatch.setattr(connection, "versions", lambda: {**VERSIONS, "numpy": "0.1"})
     with pytest.raises(UsageError, match=r"has numpy .*, and here it is 0.1"):
         textreg.train(TEXTS, LABELS, reg="lasso", **dask(address))
 
 
-VERSIONS = cluster.versions()
+VERSIONS = connection.versions()
 
 
 def test_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "PATIENCE", 0.2)
+    monkeypatch.setattr(connection, "PATIENCE", 0.2)
     with started(0) as local, pytest.raises(UsageError, match="the scheduler has no workers"):
         textreg.train(TEXTS, LABELS, reg="lasso", **dask(local.scheduler_address))
 

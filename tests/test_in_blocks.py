@@ -172,7 +172,6 @@ REFUSED = [
     ({"max_nonzero": 5}, "max_nonzero needs all documents"),
     ({"refit": False}, "no-refit needs all documents"),
     ({"search_space": {"ngrams": [1, 2]}}, "search_space of features or groups needs"),
-    ({"backend": "dask", "address": "tcp://x:1"}, "backend dask needs all documents"),
     ({"unknown": "oos"}, "unknown needs all documents"),
 ]
 

@@ -1,4 +1,4 @@
-"""The number of jobs: how many threads work side by side."""
+"""Where work is done: in how many threads side by side, or on a cluster."""
 
 from __future__ import annotations
 
@@ -20,3 +20,17 @@ def threads_of(jobs: int) -> int:
         return jobs
     affinity = getattr(os, "sched_getaffinity", None)  # not on every system
     return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def check_backend(backend: str, address: str | None) -> None:
+    """UsageError unless there is an address where the backend is ``dask``, and only there."""
+    if backend == "dask" and address is None:
+        raise UsageError(
+            "backend 'dask' needs the address of a scheduler, such as tcp://10.0.0.5:8786 "
+            "(--address)."
+        )
+    if backend != "dask" and address is not None:
+        raise UsageError(
+            "an address is for the backend 'dask': name that too (--backend dask), or leave the "
+            "address out."
+        )

@@ -32,7 +32,7 @@ class BlockTree(NamedTuple):
 
     names: Names
     children: list[tuple[Int64s, Int32s]]
-    counts: dict[str, list[Int64s]]
+    counts: dict[str, list[Int32s]]
     n_documents: int
     n_words: int
 
@@ -60,9 +60,10 @@ def tree_of(
     """
     counted = Counted.of(tokenizer, texts, ngrams, 1, stop_words)
     ends = np.cumsum(counted.tree.sizes)[:-1]
-    counts = {"documents": np.split(counted.frequencies(), ends)}
+    every = {"documents": counted.frequencies()}
     if occurrences:
-        counts["occurrences"] = np.split(counted.totals(), ends)
+        every["occurrences"] = counted.totals()
+    counts = {what: np.split(one.astype(np.int32), ends) for what, one in every.items()}
     return BlockTree(
         names=Names.of(counted.tree.words),
         children=list(zip(counted.tree.child_ptr, counted.tree.last, strict=True)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textreg._core.threads import allowing
 from textreg.errors import DataError
@@ -13,6 +13,9 @@ from textreg.model.model import Model
 from textreg.reading.corpus import RecordBatch
 from textreg.records import Corpus, SkippedRow
 from textreg.terminal import single_line
+
+if TYPE_CHECKING:
+    from textreg.records import Floats
 
 PREDICTED, REASON = "predicted", "reason"
 
@@ -100,7 +103,7 @@ class Answers:
         """
         try:
             for batch in batches:
-                answers = list(self._answers(batch.documents))
+                answers = list(self._answers(batch.documents, batch.scores))
                 yield AnswerBatch(answers, batch.records, batch.columns)
                 self.rows += len(answers)
                 self._remedy = batch.remedy
@@ -125,9 +128,9 @@ class Answers:
         if self.rows and self.unreadable == self.rows:
             raise DataError(f"{self.told()} No file was written.")
 
-    def _answers(self, batch: Corpus) -> Iterator[Answer]:
+    def _answers(self, batch: Corpus, scores: Floats | None) -> Iterator[Answer]:
         """The answers to documents, and among them those to rows that cannot be read."""
-        predicted = self._predicted(batch)
+        predicted = self._predicted(batch, scores)
         before = 0
         for row in batch.skipped:
             yield from itertools.islice(predicted, row.position - before)
@@ -139,11 +142,12 @@ class Answers:
             yield Answer(None, skipped=row)
         yield from predicted
 
-    def _predicted(self, batch: Corpus) -> Iterator[Answer]:
+    def _predicted(self, batch: Corpus, scores: Floats | None) -> Iterator[Answer]:
         if not len(batch):
             return
-        with allowing(self._threads):
-            scores = self.model.decision_function(batch.texts)
+        if scores is None:
+            with allowing(self._threads):
+                scores = self.model.decision_function(batch.texts)
         predicted = self.model.choose(scores)
         if self.proba:
             shares = self.model.probabilities(scores)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, describe, reading
+from textreg.cli.on_cluster import Backend, on_cluster, scores_on_workers
 from textreg.cli.output import measures, print_json, print_table
 from textreg.errors import UsageError, first_few
 from textreg.measure.evaluation import Evaluation, RegressionEvaluation
@@ -22,50 +23,62 @@ MAX_CONFUSION = 12
 """Largest number of labels to print a confusion matrix for."""
 
 
+class Tables(NamedTuple):
+    """What to show beside the measures."""
+
+    reliability: bool
+    thresholds: bool
+    as_json: bool
+
+
 @click.command(cls=shared.Command, name="evaluate")
 @click.argument("model")
 @click.argument("files", nargs=-1, required=True)
 @reading("label")
-@click.option(
-    "--reliability",
-    "reliable",
-    is_flag=True,
-    help="Compare predicted probabilities with observed frequencies.",
+@on_cluster
+@shared.gathered(
+    Tables,
+    "tables",
+    click.option(
+        "--reliability",
+        is_flag=True,
+        help="Compare predicted probabilities with observed frequencies.",
+    ),
+    click.option(
+        "--thresholds",
+        is_flag=True,
+        help="Show precision and recall for decision thresholds of each label.",
+    ),
+    shared.as_json,
 )
-@click.option(
-    "--thresholds",
-    is_flag=True,
-    help="Show precision and recall for decision thresholds of each label.",
-)
-@shared.as_json
 def command(
-    model: str,
-    files: tuple[str, ...],
-    how: Reading,
-    reliable: bool,
-    thresholds: bool,
-    as_json: bool,
+    model: str, files: tuple[str, ...], how: Reading, where: Backend, tables: Tables
 ) -> None:
     """Measure a model on labeled texts.
 
     FILES are files or folders that textreg train reads. The output of --json always contains the
     tables of --reliability and --thresholds.
     """
+    where.check()
     loaded = load_model(model)
-    if reliable:
+    if tables.reliability:
         loaded.task.require_probabilities()
-    corpus = how.like(loaded).labeled(files)
-    scores = loaded.decision_function(corpus.texts)
+    with where.connected() as connection:
+        corpus = how.like(loaded).labeled(files, texts=connection)
+        if connection is None:
+            scores = loaded.decision_function(corpus.texts)
+        else:
+            scores = scores_on_workers(loaded, corpus)
     task = loaded.task
     result = task.evaluate(corpus, scores, loaded.thresholds, loaded.calibration)
     y_true = task.targets(corpus)
     bins = task.reliability(scores, y_true, loaded.calibration)
     table = task.threshold_table(scores, y_true, loaded.thresholds)
-    if thresholds and not task.labels:
+    if tables.thresholds and not task.labels:
         raise UsageError(
             f"a {task.name} has no labels, and so no thresholds: leave out --thresholds."
         )
-    if as_json:
+    if tables.as_json:
         print_json(
             {
                 **result.to_dict(),
@@ -80,9 +93,9 @@ def command(
         return
     describe(files, corpus)
     _tell(result)
-    if reliable and bins is not None:
+    if tables.reliability and bins is not None:
         _tell_reliability(bins)
-    if thresholds:
+    if tables.thresholds:
         for label, lines in table.items():
             _tell_thresholds(label, lines)
 

@@ -141,10 +141,12 @@ class Reading(NamedTuple):
         how = {"multilabel": bool(self.multilabel), "fields": self.fields or ()}
         return {**self._asdict(), **how}
 
-    def labeled(self, files: Sequence[str], *, tell: bool = False) -> Corpus:
-        """Read labeled documents."""
+    def labeled(
+        self, files: Sequence[str], *, tell: bool = False, texts: Connection | None = None
+    ) -> Corpus:
+        """Read labeled documents; texts: the workers that read them and keep them."""
         how = self._replace(weight_col=None, group_col=None, time_col=None)
-        return how.training(files, tell=tell)
+        return how.training(files, tell=tell, texts=texts)
 
     def readable(self, files: Sequence[str], *, labeled: bool) -> Readable:
         """Read all documents that can be read; the other rows are listed, and stop nothing."""

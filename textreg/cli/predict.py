@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from textreg.cli import shared
 from textreg.cli.answers import AnswerBatch, AnswerColumns, Answers
 from textreg.cli.inputs import Reading, check_named, reading
+from textreg.cli.on_cluster import Backend, on_cluster, records_on_workers
 from textreg.cli.output import check_target, print_json
 from textreg.cli.tables import Delimited, JsonLines, Kept, Table
 from textreg.cli.targets import form_of, opened_text
@@ -25,6 +26,9 @@ from textreg.model.storage import load_model
 from textreg.reading.corpus import RecordBatch
 from textreg.records import Corpus
 from textreg.terminal import printable, single_line
+
+if TYPE_CHECKING:
+    from textreg.cluster.connection import Connection
 
 SOME_UNREADABLE = 3
 """The exit code if there were rows that could not be read."""
@@ -59,6 +63,7 @@ class Output(NamedTuple):
     help="Predict the label of this text, in place of files. May be repeated.",
 )
 @reading(answers=True)
+@on_cluster
 @shared.gathered(
     Output,
     "output",
@@ -106,6 +111,7 @@ def command(
     files: tuple[str, ...],
     texts: tuple[str, ...],
     how: Reading,
+    where: Backend,
     output: Output,
 ) -> int:
     """Predict the labels of the texts in FILES, or on standard input.
@@ -123,6 +129,19 @@ def command(
 
     The exit code is 3 if there were rows that could not be read.
     """
+    with where.connected() as connection:
+        return _predict(model, files, texts, how, output, connection)
+
+
+def _predict(
+    model: str,
+    files: tuple[str, ...],
+    texts: tuple[str, ...],
+    how: Reading,
+    output: Output,
+    connection: Connection | None,
+) -> int:
+    """The command, with the workers that read and score files, if there are any."""
     form = form_of(output.form, output.out)
     _check(form, files, texts, output)
     if how.on_error is None:
@@ -139,6 +158,9 @@ def command(
     if texts:
         how.check_text()
         given: Iterable[RecordBatch] = [_given(texts)]
+    elif connection is not None:
+        tabular = form != "lines" or output.as_json
+        given = records_on_workers(connection, loaded, how, files or ["-"], records=tabular)
     else:
         fixed = form in ("csv", "tsv", "parquet") or output.out is not None
         given = how.records(files or ["-"], full=fixed)

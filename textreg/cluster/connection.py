@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import warnings
 from asyncio import TimeoutError as AsyncTimeoutError
@@ -94,12 +95,13 @@ class Connection:
 
     def result(self, future: Any) -> Any:
         """What a future holds; errors of the workers are raised as they are."""
-        with self.telling():
+        with self.telling(future):
             return future.result()
 
     def results(self, futures: Iterable[Any]) -> Iterator[Any]:
         """What futures hold, in order; not many are asked for ahead."""
-        most = AHEAD * max(sum(self.client.ncores().values()), 1)
+        with self.telling():
+            most = AHEAD * max(sum(self.client.ncores().values()), 1)
         waiting: deque[Any] = deque()
         for future in futures:
             waiting.append(future)
@@ -109,16 +111,23 @@ class Connection:
             yield self.result(waiting.popleft())
 
     @contextmanager
-    def telling(self) -> Iterator[None]:
-        """UsageError where the scheduler goes away, or workers die again and again."""
+    def telling(self, future: Any = None) -> Iterator[None]:
+        """UsageError where the scheduler goes away, or workers die again and again.
+
+        Errors that tasks end with, as the given future, are raised as they are.
+        """
         from distributed import KilledWorker
         from distributed.comm import CommClosedError
 
         try:
+            if self.client.status != "running":
+                raise CommClosedError("it does not answer")
             yield
         except KilledWorker:
             raise died() from None
-        except (CancelledError, CommClosedError) as error:
+        except (CancelledError, OSError) as error:  # a comm that is closed is one of the latter
+            if future is not None and future.status == "error":
+                raise
             raise UsageError(
                 f"the Dask scheduler at {self.address} went away: {_first_line(error)}. Start it "
                 "again, and train again: with --resume, what is done is kept."
@@ -143,8 +152,20 @@ def connected(address: str) -> Iterator[Connection]:
             "scheduler, and name the address that it prints, such as tcp://10.0.0.5:8786 "
             "(--address)."
         ) from None
-    with client:
+    with _quiet(), client:
         yield Connection(client, address)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without lines of Dask on a scheduler that went away, which we tell ourselves."""
+    logger = logging.getLogger("distributed.client")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def died() -> UsageError:

@@ -89,11 +89,7 @@ def _read(
     path: str, name: str, names: ColumnNames, options: dict[str, Any]
 ) -> tuple[Sequence[str], FileRead]:
     """The documents of a file or folder, by a worker."""
-    if not os.path.exists(path):
-        raise UsageError(
-            f"{name}: a worker finds no such file. Workers read the files themselves: put them "
-            "where all machines see them under the same name."
-        )
+    check_found(path, name)
     reader = corpus_reader(path, names, **options)
     corpus = reader.whole()
     sources = [name + source.removeprefix(path) for source in corpus.sources]
@@ -113,6 +109,15 @@ def _read(
     return corpus.texts, told  # type: ignore[return-value]
 
 
+def check_found(path: str, name: str) -> None:
+    """UsageError on a worker that does not see a file or folder."""
+    if not os.path.exists(path):
+        raise UsageError(
+            f"{name}: a worker finds no such file. Workers read the files themselves: put them "
+            "where all machines see them under the same name."
+        )
+
+
 def _joined(files: Sequence[FileRead], texts: ClusterTexts) -> Corpus:
     """The documents of all files."""
     ends = np.cumsum([0, *(len(one.sources) for one in files)])
@@ -125,10 +130,9 @@ def _joined(files: Sequence[FileRead], texts: ClusterTexts) -> Corpus:
         for role in roles
         if role != "label" or columns["labels"] is not None
     }
-    common = {
-        role: name
-        for role, name in files[0].column_names.items()
-        if all(one.column_names.get(role) == name for one in files)
+    named = {
+        role: {one.column_names[role] for one in files if role in one.column_names}
+        for role in roles
     }
     return Corpus(
         texts=texts,
@@ -139,7 +143,7 @@ def _joined(files: Sequence[FileRead], texts: ClusterTexts) -> Corpus:
         ),
         skipped=_skipped(files),
         columns=described,
-        column_names=common,
+        column_names={role: min(some) for role, some in named.items() if len(some) == 1},
     )
 
 

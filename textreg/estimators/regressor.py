@@ -93,7 +93,7 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     resume : str, optional
         File to save the measurements of the search in; if it exists, the search resumes from it.
     backend : {'threads', 'dask'}, default 'threads'
-        Where the search fits: in threads, or on the workers of a Dask cluster.
+        Where fits and blocks are: in threads, or on the workers of a Dask cluster.
     address : str, optional
         Dask scheduler, such as tcp://10.0.0.5:8786.
     jobs : int, default 1

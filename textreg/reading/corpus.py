@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from textreg.reading.skipping import check_max_skipped
 from textreg.records import Corpus
 from textreg.records.fields import Field, FieldedText
 from textreg.records.stored_texts import StoredTexts
+
+if TYPE_CHECKING:
+    from textreg.records import Floats
 
 LOG = logger("reading")
 
@@ -263,12 +266,15 @@ class RecordBatch(NamedTuple):
         type of Arrow, or None where values may be of several.
     remedy : callable, optional
         How to read rows that are not in the encoding of their file; empty if there were none.
+    scores : ndarray, optional
+        What a model says of the documents, where whoever read them has asked it.
     """
 
     documents: Corpus
     records: list[Mapping[str, Any]]
     columns: dict[str, Any]
     remedy: Callable[[], str] = str
+    scores: Floats | None = None
 
 
 def stream_records(  # noqa: PLR0913  # its options are its interface

@@ -18,10 +18,12 @@ import numpy as np
 from textreg._core.threads import allowing
 from textreg.blocks.heap import release_memory
 from textreg.blocks.scratch import Budget, Scratch
+from textreg.cluster.blocks import ClusterRows
 from textreg.cluster.connection import Connection, connected
 from textreg.cluster.texts import ClusterTexts
 from textreg.errors import UsageError
 from textreg.plugins.overdue import limited
+from textreg.records.block_design import BlockDesign
 from textreg.records.documents import check_texts
 from textreg.training import logged
 from textreg.training.block_problems import (
@@ -153,6 +155,9 @@ def learn_in_blocks(
         )
         release_memory()
         logged.fitted(fit, clock.stop("fit"))
+        if isinstance(features.rows, ClusterRows):
+            assert isinstance(problems.problem.design, BlockDesign)
+            logged.sent(features.rows, problems.problem.design.passes)
     warn_unless_converged(fit, settings)
     return BlocksLearned(context, result, fit, clock.seconds)
 

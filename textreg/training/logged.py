@@ -9,6 +9,7 @@ from textreg.logs import logger
 from textreg.training.search.choice import WITHIN
 
 if TYPE_CHECKING:
+    from textreg.cluster.blocks import ClusterRows
     from textreg.training.fitting import FinalFit
     from textreg.training.search.context import SearchContext
     from textreg.training.search.searching import SearchResult
@@ -73,3 +74,11 @@ def fitted(fit: FinalFit, seconds: float) -> None:
         LOG.info("pruned: %d of %d weights kept", fit.pruned.after, fit.pruned.before)
     for label, cut in fit.cuts.items():
         LOG.info("threshold of %r: %.4f, chosen on held-out documents", label, cut)
+
+
+def sent(rows: ClusterRows, passes: float) -> None:
+    """How much of blocks on workers was sent to and fro."""
+    LOG.info(
+        "cluster: blocks of %.0f MB; %.2g %% of that was sent to and fro a pass",
+        *(rows.size / 1e6, 100.0 * rows.sent / max(rows.size * passes, 1.0)),
+    )

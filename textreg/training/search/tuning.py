@@ -8,6 +8,7 @@ from math import inf, nan
 from typing import Any
 
 from textreg.errors import UsageError
+from textreg.jobs import check_backend
 from textreg.params import param
 from textreg.training.search.choice import BEST, SelectionRule
 
@@ -77,7 +78,7 @@ class Tuning(SelectionRule):
     backend: str = param(
         default="threads",
         choices=("threads", "dask"),
-        help="where the search fits: in threads, or on the workers of a Dask cluster",
+        help="where fits and blocks are: in threads, or on the workers of a Dask cluster",
     )
     address: str | None = param(
         default=None, metavar="URL", help="Dask scheduler, such as tcp://10.0.0.5:8786"
@@ -85,16 +86,7 @@ class Tuning(SelectionRule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.backend == "dask" and self.address is None:
-            raise UsageError(
-                "backend 'dask' needs the address of a scheduler, such as tcp://10.0.0.5:8786 "
-                "(--address)."
-            )
-        if self.backend != "dask" and self.address is not None:
-            raise UsageError(
-                "an address is for the backend 'dask': name that too (--backend dask), or leave "
-                "the address out."
-            )
+        check_backend(self.backend, self.address)
         if self.trials is not None and self.search != "tpe":
             raise UsageError(
                 f"trials is for search 'tpe', and has no effect with '{self.search}': leave one of "

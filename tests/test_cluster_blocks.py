@@ -1,0 +1,287 @@
+"""Blocks on the workers of a Dask cluster: the same model as blocks here, whatever dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Cli
+from test_in_blocks import documents, weights, write
+
+import textreg
+from textreg.blocks import cutting
+from textreg.cluster.blocks import ClusterRows
+from textreg.cluster.connection import Connection, connected
+from textreg.cluster.packing import pack, size_of, unpack
+from textreg.cluster.texts import ClusterTexts
+from textreg.errors import UsageError
+from textreg.training import part
+
+distributed = pytest.importorskip("distributed")
+
+DASK = {"backend": "dask", "memory": "4GB"}
+
+
+def started(workers: int, memory: str = "4GB") -> Any:
+    return distributed.LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=":0",
+        memory_limit=memory,
+    )
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The scheduler of two workers, each a process with one thread."""
+    with started(2) as local:
+        yield local.scheduler_address
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of few documents, and a search on few of them."""
+    monkeypatch.setattr(cutting, "DOCUMENTS", 70)
+    monkeypatch.setattr(part, "PART", 150)
+
+
+FIXED = [
+    {"reg": "lasso", "reg_l1": 1.0},
+    {"reg": "ridge", "reg_l2": 1.0},
+    {"reg": "elastic", "reg_l1": 0.3, "reg_l2": 0.1},
+    {"reg": "sentence", "reg_group": 0.1, "reg_l1": 0.2, "reg_l2": 0.0},
+]
+FEATURES: list[dict[str, Any]] = [
+    {"weighting": "tfidf", "min_df": 2},
+    {"max_features": 100, "ngrams": 3},
+    {"tokenizer": "chars"},
+    {"tokenizer": ["words", "chars"], "max_df": 0.5},
+    {"strip_html": True},
+]
+
+
+@pytest.mark.parametrize("options", FIXED, ids=lambda options: str(options["reg"]))
+def test_the_model_is_that_of_blocks_here(address: str, options: dict[str, Any]) -> None:
+    texts, labels = documents(300)
+    here = textreg.train(texts, labels, memory="4GB", **options)
+    there = textreg.train(texts, labels, address=address, **DASK, **options)
+    assert weights(there) == weights(here)
+    assert there.summary is not None
+    assert here.summary is not None
+    assert there.summary.blocks == here.summary.blocks
+
+
+@pytest.mark.parametrize("options", FEATURES, ids=str)
+def test_so_for_all_features(address: str, options: dict[str, Any]) -> None:
+    texts, labels = documents(300)
+    texts[3] = texts[200] = ""
+    texts[4] = "<p>bad&nbsp;<b>HTML</b></p>"
+    options = {"reg": "lasso", "reg_l1": 0.5, **options}
+    here = textreg.train(texts, labels, memory="4GB", **options)
+    there = textreg.train(texts, labels, address=address, **DASK, **options)
+    assert weights(there) == weights(here)
+    assert list(there.encoder.names) == list(here.encoder.names)
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_bits_do_not_depend_on_the_number_of_workers(workers: int) -> None:
+    """With a search, whose fits are on the workers as well."""
+    texts, labels = documents(300)
+    labels = [f"{label} {number % 2}" for number, label in enumerate(labels)]
+    here = textreg.train(texts, labels, reg="lasso", memory="4GB")
+    with started(workers) as local:
+        there = textreg.train(texts, labels, reg="lasso", address=local.scheduler_address, **DASK)
+    assert weights(there) == weights(here)
+    assert there.summary is not None
+    assert here.summary is not None
+    assert there.summary.search == here.summary.search
+
+
+def test_files_are_read_by_the_workers(
+    address: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    texts, labels = documents(400)
+    (tmp_path / "folder" / "good").mkdir(parents=True)
+    for number in range(50):
+        (tmp_path / "folder" / "good" / f"{number}.txt").write_text(texts[number])
+    write(tmp_path / "a.jsonl", texts[50:60], labels[50:60])
+    write(tmp_path / "b.jsonl", texts[60:], labels[60:])
+    with (tmp_path / "a.jsonl").open("a") as file:
+        file.write('{"text": "no label"}\n')
+    command = ["train", "folder", "*.jsonl", "--memory", "4GB", "--reg", "lasso", "--reg-l1", "1"]
+    command += ["--on-error", "skip"]
+    cluster = ["--backend", "dask", "--address", address]
+    here = cli(*command, "-o", "here.textreg")
+    there = cli(*command, *cluster, "-o", "there.textreg")
+    assert (here.code, there.code) == (0, 0), there.err
+    changed = [
+        line for line in there.out.splitlines() if "textreg" not in line and " s)" not in line
+    ]
+    assert changed == [
+        line for line in here.out.splitlines() if "textreg" not in line and " s)" not in line
+    ]
+    assert there.err == here.err
+    assert Path("there.textreg").read_bytes() == Path("here.textreg").read_bytes()
+
+    for form in ([], ["--format", "csv", "--proba"], ["--json", "--top", "2"]):
+        predict = ["predict", "here.textreg", "a.jsonl", "b.jsonl", *form]
+        one, other = cli(*predict), cli(*predict, *cluster)
+        assert (other.code, other.out, other.err) == (one.code, one.out, one.err)
+    evaluate = ["evaluate", "here.textreg", "folder", "b.jsonl", "--json"]
+    one, other = cli(*evaluate), cli(*evaluate, *cluster)
+    assert (other.code, other.err) == (0, "")
+    assert json.loads(other.out) == json.loads(one.out)
+
+
+def test_only_large_products_are_sent(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass of a fit with l1 sends far less than the blocks are."""
+    made: list[ClusterRows] = []
+    large_sums = ClusterRows.large_sums
+
+    def watched(self: ClusterRows, r: Any, least: float) -> Any:
+        before = self.sent
+        found = large_sums(self, r, least)
+        made.append(self)
+        shares.append((self.sent - before) / self.size)
+        return found
+
+    shares: list[float] = []
+    monkeypatch.setattr(ClusterRows, "large_sums", watched)
+    monkeypatch.setattr(cutting, "DOCUMENTS", 1000)
+    texts, labels = documents(3000)
+    textreg.train(texts, labels, reg="lasso", reg_l1=20.0, address=address, **DASK)
+    assert len(shares) > 1
+    assert max(shares) < 0.1
+
+
+def killing(after: int, monkeypatch: pytest.MonkeyPatch, victim: Any) -> list[int]:
+    """Call ``victim`` with the connection when so many tasks were handed out."""
+    count = [0]
+    submit = Connection.submit
+
+    def counted(self: Connection, *arguments: Any) -> Any:
+        count[0] += 1
+        if count[0] == after:
+            victim(self)
+        return submit(self, *arguments)
+
+    monkeypatch.setattr(Connection, "submit", counted)
+    return count
+
+
+def kill_a_worker(connection: Connection) -> None:
+    pids = connection.client.run(os.getpid)
+    os.kill(next(iter(pids.values())), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("after", [8, 22, 40])
+def test_a_worker_that_is_killed(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While files are read, features are counted, and in the fit: nothing is different."""
+    texts, labels = documents(400)
+    options: dict[str, Any] = {"reg": "elastic", "reg_l1": 0.3, "reg_l2": 0.1}
+    here = textreg.train(texts, labels, memory="4GB", **options)
+    with started(2) as local:
+        count = killing(after, monkeypatch, kill_a_worker)
+        there = textreg.train(texts, labels, address=local.scheduler_address, **DASK, **options)
+    assert count[0] > after
+    assert weights(there) == weights(here)
+
+
+SCHEDULER = """
+import sys, time
+from distributed import LocalCluster
+if __name__ == "__main__":
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0",
+                      memory_limit="4GB") as local:
+        print(local.scheduler_address, flush=True)
+        time.sleep(120)
+"""
+
+
+@pytest.mark.parametrize("after", [10, 30])
+def test_a_scheduler_that_is_killed(
+    after: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cli: Cli
+) -> None:
+    texts, labels = documents(300)
+    file, script = write(tmp_path / "corpus.jsonl", texts, labels), tmp_path / "scheduler.py"
+    script.write_text(SCHEDULER)
+    process = subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stdout is not None
+    address = process.stdout.readline().strip()
+    killing(after, monkeypatch, lambda _: os.killpg(process.pid, signal.SIGKILL))
+    model = tmp_path / "model.textreg"
+    out = cli(
+        *("train", file, "--memory", "4GB", "--reg", "lasso", "--reg-l1", "1", "-o", str(model)),
+        *("--backend", "dask", "--address", address),
+    )
+    process.wait(timeout=30)
+    process.stdout.close()
+    assert out.code == 2
+    assert f"the Dask scheduler at {address} went away" in out.err
+    assert "Traceback" not in out.err
+    assert not model.exists()
+
+
+def test_workers_that_may_take_more_memory(address: str) -> None:
+    texts, labels = documents(100)
+    options = {"reg": "lasso", "reg_l1": 1.0, "backend": "dask", "address": address}
+    with pytest.raises(
+        UsageError, match=r"may take 4 GB, and 1 GB were given .*--memory-limit 1GB"
+    ):
+        textreg.train(texts, labels, memory="1GB", **options)
+
+
+def test_files_that_workers_cannot_read(address: str, cli: Cli, tmp_path: Path) -> None:
+    texts, labels = documents(100)
+    file = write(tmp_path / "corpus.jsonl", texts, labels)
+    cluster = ["--memory", "4GB", "--backend", "dask", "--address", address]
+    options = ["--reg", "lasso", "--reg-l1", "1", "-o", str(tmp_path / "m.textreg")]
+    out = cli("train", "-", *cluster, *options)
+    assert (out.code, "workers cannot read standard input" in out.err) == (2, True)
+    with Path(file).open("a") as more:
+        more.write("{broken\n")
+    out = cli("train", file, *cluster, *options)
+    assert out.code == 1
+    assert f"{file}:101" in out.err
+    out = cli("predict", str(tmp_path / "m.textreg"), file, "--address", address)
+    assert (out.code, "name that too (--backend dask)" in out.err) == (2, True)
+    out = cli("evaluate", str(tmp_path / "m.textreg"), file, "--backend", "dask")
+    assert (out.code, "needs the address of a scheduler" in out.err) == (2, True)
+
+
+def test_texts_are_a_sequence(address: str) -> None:
+    texts = [f"text {number}" for number in range(200)]
+    with connected(address) as connection:
+        there = ClusterTexts.of(connection, texts)
+        assert len(there) == 200
+        assert list(there) == texts
+        assert (there[3], there[-1], there[5:9]) == (texts[3], texts[-1], texts[5:9])
+        some = there.select([190, 2, 3, 4, 80])
+        assert list(some) == [texts[row] for row in (190, 2, 3, 4, 80)]
+        assert list(some.select([1, -1])) == [texts[2], texts[80]]
+        blocks = list(there.select(np.arange(10, 200)).blocks())
+        assert [(start, end) for start, end, _ in blocks] == [(0, 70), (70, 140), (140, 190)]
+        with pytest.raises(IndexError, match="there are 200 texts"):
+            there[200]
+        with pytest.raises(UsageError, match="cannot be copied"):
+            there.__reduce__()
+
+
+def test_packed_arrays() -> None:
+    sparse = np.zeros((50, 2))
+    sparse[7, 1] = 3.0
+    assert size_of(pack(sparse)) < sparse.nbytes
+    for value in (sparse, np.arange(5.0), np.zeros(0), np.arange(4), "text", None, (1, sparse)):
+        np.testing.assert_equal(unpack(pack(value)), value)
