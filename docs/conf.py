@@ -8,6 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import gallery  # beside this file
+import live
 
 # A style for code sets up logging of everything when it is imported.
 logging.getLogger("textreg").setLevel(logging.WARNING)
@@ -86,9 +87,10 @@ def short_names(app, *described):
 
 
 def write_gallery(app, exception):
-    """The pages that gallery.md shows stand beside those of the documentation."""
+    """The pages that gallery.md and live.md show stand beside those of the documentation."""
     if exception is None and app.builder.format == "html":
         gallery.write(Path(app.outdir, "gallery"))
+        live.write(Path(app.outdir, "live"))
 
 
 def setup(app):

@@ -26,6 +26,21 @@ if __name__ == "__main__":
     main(_PREDICTOR)
 '''
 
+MODULE = """
+const predictor = new Predictor(@MODEL@);
+
+/** The labels of the model; none of a regression. */
+export const labels = predictor.labels;
+/** The score of every label; of two that of the second. @param {string} text */
+export const scores = (text) => predictor.scores(text);
+/** The label of a text; a list where it may have several. @param {string} text */
+export const predict = (text) => predictor.predict(text);
+/** The probabilities of all labels. @param {string} text */
+export const probabilities = (text) => predictor.probabilities(text);
+/** What words and sentences add. @param {string} text @param {string} [of] the label */
+export const explain = (text, of) => predictor.explain(text, of);
+"""
+
 
 def document(model: PlainModel) -> str:
     """The description of a model as JSON, in ASCII and safe inside of an HTML page."""
@@ -66,7 +81,21 @@ class PythonExporter(Exporter):
         return (_runtime("predictor.py") + HEAD.replace("@MODEL@", document(model))).encode()
 
 
+class JavaScriptExporter(Exporter):
+    """One ES module for browsers and Node 18 or newer, without dependencies, with types in JSDoc.
+
+    It has ``predict(text)``, ``probabilities(text)``, ``scores(text)`` and ``explain(text)``.
+    """
+
+    name = "javascript"
+    suffix = ".mjs"
+
+    def export(self, model: PlainModel) -> bytes:
+        """The code that predicts, and the description as an object of it."""
+        return (_runtime("predictor.mjs") + MODULE.replace("@MODEL@", document(model))).encode()
+
+
 @hookimpl
 def textreg_exporters() -> list[type[Exporter]]:
     """The exporters of this module."""
-    return [JsonExporter, PythonExporter]
+    return [JsonExporter, PythonExporter, JavaScriptExporter]

@@ -17,6 +17,7 @@ from textreg._core.text_ranges import EMOJI, FLAGS, IGNORED, MARKS, SPACELESS
 from textreg._core.text_ranges import UNICODE as RANGES_FROM
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def characters(*, marks: bool, small: bool) -> dict[str, Any]:
@@ -138,8 +139,8 @@ def case_map(of: Callable[[str], str]) -> dict[str, Any]:
             runs.append([point, 1, 1, difference])
     numbers: list[int] = []
     at = 0
-    for first, *others in runs:
-        numbers += [first - at, *others]
+    for first, count, step, difference in runs:
+        numbers += [first - at, count, step, _not_negative(difference)]
         at = first
     more = [[chr(point), made] for point, made in pairs if len(made) > 1]
     return {"runs": _written(numbers), "more": more}
@@ -151,14 +152,21 @@ def _goes_on(run: Sequence[int], point: int) -> bool:
 
 
 def _written(numbers: Iterable[int]) -> str:
-    """Numbers in base 36, with blanks between them."""
-    return " ".join(map(_base_36, numbers))
+    """Numbers without anything between them: the last digit of each is no capital letter.
+
+    It has the base 36, and those before it are capital letters, of the base 26.
+    """
+    digits = []
+    for number in numbers:
+        rest, last = divmod(number, len(_DIGITS))
+        begin = ""
+        while rest:
+            rest, digit = divmod(rest, len(_CAPITALS))
+            begin = _CAPITALS[digit] + begin
+        digits.append(begin + _DIGITS[last])
+    return "".join(digits)
 
 
-def _base_36(number: int) -> str:
-    digits = ""
-    rest = abs(number)
-    while rest or not digits:
-        rest, digit = divmod(rest, 36)
-        digits = _DIGITS[digit] + digits
-    return digits if number >= 0 else f"-{digits}"
+def _not_negative(difference: int) -> int:
+    """A number for a difference: 0, -1, 1, -2, 2 and so on become 0, 1, 2, 3, 4."""
+    return 2 * difference if difference >= 0 else -2 * difference - 1

@@ -341,8 +341,18 @@ def _char_grams(run: list[Token], options: dict[str, Any]) -> Iterator[Token]:
 
 
 def _numbers(text: str) -> list[int]:
-    """Numbers in base 36 with spaces between them."""
-    return [int(digits, 36) for digits in text.split()]
+    """Numbers without anything between them.
+
+    Their last digits have the base 36; those before are capital letters, of the base 26.
+    """
+    found, high = [], 0
+    for digit in text:
+        if "A" <= digit <= "Z":
+            high = high * 26 + ord(digit) - ord("A")
+        else:
+            found.append(high * 36 + int(digit, 36))
+            high = 0
+    return found
 
 
 def _ranges(runs: str) -> list[Span]:
@@ -369,6 +379,7 @@ def _case_map(given: dict[str, Any]) -> dict[str, str]:
         *(numbers[place::4] for place in range(4)), strict=True
     ):
         at += gap
+        difference = difference // 2 if difference % 2 == 0 else -(difference + 1) // 2
         for letter in range(at, at + count * step, step):
             found[chr(letter)] = chr(letter + difference)
     return {**found, **dict(given["more"])}

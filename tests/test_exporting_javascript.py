@@ -1,0 +1,123 @@
+"""Exported JavaScript answers as the models do, in Node and in a browser."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from browsing import show
+from exports import OPTIONS, answers, difference, random_texts, reviews_model
+from test_exporting import TEXTS, tasks
+
+import textreg
+from textreg.exporting.describe import export
+from textreg.model.model import Model
+from textreg.plugins import registry
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+
+LIMIT = 1e-9
+
+ASK = """
+import { readFileSync } from "node:fs";
+const model = await import(process.argv[2]);
+const found = JSON.parse(readFileSync(process.argv[3], "utf-8")).map((text) => ({
+  scores: model.scores(text),
+  label: model.predict(text),
+  probabilities: PROBABILITIES ? model.probabilities(text) : null,
+  explanation: model.explain(text),
+}));
+console.log(JSON.stringify(found));
+"""
+
+
+@pytest.fixture
+def node() -> str:
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("there is no Node to run JavaScript: install nodejs")
+    return found
+
+
+def module_of(model: Model) -> str:
+    return export(model, registry.create("exporter", "javascript")).decode()
+
+
+def run_node(node: str, model: Model, texts: list[str], folder: Path) -> list[Any]:
+    """What the module answers in Node, with offsets as Python counts characters."""
+    (folder / "model.mjs").write_text(module_of(model), encoding="utf-8")
+    (folder / "texts.json").write_text(json.dumps(texts))
+    code = ASK.replace("PROBABILITIES", str(model.has_probabilities).lower())
+    (folder / "ask.mjs").write_text(code)
+    command = [node, folder / "ask.mjs", folder / "model.mjs", folder / "texts.json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return counted(json.loads(done.stdout), texts)
+
+
+def counted(found: list[Any], texts: list[str]) -> list[Any]:
+    """Answers with offsets in characters; in JavaScript some count as two."""
+    for answer, text in zip(found, texts, strict=True):
+        place = [at for at, c in enumerate(text) for _ in range(1 + (ord(c) > 0xFFFF))]
+        place.append(len(text))
+        explanation = answer["explanation"]
+        for one in (*explanation["sentences"], *explanation["words"]):
+            one["start"], one["end"] = place[one["start"]], place[one["end"]]
+    return found
+
+
+@cache
+def model_of(name: str) -> Model:
+    return reviews_model(**OPTIONS[name])
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_node_answers_as_the_model(name: str, node: str, tmp_path: Path) -> None:
+    model, texts = model_of(name), [*TEXTS, *random_texts(150, seed=7)]
+    assert difference(run_node(node, model, texts, tmp_path), answers(model, texts)) < LIMIT
+
+
+def test_every_task_is_answered(node: str, tmp_path: Path) -> None:
+    for name, model in tasks().items():
+        found, wanted = run_node(node, model, TEXTS, tmp_path), answers(model, TEXTS)
+        if not model.labels:  # the number once more, as text
+            for one in (*found, *wanted):
+                assert float(one["explanation"].pop("label")) == one["label"]
+        assert difference(found, wanted) < LIMIT, name
+
+
+def test_a_small_model_is_a_small_file() -> None:
+    words = [f"word{number}" for number in range(129)]
+    texts = [f"{word} and" for word in words] * 2
+    labels = [("pos", "neg")[number % 2] for number in range(129)] * 2
+    model = textreg.train(texts, labels, reg="ridge", reg_l2=1.0, tokenizer="words", ngrams=1)
+    assert model.n_features == 130
+    assert len(module_of(model).encode()) < 60_000
+
+
+def test_a_browser_answers_as_the_model(browser: Chrome, tmp_path: Path) -> None:
+    texts = [*TEXTS, *random_texts(100, seed=9), "</script><b>"]
+    texts = [text for text in texts if text.isprintable() or "\ud800" not in text]
+    model = model_of("the default")
+    page = tmp_path / "page.html"
+    page.write_text(
+        "<!doctype html><meta charset=utf-8><title>model</title>\n"
+        f"<script type=module>{module_of(model)}\n"
+        "window.model = { scores, predict, probabilities, explain };</script>",
+        encoding="utf-8",
+    )
+    show(browser, page)
+    found = browser.execute_script(
+        """return JSON.stringify(JSON.parse(arguments[0]).map((text) => ({
+             scores: model.scores(text), label: model.predict(text),
+             probabilities: model.probabilities(text), explanation: model.explain(text) })))""",
+        json.dumps(texts),
+    )
+    assert difference(counted(json.loads(found), texts), answers(model, texts)) < LIMIT
+    assert browser.get_log("browser") == []
