@@ -209,7 +209,8 @@ def _changed(problem: Problem, needs: str) -> dict[str, Problem]:
             ("the last group that is not empty", int(np.flatnonzero(sizes)[-1])),
             ("the first group", 0),
         ):
-            weights = np.where(np.arange(len(groups)) == at, 2.0, 1.0) * groups.weights
+            # Smaller: where weights are a sum of parts, groups that have none do not count.
+            weights = np.where(np.arange(len(groups)) == at, 1e-2, 1.0) * groups.weights
             more = Groups(groups.indptr, groups.indices, weights, groups.n_features)
             cases[f"another weight of {told}"] = problem.replace(groups=more)
         return cases

@@ -1,0 +1,305 @@
+"""The latent group lasso: its norm, its optimum, its bound, and what it selects."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Cli
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from test_sentence import ragged, same, text_like
+
+import textreg
+from textreg.builtin.group import Group
+from textreg.builtin.latent import Latent
+from textreg.builtin.separable import Elastic, Lasso
+from textreg.errors import UsageError
+from textreg.penalties import soft
+from textreg.records import Floats, Groups, Problem
+from textreg.solvers.latent_bound import clipped, latent_bound, least_kappa
+from textreg.solvers.latent_parts import LatentPenalty, latent_parts
+
+STRENGTHS = [(0.5, 0.0, 0.1), (0.5, 0.0, 0.0), (0.3, 0.2, 0.01), (1.0, 0.3, 0.0)]
+"""group, l1, l2."""
+
+
+def members(groups: Groups) -> list[Floats]:
+    """The features of every group."""
+    return [groups.members(g) for g in range(len(groups))]
+
+
+def brute_force(problem: Problem, reg: Latent, rounds: int = 4_000) -> tuple[float, Floats]:
+    """The least objective and the norms of the parts: the group lasso over one copy of a column
+    for every group that has it, by accelerated proximal gradient."""
+    groups, X, y = problem.groups, problem.X.toarray(), problem.y
+    assert groups is not None
+    copies = np.concatenate([*members(groups), np.setdiff1d(np.arange(X.shape[1]), groups.indices)])
+    cuts = [*groups.indptr, *range(int(groups.indptr[-1]) + 1, len(copies) + 1)]
+    strengths = reg.group * np.append(groups.weights, np.zeros(len(cuts) - 1 - len(groups)))
+    A = np.hstack([X[:, copies], np.ones((len(y), 1))])
+    M = np.zeros((X.shape[1], len(copies) + 1))
+    M[copies, np.arange(len(copies))] = 1.0
+    L = 0.25 * np.linalg.norm(A, 2) ** 2 + 2.0 * reg.l2 * np.linalg.norm(M, 2) ** 2
+
+    def smooth(v: Floats) -> float:
+        return float(np.logaddexp(0.0, -y * (A @ v)).sum() + reg.l2 * ((M @ v) ** 2).sum())
+
+    def gradient(v: Floats) -> Floats:
+        r = -y / (1.0 + np.exp(y * (A @ v)))
+        return A.T @ r + 2.0 * reg.l2 * (M.T @ (M @ v))
+
+    def prox(v: Floats) -> Floats:
+        v = np.append(soft(v[:-1], reg.l1 / L), v[-1])
+        for g, strength in enumerate(strengths):
+            part = slice(cuts[g], cuts[g + 1])
+            size = float(np.linalg.norm(v[part]))
+            v[part] *= max(0.0, 1.0 - strength / L / size) if size else 0.0
+        return v
+
+    here = ahead = np.zeros(A.shape[1])
+    momentum = 1.0
+    for _ in range(rounds):
+        new = prox(ahead - gradient(ahead) / L)
+        if (ahead - new) @ (new - here) > 0.0:
+            momentum = 1.0
+        following = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum**2))
+        here, ahead = new, new + (momentum - 1.0) / following * (new - here)
+        momentum = following
+    norms = np.array([np.linalg.norm(here[cuts[g] : cuts[g + 1]]) for g in range(len(cuts) - 1)])
+    value = smooth(here) + strengths @ norms + reg.l1 * np.abs(here[:-1]).sum()
+    return float(value), norms[: len(groups)]
+
+
+def few_groups(seed: int, **changes: Any) -> Problem:
+    """A small problem with some overlapping groups of unequal weights; two features are in none."""
+    problem = text_like(seed, n=40, p=14, per_document=2)
+    random = np.random.default_rng(seed)
+    sets = [random.choice(12, size=random.integers(1, 6), replace=False).tolist() for _ in range(9)]
+    sets.append(list(range(12)))
+    weights = random.uniform(0.5, 2.0, len(sets)).tolist()
+    groups = ragged(sets, 14, weights)
+    return problem.replace(**{"groups": groups, "tol": 1e-9, **changes})
+
+
+@pytest.mark.parametrize(("group", "l1", "l2"), STRENGTHS)
+@pytest.mark.parametrize("seed", range(3))
+def test_it_is_the_group_lasso_over_copies(seed: int, group: float, l1: float, l2: float) -> None:
+    problem = few_groups(seed)
+    if l1 == l2 == 0.0:  # where features of no group could have no weight
+        problem = problem.replace(X=csr_array(problem.X * (np.arange(14) < 12)))
+    reg = Latent(group=group, l1=l1, l2=l2)
+    found, (least, norms) = reg.solve(problem), brute_force(problem, reg)
+    assert found.converged
+    assert found.objective == pytest.approx(least, rel=1e-8)
+    assert found.group_norms is not None
+    np.testing.assert_allclose(found.group_norms, norms, atol=1e-3)
+    assert reg.objective(problem, found.w, found.b) == pytest.approx(found.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize(("group", "l1", "l2"), STRENGTHS)
+def test_groups_that_do_not_overlap_are_the_group_lasso(group: float, l1: float, l2: float) -> None:
+    problem = text_like(1)
+    cuts = [list(range(k, min(k + 7, 40))) for k in range(0, 40, 7)]
+    problem = problem.replace(groups=ragged(cuts, 40, [1.0, 2.0, 0.5, 1.0, 1.0, 3.0]))
+    latent = Latent(group=group, l1=l1, l2=l2).solve(problem)
+    usual = Group(group=group, l1=l1, l2=l2).solve(problem)
+    assert latent.objective == pytest.approx(usual.objective, rel=2e-7)
+    np.testing.assert_allclose(latent.w, usual.w, atol=2e-3)
+
+
+def test_groups_of_one_are_the_lasso() -> None:
+    problem = text_like(1)
+    singles = problem.replace(groups=ragged([[j] for j in range(40)], 40))
+    latent = Latent(group=0.2, l1=0.1, l2=0.0).solve(singles)
+    lasso = Lasso(l1=0.3).solve(problem)
+    assert latent.objective == pytest.approx(lasso.objective, rel=2e-7)
+    np.testing.assert_allclose(latent.w, lasso.w, atol=1e-3)
+    assert latent.group_norms is not None
+    np.testing.assert_allclose(latent.group_norms, np.abs(latent.w), atol=1e-12)
+
+
+def test_equal_groups_are_one_of_the_least_weight() -> None:
+    problem = text_like(2)
+    sets = [[0, 1, 2], [2, 3], list(range(40))]
+    once = problem.replace(groups=ragged(sets, 40, [1.0, 1.0, 4.0]))
+    twice = problem.replace(groups=ragged([*sets, sets[0], []], 40, [1.5, 1.0, 4.0, 1.0, 1.0]))
+    reg = Latent(group=0.5, l2=0.01)
+    one, two = reg.solve(once), reg.solve(twice)
+    assert np.array_equal(one.w, two.w)
+    assert one.group_norms is not None
+    assert two.group_norms is not None
+    assert two.group_norms[0] == 0.0 < two.group_norms[3] == one.group_norms[0]
+    assert two.group_norms[4] == 0.0
+
+
+def test_without_a_group_penalty_it_is_the_elastic_net() -> None:
+    problem = text_like(3)
+    found = Latent(group=0.0, l1=0.1, l2=0.01).solve(problem)
+    assert np.array_equal(found.w, Elastic(l1=0.1, l2=0.01).solve(problem).w)
+
+
+def test_a_group_of_weight_0_costs_nothing() -> None:
+    problem = text_like(4)
+    rest = list(range(3, 40))
+    costless = problem.replace(groups=ragged([[0, 1, 2], [*rest, 2]], 40, [0.0, 1.0]))
+    disjoint = problem.replace(groups=ragged([rest], 40))
+    reg = Latent(group=0.3, l1=0.1, l2=0.01)
+    one, two = reg.solve(costless), reg.solve(disjoint)
+    assert one.objective == pytest.approx(two.objective, rel=2e-7)
+    assert one.group_norms is not None
+    assert one.group_norms[0] == pytest.approx(float(np.linalg.norm(one.w[:3])))
+    with pytest.raises(UsageError, match="3 features are in a group of weight 0"):
+        Latent(group=0.3, l1=0.0, l2=0.0).solve(costless)
+
+
+def test_the_support_is_a_union_of_the_selected_groups() -> None:
+    problem = text_like(5)
+    found = Latent(group=1.0, l2=0.01).solve(problem)
+    assert found.group_norms is not None
+    assert problem.groups is not None
+    selected = np.flatnonzero(found.group_norms)
+    assert 0 < len(selected) < len(problem.groups)
+    union = np.unique(np.concatenate([problem.groups.members(int(g)) for g in selected]))
+    assert np.array_equal(np.flatnonzero(found.w), union)
+
+
+def test_features_of_no_group() -> None:
+    problem = few_groups(6)
+    alone = [12, 13]
+    assert not Latent(group=0.5, l1=0.0, l2=0.0).solve(problem).w[alone].any()
+    assert Latent(group=0.5, l1=0.0, l2=0.01).solve(problem).w[alone].all()
+    penalty = Latent(group=0.5, l1=0.0, l2=0.0).penalty(problem)
+    assert penalty.value(np.ones(14)) == math.inf
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**20), strengths=st.sampled_from(STRENGTHS))
+def test_no_bound_is_above_the_optimum(seed: int, strengths: tuple[float, ...]) -> None:
+    problem = text_like(seed, n=25, p=15)
+    reg = Latent(**dict(zip(("group", "l1", "l2"), strengths, strict=True)))
+    best = reg.solve(problem.replace(tol=1e-8))
+    for step in best.history:
+        assert step.objective >= best.objective * (1.0 - 1e-8)
+        assert step.objective * (1.0 - step.gap) <= best.objective * (1.0 + 1e-12)
+    assert best.converged
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 2**20), l1=st.sampled_from([0.0, 0.3]), l2=st.sampled_from([0.0, 0.2]))
+def test_dual_points_are_feasible_and_below(seed: int, l1: float, l2: float) -> None:
+    """S(c_g, l1) is in every ball, and t.c at any weights is at most the penalty there."""
+    random = np.random.default_rng(seed)
+    penalty = LatentPenalty(few_groups(seed % 1000).groups, 0.5, l1, l2)
+    t, w = 2.0 * random.standard_normal((2, penalty.p))
+    w[penalty.closed] = 0.0
+    kappa = least_kappa(penalty, t)
+    points = {1.0: clipped(penalty, t, 1.0), 1.5: clipped(penalty, t, 1.5) / 1.5}
+    if l2 == 0.0:
+        points[kappa] = t / kappa
+    for point in points.values():
+        assert penalty.ratios(point).max() <= 1.0 + 1e-12
+        assert (np.abs(point[penalty.free]) <= l1 * (1.0 + 1e-12)).all()
+        assert point @ w <= (penalty.value(w) - l2 * (w @ w)) * (1.0 + 1e-10)
+    found = latent_bound(penalty, np.ones(3), t, w, lambda alpha: float(alpha.sum()))
+    over = t * found.alpha[0] - found.point
+    worth = 3.0 * found.alpha[0] - (over @ over / (4.0 * l2) if l2 else 0.0)
+    assert found.value == pytest.approx(worth)
+    assert l2 or float(np.abs(over[~penalty.closed]).max()) < 1e-15
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 2**20), few=st.booleans())
+def test_the_parts_are_those_of_least_sum(seed: int, few: bool) -> None:
+    """Their sum is met by a dual point, which no norm can be below."""
+    random = np.random.default_rng(seed)
+    penalty = LatentPenalty(few_groups(seed % 1000).groups, 0.7, 0.0, 0.1)
+    w = random.standard_normal(penalty.p) * (random.random(penalty.p) < (0.3 if few else 1.0))
+    parts = latent_parts(penalty, w)
+    eta = parts.norms / penalty.strengths
+    zeta = np.zeros(penalty.p)
+    for g, size in enumerate(eta):
+        zeta[penalty.indices[penalty.indptr[g] : penalty.indptr[g + 1]]] += size
+    inside = (w != 0.0) & ~penalty.free
+    assert (zeta[inside] > 0.0).all()
+    t = np.divide(w, zeta, out=np.zeros(penalty.p), where=inside)
+    assert penalty.ratios(t).max(initial=0.0) <= 1.0 + 1e-5
+    assert t @ w / max(1.0, penalty.ratios(t).max(initial=0.0)) == pytest.approx(
+        parts.value, rel=1e-5
+    )
+    assert parts.value == pytest.approx(float(penalty.strengths @ parts.norms))
+    again = latent_parts(penalty, w, parts.norms)
+    assert again.value == pytest.approx(parts.value, rel=1e-9)
+
+
+@pytest.mark.parametrize(("group", "l1", "l2"), STRENGTHS)
+def test_it_does_not_depend_on_the_scale_of_the_features(
+    group: float, l1: float, l2: float
+) -> None:
+    problem = text_like(7)
+    usual = Latent(group=group, l1=l1, l2=l2).solve(problem)
+    for size in (2.0**-20, 2.0**20):
+        scaled = Latent(group=size * group, l1=size * l1, l2=size * size * l2)
+        found = scaled.solve(problem.replace(X=csr_array(size * problem.X)))
+        assert found.converged
+        np.testing.assert_allclose(size * found.w, usual.w, rtol=1e-6, atol=1e-9)
+        assert np.array_equal(found.group_norms > 0, usual.group_norms > 0)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared-hinge", "hinge", "squared"])
+def test_every_loss(loss: str) -> None:
+    problem = text_like(8).replace(loss=loss)
+    assert Latent(group=1.0, l2=0.01).solve(problem).converged
+
+
+def test_the_scale_is_the_least_strength_without_a_weight() -> None:
+    problem = text_like(9)
+    scale = Latent().scale(problem, "group")
+    assert Latent(group=1.001 * scale, l2=0.01).solve(problem).nonzero == 0
+    assert Latent(group=0.99 * scale, l2=0.01).solve(problem).nonzero > 0
+
+
+def test_a_path_begins_where_the_last_solution_ended() -> None:
+    problem = text_like(10)
+    candidates = Latent(l2=0.01).candidates(problem)
+    for reg, found in Latent(l2=0.01).path(problem, candidates):
+        alone = reg.solve(problem)
+        assert found.converged
+        assert found.objective == pytest.approx(alone.objective, rel=2e-7)
+
+
+def test_it_repeats_exactly() -> None:
+    problem = text_like(11)
+    reg = Latent(group=0.5, l2=0.01)
+    assert same(reg.solve(problem), reg.solve(problem.replace(threads=2)))
+
+
+def test_it_stops_when_it_is_told_to() -> None:
+    problem = text_like(12)
+    reg = Latent(group=0.5, l2=0.01)
+    found = reg.solve(problem.replace(callback=lambda step: step.iteration > 0))
+    assert not found.converged
+    assert found.objective == pytest.approx(reg.objective(problem, found.w, found.b), rel=1e-9)
+
+
+def test_strengths_must_be_given() -> None:
+    problem = text_like(13)
+    with pytest.raises(UsageError, match="latent: group"):
+        Latent(l2=0.1).solve(problem)
+    with pytest.raises(UsageError, match="latent: the problem has no groups"):
+        Latent(group=0.1, l2=0.1).solve(problem.replace(groups=None))
+
+
+def test_train_and_predict(cli: Cli, tmp_path: Path) -> None:
+    file, model = tmp_path / "texts.csv", tmp_path / "m.model"
+    texts = ["It is red. I love it.", "It is blue. I hate it."]
+    file.write_text("label,text\n" + f"p,{texts[0]}\nn,{texts[1]}\n" * 20, encoding="utf-8")
+    options = ["--tokenizer", "words", "--reg", "latent", "--path", "-o", model]
+    code, out, err = cli("train", file, *options)
+    assert (code, err) == (0, "")
+    assert "settings of latent" in out
+    assert textreg.load(model).predict(texts) == ["p", "n"]

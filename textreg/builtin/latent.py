@@ -1,0 +1,92 @@
+"""The latent group lasso of Jacob, Obozinski & Vert (2009), by default over sentences."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from textreg.builtin.separable import Elastic
+from textreg.errors import UsageError
+from textreg.hookspecs import hookimpl
+from textreg.kinds import Regularizer
+from textreg.params import AUTO, LogGrid, check_decided, param
+from textreg.records import Problem, Solution
+from textreg.solvers.latent_groups import latent_groups
+from textreg.solvers.latent_norms import LatentNorms
+from textreg.solvers.latent_parts import LatentPenalty
+
+
+class Latent(Regularizer):
+    """Latent group lasso: weights that are a sum of parts, each within one group.
+
+    Assumes that what matters is said in a few groups, as in a few sentences:
+
+        loss + min sum_g group c_g ||v_g||_2 + l1 ||w||_1 + l2 ||w||_2^2
+
+    over parts v_g within group g that sum to w, with c_g the weight of the group from its builder
+    (Jacob, Obozinski & Vert 2009, eq. (2); Obozinski, Jacob & Vert 2011). A group is selected if it
+    has a part, and the features with a weight are those of the selected groups, or some of them
+    with an l1 penalty. Under ``group`` and ``sentence`` it is the other way round: a group is
+    dropped as a whole, and a feature has a weight where none of its groups is dropped.
+    """
+
+    name = "latent"
+    needs = "groups"
+    default_builder = "sentences"
+    group: float = param(
+        default=AUTO,
+        min=0,
+        search=LogGrid(3e-4, 3e-2, 5),
+        help="group penalty strength",
+    )
+    l1: float = param(default=0.0, min=0, help="l1 penalty strength")
+    l2: float = param(
+        default=AUTO, min=0, search=LogGrid(2e-4, 5e-3, 3), help="l2 penalty strength"
+    )
+
+    def reduced(self) -> Regularizer | None:
+        """The elastic net, or what that reduces to, where ``group`` is zero."""
+        if self.group != 0:
+            return None
+        elastic = Elastic(l1=self.l1, l2=self.l2)
+        return elastic.reduced() or elastic
+
+    def scale(self, problem: Problem, parameter: str) -> float:
+        """For ``group`` the smallest strength that makes all weights of groups zero.
+
+        That is the dual norm of the gradient at zero, max_g ||gradient_g|| / c_g.
+        """
+        if parameter != "group" or problem.groups is None:
+            return super().scale(problem, parameter)
+        ratios = LatentNorms(problem.groups, 1.0, 0.0).ratios(problem.gradient_at_zero())
+        return float(ratios.max(initial=0.0))
+
+    def penalty(self, problem: Problem) -> LatentPenalty:
+        """The penalty for ``problem``; UsageError if it has no groups or a strength is missing."""
+        check_decided(self.name, group=self.group, l1=self.l1, l2=self.l2)
+        if problem.groups is None:
+            raise UsageError(
+                f"{self.name}: the problem has no groups; build them from the training text, or "
+                "give Problem(groups=...)."
+            )
+        return LatentPenalty(problem.groups, self.group, self.l1, self.l2)
+
+    def solve(self, problem: Problem) -> Solution:
+        """Minimize loss + penalty; UsageError where a feature would have no penalty."""
+        penalty = self.penalty(problem)
+        simpler = self.reduced()
+        if simpler is not None:
+            found = simpler.solve(problem)
+            norms = penalty.original_norms(penalty.norms(found.w), found.w)
+            return replace(found, group_norms=norms)
+        if self.l1 == 0.0 and self.l2 == 0.0 and penalty.free.any():
+            raise UsageError(
+                f"{self.name}: {int(penalty.free.sum()):,} features are in a group of weight 0, "
+                "and have no penalty where l1 and l2 are 0. Give l2 or l1, or groups a weight."
+            )
+        return latent_groups(problem, penalty)
+
+
+@hookimpl
+def textreg_regularizers() -> list[type[Regularizer]]:
+    """The one."""
+    return [Latent]

@@ -1,0 +1,102 @@
+"""Lower bounds for the latent group lasso, from the dual: exact, as its dual norm is a maximum.
+
+With S soft thresholding, dual points of the penalty without its ridge are the c with
+
+    ||S(c_g, l1)||_2 <= lambda_g for every group, |c_j| <= l1 for features in none
+
+(docs/maths.md, J3). For dual variables alpha of the loss, t = X'alpha and any such c the optimum is
+at least the dual value of the loss minus ||t - c||^2 / (4 l2) (J4); without a ridge t = c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from textreg.penalties import soft
+from textreg.records import Floats
+from textreg.records.ragged import take_rows
+from textreg.solvers.certificate import FARTHEST, KAPPAS
+from textreg.solvers.latent_norms import LatentNorms
+
+NARROWINGS = 8
+"""Steps of the bisection for the least kappa."""
+
+
+class LatentBound(NamedTuple):
+    """A lower bound, the dual variables of the loss that give it, and the dual point c (p,)."""
+
+    value: float
+    alpha: Floats
+    point: Floats
+
+
+def latent_bound(
+    penalty: LatentNorms,
+    alpha: Floats,
+    t: Floats,
+    w: Floats,
+    dual_value: Callable[[Floats], float],
+) -> LatentBound:
+    """The best bound by scaling alpha, and by what the ridge pays for.
+
+    t: X'alpha (p,). w: weights, of which the ridge takes 2 l2 w at the optimum. dual_value: the
+    part that is due to the loss.
+    """
+    rest = t - 2.0 * penalty.l2 * w
+    largest = min(least_kappa(penalty, rest), FARTHEST)
+    ridge = penalty.l2 > 0.0
+    best = LatentBound(-np.inf, alpha, np.zeros_like(t))
+    for share in KAPPAS if ridge and largest > 1.0 else (1.0,):
+        kappa = 1.0 + share * (largest - 1.0)
+        point = clipped(penalty, rest, kappa) if ridge else t
+        scaled, point = alpha / kappa, point / kappa
+        value = dual_value(scaled)
+        if ridge:
+            over = t / kappa - point
+            value -= float(over @ over) / (4.0 * penalty.l2)
+        if value > best.value:
+            best = LatentBound(value, scaled, point)
+    return best
+
+
+def least_kappa(penalty: LatentNorms, t: Floats) -> float:
+    """A kappa of 1 or more, hardly above the least one, for which t / kappa is a dual point.
+
+    With a ridge features that are in no group do not count, as they are clipped at little cost.
+    """
+    free = np.abs(t[penalty.free]).max(initial=0.0)
+    low = 1.0
+    if penalty.l2 == 0.0 and free > penalty.l1:
+        low = float(free / penalty.l1) if penalty.l1 > 0.0 else np.inf
+    ratios = penalty.ratios(t)
+    over = np.flatnonzero(ratios > low)
+    if not len(over) or not np.isfinite(low):
+        return low
+    high = float(ratios.max())
+    if penalty.l1 == 0.0:
+        return high
+    # S(t, kappa l1) <= kappa S(t / kappa, l1): the ratio at any kappa gives one that suffices.
+    few = penalty.select(over, np.arange(penalty.p, dtype=np.int32))
+    for _ in range(NARROWINGS):
+        middle = 0.5 * (low + high)
+        ratio = float(few.ratios(t, middle).max())
+        low, high = (middle, min(high, middle * ratio)) if ratio > 1.0 else (low, middle)
+    return high
+
+
+def clipped(penalty: LatentNorms, t: Floats, kappa: float) -> Floats:
+    """A point near t (p,) which divided by kappa is a dual point.
+
+    What l1 leaves of a feature is multiplied by the least factor that one of its groups needs.
+    """
+    inside = np.clip(t, -kappa * penalty.l1, kappa * penalty.l1)
+    factor = np.where(penalty.free, 0.0, 1.0)
+    ratios = penalty.ratios(t, kappa)
+    over = np.flatnonzero(ratios > 1.0)
+    indptr, indices = take_rows(penalty.indptr, penalty.indices, over)
+    np.minimum.at(factor, indices, np.repeat(1.0 / ratios[over], np.diff(indptr)))
+    point: Floats = inside + factor * soft(t, kappa * penalty.l1)
+    return point
