@@ -45,6 +45,7 @@ from textreg.records import (
     SolverReport,
     Tokens,
 )
+from textreg.records.block_design import BlockDesign
 from textreg.records.documents import check_texts
 from textreg.records.plain_model import PlainModel
 
@@ -334,7 +335,7 @@ def _handing(part: Plugin, doing: str, **records: Any) -> Iterator[Sequence[Any]
 
 def _handed(part: Plugin, **records: Any) -> Seal:
     problem = records.get("problem")
-    if problem is not None and not ours(part):
+    if isinstance(problem, Problem) and not (ours(part) or isinstance(problem.design, BlockDesign)):
         _ = problem.X  # by rows, once: what a sealed copy derives is lost with it
     return Seal(ours(part), **records)
 

@@ -89,6 +89,12 @@ class RowBlocks(Protocol):
         """The features with an absolute value of X'r above ``least``, and these values."""
 
 
+class _Passes:
+    """A number of passes, the same one of all copies of a matrix."""
+
+    number: float = 0.0
+
+
 class BlockDesign(Design):
     """A matrix of documents by features whose rows lie in blocks.
 
@@ -102,19 +108,14 @@ class BlockDesign(Design):
         The rows.
     memory : float, default infinite
         Bytes that a problem over some of the features should not need more than.
-
-    Attributes
-    ----------
-    passes : float
-        How often all blocks were read.
     """
 
     blocks: RowBlocks
     memory: float
-    passes: float
+    _counted: _Passes
 
     def __init__(self, blocks: RowBlocks, memory: float = math.inf) -> None:
-        vars(self).update(blocks=blocks, memory=memory, cache=Cache(), passes=0.0)
+        vars(self).update(blocks=blocks, memory=memory, cache=Cache(), _counted=_Passes())
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"a BlockDesign has no attribute '{name}'.")
@@ -164,16 +165,21 @@ class BlockDesign(Design):
         """See :attr:`X`."""
         self._whole()
 
+    @property
+    def passes(self) -> float:
+        """How often all blocks were read, by this matrix and its copies."""
+        return self._counted.number
+
     def count_pass(self, share: float = 1.0) -> None:
         """Count that all blocks, or a share of their rows, are read once more."""
         with self.cache.lock:
-            vars(self)["passes"] += share
+            self._counted.number += share
 
     def add_passes(self, other: BlockDesign) -> None:
         """Count the passes of another matrix, made of this one, as its own."""
         with self.cache.lock:
-            vars(self)["passes"] += other.passes
-            vars(other)["passes"] = 0.0
+            self._counted.number += other.passes
+            other._counted.number = 0.0
 
     def _map(self, operation: Callable[..., Any], *arguments: Iterable[Any]) -> Iterator[Any]:
         """What is computed of every block, in order, which is a pass."""

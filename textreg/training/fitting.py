@@ -17,6 +17,7 @@ from textreg.measure.thresholds import Threshold
 from textreg.plugins import calls
 from textreg.records import MultiSolution, Solution, Unsmoothed
 from textreg.tasks.base import Held
+from textreg.training.kept_fits import KeptFits
 from textreg.training.prepare import Prepared
 from textreg.training.pruning import Pruned, prune
 from textreg.training.running import ALONE, Run, Work
@@ -164,17 +165,19 @@ def fit_rows(
     problems: Problems,
     starts: Sequence[Start | None] | None,
     work: Work = ALONE,
+    kept: KeptFits | None = None,
 ) -> tuple[MultiSolution, str | None]:
     """All weight vectors; and why they were stopped, if so: see :attr:`Run.stopped`.
 
-    starts: a solution for each weight vector to start from, or None for some or all.
+    starts: a solution for each weight vector to start from, or None for some or all. kept: those
+    that are done, to which new ones are added.
     """
     run = work.run("fit", len(problems.rows))
     rows = problems.rows
     starts = starts or [None] * problems.task.n_rows
     joint = problems.task.joint
     weights = None if joint else np.empty((len(rows), problems.problem.design.shape[1]))
-    pieces = [(regularizer, problems, row, starts, run, weights) for row in rows]
+    pieces = [(regularizer, problems, row, starts, run, weights, kept) for row in rows]
     fitted = run.map(_fit, pieces)
     return fitted[0] if weights is None else _join(fitted, weights), run.stopped
 
@@ -211,13 +214,14 @@ def held_out(
     return HeldOut(first, as_new, np.vstack(others))
 
 
-def _fit(
+def _fit(  # noqa: PLR0913  # one piece of the work
     regularizer: Regularizer,
     problems: Problems,
     row: int | None,
     starts: Sequence[Start | None],
     run: Run,
     weights: Floats | None,
+    kept: KeptFits | None,
 ) -> Solution | MultiSolution:
     """The fit of one of ``problems.rows``, whose weights go to ``weights`` (rows, p), if given."""
     problem = problems.of(row).replace(callback=run.stopper.callback)
@@ -230,10 +234,14 @@ def _fit(
         fitted = calls.solve_softmax(regularizer, problem, codes, together)
     elif (constant := problems.constant(row)) is not None:
         fitted = constant
+    elif kept is not None and (done := kept.get(row)) is not None:
+        fitted = done
     else:
         start = starts[row]
         initial = None if start is None else start.dense(p)
         fitted = calls.solve(regularizer, problem.replace(start=initial))
+        if kept is not None:
+            kept.put(row, fitted)
     if weights is not None and isinstance(fitted, Solution):
         weights[row] = fitted.w
         fitted = replace(fitted, w=weights[row], alpha=None)

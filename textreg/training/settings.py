@@ -25,6 +25,7 @@ from textreg.records.fields import Field, as_fields
 from textreg.tasks import MULTICLASS, TASKS, Classification, Rare, check_options
 from textreg.training.auto import AUTO_TOKENIZER, BESIDE, AutoTokenizer, tokenizer_of
 from textreg.training.fields import plan_fields
+from textreg.training.search.choice import BEST
 from textreg.training.search.spaces import Dimension, dimensions
 from textreg.training.search.splits import check_fraction
 from textreg.training.search.tuning import Tuning, in_units
@@ -341,13 +342,19 @@ class TrainingSettings(Parametrized):
                 "a scratch folder is for training in blocks: say how much memory there is as well "
                 "(--memory 1GB), or leave out scratch."
             )
-        searching = self.tuning.address is not None and self.memory is None
-        if not self.searches and (self.tuning.needs_search or searching):
+        if not self.searches and self._needs_search:
             raise UsageError(
                 f"all parameters of {self.reg.label()} are given, so there is nothing to choose: "
                 "leave out select, within, max_nonzero, resume and backend, or a value, or give "
                 "values to search (search_space)."
             )
+
+    @property
+    def _needs_search(self) -> bool:
+        """Whether a setting is given that only makes sense for a search."""
+        tuning = self.tuning
+        of_search = tuning.resume is not None or tuning.address is not None
+        return tuning.rule != BEST or (of_search and self.memory is None)
 
     def parts(self) -> dict[str, Parametrized | None]:
         """The parts and the vectorizer, whose parameters can be searched, by their keywords."""

@@ -63,6 +63,8 @@ class SearchContext:
         Searched parameters of the features, groups and graph.
     hyperparameters : list of Dimension
         Searched parameters of the regularizer, by given values.
+    journal : Journal or None
+        Where what is done is kept.
     """
 
     def __init__(
@@ -76,7 +78,7 @@ class SearchContext:
         dimensions = settings.dimensions()
         self.space = [one for one in dimensions if one.part != "reg"]
         self.hyperparameters = [one for one in dimensions if one.part == "reg"]
-        self._journal = journal
+        self.journal = journal
         self._cache = DocumentCache(documents, settings, features)
 
     @property
@@ -131,7 +133,7 @@ class SearchContext:
         return Measuring(
             changes={one.key: value for one, value in zip(self.space, values, strict=True)},
             error_of=self.metric if self.settings.tuning.select == "1se" else None,
-            journal=self._journal,
+            journal=self.journal,
         )
 
     def best(self, measured: Sequence[MeasuredSetting]) -> MeasuredSetting:

@@ -1,8 +1,8 @@
 """A file of the results of a search, from which it can be resumed.
 
 Every line is a checksum, a space and an entry in JSON. The first entry says what is searched; every
-other one has the trials of one chunk of work, under a key made of all that they depend on. Lines
-are only appended; an incomplete last line is dropped.
+other one has the trials of one chunk of work, or a final fit of documents in blocks, under a key
+made of all that they depend on. Lines are only appended; an incomplete last line is dropped.
 """
 
 from __future__ import annotations
@@ -23,13 +23,16 @@ import numpy as np
 from textreg.errors import DataError, UsageError
 from textreg.files import refuse_special
 from textreg.plugins import registry
-from textreg.records import Corpus
+from textreg.records import Corpus, Solution
 from textreg.training.search.trials import Chunk, Start, Trial, Trials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FORMAT = 1
+FIT = ("b", "objective", "gap", "iterations", "converged")
+"""What is kept of a final fit beside its weights."""
+
 CHECKSUM = 16
 """Hexadecimal digits of a line's SHA-256 that stand before it."""
 
@@ -89,6 +92,27 @@ class Journal:
         if len(trials) == len(chunk.settings):
             listed = [[_entry(trial) for trial in found] for found in trials]
             self._add({"key": key_of(chunk), "trials": listed})
+
+    def fit(self, key: str, p: int) -> Solution | None:
+        """The fit with a key, of p features; None where it is not there."""
+        entry = self._known.get(key)
+        if entry is None:
+            return None
+        try:
+            indices, values = (_unpacked(entry["w"][at], kind) for at, kind in enumerate("id"))
+            w = np.zeros(p)
+            w[indices] = values
+            return Solution(w=w, **entry["fit"])
+        except (LookupError, TypeError, ValueError, binascii.Error, zlib.error):
+            raise self._damaged("a fit") from None
+
+    def put_fit(self, key: str, solution: Solution) -> None:
+        """Keep a fit, if it has converged and there is no more to it than this."""
+        if not solution.converged or solution.report or solution.unsmoothed:
+            return
+        indices = np.flatnonzero(solution.w).astype(np.int32)
+        fit = {name: getattr(solution, name) for name in FIT}
+        self._add({"key": key, "w": [_packed(indices), _packed(solution.w[indices])], "fit": fit})
 
     def _add(self, entry: Mapping[str, Any]) -> None:
         payload = json.dumps(entry, separators=(",", ":")).encode()

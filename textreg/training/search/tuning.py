@@ -10,7 +10,7 @@ from typing import Any
 from textreg.errors import UsageError
 from textreg.jobs import check_backend
 from textreg.params import param
-from textreg.training.search.choice import BEST, SelectionRule
+from textreg.training.search.choice import SelectionRule
 
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
@@ -98,11 +98,6 @@ class Tuning(SelectionRule):
         """How the setting is chosen."""
         names = SelectionRule.declared()
         return SelectionRule(**{name: getattr(self, name) for name in names})
-
-    @property
-    def needs_search(self) -> bool:
-        """Whether a setting is given that only makes sense for a search."""
-        return self.rule != BEST or self.resume is not None
 
     @property
     def seconds(self) -> float | None:
