@@ -82,6 +82,18 @@ def made(ground: Ground, number: int) -> Path:
     return path
 
 
+def parts(ground: Ground, number: int, count: int) -> list[Path]:
+    """The same documents in several files."""
+    rows = made(ground, number).read_text(encoding="utf-8").splitlines(keepends=True)
+    paths = []
+    for part in range(count):
+        path = ground.work / f"made-{number}-{part:02}.jsonl"
+        first, last = part * len(rows) // count, (part + 1) * len(rows) // count
+        path.write_text("".join(rows[first:last]), encoding="utf-8")
+        paths.append(path)
+    return paths
+
+
 def sentences(rows: Rows) -> Iterator[tuple[str, int]]:
     """The sentences of documents, of 3 to 60 words, and how many these are."""
     for row in rows:

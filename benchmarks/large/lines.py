@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.large.files import articles, made, reviews
+from benchmarks.large.files import articles, made, parts, reviews
 from benchmarks.performance.ground import Ground
 from benchmarks.performance.harness import Command, Sample, Side, python, run
 from benchmarks.performance.line import OURS, Goal, Line
@@ -23,7 +23,11 @@ GROUPED = 250_000
 FIXED = ("--reg", "sentence", "--reg-group", "0.01", "--reg-l1", "0.3", "--reg-l2", "0.1")
 TO = ("--tokenizer", "words", "--tol", "1e-3")
 STRENGTHS = ("0.1", "0.3", "1")
+CLUSTERED, PARTS = 200_000, 16
+"""Documents of the line ``cluster``, and the files that they are in."""
+
 IN_MEMORY, ON_DISK = "in memory", "blocks on disk"
+WORKERS = ("1 worker", "2 workers", "4 workers")
 
 
 def blocks(
@@ -95,6 +99,23 @@ def by_place(ground: Ground) -> Mapping[str, Side]:
     }
 
 
+def by_workers(ground: Ground) -> Mapping[str, Side]:
+    """One setting on one, two and four workers of a Dask cluster on this machine."""
+    number = ground.few(CLUSTERED, 200)
+    files = parts(ground, number, PARTS)
+    first = ground.work / f"cluster-{WORKERS[0][0]}.textreg"
+
+    def then(path: Path) -> Callable[[str], Sample]:
+        return lambda _: json.loads(run(own("same", first, path))[1])
+
+    sides = {}
+    for name in WORKERS:
+        path = ground.work / f"cluster-{name[0]}.textreg"
+        words = own("cluster", name[0], path, *files, *elastic(number), *TO)
+        sides[name] = Command(words, reports=True, then=then(path))
+    return sides
+
+
 def lines(most: int = SIZES[-1]) -> dict[str, Line]:
     """All lines; those of growing size end with so many documents."""
     found = (
@@ -129,6 +150,13 @@ def lines(most: int = SIZES[-1]) -> dict[str, Line]:
             "250,000 documents, `sentence`, one setting to 1e-3",
             by_place,
             goals=(Goal("cpu", 1.5, IN_MEMORY),),
+        ),
+        Line(
+            "cluster",
+            "200,000 documents in 16 files, `elastic`, one setting to 1e-3, on Dask",
+            by_workers,
+            figure="wall",
+            goals=(Goal("wall", 1 / 1.6, WORKERS[0], WORKERS[1]),),
         ),
     )
     return {line.name: line for line in found}

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.large.lines import IN_MEMORY, ON_DISK, lines
+from benchmarks.large.lines import IN_MEMORY, ON_DISK, WORKERS, lines
 from benchmarks.performance.line import OURS, UNITS, Line, Samples, value
 from benchmarks.performance.page import slope
 from benchmarks.performance.rows import points_of, short, table
@@ -44,7 +44,7 @@ def between(results: Mapping[str, Any]) -> str:
 def rows(line: Line, sides: Samples) -> list[list[str]]:
     """A row for every side, the smallest first of those that grow."""
     named = list(sides.items())[:: -1 if line.along else 1]
-    goal_of = named[-1][0] if line.along else OURS
+    goal_of = named[-1][0] if line.along else line.goals[0].side
     found = []
     for at, (side, samples) in enumerate(named):
         goals = [
@@ -89,6 +89,17 @@ def remarks(line: Line, sides: Samples) -> list[str]:
             f"{ours['groups']:,.0f} groups: the objective in blocks is {ours['objective']:.6g}, "
             f"in memory {memory['objective']:.6g}; the gaps are {gaps}. Blocks in memory and on "
             f"disk give {'the same bits' if disk['same'] else '**different bits**'}."
+        )
+    if WORKERS[0] in sides:
+        (first, *_) = sides[WORKERS[0]]
+        gains = [f"{name} {first['wall'] / sides[name][0]['wall']:.2f}" for name in WORKERS[1:]]
+        alike = all(sides[name][0]["same"] for name in WORKERS)
+        said.append(
+            f"On a cluster, times as quick as with 1 worker: {', '.join(gains)} (on 2 cores); "
+            f"{'the same bits' if alike else '**different bits**'}. The blocks have "
+            f"{first['size']:,.0f} MB. A pass sends {first['sent']:.2g} % of that (to reach: 1, "
+            f"{'yes' if first['sent'] <= 1 else '**no**'}); the columns of problems in memory "
+            f"were {first['columns']:.2g} %. CPU seconds and memory are of the process that trains."
         )
     return said
 

@@ -9,13 +9,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textreg.cluster.packing import pack, size_of, unpack
-from textreg.records.block_operations import GroupBlock, RowBlock, block_sums
+from textreg.records.block_operations import (
+    GroupBlock,
+    RowBlock,
+    block_columns,
+    block_sums,
+    groups_over,
+)
 from textreg.records.design import CompressedArrays
 
 if TYPE_CHECKING:
     from textreg.cluster.connection import Connection
     from textreg.records import Floats, Int32s, Int64s
     from textreg.records.block_design import ArrayStore
+
+COLUMNS = (block_columns, groups_over)
+"""Operations that take part of a block, rather than what is computed of all of it."""
 
 ROUNDING = 1e-9
 """By how much shares of a sum are made smaller, as sums of shares are rounded."""
@@ -72,6 +81,8 @@ class ClusterRows:
         Bytes of all blocks.
     sent : int
         Bytes that went to the workers and came from them, for what was computed of blocks.
+    columns : int
+        Those beside, of the columns and groups of problems in memory.
     """
 
     shape: tuple[int, int]
@@ -88,7 +99,7 @@ class ClusterRows:
         self._connection, self._blocks = connection, list(blocks)
         self._store, self._prefix = store, prefix
         self.starts = starts
-        self.size = self.sent = 0
+        self.size = self.sent = self.columns = 0
 
     @classmethod
     def of(
@@ -158,35 +169,47 @@ class ClusterRows:
         every block tells the features of which it has such a part, and then what it has of all
         features that were told.
         """
-        cut = [r[start:end] for start, end in pairwise(self.starts.tolist())]
-        told = list(self._map(large_parts, None, cut, [least] * len(cut)))
+        submit, results = self._connection.submit, self._connection.results
+        cut = (r[start:end] for start, end in pairwise(self.starts.tolist()))
+        sums = [submit(sums_of, block, own) for block, own in zip(self._blocks, cut, strict=True)]
+        pairs = list(zip(self._blocks, sums, strict=True))
+        told = list(results(submit(large_parts, block, own, least) for block, own in pairs))
         features = np.unique(np.concatenate([np.zeros(0, np.int32), *told])).astype(np.int32)
-        sums = np.zeros(len(features))
-        for places, part in self._map(parts_of, None, cut, [features] * len(cut)):
-            sums[places] += part
-        large = np.abs(sums) > least
-        return features[large], sums[large]
+        found = np.zeros(len(features))
+        parts = results(submit(parts_of, block, own, features) for block, own in pairs)
+        for part in parts:
+            self.sent += size_of(part)
+            found[part[0]] += part[1]
+        self.sent += r.nbytes + size_of(told) + features.nbytes * len(pairs)
+        large = np.abs(found) > least
+        return features[large], found[large]
 
     def _map(
         self,
         function: Callable[..., Any],
-        operation: Callable[..., Any] | None,
+        operation: Callable[..., Any],
         *arguments: Iterable[Any],
         numbers: Sequence[int] | None = None,
     ) -> Iterator[Any]:
         """``function(operation, block, *its arguments)`` on the workers, in order."""
         chosen = range(len(self._blocks)) if numbers is None else numbers
-        first = () if operation is None else (operation,)
+        moved = 0
 
         def futures() -> Iterator[Any]:
+            nonlocal moved
             for number, *own in zip(chosen, *arguments, strict=False):
                 packed = [pack(argument) for argument in own]
-                self.sent += size_of(packed)
-                yield self._connection.submit(called, function, self._blocks[number], first, packed)
+                moved += size_of(packed)
+                block = self._blocks[number]
+                yield self._connection.submit(called, function, operation, block, packed)
 
         for result in self._connection.results(futures()):
-            self.sent += size_of(result)
+            moved += size_of(result)
             yield unpack(result)
+        if operation in COLUMNS:
+            self.columns += moved
+        else:
+            self.sent += moved
 
 
 class ClusterGroups:
@@ -229,10 +252,13 @@ def derived(
 
 
 def called(
-    function: Callable[..., Any], block: ClusterBlock, first: Sequence[Any], packed: Sequence[Any]
+    function: Callable[..., Any],
+    operation: Callable[..., Any],
+    block: ClusterBlock,
+    packed: Sequence[Any],
 ) -> Any:
     """What is computed of a block, packed to be sent."""
-    return pack(function(*first, block, *map(unpack, packed)))
+    return pack(function(operation, block, *map(unpack, packed)))
 
 
 def of_rows(operation: Callable[..., Any], block: ClusterBlock, *arguments: Any) -> Any:
@@ -245,19 +271,23 @@ def of_groups(operation: Callable[..., Any], block: ClusterBlock, *arguments: An
     return operation(block.groups, *arguments)
 
 
-def large_parts(block: ClusterBlock, r: Floats, least: float) -> Int32s:
-    """The features of which a block has more than its share of ``least`` in X'r."""
+def sums_of(block: ClusterBlock, r: Floats) -> Floats:
+    """X'r of a block, kept where that is."""
+    return block_sums(block.rows, r)
+
+
+def large_parts(block: ClusterBlock, sums: Floats, least: float) -> Int32s:
+    """The features of which a block has more than its share of ``least``."""
     assert block.shares is not None
-    large = np.abs(block_sums(block.rows, r)) > (1.0 - ROUNDING) * least * block.shares
-    return block.rows.features[large]
+    return block.rows.features[np.abs(sums) > (1.0 - ROUNDING) * least * block.shares]
 
 
-def parts_of(block: ClusterBlock, r: Floats, features: Int32s) -> tuple[Int32s, Floats]:
-    """What a block has in X'r of some features, ascending: their places there, and the sums."""
+def parts_of(block: ClusterBlock, sums: Floats, features: Int32s) -> tuple[Int32s, Floats]:
+    """What a block has of some features, ascending: their places there, and its sums."""
     _, places, own = np.intersect1d(
         features, block.rows.features, assume_unique=True, return_indices=True
     )
-    return places.astype(np.int32), block_sums(block.rows, r)[own]
+    return places.astype(np.int32), sums[own]
 
 
 def _first(pair: tuple[Any, Any]) -> Any:

@@ -79,6 +79,7 @@ def fitted(fit: FinalFit, seconds: float) -> None:
 def sent(rows: ClusterRows, passes: float) -> None:
     """How much of blocks on workers was sent to and fro."""
     LOG.info(
-        "cluster: blocks of %.0f MB; %.2g %% of that was sent to and fro a pass",
+        "cluster: blocks of %.0f MB; a pass sent %.2g %% of that, problems in memory took %.2g %%",
         *(rows.size / 1e6, 100.0 * rows.sent / max(rows.size * passes, 1.0)),
+        100.0 * rows.columns / max(rows.size, 1),
     )
