@@ -17,6 +17,7 @@ from textreg.params import Plugin, check_decided
 from textreg.records import Floats, Graph, Groups, Int64s, MultiSolution, Problem, Solution, Tokens
 from textreg.records.numbering import tokens_of
 from textreg.records.plain_model import PlainModel
+from textreg.records.support import Support
 
 if TYPE_CHECKING:
     from textreg.penalties import Penalty
@@ -320,6 +321,23 @@ class Regularizer(Plugin):
             value += self.objective(problem, each, 0.0)
             value -= problem.loss.value(z, problem.y, problem.sample_weight)
         return value
+
+    def support(self, problem: Problem, solution: Solution) -> Support | None:
+        """What a solution proves of the support of the optimum; None where nothing is known.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem.
+        solution : Solution
+            What :meth:`solve` found for it.
+
+        Returns
+        -------
+        Support or None
+            The default is None.
+        """
+        return None
 
     def reduced(self) -> Regularizer | None:
         """A simpler regularizer that minimizes the same, as strengths of this one are zero.

@@ -16,12 +16,14 @@ from textreg.params import AUTO, LogGrid, Parametrized, check_decided, param
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution
 from textreg.records.block_design import BlockGroups
+from textreg.records.support import Support
 from textreg.solvers.admm import AdmmOptions, admm
 from textreg.solvers.class_groups import multinomial_groups
 from textreg.solvers.class_steps import SeparableStep
 from textreg.solvers.majorize import majorize
 from textreg.solvers.over_blocks import over_blocks, over_features
 from textreg.solvers.softmax import multinomial, softmax_loss
+from textreg.solvers.support import provable, support_of_groups
 
 
 class Solver(NamedTuple):
@@ -149,6 +151,13 @@ class Group(Regularizer):
             return replace(found, group_norms=norms)
         solve = SOLVERS[self.solver].solve
         return solve(problem, penalty, **self.params_of("solver"))
+
+    def support(self, problem: Problem, solution: Solution) -> Support | None:
+        """Which features and groups surely have no weight, and which surely have one."""
+        simpler = self.reduced()
+        if simpler is not None or not provable(problem, solution):
+            return None if simpler is None else simpler.support(problem, solution)
+        return support_of_groups(problem, solution, self.penalty(problem))
 
     def _solve_blocks(self, problem: Problem) -> Solution:
         """The same where documents lie in blocks; UsageError without l1, unless ``group`` is 0."""

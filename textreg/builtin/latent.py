@@ -10,9 +10,11 @@ from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.records import Problem, Solution
+from textreg.records.support import Support
 from textreg.solvers.latent_groups import latent_groups
 from textreg.solvers.latent_norms import LatentNorms
 from textreg.solvers.latent_parts import LatentPenalty
+from textreg.solvers.support import provable, support_of_parts
 
 
 class Latent(Regularizer):
@@ -69,6 +71,13 @@ class Latent(Regularizer):
                 "give Problem(groups=...)."
             )
         return LatentPenalty(problem.groups, self.group, self.l1, self.l2)
+
+    def support(self, problem: Problem, solution: Solution) -> Support | None:
+        """Which features and groups surely have no weight or part, and which surely have."""
+        simpler = self.reduced()
+        if simpler is not None or not provable(problem, solution):
+            return None if simpler is None else simpler.support(problem, solution)
+        return support_of_parts(problem, solution, self.penalty(problem))
 
     def solve(self, problem: Problem) -> Solution:
         """Minimize loss + penalty; UsageError where a feature would have no penalty."""

@@ -14,6 +14,7 @@ from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Separable
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution, Step
 from textreg.records.block_design import BlockDesign
+from textreg.records.support import Support
 from textreg.solvers.class_steps import SeparableStep
 from textreg.solvers.merged_blocks import merged_blocks
 from textreg.solvers.newton import newton
@@ -21,6 +22,7 @@ from textreg.solvers.over_blocks import over_blocks
 from textreg.solvers.parallel_columns import merge_parallel_columns
 from textreg.solvers.ridge import ridge, suits
 from textreg.solvers.softmax import multinomial
+from textreg.solvers.support import provable, support_of_features
 
 
 class SeparableRegularizer(Penalized):
@@ -63,6 +65,13 @@ class SeparableRegularizer(Penalized):
             start = merged.merge_start(start)
         step = SeparableStep(small, self.penalty(small))
         return merged.expand_solution(multinomial(small, codes, step, start))
+
+    def support(self, problem: Problem, solution: Solution) -> Support | None:
+        """Which features surely have no weight, and which surely have one; None without l1."""
+        l1, l2 = (self.strengths().get(name, 0.0) for name in ("l1", "l2"))
+        if not l1 or not provable(problem, solution):
+            return None
+        return support_of_features(problem, solution, l1, l2)
 
     def fits_blocks(self) -> bool:
         """Whether some strength is not zero."""

@@ -22,6 +22,7 @@ def print_selection(selection: Selection) -> None:
         f"selected: {selection.selected:,} of {selection.groups:,} {selection.builder} "
         f"({percent(selection.selected, selection.groups)}); {selection.empty:,} have no feature"
     )
+    _print_proven(selection)
     if selection.shares:
         least, median, most = (100 * q for q in np.percentile(selection.shares, (0, 50, 100)))
         click.echo(
@@ -51,6 +52,22 @@ def _print_corpus(selection: Selection) -> None:
             f"{selection.regularizer} does not select groups: below are the {selection.builder} "
             "that contain a selected feature"
         )
+
+
+def _print_proven(selection: Selection) -> None:
+    """What is proven of the optimum, over all weight vectors."""
+    if selection.proven is None:
+        return
+    rows = {"features": selection.proven.features, selection.builder: selection.proven.groups}
+    for name, counts in rows.items():
+        if counts:
+            zero, nonzero, undecided = (
+                sum(getattr(one, key) for one in counts) for key in ("zero", "nonzero", "undecided")
+            )
+            click.echo(
+                f"proven of {name} at the optimum: {zero:,} surely zero, {nonzero:,} surely not, "
+                f"{undecided:,} undecided"
+            )
 
 
 def _print_groups(title: str, groups: Sequence[SelectedGroup]) -> None:

@@ -109,6 +109,7 @@ def find_selection(
         ),
         path=path_profiles(model, top),
         notes=_notes(model, summary, unlabeled is not None),
+        proven=summary.support,
     )
 
 

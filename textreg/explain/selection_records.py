@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from textreg.model.json_records import to_json
+from textreg.model.summary import SupportSummary
 
 
 @dataclass(frozen=True)
@@ -183,6 +184,9 @@ class Selection:
         Weights along the regularization path, where the model keeps one.
     notes : tuple of str
         What the model file does not hold, in words.
+    proven : SupportSummary or None
+        How many features and groups surely have no weight at the optimum, surely have one, or are
+        undecided; None where nothing is proven.
     """
 
     regularizer: str
@@ -203,6 +207,7 @@ class Selection:
     linked: tuple[LinkedFeature, ...]
     path: PathProfiles | None
     notes: tuple[str, ...]
+    proven: SupportSummary | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The same as numbers, texts, lists and dicts, ready for JSON."""

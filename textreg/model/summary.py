@@ -47,6 +47,37 @@ class UnsmoothedSummary:
 
 
 @dataclass(frozen=True)
+class SupportCounts:
+    """How many features, or groups, are proven to be out of the optimum or in it.
+
+    Attributes
+    ----------
+    zero, nonzero, undecided : int
+        Number of those that surely have no weight there, surely have one, and the others.
+    """
+
+    zero: int
+    nonzero: int
+    undecided: int
+
+
+@dataclass(frozen=True)
+class SupportSummary:
+    """What the final fit proves of its optimum, whatever solver came how near.
+
+    Attributes
+    ----------
+    features : tuple of SupportCounts
+        One for each weight vector.
+    groups : tuple of SupportCounts
+        The same of groups; empty where the regularizer has none.
+    """
+
+    features: tuple[SupportCounts, ...]
+    groups: tuple[SupportCounts, ...]
+
+
+@dataclass(frozen=True)
 class PruneSummary:
     """The smallest weights, left out after the final fit.
 
@@ -478,6 +509,11 @@ class TrainingSummary:
         Of a pursuit, the first features in order of entry, for every weight vector.
     order_groups : tuple of tuple of GroupStep
         Of a pursuit of groups, the steps that selected these features.
+    support : SupportSummary or None
+        What is proven of the optimum; None where nothing is.
+    parts : tuple of tuple of int
+        Of weights that are sums of parts within groups, the indices of the groups that have one,
+        for every weight vector.
 
     Raises
     ------
@@ -528,6 +564,8 @@ class TrainingSummary:
     order_groups: tuple[tuple[GroupStep, ...], ...] = ()
     ruled_out: int = 0
     ruled_out_by: int = 0
+    support: SupportSummary | None = None
+    parts: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
         measured = (self.split, self.metric, self.select, self.dev)

@@ -15,6 +15,19 @@ class SolverReport:
     """
 
 
+@dataclass(frozen=True, eq=False)
+class PartsReport(SolverReport):
+    """The groups that have a part, where weights are a sum of parts within groups.
+
+    Attributes
+    ----------
+    groups : tuple of int
+        Their indices in ``Problem.groups``, ascending.
+    """
+
+    groups: tuple[int, ...] = ()
+
+
 class SelectionStep(NamedTuple):
     """One step of a greedy selection.
 

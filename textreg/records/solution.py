@@ -12,6 +12,7 @@ from textreg._core.arrays import Floats
 from textreg.errors import RecordError
 from textreg.records.convert import as_array, as_number, as_whole
 from textreg.records.report import SolverReport
+from textreg.records.support import Support
 
 
 class Step(NamedTuple):
@@ -85,6 +86,8 @@ class Solution:
     unsmoothed : Unsmoothed or None
         Objective and gap under the loss that a smoothed one stands for; None for other losses, and
         for procedures without a gap.
+    support : Support or None
+        What is proven of the support of the optimum: see ``Regularizer.support``.
 
     Raises
     ------
@@ -105,6 +108,7 @@ class Solution:
     alpha: Floats | None = None
     report: SolverReport | None = None
     unsmoothed: Unsmoothed | None = None
+    support: Support | None = None
 
     def __post_init__(self) -> None:
         w, b = as_array("w", self.w, np.float64), as_number("b", self.b)
@@ -136,6 +140,8 @@ class MultiSolution:
         Intercepts, which sum to zero.
     reports : tuple
         The report of each class if every class was fitted on its own, else empty.
+    supports : tuple
+        In the same way, what is proven of the support of each optimum, or None.
     objective, gap, iterations, converged, history, unsmoothed
         As in :class:`Solution`.
     """
@@ -149,6 +155,7 @@ class MultiSolution:
     history: tuple[Step, ...] = ()
     reports: tuple[SolverReport | None, ...] = ()
     unsmoothed: Unsmoothed | None = None
+    supports: tuple[Support | None, ...] = ()
 
     def __post_init__(self) -> None:
         w = as_array("w", self.w, np.float64, (None, None))

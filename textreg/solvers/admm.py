@@ -21,7 +21,7 @@ from textreg._core.groups import admm_copies
 from textreg.params import Parametrized, param
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Problem, Solution, SolverReport, Step
-from textreg.solvers.certificate import Target, group_bound, relative_gap
+from textreg.solvers.certificate import Bound, Target, group_bound, relative_gap, value_of
 from textreg.solvers.engine import Engine
 from textreg.solvers.group_fit import VectorFit, rounded
 from textreg.solvers.outcome import checks_overflow, finish
@@ -116,7 +116,7 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
     copies = penalty.spread(np.ones(len(penalty.strengths)))  # N_j, how many copies a weight has
     target = copies * engine.w
     limit = PAPER_ITERATIONS if stop == "paper" else problem.max_iter
-    best, bound, gap = np.inf, -np.inf, math.inf
+    best, bound, gap = np.inf, Bound(-np.inf, engine.r), math.inf
     best_w, best_b, best_norms = engine.w.copy(), engine.b, norms
     fit = VectorFit(engine, penalty, scales_of(problem).weight)
     history: list[Step] = []
@@ -147,8 +147,8 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
                 # After the v step, -u_g is lambda_g times a subgradient of the norm at v_g: the
                 # multipliers lie in their balls and are dual feasible.
                 found = group_bound(fit.dual(), penalty, fit.size(), -u, Target(best, problem.tol))
-                bound = max(bound, found.value)
-                gap = relative_gap(best, bound)
+                bound = max(bound, found, key=value_of)
+                gap = relative_gap(best, bound.value)
                 met = met or (stop == "gap" and gap <= problem.tol)
             history.append(Step(iteration, best, gap))
             stopped = bool(problem.callback and problem.callback(history[-1]))
@@ -169,6 +169,7 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
         converged=met,
         history=tuple(history),
         group_norms=penalty.original_norms(best_norms, best_w),
+        alpha=bound.alpha,
         report=AdmmReport(rho),
     )
     return finish(problem, solution, "iterations of ADMM", stopped=stopped or stop == "paper")

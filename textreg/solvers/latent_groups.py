@@ -13,6 +13,7 @@ import numpy as np
 
 from textreg.penalties import soft
 from textreg.records import Design, Floats, Int32s, Int64s, Problem, Solution, Step
+from textreg.records.report import PartsReport
 from textreg.solvers.certificate import dual_scores, dual_value, relative_gap
 from textreg.solvers.engine import HOPELESS, IDLE, NOISE, Engine
 from textreg.solvers.latent_bound import LatentBound, latent_bound
@@ -55,11 +56,12 @@ def latent_groups(problem: Problem, penalty: LatentNorms) -> Solution:
     """
     run = _Run(problem, penalty)
     history: list[Step] = []
-    best, stopped, idle = -math.inf, False, 0
+    best = LatentBound(-math.inf, np.empty(0), np.empty(0))
+    stopped, idle = False, 0
     while True:
         bound = run.bound()
-        best = max(best, bound.value)
-        gap = relative_gap(run.value, best)
+        best = max(best, bound, key=lambda one: one.value)
+        gap = relative_gap(run.value, best.value)
         history.append(Step(run.rounds, run.value, gap))
         stopped = bool(problem.callback and problem.callback(history[-1]))
         if gap <= problem.tol or stopped or run.rounds >= problem.max_iter or idle > IDLE:
@@ -145,12 +147,12 @@ class _Run:
         inside[penalty.select(groups, self.problem.design.features).indices] = True
         return groups, np.flatnonzero(inside).astype(np.int32)
 
-    def solution(self, bound: float, history: list[Step]) -> Solution:
+    def solution(self, bound: LatentBound, history: list[Step]) -> Solution:
         """The solution, whose parts are those of least sum."""
         penalty, engine = self.penalty, self.engine
         parts = latent_parts(penalty, self.w, self.norms)
         value = min(self.value, engine.value + penalty.separable(self.w) + parts.value)
-        gap = relative_gap(value, bound)
+        gap = relative_gap(value, bound.value)
         norms: Floats = penalty.original_norms(parts.norms, self.w)
         return Solution(
             w=self.w,
@@ -161,4 +163,6 @@ class _Run:
             converged=gap <= self.problem.tol,
             history=tuple(history),
             group_norms=norms,
+            alpha=bound.alpha,
+            report=PartsReport(tuple(np.flatnonzero(norms).tolist())),
         )

@@ -122,7 +122,8 @@ def _fit_one(context: SearchContext, best: MeasuredSetting | None, work: Work) -
             folds = []
         rows = np.flatnonzero(data.task.known(data.y))
         problems = data.problems(rows, settings.tol)
-    fitted, stopped = fit_rows(regularizer, problems, best.starts if best else None, work)
+    starts = best.starts if best else None
+    fitted, stopped = fit_rows(regularizer, problems, starts, work, prove=True)
     if fitted.converged:
         stopped = None
     fitted, pruned = prune(fitted, regularizer, problems, settings.prune)
@@ -166,18 +167,22 @@ def fit_rows(
     starts: Sequence[Start | None] | None,
     work: Work = ALONE,
     kept: KeptFits | None = None,
+    *,
+    prove: bool = False,
 ) -> tuple[MultiSolution, str | None]:
     """All weight vectors; and why they were stopped, if so: see :attr:`Run.stopped`.
 
     starts: a solution for each weight vector to start from, or None for some or all. kept: those
-    that are done, to which new ones are added.
+    that are done, to which new ones are added. prove: whether to find what is proven of the support
+    of each.
     """
     run = work.run("fit", len(problems.rows))
     rows = problems.rows
     starts = starts or [None] * problems.task.n_rows
     joint = problems.task.joint
     weights = None if joint else np.empty((len(rows), problems.problem.design.shape[1]))
-    pieces = [(regularizer, problems, row, starts, run, weights, kept) for row in rows]
+    into = _Into(weights, kept, prove)
+    pieces = [(regularizer, problems, row, starts, run, into) for row in rows]
     fitted = run.map(_fit, pieces)
     return fitted[0] if weights is None else _join(fitted, weights), run.stopped
 
@@ -214,16 +219,24 @@ def held_out(
     return HeldOut(first, as_new, np.vstack(others))
 
 
-def _fit(  # noqa: PLR0913  # one piece of the work
+class _Into(NamedTuple):
+    """weights: (rows, p) where those of each fit go, if given. kept, prove: as for
+    :func:`fit_rows`."""
+
+    weights: Floats | None
+    kept: KeptFits | None
+    prove: bool
+
+
+def _fit(
     regularizer: Regularizer,
     problems: Problems,
     row: int | None,
     starts: Sequence[Start | None],
     run: Run,
-    weights: Floats | None,
-    kept: KeptFits | None,
+    into: _Into,
 ) -> Solution | MultiSolution:
-    """The fit of one of ``problems.rows``, whose weights go to ``weights`` (rows, p), if given."""
+    """The fit of one of ``problems.rows``."""
     problem = problems.of(row).replace(callback=run.stopper.callback)
     p = problem.design.shape[1]
     fitted: Solution | MultiSolution
@@ -234,17 +247,18 @@ def _fit(  # noqa: PLR0913  # one piece of the work
         fitted = calls.solve_softmax(regularizer, problem, codes, together)
     elif (constant := problems.constant(row)) is not None:
         fitted = constant
-    elif kept is not None and (done := kept.get(row)) is not None:
+    elif into.kept is not None and (done := into.kept.get(row)) is not None:
         fitted = done
     else:
         start = starts[row]
         initial = None if start is None else start.dense(p)
         fitted = calls.solve(regularizer, problem.replace(start=initial))
-        if kept is not None:
-            kept.put(row, fitted)
-    if weights is not None and isinstance(fitted, Solution):
-        weights[row] = fitted.w
-        fitted = replace(fitted, w=weights[row], alpha=None)
+        if into.kept is not None:
+            into.kept.put(row, fitted)
+    if into.weights is not None and isinstance(fitted, Solution):
+        into.weights[row] = fitted.w
+        support = regularizer.support(problem, fitted) if into.prove else None
+        fitted = replace(fitted, w=into.weights[row], alpha=None, support=support)
     run.counter.advance()
     return fitted
 
@@ -263,6 +277,7 @@ def _join(solutions: Sequence[Solution], weights: Floats) -> MultiSolution:
         iterations=sum(solution.iterations for solution in solutions),
         converged=all(solution.converged for solution in solutions),
         reports=tuple(solution.report for solution in solutions),
+        supports=tuple(solution.support for solution in solutions),
         unsmoothed=_join_unsmoothed([solution.unsmoothed for solution in solutions]),
     )
 

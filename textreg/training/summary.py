@@ -22,6 +22,8 @@ from textreg.model.summary import (
     RegularizerSummary,
     SearchPoint,
     SplitSummary,
+    SupportCounts,
+    SupportSummary,
     ThresholdSummary,
     TipSummary,
     TrainingSummary,
@@ -30,10 +32,15 @@ from textreg.model.summary import (
 )
 from textreg.records import SelectionReport, Unsmoothed
 from textreg.records.block_design import BlockDesign, BlockGroups
+from textreg.records.report import PartsReport
+from textreg.records.support import NONZERO, ZERO
 from textreg.training.search.choice import choose, costs
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from textreg.model.regularization_path import SolutionPath
+    from textreg.records.support import Support
     from textreg.training.fitting import FinalFit
     from textreg.training.search.context import SearchContext
     from textreg.training.search.searching import SearchResult
@@ -106,7 +113,33 @@ def training_summary(
         blocks=_blocks(context, fit),
         order=_order(fit),
         order_groups=_order_of_groups(fit),
+        support=_support(fit.fitted.supports),
+        parts=_parts(fit),
     )
+
+
+def _support(supports: Sequence[Support | None]) -> SupportSummary | None:
+    known = [support for support in supports if support is not None]
+    if not known or len(known) < len(supports):
+        return None
+    groups = [support.groups for support in known if support.groups is not None]
+    return SupportSummary(
+        features=tuple(_counts(support.features) for support in known),
+        groups=tuple(map(_counts, groups)) if len(groups) == len(known) else (),
+    )
+
+
+def _counts(states: NDArray[np.int8]) -> SupportCounts:
+    zero, nonzero = (int(np.count_nonzero(states == state)) for state in (ZERO, NONZERO))
+    return SupportCounts(zero, nonzero, len(states) - zero - nonzero)
+
+
+def _parts(fit: FinalFit) -> tuple[tuple[int, ...], ...]:
+    """The groups that have a part, where all weight vectors are sums of parts."""
+    reports = [one for one in fit.fitted.reports if isinstance(one, PartsReport)]
+    if len(reports) < len(fit.fitted.reports):
+        return ()
+    return tuple(report.groups for report in reports)
 
 
 def _pruned(fit: FinalFit) -> PruneSummary | None:
