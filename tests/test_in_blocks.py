@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 from conftest import Cli
 
-from textreg import TextClassifier, load, train
+from textreg import TextClassifier, load, train, train_batches
 from textreg.blocks import cutting
 from textreg.builtin.separable import Lasso, Ridge
 from textreg.errors import DataError, DataWarning, UsageError
@@ -270,6 +271,42 @@ def test_a_run_goes_on_after_the_labels_that_are_done(tmp_path: Path) -> None:
     assert resumed.summary.blocks.passes > 0
     others = train(texts, labels[::-1], resume=tmp_path / "others.journal", **settings)
     assert weights(others) != weights(again)
+
+
+def test_documents_that_come_in_batches(tmp_path: Path) -> None:
+    texts, labels = documents(300)
+    settings: dict[str, Any] = {"reg": "lasso", "reg_l1": 1.0, "scratch": tmp_path}
+    cuts = [0, 1, 1, 130, 300]
+    batches = ((texts[a:b], labels[a:b]) for a, b in pairwise(cuts))
+    model = train_batches(batches, **settings)
+    assert weights(model) == weights(train(texts, labels, memory="1GB", **settings))
+    given = np.linspace(0.5, 2.0, 300)
+    weighed = ((texts[a:b], labels[a:b], given[a:b]) for a, b in pairwise(cuts))
+    assert weights(train_batches(weighed, **settings)) == weights(
+        train(texts, labels, sample_weight=given, memory="1GB", **settings)
+    )
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("batches", "error", "message"),
+    [
+        ([], DataError, "there are no batches"),
+        (["text"], DataError, "batch 1 is 'text', which is no tuple"),
+        ([("text", ["pos"])], UsageError, "batch 1: expected a list of texts"),
+        ([(["a"], ["x"]), ([3], ["x"])], DataError, "batch 2: document 1 is not a text"),
+        ([(["a", "b"], ["x"])], DataError, "batch 1: 2 texts but 1 labels"),
+        ([(["a"], ["x"]), (["b"], ["y"], [1.0])], DataError, "batch 2 has weights, unlike"),
+        ([(["a"], ["x"], [1.0, 2.0])], DataError, "batch 1: 1 texts but 2 weights"),
+        ([(["a"], ["x"], [-1.0])], DataError, "weights are finite numbers, 0 or more"),
+    ],
+)
+def test_wrong_batches(batches: Any, error: type[Exception], message: str, tmp_path: Path) -> None:
+    with pytest.raises(error, match=message):
+        train_batches(batches, reg="lasso", reg_l1=1.0, scratch=tmp_path)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(UsageError, match="path needs all documents in memory"):
+        train_batches(batches, reg="lasso", path=True)
 
 
 KILLED = """

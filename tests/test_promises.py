@@ -270,7 +270,7 @@ def test_what_the_page_promises_is_there() -> None:
         assert names, module
         for name in names:
             assert hasattr(import_module(module), name), f"{module}.{name}"
-    assert sum(map(len, table.values())) < 150  # a promise is easier made than kept
+    assert sum(map(len, table.values())) < 160  # a promise is easier made than kept
 
 
 def imported(path: Path) -> Iterator[tuple[str, str]]:

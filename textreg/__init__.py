@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from textreg.plugins.registry import register, register_file
     from textreg.records import Corpus, Graph, Groups, Problem, Solution, Tokens
+    from textreg.training.batches import train_batches
     from textreg.training.train import train
 
     __version__: str
@@ -83,6 +84,7 @@ __all__ = [
     "report",
     "tokenizer",
     "train",
+    "train_batches",
 ]
 
 _HOME = {
@@ -121,6 +123,7 @@ _HOME = {
     "regularizer": "plugins.parts",
     "tokenizer": "plugins.parts",
     "train": "training.train",
+    "train_batches": "training.batches",
 }
 _PACKAGES = ("explain", "report")
 _NAME_THERE = {"load": "load_model"}
