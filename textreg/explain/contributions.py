@@ -146,7 +146,7 @@ def _explain_batch(model: Model, documents: Documents, of: str | None) -> Iterat
     labels = [task.text(one) if task.multilabel else str(one) for one in answers]
     table = task.as_table(scores)
 
-    removals = _removals(model, batch.occurrences, table, batch.sides)
+    removals = removals_of(model, batch)
     all_probabilities: Sequence[dict[str, float]] = [{}] * len(texts)
     if model.has_probabilities:
         by_label = model.probabilities(scores).tolist()
@@ -198,11 +198,10 @@ def _occurrence_values(model: Model, part: Part, rows: Int64s, signs: Floats) ->
     return contributions
 
 
-def _removals(model: Model, occurrences: Occurrences, table: Floats, sides: Int64s) -> Floats:
-    """(sentences,) fall of the log-probability without each sentence.
-
-    table: (documents, k) scores of the whole documents.
-    """
+def removals_of(model: Model, batch: ExplainedBatch) -> Floats:
+    """(sentences,) fall of the log-probability without each sentence: (yogatama2014, table 4)."""
+    occurrences, sides = batch.occurrences, batch.sides
+    table = model.task.as_table(batch.scores)
     without = scores_without(occurrences, model.weights, model.intercepts)
     home = row_of(occurrences.document_ptr)
     return _log_odds(model, table, sides)[home] - _log_odds(model, without.T, sides[home])

@@ -7,6 +7,8 @@ their words, and those of n-grams to all of theirs.
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,12 +26,13 @@ _FAR = np.int64(1) << 32
 SHRINKAGE = 8
 """Tokens without evidence that every sentence counts beside its own, in (V2)."""
 
+AROUND = 100
+"""Tokens on either side whose evidence counts for that of a sentence, in (V2)."""
+
 WIDTH = 3.0
 """Standard deviation in tokens of the weights of neighboring tokens, in (V3)."""
 
-_DISTANCES = np.arange(-int(3 * WIDTH), int(3 * WIDTH) + 1)
-_KERNEL = np.exp(-0.5 * (_DISTANCES / WIDTH) ** 2)
-_KERNEL /= _KERNEL.sum()
+_DISTANCES = range(-int(3 * WIDTH), int(3 * WIDTH) + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,10 @@ class Evidence:
         Document d has the tokens ``token_ptr[d]`` to ``token_ptr[d + 1]``, and so for sentences.
     of_tokens, of_sentences : ndarray of float64, shapes (tokens,) and (sentences,)
         Their evidence, 0 or more.
+    values : ndarray of float64, shape (tokens,)
+        What every token adds to the score: (V1).
+    sentence : ndarray of int64, shape (tokens,)
+        The sentence of every token; -1 in a document without sentences.
     """
 
     tokens: Int64s
@@ -52,6 +59,8 @@ class Evidence:
     sentences: Int64s
     sentence_ptr: Int64s
     of_sentences: Floats
+    values: Floats
+    sentence: Int64s
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +96,8 @@ def evidence_of(
     """
     tokens, token_ptr = _tokens(texts)
     own = sentences or Sentences(occurrences.spans, occurrences.document_ptr)
-    squares = np.maximum(_token_values(occurrences, values, tokens, token_ptr), 0.0) ** 2
+    of_score = _token_values(occurrences, values, tokens, token_ptr)
+    squares = np.maximum(of_score, 0.0) ** 2
     document = row_of(token_ptr)
     inside = np.diff(own.document_ptr)[document] > 0
     home = sentence_at(
@@ -95,11 +105,13 @@ def evidence_of(
     )
     n_sentences = len(own.spans)
     lengths = np.bincount(home, minlength=n_sentences)
-    of_sentences = np.sqrt(  # (V2)
-        sums(home, squares[inside], n_sentences) / (lengths + SHRINKAGE)
-    )
-    of_tokens = np.sqrt(_smoothed(squares, token_ptr))  # (V3)
-    of_tokens[inside] += of_sentences[home]
+    around = sums(home, _around(squares, token_ptr)[inside], n_sentences)
+    of_sentences = np.sqrt(sums(home, squares[inside], n_sentences) / (lengths + SHRINKAGE))
+    of_sentences += np.sqrt(around / np.maximum(lengths, 1))  # (V2)
+    of_tokens = np.sqrt(_near(squares, token_ptr))
+    of_tokens[inside] += of_sentences[home]  # (V3)
+    sentence = np.full(len(tokens), -1, dtype=np.int64)
+    sentence[inside] = home
     return Evidence(
         tokens=tokens,
         token_ptr=token_ptr,
@@ -107,6 +119,8 @@ def evidence_of(
         sentences=own.spans.astype(np.int64),
         sentence_ptr=own.document_ptr,
         of_sentences=of_sentences,
+        values=of_score,
+        sentence=sentence,
     )
 
 
@@ -136,14 +150,28 @@ def _token_values(
     return total
 
 
-def _smoothed(squares: Floats, token_ptr: Int64s) -> Floats:
-    """Means over neighboring tokens of the same document, the nearer the more."""
-    far = len(_KERNEL) // 2
-    # Zeros between the documents keep them apart, so that all take one pass.
+def _around(squares: Floats, token_ptr: Int64s) -> Floats:
+    """(tokens,) means over the tokens of the document up to ``AROUND`` away."""
+    means = np.empty(len(squares))
+    for start, end in itertools.pairwise(token_ptr.tolist()):
+        total = np.concatenate([[0.0], np.cumsum(squares[start:end])])
+        every = np.arange(end - start)
+        low = np.maximum(every - AROUND, 0)
+        high = np.minimum(every + AROUND + 1, end - start)
+        means[start:end] = (total[high] - total[low]) / (high - low)
+    return means
+
+
+def _near(squares: Floats, token_ptr: Int64s) -> Floats:
+    """(tokens,) means over the tokens of the document, the nearer the more."""
+    # Tokens without weight between the documents keep them apart, so that all take one pass.
+    far = max(_DISTANCES)
     place = np.arange(len(squares)) + far * (row_of(token_ptr) + 1)
-    apart = np.zeros(len(squares) + far * (len(token_ptr) + 1))
-    apart[place] = squares
-    smoothed = np.zeros(len(squares))
-    for distance, weight in zip(_DISTANCES.tolist(), _KERNEL.tolist(), strict=True):
-        smoothed += weight * apart[place + distance]
-    return smoothed
+    apart = np.zeros((2, len(squares) + far * (len(token_ptr) + 1)))
+    apart[:, place] = squares, np.ones(len(squares))
+    total, weights = np.zeros((2, len(squares)))
+    for distance in _DISTANCES:
+        weight = math.exp(-0.5 * (distance / WIDTH) ** 2)
+        total += weight * apart[0, place + distance]
+        weights += weight * apart[1, place + distance]
+    return np.asarray(total / weights)
