@@ -23,8 +23,8 @@ from textreg.plugins import registry
     metavar="FORMAT",
     required=True,
     help="json: all that prediction needs, as one document. python: a Python file that needs "
-    "nothing else. javascript: the same for browsers and Node, as an ES module. Or one of a "
-    "plugin.",
+    "nothing else. javascript: the same for browsers and Node, as an ES module. sklearn: a "
+    "pickled pipeline of scikit-learn, of features that it has. Or one of a plugin.",
 )
 @click.option(
     "-o",

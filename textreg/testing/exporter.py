@@ -66,8 +66,8 @@ def _all(exporter: Exporter, task: object = None) -> Exported:
 
 
 def _result(exporter: Exporter) -> None:
-    """export gives bytes for a model of two labels, words and pairs of them at least, which differ
-    where its weights do, and leaves the model as it was."""
+    """export gives bytes for a model of two labels and counts of words at least, which differ where
+    its weights do, and leaves the model as it was."""
     model = plain_models()["two labels"]
     before = json.dumps(model.to_dict())
     made = _export(exporter, model)
@@ -93,7 +93,7 @@ def _labels(exporter: Exporter) -> None:
     label, the calibration, whether there is always a label, the length of rows."""
     every = _all(exporter)
     plain = every["two labels"]
-    for name in ("a threshold", "a temperature", "curves", "counts", "no probabilities"):
+    for name in ("a threshold", "a temperature", "curves", "logarithms", "no probabilities"):
         require(every[name] != plain, f"another file for {name}", "the same as without")
     require(
         every["the length of known features"] != plain, "the length of a row to count", "the same"

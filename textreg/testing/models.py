@@ -16,7 +16,9 @@ _CHARS = (" g", "goo", "oo", 'ad"', "中")
 
 def plain_models() -> dict[str, PlainModel]:
     """Models by what they show."""
-    words = _part("words", _NAMES, rows=1)
+    pairs = _part("words", _NAMES, rows=1)
+    single = tuple(name for name in _NAMES if " " not in name)
+    words = replace(_part("words", single, rows=1), ngrams=1, term="count", norm="", idf=None)
     labels = ("neg", "pos")
     two = PlainModel(
         task="binary",
@@ -36,7 +38,7 @@ def plain_models() -> dict[str, PlainModel]:
         intercepts=np.array([0.5, -0.25, 0.0]),
         parts=both,
     )
-    unit = replace(words, norm="features", others={1.5: ["film", "seen"], 2.25: ["a film"]})
+    unit = replace(pairs, norm="features", others={1.5: ["film", "seen"], 2.25: ["a film"]})
     curve = [[-1.0, 0.5, 2.0], [0.1, 0.4, 0.9]]
     return {
         "two labels": two,
@@ -50,7 +52,8 @@ def plain_models() -> dict[str, PlainModel]:
         "a temperature": replace(two, calibration={"method": "temperature", "temperature": 1.5}),
         "curves": replace(two, calibration={"method": "isotonic", "curves": [curve]}),
         "the length of known features": replace(two, parts=(unit,)),
-        "counts": replace(two, parts=(replace(words, term="count", norm="", idf=None),)),
+        "logarithms": replace(two, parts=(replace(words, term="log"),)),
+        "the length of all n-grams": replace(two, parts=(pairs,)),
     }
 
 

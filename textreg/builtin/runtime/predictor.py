@@ -44,6 +44,11 @@ class Runs:
         self.firsts = [first for first, _ in runs]
         self.lasts = [last for _, last in runs]
 
+    def points(self) -> Iterator[int]:
+        """All code points of the class."""
+        for first, last in zip(self.firsts, self.lasts, strict=True):
+            yield from range(first, last + 1)
+
     def __contains__(self, letter: str) -> bool:
         point = ord(letter)
         place = bisect_right(self.firsts, point) - 1
@@ -59,7 +64,7 @@ class Characters:
         members = {name: Runs(runs) for name, runs in classes.items()}
         self.lower, self.upper = members["lower"], members["upper"]
         self.alpha, self.decimal = members["alpha"], members["decimal"]
-        self.spaces = members["space"]
+        self.spaces, self.ignored = members["space"], members["ignored"]
         none = Runs([])
         self.cased, self.ignorable = members.get("cased", none), members.get("ignorable", none)
         self.unprinted = members.get("unprinted", none)

@@ -1,0 +1,127 @@
+"""Pipelines of scikit-learn that were exported answer as the models do."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from exports import random_texts, reviews_model
+
+import textreg
+from textreg.errors import UsageError
+from textreg.exporting.describe import export
+from textreg.model.model import Model
+from textreg.plugins import registry
+
+NONE = {"tokenizer_sentences": "none"}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "words": {"tokenizer": "words", "ngrams": 1, "weighting": "count"},
+    "pairs": {"tokenizer": "words", "weighting": "tfidf", **NONE},
+    "as given": {
+        "tokenizer": "words",
+        "ngrams": 3,
+        "weighting": "binary",
+        "tokenizer_lowercase": False,
+        "tokenizer_normalize": "nfkc",
+        **NONE,
+    },
+    "characters": {"tokenizer": "chars", "weighting": "log", "min_df": 2, **NONE},
+    "fewer characters": {
+        "tokenizer": "chars",
+        "tokenizer_normalize": "none",
+        "tokenizer_lowercase": False,
+        "tokenizer_max_n": 3,
+        "weighting": "tfidf",
+        "max_features": 500,
+        **NONE,
+    },
+    "both": {"tokenizer": "words,chars", "weighting": "tfidf", "min_df": 2, **NONE},
+}
+# Of a mark that becomes a letter in small texts, which no pattern after that can tell.
+TEXTS = [text.replace("\u0345", "") for text in random_texts(300, seed=3)]
+
+
+def pipeline_of(model: Model) -> Any:
+    return pickle.loads(export(model, registry.create("exporter", "sklearn")))
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_it_answers_as_the_model(name: str) -> None:
+    model = reviews_model(**OPTIONS[name])
+    exported = pipeline_of(model)
+    scores = model.decision_function(TEXTS)
+    np.testing.assert_allclose(exported.decision_function(TEXTS), scores, rtol=0, atol=1e-9)
+    chances = exported.predict_proba(TEXTS)
+    np.testing.assert_allclose(chances, model.predict_proba(TEXTS), rtol=0, atol=1e-9)
+    assert exported.predict(TEXTS).tolist() == model.predict(TEXTS)
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "softmax"])
+def test_more_labels(multiclass: str) -> None:
+    model = reviews_model(labels=4, multiclass=multiclass, **OPTIONS["both"])
+    exported = pipeline_of(model)
+    chances = exported.predict_proba(TEXTS)
+    np.testing.assert_allclose(chances, model.predict_proba(TEXTS), rtol=0, atol=1e-9)
+    assert exported.predict(TEXTS).tolist() == model.predict(TEXTS)
+    assert exported.classes_.tolist() == list(model.labels)
+
+
+def test_without_probabilities() -> None:
+    model = reviews_model(loss="squared-hinge", **OPTIONS["words"])
+    exported = pipeline_of(model)
+    assert exported.predict(TEXTS).tolist() == model.predict(TEXTS)
+    assert not hasattr(exported, "predict_proba")
+
+
+def test_numbers() -> None:
+    numbers = [str(len(text)) for text in TEXTS]
+    options = {"reg": "ridge", "reg_l2": 1.0, **OPTIONS["words"]}
+    model = textreg.train([f"x {text}" for text in TEXTS], numbers, task="regression", **options)
+    np.testing.assert_allclose(pipeline_of(model).predict(TEXTS), model.predict(TEXTS), atol=1e-8)
+
+
+def test_stop_words(tmp_path: Path) -> None:
+    (tmp_path / "stop.txt").write_text("the\nis\na\nx\n")
+    model = reviews_model(stop_words=str(tmp_path / "stop.txt"), **OPTIONS["pairs"])
+    scores = pipeline_of(model).decision_function(TEXTS)
+    np.testing.assert_allclose(scores, model.decision_function(TEXTS), rtol=0, atol=1e-9)
+
+
+def test_it_needs_no_textreg(tmp_path: Path) -> None:
+    model = reviews_model(**OPTIONS["both"])
+    file = tmp_path / "model.pkl"
+    file.write_bytes(export(model, registry.create("exporter", "sklearn")))
+    code = (
+        "import pickle, sys; model = pickle.load(open(sys.argv[1], 'rb'))\n"
+        "print(*model.predict(['A superb film.', 'An awful one.']))\n"
+        "print('textreg' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, file], capture_output=True, text=True)
+    assert done.stderr == ""
+    answers = " ".join(model.predict(["A superb film.", "An awful one."]))
+    assert done.stdout.splitlines() == [answers, "False"]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({}, "unit or unit-idf cannot become a pipeline"),
+        ({"weighting": "tfidf"}, "cross the ends of sentences"),
+        ({"tokenizer_min_length": 2, **OPTIONS["words"]}, "words by their length"),
+        (
+            {"tokenizer": "chars", "tokenizer_analyzer": "char", "weighting": "log", **NONE},
+            "across words",
+        ),
+        ({"tokenizer_emoji": True, **OPTIONS["words"]}, "punctuation or emoji"),
+        ({"threshold": {"pos": "f1"}, "holdout": 0.3, **OPTIONS["words"]}, "with thresholds"),
+        ({"calibrate": "temperature", **OPTIONS["words"]}, "with a calibration"),
+    ],
+)
+def test_what_scikit_learn_cannot_express_is_refused(options: dict[str, Any], reason: str) -> None:
+    with pytest.raises(UsageError, match=reason):
+        pipeline_of(reviews_model(**options))

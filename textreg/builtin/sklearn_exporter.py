@@ -1,0 +1,199 @@
+"""Models as pipelines of scikit-learn."""
+
+from __future__ import annotations
+
+import pickle
+from functools import partial
+from operator import methodcaller
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from textreg.errors import UsageError
+from textreg.hookspecs import hookimpl
+from textreg.kinds import Exporter
+from textreg.records.plain_model import PlainModel, PlainPart
+
+if TYPE_CHECKING:
+    from textreg.records import Floats
+
+
+class SklearnExporter(Exporter):
+    """A pickled pipeline of scikit-learn's own parts, which is fitted, and needs no textreg.
+
+    It needs sentences that n-grams may cross (``tokenizer_sentences="none"``), or single words, and
+    a weighting that scikit-learn has: count, binary, log or tfidf.
+    """
+
+    name = "sklearn"
+    suffix = ".pkl"
+
+    def export(self, model: PlainModel) -> bytes:
+        """The pipeline; load it with ``pickle.load``, and only from those whom you trust."""
+        once = pickle.dumps(pipeline(model), protocol=4)
+        # What was loaded shares the same texts in every process, so equal models are equal files.
+        return pickle.dumps(pickle.loads(once), protocol=4)
+
+
+def pipeline(model: PlainModel) -> Any:
+    """The fitted pipeline; UsageError, with the reason, where scikit-learn has no such parts."""
+    from sklearn.pipeline import FeatureUnion, Pipeline
+
+    _check_answers(model)
+    named = [
+        (f"{n}-{part.tokenizer}", _features(part, model)) for n, part in enumerate(model.parts)
+    ]
+    return Pipeline([("features", FeatureUnion(named)), ("model", _predictor(model))])
+
+
+def _check_answers(model: PlainModel) -> None:
+    for has, what in (
+        (model.thresholds, "thresholds"),
+        (model.unknown is not None, "an unknown label"),
+        (model.at_least_one, "a label for every text"),
+        (model.calibration is not None, "a calibration"),
+    ):
+        if has:
+            raise UsageError(
+                f"a model with {what} cannot become a pipeline of scikit-learn, which decides by "
+                "scores alone. Train without, or export to python."
+            )
+
+
+def _check_features(part: PlainPart) -> None:
+    if part.norm == "ngrams":
+        raise UsageError(
+            "a model with the weighting unit or unit-idf cannot become a pipeline of scikit-learn: "
+            "a row is divided by the length that all n-grams of a text give it, and a vectorizer "
+            "counts only those that it knows. Train with --weighting tfidf, log, count or binary."
+        )
+    cut = part.ngrams > 1 or part.tokenizer == "chars"
+    if cut and part.options["sentences"] != "none":
+        raise UsageError(
+            "n-grams of a vectorizer of scikit-learn cross the ends of sentences, and those of "
+            "this model do not. Train with --tokenizer-sentences none, or on single words with "
+            "--ngrams 1, or export to python."
+        )
+    if part.options.get("analyzer") == "char":
+        raise UsageError(
+            "character n-grams across words cannot become a pipeline of scikit-learn, which keeps "
+            "the white space at the ends of texts. Train with --tokenizer-analyzer char_wb, or "
+            "export to python."
+        )
+    if part.options.get("punctuation") or part.options.get("emoji"):
+        raise UsageError(
+            "punctuation or emoji as tokens cannot become a pipeline of scikit-learn. Train "
+            "without, or export to python."
+        )
+    if part.options.get("min_length", 1) > 1:
+        raise UsageError(
+            "words by their length cannot become a pipeline of scikit-learn, because case folding "
+            "changes it. Train with --tokenizer-min-length 1, or export to python."
+        )
+
+
+def _features(part: PlainPart, model: PlainModel) -> Any:
+    """The fitted vectorizer of a part."""
+    import unicodedata
+
+    from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    _check_features(part)
+    others = [name for names in part.others.values() for name in names]
+    every = [*part.names, *others]
+    options: dict[str, Any] = {
+        "vocabulary": {name: column for column, name in enumerate(every)},
+        "binary": part.term == "binary",
+        "lowercase": False,  # it warns of capitals that have no small letter
+        "dtype": np.float64,
+    }
+    if part.tokenizer == "words":
+        options |= _word_options(part, model)
+    else:
+        own = part.options
+        options |= {
+            "analyzer": own["analyzer"],
+            "ngram_range": (own["min_n"], own["max_n"]),
+            "preprocessor": methodcaller("lower") if own["lowercase"] else None,
+        }
+    steps: list[tuple[str, Any]] = []
+    if part.options["normalize"] != "none":
+        form: Any = part.options["normalize"].upper()
+        each = partial(map, partial(unicodedata.normalize, form))
+        steps.append(("normalize", FunctionTransformer(each)))
+    counting = CountVectorizer(**options)
+    # What fit does, but for a number of its own in every process.
+    counting.vocabulary_, counting.fixed_vocabulary_ = options["vocabulary"], True
+    steps.append(("count", counting))
+    if part.term == "log":
+        steps.append(("log", FunctionTransformer(np.log1p, accept_sparse=True)))
+    if part.norm == "features":
+        assert part.idf is not None
+        unused = [idf for idf, names in part.others.items() for _ in names]
+        weighting = TfidfTransformer(sublinear_tf=True)
+        weighting.idf_ = np.concatenate([part.idf, np.array(unused)])
+        steps.append(("tfidf", weighting))
+    return Pipeline(steps)
+
+
+def _word_options(part: PlainPart, model: PlainModel) -> dict[str, Any]:
+    """Words by one pattern, after letters were folded and invisible characters removed."""
+    from textreg.builtin.runtime.predictor import Characters
+
+    characters = Characters(dict(model.characters))
+    letters: dict[str, str] = characters.fold if part.options["lowercase"] else {}
+    table: dict[int, str | None] = {ord(letter): made for letter, made in letters.items()}
+    table |= dict.fromkeys(characters.ignored.points())
+    return {
+        "preprocessor": methodcaller("translate", table),
+        "token_pattern": characters.word.pattern.replace("(", "(?:", 1),
+        "ngram_range": (1, part.ngrams),
+        "stop_words": list(part.stop_words) or None,
+    }
+
+
+def _predictor(model: PlainModel) -> Any:
+    """The fitted estimator over the features of all parts, those without a weight included."""
+    from sklearn.linear_model import LinearRegression, LogisticRegression
+    from sklearn.multiclass import OneVsRestClassifier
+    from sklearn.preprocessing import LabelBinarizer
+    from sklearn.svm import LinearSVC
+
+    blocks = []
+    for part in model.parts:
+        others = sum(map(len, part.others.values()))
+        blocks += [part.weights, np.zeros((len(part.weights), others))]
+    weights = np.hstack(blocks)
+    kind = LogisticRegression if model.probabilities else LinearSVC
+    if model.task == "regression":
+        fitted = LinearRegression()
+        fitted.coef_, fitted.intercept_ = weights[0], float(model.intercepts[0])
+    elif model.task in ("binary", "softmax"):
+        fitted = _linear(kind(), np.array(model.labels), weights, model.intercepts)
+    else:
+        fitted = OneVsRestClassifier(kind())
+        rows = zip(weights, model.intercepts, strict=True)
+        sides = np.array([0, 1])
+        fitted.estimators_ = [_linear(kind(), sides, row[None], one[None]) for row, one in rows]
+        # Of lists of labels an indicator matrix, whose columns are those of the labels.
+        several = model.task == "multilabel"
+        labels = np.eye(len(model.labels), dtype=int) if several else np.array(model.labels)
+        fitted.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(labels)
+        fitted.classes_ = fitted.label_binarizer_.classes_
+    fitted.n_features_in_ = weights.shape[1]
+    return fitted
+
+
+def _linear(fitted: Any, labels: Any, weights: Floats, intercepts: Floats) -> Any:
+    """A linear classifier with these weights."""
+    fitted.classes_, fitted.coef_, fitted.intercept_ = labels, weights, intercepts
+    fitted.n_features_in_ = weights.shape[1]
+    return fitted
+
+
+@hookimpl
+def textreg_exporters() -> list[type[Exporter]]:
+    """The exporter of this module."""
+    return [SklearnExporter]
