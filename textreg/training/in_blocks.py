@@ -43,7 +43,7 @@ from textreg.training.search.context import SearchContext
 from textreg.training.search.searching import SearchResult
 from textreg.training.settings import TrainingSettings
 
-IN_MEMORY = 0.2
+IN_MEMORY = 0.15
 """Share of the allowed memory that arrays of blocks may fill before they go to disk."""
 
 SPACE = 4.0
