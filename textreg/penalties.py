@@ -98,6 +98,10 @@ class Separable:
         gap = w - self.mu
         return float(0.5 * (self.q @ (gap * gap)) + self.lam @ np.abs(w))
 
+    def times(self, factor: float) -> Separable:
+        """The same with all l1 strengths times ``factor``."""
+        return Separable(self.q, self.mu, factor * self.lam)
+
     def of(self, features: Int32s, values: Floats) -> float:
         """The part of the penalty due to ``features``, whose weights are ``values``."""
         gap = values - self.mu[features]
@@ -184,6 +188,14 @@ class GroupNorms:
         self.sizes = np.diff(self.indptr)
         self.p = groups.n_features
 
+    def times(self, factor: float) -> GroupNorms:
+        """The same with all strengths but that of the squared weights times ``factor``."""
+        other = object.__new__(GroupNorms)
+        vars(other).update(vars(self))
+        vars(other).pop("floor", None)
+        other.strengths, other.lam = factor * self.strengths, factor * self.lam
+        return other
+
     def norms(self, w: Floats) -> Floats:
         """||w_g||_2 of every merged group, for w (p,)."""
         out = np.empty(len(self.strengths))
@@ -258,6 +270,11 @@ class GroupNorms:
         floor = self.lam + self.spread(self.strengths / np.sqrt(self.sizes))
         positive: Floats = np.maximum(floor, np.finfo(np.float64).tiny)
         return positive
+
+    @property
+    def with_l1(self) -> Floats:
+        """(p,) The floor of features that have an l1 penalty, 0 for others."""
+        return np.where(self.lam > 0.0, self.floor, 0.0)
 
     def copies(self, w: Floats, u: Floats, rho: float = 1.0) -> Floats:
         """Norms of the copies v_g = prox(w_g + u_g / rho) of the *original* groups.

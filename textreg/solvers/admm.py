@@ -12,7 +12,7 @@ numbers of the paper (docs/maths.md, A1):
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from textreg.params import Parametrized, param
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Problem, Solution, SolverReport, Step
 from textreg.solvers.certificate import Bound, Target, group_bound, relative_gap, value_of
+from textreg.solvers.continuation import Approached, approach, has_kinks
 from textreg.solvers.engine import Engine
 from textreg.solvers.group_fit import VectorFit, rounded
 from textreg.solvers.outcome import checks_overflow, finish
@@ -41,6 +42,9 @@ W_STEPS = 20
 
 W_ROUNDS = 3
 """Iterations of conjugate gradients in each: fewer take more Newton steps, more are wasted."""
+
+W_FINER = 10
+"""Factor of the accuracy of each where the loss has kinks and there is an l1 penalty."""
 
 CHECK = 10
 """Iterations between computations of the gap."""
@@ -108,6 +112,18 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
     yogatama2014, Algorithm 1; boyd2010.
     """
     chosen = AdmmOptions(**options)
+    near = Approached(problem, 0, False)
+    if chosen.stop != "paper":
+        near = approach(
+            problem, penalty.with_l1, lambda part, k: _admm(part, penalty.times(k), chosen)[0]
+        )
+    solution, stopped = _admm(near.problem, penalty, chosen)
+    solution = replace(solution, iterations=near.iterations + solution.iterations)
+    return finish(problem, solution, "iterations of ADMM", stopped=stopped or near.stopped)
+
+
+def _admm(problem: Problem, penalty: GroupNorms, chosen: AdmmOptions) -> tuple[Solution, bool]:
+    """The same from where the problem says; and whether it has been stopped before its gap."""
     rho, balanced, relax, stop = chosen.rho, chosen.balanced, chosen.relax, chosen.stop
     engine = Engine(problem, penalty.value)
     v = engine.w[penalty.indices]
@@ -172,7 +188,7 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
         alpha=bound.alpha,
         report=AdmmReport(rho),
     )
-    return finish(problem, solution, "iterations of ADMM", stopped=stopped or stop == "paper")
+    return solution, stopped or stop == "paper"
 
 
 def _minimize_w(
@@ -182,9 +198,10 @@ def _minimize_w(
     q = rho * copies + 2.0 * penalty.l2
     mu = np.divide(rho * target, q, out=np.zeros(penalty.p), where=q > 0.0)
     inner = Separable(q, mu, penalty.lam)
+    finer = W_FINER if has_kinks(engine.loss) and penalty.lam.any() else 1
     for _ in range(W_STEPS):
         active = engine.active(inner, engine.gradient())
-        fall = engine.step(active, inner, passes=1, polish=W_ROUNDS)
+        fall = engine.step(active, inner, passes=finer, polish=finer * W_ROUNDS)
         if fall <= W_TOLERANCE * abs(engine.value + inner.value(engine.w)):
             break
 

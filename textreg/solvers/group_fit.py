@@ -10,6 +10,7 @@ from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats
 from textreg.solvers.certificate import DualPoint, EngineDual
 from textreg.solvers.compact_rows import compact_rows
+from textreg.solvers.continuation import has_kinks
 from textreg.solvers.engine import Engine
 from textreg.solvers.ridge import Accuracy, ridge_step
 from textreg.solvers.small_weights import zero_small_weights
@@ -19,6 +20,10 @@ ROUGH = 0.1
 
 PASSES = 3
 """Most rounds of coordinate descent in a step."""
+
+STEPS, ENOUGH, FINER = 10, 0.1, 3
+"""Where the loss has kinks, and there is l1, a step is short and another one follows: so many at
+most, until one falls by less than this share of all before; each is finer by this factor."""
 
 
 class GroupFit(Protocol):
@@ -83,8 +88,15 @@ class VectorFit:
             fall = ridge_step(engine, rows, inner.q, engine.gradient(), accuracy)
             engine.restart(engine.w, engine.b)
             return fall
-        active = engine.active(inner, engine.gradient())
-        return engine.step(active, inner, passes=PASSES, polish=polish, effort=effort)
+        steps, finer = (STEPS, FINER) if has_kinks(engine.loss) and inner.lam.any() else (1, 1)
+        passes, polish, total = finer * PASSES, finer * polish, 0.0
+        for _ in range(steps):
+            active = engine.active(inner, engine.gradient())
+            fall = engine.step(active, inner, passes=passes, polish=polish, effort=effort)
+            total += fall
+            if fall <= ENOUGH * total:
+                break
+        return total
 
     def intercept(self) -> float:
         """The intercept."""

@@ -8,10 +8,13 @@ one product with the whole matrix shows which ones were left out wrongly.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from textreg.penalties import GroupNorms
 from textreg.records import Floats, Problem, Solution, Step
+from textreg.solvers.continuation import approach
 from textreg.solvers.engine import Engine
 from textreg.solvers.group_fit import VectorFit
 from textreg.solvers.outcome import checks_overflow, finish
@@ -51,6 +54,14 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     -----
     Equations (M1) to (M4) of docs/maths.md; anderson1965 and walker2011 for the acceleration.
     """
+    near = approach(problem, penalty.with_l1, lambda part, k: _majorize(part, penalty.times(k))[0])
+    solution, stopped = _majorize(near.problem, penalty)
+    solution = replace(solution, iterations=near.iterations + solution.iterations)
+    return finish(problem, solution, UNIT, stopped=stopped or near.stopped)
+
+
+def _majorize(problem: Problem, penalty: GroupNorms) -> tuple[Solution, bool]:
+    """The same from where the problem says; and whether the caller has stopped it."""
     begin, scales = first_working_set(problem, penalty), scales_of(problem)
     if begin is not None:
         found, norms = _over_working_sets(problem, penalty, begin, scales)
@@ -71,7 +82,7 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
         group_norms=norms,
         alpha=found.alpha,
     )
-    return finish(problem, solution, UNIT, stopped=found.ended)
+    return solution, found.ended
 
 
 def _over_working_sets(

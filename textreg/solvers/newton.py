@@ -11,12 +11,14 @@ gradients for the nonzero weights.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.certificate import Bound, relative_gap, separable_bound, value_of
+from textreg.solvers.continuation import approach
 from textreg.solvers.engine import IDLE, NOISE, Engine, slope_of_intercept
 from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.scales import document_norm
@@ -56,6 +58,14 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
     ----------
     yuan2012; friedman2010 for coordinate descent.
     """
+    near = approach(problem, penalty.lam, lambda part, k: _newton(part, penalty.times(k))[0])
+    solution, stopped = _newton(near.problem, penalty)
+    solution = replace(solution, iterations=near.iterations + solution.iterations)
+    return finish(problem, solution, "Newton steps", stopped=stopped or near.stopped)
+
+
+def _newton(problem: Problem, penalty: Separable) -> tuple[Solution, bool]:
+    """The same from where the problem says; and whether the caller has stopped it."""
     engine = Engine(problem, penalty.value)
     if problem.start is None:
         engine.restart(engine.w, problem.intercept_at_zero())
@@ -110,7 +120,7 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
         history=tuple(history),
         alpha=None if free else bound.alpha,
     )
-    return finish(problem, solution, "Newton steps", stopped=stopped)
+    return solution, stopped
 
 
 def violation(engine: Engine, penalty: Separable, gradient: Floats, active: Int32s) -> float:

@@ -1,0 +1,105 @@
+"""Weak penalties under losses with kinks: the optimum in few rounds, by way of stronger ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from textreg.builtin.group import Group
+from textreg.builtin.separable import Elastic, Lasso
+from textreg.errors import ConvergenceWarning
+from textreg.kinds import Regularizer
+from textreg.records import Problem, Solution, Step
+from textreg.solvers import continuation
+from textreg.testing.problems import hard
+
+LOSSES = ["squared-hinge", "hinge"]
+
+
+def posed(loss: str, seed: int = 0, share: float = 1e-5) -> tuple[Problem, float]:
+    """More features than documents, and an l1 strength that is a small share of the largest."""
+    problem = hard(seed, loss=loss, tol=1e-6, max_iter=1000)
+    return problem, share * problem.largest_gradient_at_zero()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_hard_lasso_converges_in_every_solver(loss: str, seed: int) -> None:
+    problem, l1 = posed(loss, seed)
+    lasso = Lasso(l1=l1).solve(problem)
+    assert lasso.converged
+    # Groups that cost next to nothing.
+    for solver in ("majorize", "admm") if seed != 1 else ("majorize",):  # ADMM needs 3,000 there
+        reg = Group(group=1e-9 * l1, l1=l1, l2=0.0, solver=solver)
+        found = reg.solve(problem)
+        assert found.converged
+        assert found.gap <= 1e-6
+        assert found.objective == pytest.approx(lasso.objective, rel=3e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("group", [0.1, 1.0])
+def test_weak_groups_converge(loss: str, group: float) -> None:
+    problem, l1 = posed(loss)
+    one, other = (
+        Group(group=group * l1, l1=l1, l2=0.0, solver=solver).solve(problem)
+        for solver in ("majorize", "admm")
+    )
+    assert one.converged
+    assert other.converged
+    assert other.objective == pytest.approx(one.objective, rel=3e-6)
+
+
+def solved(reg: Regularizer, problem: Problem) -> tuple[Solution, list[Step]]:
+    steps: list[Step] = []
+    return reg.solve(problem.replace(callback=steps.append)), steps
+
+
+def test_other_losses_and_starts_take_no_way_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> float:
+        raise AssertionError("a stronger penalty")
+
+    problem, l1 = posed("squared-hinge")
+    best = Lasso(l1=l1).solve(problem)
+    monkeypatch.setattr(continuation.math, "ceil", refuse)
+    with pytest.raises(AssertionError, match="a stronger"):
+        Lasso(l1=l1).solve(problem)
+    again = Lasso(l1=l1).solve(problem.replace(start=(best.w, best.b)))
+    assert again.iterations < 0.2 * best.iterations
+    strong = 0.5 * problem.largest_gradient_at_zero()
+    for reg, loss in (
+        (Lasso(l1=strong), "squared-hinge"),
+        (Lasso(l1=l1), "logistic"),
+        (Elastic(l1=l1, l2=1.0), "logistic"),
+        (Group(group=0.1 * l1, l1=l1, l2=0.0), "logistic"),
+    ):
+        assert reg.solve(problem.replace(loss=loss)).converged
+
+
+@pytest.mark.parametrize(
+    "make", [Lasso, lambda l1: Group(group=0.1 * l1, l1=l1, l2=0.0)], ids=["lasso", "group"]
+)
+def test_iterations_of_all_stages_count(make: type[Lasso]) -> None:
+    problem, l1 = posed("squared-hinge")
+    found, _ = solved(make(l1=l1), problem)
+    assert found.converged
+    for most in (1, 3, 10):
+        with pytest.warns(ConvergenceWarning, match=f"stopped after {most} "):
+            less = make(l1=l1).solve(problem.replace(max_iter=most))
+        assert less.iterations == most
+        assert np.isfinite(less.objective)
+
+
+def test_a_callback_stops_a_stage() -> None:
+    problem, l1 = posed("squared-hinge")
+    for reg in (Lasso(l1=l1), Group(group=0.1 * l1, l1=l1, l2=0.0)):
+        calls: list[Step] = []
+
+        def stop(step: Step, calls: list[Step] = calls) -> bool:
+            calls.append(step)
+            return True
+
+        found = reg.solve(problem.replace(callback=stop))  # without a warning
+        assert not found.converged
+        assert found.objective == pytest.approx(reg.objective(problem, found.w, found.b))
+        assert len(calls) == 2  # the stage, and the last one

@@ -1,0 +1,84 @@
+"""Weak penalties of sparsity are approached from stronger ones, where the loss has kinks.
+
+A hinge is flat beyond the margin. With a weak penalty the first steps take all documents there, by
+far too many weights, and from then on every step is short: documents beyond the margin do not bend
+the model of a step, and come back as soon as it is made. With a stronger penalty they stay before
+the margin, and its solution is near that of the next weaker one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from textreg.losses import Loss
+from textreg.records import Floats, Problem, Solution, Step
+
+WEAK = 0.03
+"""Share of the strength that leaves no weight below which a penalty is approached."""
+
+FACTOR = 10.0
+"""Strengths fall by this factor at most, from one to the next."""
+
+ROUGH = 0.1
+"""Relative gap to which stronger penalties are solved."""
+
+
+class Approached(NamedTuple):
+    """The problem, to be begun at the last solution; how many iterations that took; and whether
+    the caller has stopped.
+    """
+
+    problem: Problem
+    iterations: int
+    stopped: bool
+
+
+def has_kinks(loss: Loss) -> bool:
+    """Whether second derivatives of the loss jump."""
+    return math.isinf(loss.third_derivative_bound)
+
+
+def approach(
+    problem: Problem, strengths: Floats, solve: Callable[[Problem, float], Solution]
+) -> Approached:
+    """Solve with stronger penalties first, where that pays.
+
+    Parameters
+    ----------
+    problem : Problem
+        What to fit. A given start with weights is used as it is.
+    strengths : ndarray, shape (p,)
+        m_j >= 0 with sum_j m_j |w_j| at most the penalty.
+    solve : callable
+        Solves a problem whose penalty is multiplied by a factor.
+    """
+    start = problem.start
+    if not has_kinks(problem.loss) or (start is not None and start[0].any()):
+        return Approached(problem, 0, False)
+    gradient, priced = np.abs(problem.gradient_at_zero()), strengths > 0.0
+    emptying = float((gradient[priced] / strengths[priced]).max(initial=0.0))
+    strongest, iterations, stopped = WEAK * emptying, 0, False
+    if not 1.0 < strongest < math.inf:
+        return Approached(problem, 0, False)
+
+    def watch(step: Step) -> bool:
+        nonlocal stopped
+        stopped = bool(problem.callback and problem.callback(step))
+        return stopped
+
+    stages = math.ceil(math.log(strongest) / math.log(FACTOR))
+    for stage in range(stages):
+        left = problem.max_iter - iterations - 1  # one is for the penalty itself
+        if stopped or left < 1:
+            break
+        rough = problem.replace(
+            start=start, tol=max(ROUGH, problem.tol), max_iter=left, callback=watch
+        )
+        found = solve(rough, strongest ** (1.0 - stage / stages))
+        start, iterations = (found.w, found.b), iterations + found.iterations
+    left = problem.max_iter - iterations
+    return Approached(problem.replace(start=start, max_iter=left), iterations, stopped)
