@@ -19,8 +19,9 @@ from textreg.builtin.group import Group
 from textreg.builtin.latent import Latent
 from textreg.builtin.separable import Elastic, Lasso
 from textreg.errors import UsageError
+from textreg.explain import find_selection
 from textreg.penalties import soft
-from textreg.records import Floats, Groups, Problem
+from textreg.records import Corpus, Floats, Groups, Problem
 from textreg.solvers.latent_bound import clipped, latent_bound, least_kappa
 from textreg.solvers.latent_parts import LatentPenalty, latent_parts
 
@@ -303,3 +304,24 @@ def test_train_and_predict(cli: Cli, tmp_path: Path) -> None:
     assert (code, err) == (0, "")
     assert "settings of latent" in out
     assert textreg.load(model).predict(texts) == ["p", "n"]
+
+
+def test_explain_shows_the_parts() -> None:
+    texts = ["It is red. I love it.", "It is blue. I hate it.", "It is red. I hate it."] * 20
+    labels, given = ["p", "n", "n"] * 20, {"reg_group": 2.0, "reg_l2": 0.1, "prune": 0}
+    model = textreg.train(texts, labels, reg="latent", tokenizer="words", **given)
+    assert model.summary is not None
+    (chosen,) = model.summary.parts
+    selection = find_selection(model, Corpus(texts, labels))
+    assert 0 < selection.selected == len(chosen) < selection.groups == 120
+    total: dict[str, float] = {}
+    for group in selection.strongest:
+        assert group.norm == pytest.approx(math.hypot(*(weight for _, weight in group.words)))
+        for word, weight in group.words:
+            total[word] = total.get(word, 0.0) + (weight if group.label == "p" else -weight)
+    weights = dict(zip(model.encoder.names, model.weights[0], strict=True))
+    assert total == pytest.approx({word: weights[word] for word in total}, rel=1e-4)
+    assert set(total) == {word for word, weight in weights.items() if weight}
+    other = find_selection(model, Corpus(texts[:-3], labels[:-3]))
+    assert selection.notes == ()
+    assert "other texts" in other.notes[0]

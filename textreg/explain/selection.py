@@ -10,6 +10,7 @@ import numpy as np
 
 from textreg.errors import DataError, ModelError, PluginError, UsageError
 from textreg.explain.contributions import gives_offsets, sentence_of
+from textreg.explain.parts import part_weights
 from textreg.explain.selection_records import LinkedFeature, Neighbor, SelectedGroup, Selection
 from textreg.explain.trajectory import entry_steps, path_profiles
 from textreg.features.fields import fit_again
@@ -84,7 +85,10 @@ def find_selection(
     weights, missing = _spread(model, names)
     builder = _group_builder(summary)
     groups = calls.build_groups(builder, tokens)
-    group_weights = _GroupWeights.of(model, corpus, tokens, groups, weights)
+    parts = None
+    if _same_groups(summary, groups, len(corpus), missing):
+        parts = part_weights(weights, groups, summary.parts)
+    group_weights = _GroupWeights.of(model, corpus, tokens, groups, weights, parts)
     selected = group_weights.norms > 0
     filled = np.diff(groups.indptr) > 0
     document_of = _document_of(groups)
@@ -108,9 +112,18 @@ def find_selection(
             model, _graph(summary, all_tokens, groups, len(names)), weights, names, top
         ),
         path=path_profiles(model, top),
-        notes=_notes(model, summary, unlabeled is not None),
+        notes=_notes(model, summary, unlabeled is not None, parts is not None),
         proven=summary.support,
     )
+
+
+def _same_groups(summary: TrainingSummary, groups: Groups, documents: int, missing: int) -> bool:
+    """Whether the summary knows parts by the numbers of these groups, and all of them are there."""
+    if not summary.parts or summary.groups is None or missing or documents != summary.documents:
+        return False
+    least = min((min(chosen, default=0) for chosen in summary.parts), default=0)
+    most = max((max(chosen, default=-1) for chosen in summary.parts), default=-1)
+    return len(groups) == summary.groups.before and least >= 0 and most < len(groups)
 
 
 def _as_trained(corpus: Corpus, summary: TrainingSummary) -> Corpus:
@@ -187,7 +200,8 @@ class _GroupWeights:
 
     labels, weights: what the weights support, and a row of weights for each (``Model.sides``).
     norms: Euclidean norm of each group over the weight vectors of the model. values: sums of each
-    row of ``weights`` over each group.
+    row of ``weights`` over each group. parts: where weights are sums of parts within groups, those
+    of every group; norms and values are then theirs.
     """
 
     model: Model
@@ -199,14 +213,26 @@ class _GroupWeights:
     norms: Floats
     values: Floats
     has_offsets: bool
+    parts: dict[int, Floats] | None
 
     @classmethod
     def of(
-        cls, model: Model, corpus: Corpus, tokens: Tokens, groups: Groups, weights: Floats
+        cls,
+        model: Model,
+        corpus: Corpus,
+        tokens: Tokens,
+        groups: Groups,
+        weights: Floats,
+        parts: dict[int, Floats] | None = None,
     ) -> _GroupWeights:
-        """``weights``: (k, p) over the features of the corpus."""
+        """``weights``: (k, p) over the features of the corpus. parts: of weights that are sums."""
         task = model.task
         sums_of_rows = np.stack([_over_groups(groups, row) for row in weights])
+        norms = np.sqrt(_over_groups(groups, (weights * weights).sum(axis=0)))
+        if parts is not None:
+            sums_of_rows, norms = np.zeros_like(sums_of_rows), np.zeros_like(norms)
+            for g, part in parts.items():
+                sums_of_rows[:, g], norms[g] = part.sum(axis=1), np.linalg.norm(part)
         return cls(
             model=model,
             corpus=corpus,
@@ -214,9 +240,10 @@ class _GroupWeights:
             groups=groups,
             labels=task.sides,
             weights=task.side_rows(weights),
-            norms=np.sqrt(_over_groups(groups, (weights * weights).sum(axis=0))),
+            norms=norms,
             values=task.side_rows(sums_of_rows),
             has_offsets=gives_offsets(model),
+            parts=parts,
         )
 
     def strongest(self, top: int) -> tuple[SelectedGroup, ...]:
@@ -243,6 +270,8 @@ class _GroupWeights:
         row = int(np.argmax(self.values[:, g])) if row is None else row
         members = self.groups.members(g)
         weights = self.weights[row, members]
+        if self.parts is not None:
+            weights = self.model.task.side_rows(self.parts[g])[row]
         order = np.argsort(-np.abs(weights), kind="stable")  # stable: ties as in the vocabulary
         return SelectedGroup(
             name=self.groups.label(g),
@@ -328,13 +357,18 @@ def _neighbors(
     return tuple(sorted(neighbors, key=lambda one: (-abs(one.pull), one.feature))[:top])
 
 
-def _notes(model: Model, summary: TrainingSummary, unlabeled: bool) -> tuple[str, ...]:
+def _notes(model: Model, summary: TrainingSummary, unlabeled: bool, parts: bool) -> tuple[str, ...]:
     """What the model file does not hold."""
     notes = []
     if summary.reg.name == "stagewise" and model.path is None:
         notes.append(
             "the model file holds the final weights of stagewise, but neither its path nor "
             "the order of its steps: textreg train --path keeps the path."
+        )
+    if summary.parts and not parts:
+        notes.append(
+            "the model has its parts by the groups of its training: of these other texts, groups "
+            "with a feature that has a weight are counted as selected."
         )
     if summary.graph is not None and not unlabeled:
         notes.append(

@@ -105,6 +105,22 @@ def latent_parts(penalty: LatentNorms, w: Floats, norms: Floats | None = None) -
     return LatentParts(out, best)
 
 
+def parts_within(penalty: LatentNorms, w: Floats, groups: Int64s) -> tuple[Floats, Floats]:
+    """The parts of least sum for weights w (p,) in some of the merged groups alone.
+
+    Returns eta (merged groups,) and t (p,): the part of group g is eta_g t_g. Weights that are in
+    none of these groups are left out.
+    """
+    used = np.flatnonzero(w).astype(np.int32)
+    support = used[np.unique(penalty.select(groups, used).indices)]
+    eta, t = np.zeros(len(penalty.strengths)), np.zeros(penalty.p)
+    if len(support):
+        part = penalty.select(groups, support)
+        start = part.norms(w[support]) / part.strengths
+        eta[groups], t[support] = _balance(part, w[support], start)
+    return eta, t
+
+
 def _covers(penalty: LatentNorms, groups: Int64s, support: Int32s) -> bool:
     """Whether every one of some features is in one of these groups."""
     return len(np.unique(penalty.select(groups, support).indices)) == len(support)
