@@ -425,6 +425,8 @@ class Sums {
 
 /** Tokens without evidence that every sentence counts beside its own. */
 const SHRINKAGE = 8;
+/** Tokens on either side whose evidence counts for that of a sentence. */
+const AROUND = 100;
 
 /** @param {Token[]} grams @returns {Map<string, number>} */
 function counted(grams) {
@@ -720,15 +722,19 @@ export class Predictor {
       for (let token = from; token < after; token++) added[token] += value / (after - from);
     }
     const begins = spans.map(({ start }) => start);
-    const squares = spans.map(() => 0), lengths = spans.map(() => SHRINKAGE);
-    if (spans.length) {
-      ends.forEach((end, token) => {
-        const sentence = Math.max(bisect(begins, end - 1) - 1, 0);
-        squares[sentence] += Math.max(added[token], 0) ** 2;
-        lengths[sentence]++;
-      });
-    }
-    return squares.map((one, n) => Math.sqrt(one / lengths[n]));
+    const squares = added.map((value) => Math.max(value, 0) ** 2);
+    const total = [0];
+    for (const square of squares) total.push(total[total.length - 1] + square);
+    const sums = spans.map(() => ({ inside: 0, around: 0, length: 0 }));
+    (spans.length ? ends : []).forEach((end, token) => {
+      const own = sums[Math.max(bisect(begins, end - 1) - 1, 0)];
+      const low = Math.max(token - AROUND, 0), high = Math.min(token + AROUND + 1, tokens.length);
+      own.inside += squares[token];
+      own.around += (total[high] - total[low]) / (high - low);
+      own.length++;
+    });
+    return sums.map(({ inside, around, length }) =>
+      Math.sqrt(inside / (length + SHRINKAGE)) + Math.sqrt(around / Math.max(length, 1)));
   }
 
   /** The log-probability of a label; without probabilities, its score. @param {number[]} scores @param {number} side */

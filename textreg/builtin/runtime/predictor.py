@@ -15,6 +15,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from re import Pattern
 from typing import Any, NamedTuple
 
@@ -393,6 +394,9 @@ def _case_map(given: dict[str, Any]) -> dict[str, str]:
 _SHRINKAGE = 8
 """Tokens without evidence that every sentence counts beside its own."""
 
+_AROUND = 100
+"""Tokens on either side whose evidence counts for that of a sentence."""
+
 
 class Gram(NamedTuple):
     """An occurrence of a token or an n-gram, and the number of its sentence."""
@@ -706,13 +710,19 @@ class Predictor:
             for token in range(first, after):
                 added[token] += word["value"] / (after - first)
         begins = [start for start, _ in sentences]
-        squares, lengths = [0.0] * len(sentences), [_SHRINKAGE] * len(sentences)
-        for end, value in zip(ends, added, strict=True):
-            if sentences:
-                sentence = max(bisect_right(begins, end - 1) - 1, 0)
-                squares[sentence] += max(value, 0.0) ** 2
-                lengths[sentence] += 1
-        return [math.sqrt(one / length) for one, length in zip(squares, lengths, strict=True)]
+        squares = [max(value, 0.0) ** 2 for value in added]
+        total = [0.0, *accumulate(squares)]
+        sums = [[0.0, 0.0, 0.0] for _ in sentences]
+        for token, end in enumerate(ends if sentences else ()):
+            own = sums[max(bisect_right(begins, end - 1) - 1, 0)]
+            low, high = max(token - _AROUND, 0), min(token + _AROUND + 1, len(tokens))
+            own[0] += squares[token]
+            own[1] += (total[high] - total[low]) / (high - low)
+            own[2] += 1
+        return [
+            math.sqrt(inside / (length + _SHRINKAGE)) + math.sqrt(around / max(length, 1))
+            for inside, around, length in sums
+        ]
 
     def _log_odds(self, scores: list[float], side: int) -> float:
         """The log-probability of a label; without probabilities, its score."""
