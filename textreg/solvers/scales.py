@@ -59,7 +59,11 @@ def document_norm(design: Design) -> float:
     A derivative in the intercept times this has the unit of one in a weight.
     """
     n = design.shape[0]
-    return math.sqrt(float(design.curvature(np.ones(n)).sum()) / max(n, 1))
+
+    def norm() -> float:
+        return math.sqrt(float(design.curvature(np.ones(n)).sum()) / max(n, 1))
+
+    return design.cache.get("document norm", norm)
 
 
 def _number(scale: float) -> float:
