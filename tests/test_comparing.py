@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +14,16 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Cli
+from hypothesis import given
+from hypothesis import strategies as st
 
 import textreg
 from textreg import Benchmark, Corpus, Lasso
 from textreg.comparing import compare as comparing
 from textreg.comparing.candidates import parse_candidate
 from textreg.comparing.compare import compare
-from textreg.comparing.comparison import Comparison, Contrast, Measurement
+from textreg.comparing.comparison import Comparison, Measurement
+from textreg.comparing.contrasts import Contrast, adjusted, p_text
 from textreg.demo.corpus import write_demo
 from textreg.errors import DataError, TextregError, UsageError
 from textreg.measure.significance import Interval, sign_test
@@ -87,7 +91,11 @@ def test_models_are_measured_on_all_of_a_corpus(demo: Path, found: Comparison) -
             before.features,
             before.gap,
         )
-    assert again.contrast("lasso")[3:] == found.contrast("lasso")[3:]
+    one, other = again.contrast("lasso"), found.contrast("lasso")
+    # three candidates there: two comparisons
+    assert (one.comparisons, other.comparisons) == (1, 2)
+    same = other._replace(benchmark="demo", p_adjusted=one.p, comparisons=1)
+    assert one == same
     # a single corpus is all to measure on
     assert compare(models, Benchmark("t", train=benchmark.test)).cell(
         "t", "lasso"
@@ -138,33 +146,129 @@ def cell(candidate: str, benchmark: str, right: list[int], features: int) -> Mea
     )  # fmt: skip
 
 
-def contrast(points: float, low: float, high: float) -> Contrast:
-    interval = Interval(low / 100, high / 100)
-    return Contrast("new", "old", "t", points / 100, interval, 0.0, interval, 3, 1, 0.5)
+def contrast(points: float, won: int, lost: int, benchmark: str | None = "t") -> Contrast:
+    interval = Interval(points / 100 - 0.01, points / 100 + 0.01)
+    p = sign_test(won, lost)
+    return Contrast("new", "old", benchmark, points / 100, interval, 0.0, interval, won, lost, p, p)
 
 
 @pytest.mark.parametrize(
     ("figures", "features", "words"),
     [
-        ((1.8, 0.6, 3.0), 900, "new gains +1.8 points over old (95 % CI 0.6 to 3.0)"),
-        ((-2.0, -3.1, -1.0), 10, "new loses 2.0 points to old (95 % CI 1.0 to 3.1): use old"),
         (
-            (0.3, -0.5, 1.1),
+            (1.8, 15, 3),
             900,
-            "no measurable gain of new over old: +0.3 points (95 % CI -0.5 to 1.1): use old",
+            "new is better than old: 15 documents won, 3 lost, p 0.0075; +1.8 points (95 % CI 0.8 "
+            "to 2.8)",
         ),
         (
-            (-0.1, -0.5, 0.3),
+            (-2.0, 1_000, 1_200),
+            10,
+            "new is worse than old: 1,000 documents won, 1,200 lost, p 2.2e-05; -2.0 points (95 % "
+            "CI -3.0 to -1.0): use old",
+        ),
+        (  # the interval alone would say worse
+            (-1.2, 7, 17),
+            900,
+            "new and old are level: 7 documents won, 17 lost, p 0.064; -1.2 points (95 % CI -2.2 "
+            "to -0.2): use old",
+        ),
+        (
+            (0.1, 3, 3),
             500,
-            "no measurable gain of new over old: -0.1 points (95 % CI -0.5 to 0.3); new for the "
-            "smaller model (500 features, not 1,000)",
+            "new and old are level: 3 documents won, 3 lost, p 1; +0.1 points (95 % CI -0.9 to "
+            "1.1); new for the smaller model (500 features, not 1,000)",
+        ),
+        (  # as it may be of the mean of corpora of different sizes
+            (-0.3, 15, 3),
+            900,
+            "new is better than old: 15 documents won, 3 lost, p 0.0075; -0.3 points (95 % CI -1.3 "
+            "to 0.7)",
         ),
     ],
 )
-def test_verdicts(figures: tuple[float, float, float], features: int, words: str) -> None:
+def test_verdicts(figures: tuple[float, int, int], features: int, words: str) -> None:
     cells = cell("old", "t", [1, 0], 1000), cell("new", "t", [1, 1], features)
     one = Comparison(("t",), ("old", "new"), "old", cells, (contrast(*figures),), 0)
     assert one.verdicts() == [words]
+    assert one.adjustments() == []
+    assert one.tables()[0][1][0][-1] == "p"
+
+
+def shown_p(text: str) -> float:
+    return float(re.split(r"p (?=[\d.e-]+;)", text)[1].partition(";")[0])
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), min_size=1, max_size=6))
+def test_verdicts_follow_from_the_p_that_is_shown(counts: list[tuple[int, int]]) -> None:
+    names = [f"new {number}" for number in range(len(counts))]
+    cells = [cell(name, "t", [1, 0], 1000) for name in ("old", *names)]
+    contrasts = [
+        contrast(won - lost, won, lost)._replace(candidate=name)
+        for name, (won, lost) in zip(names, counts, strict=True)
+    ]
+    one = Comparison(("t",), ("old", *names), "old", tuple(cells), adjusted(contrasts), 0)
+    rows = one.tables()[0][1][2:]
+    shown = one.to_dict()["contrasts"]
+    for (won, lost), words, row, values in zip(counts, one.verdicts(), rows, shown, strict=True):
+        verdict = "level"
+        if shown_p(words) <= 0.05:
+            verdict = "better" if won > lost else "worse"
+        assert (" are level: " if verdict == "level" else f" is {verdict} than old: ") in words
+        assert values["verdict"] == verdict
+        assert values["p"] <= values["p_adjusted"]
+        assert (values["p_adjusted"] <= 0.05) == (verdict != "level")
+        assert float(row[-1]) == shown_p(words)
+    assert ("adjusted p" in one.verdicts()[0]) == (len(counts) > 1)
+    assert len(one.adjustments()) == (len(counts) > 1)
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.057, "0.057"),
+        (0.0496, "0.05"),
+        (0.05, "0.05"),
+        (0.0504, "0.0504"),
+        (0.05000004, "0.05000004"),
+        (1.0, "1"),
+        (0.00123, "0.0012"),
+    ],
+)
+def test_a_p_shows_its_side(p: float, text: str) -> None:
+    assert p_text(p) == text
+
+
+def test_comparisons_on_single_corpora_and_over_all_are_two_families() -> None:
+    given = [
+        contrast(1.0, won, lost, benchmark)._replace(candidate=name, benchmarks_p=benchmarks_p)
+        for name, benchmark, won, lost, benchmarks_p in [
+            ("a", "one", 15, 3, 1.0),
+            ("a", "two", 9, 1, 1.0),
+            ("a", None, 24, 4, 0.02),
+            ("b", "one", 5, 5, 1.0),
+            ("b", "two", 3, 1, 1.0),
+            ("b", None, 8, 6, 0.5),
+        ]
+    ]
+    found = adjusted(given)
+    of = {(one.candidate, one.benchmark): one for one in found}
+    assert [one.comparisons for one in found] == [4, 4, 2, 4, 4, 2]
+    assert of["a", "one"].p_adjusted == pytest.approx(4 * sign_test(15, 3))
+    assert of["a", "two"].p_adjusted == pytest.approx(3 * sign_test(9, 1))
+    assert (of["a", "two"].p < 0.05, of["a", "two"].verdict) == (True, "level")
+    assert of["a", None].p_adjusted == pytest.approx(2 * sign_test(24, 4))
+    assert of["b", None].p_adjusted == sign_test(8, 6)
+    assert of["a", None].benchmarks_p_adjusted == pytest.approx(0.04)
+    cells = [cell(name, place, [1], 9) for place in ("one", "two") for name in ("old", "a", "b")]
+    one = Comparison(("one", "two"), ("old", "a", "b"), "old", tuple(cells), found, 0)
+    assert one.adjustments() == [
+        "p of single corpora is adjusted for all 4 comparisons on them by Holm's method",
+        "p over all corpora is adjusted for 2 comparisons, too",
+    ]
+    assert "better than old in 2 corpora" in one.verdicts()[0]
+    assert [rows[0].count("adjusted p") for _, rows in one.tables()] == [1, 1, 1]
+    assert "(p 0.04)" in one.tables()[2][1][2][-1]
 
 
 def test_several_benchmarks_are_pooled(demo: Path) -> None:
@@ -186,7 +290,12 @@ def test_several_benchmarks_are_pooled(demo: Path) -> None:
     assert pooled.p == sign_test(pooled.won, pooled.lost)
     assert pooled.benchmarks_won == sum(one.accuracy > 0 for one in apart)
     assert pooled.benchmarks_p == sign_test(pooled.benchmarks_won, pooled.benchmarks_lost)
-    assert "in the mean of 2 corpora" in both.verdicts()[0]
+    assert " in 2 corpora: " in both.verdicts()[0]
+    assert (pooled.p_adjusted, pooled.comparisons) == (pooled.p, 1)
+    assert [one.comparisons for one in apart] == [2, 2]
+    assert both.adjustments() == [
+        "p of single corpora is adjusted for all 2 comparisons on them by Holm's method"
+    ]
     assert [title for title, _ in both.tables()] == ["one", "two", "mean of 2 corpora"]
 
 
@@ -199,10 +308,16 @@ def test_forms(found: Comparison) -> None:
     assert rows[1]["p"] == ""  # the baseline beside itself
     document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert document["measured"][0]["features"] == found.cell("demo", "lasso").features
-    assert document["contrasts"][0]["p"] == found.contrast("lasso").p
+    lasso_only = document["contrasts"][0]
+    assert lasso_only["p"] == found.contrast("lasso").p
+    assert lasso_only["p_adjusted"] == found.contrast("lasso").p_adjusted
+    assert (lasso_only["comparisons"], document["adjustment"]) == (2, "holm")
+    assert float(lasso["p_adjusted"]) == lasso_only["p_adjusted"]
+    assert lasso["verdict"] == lasso_only["verdict"] == found.contrast("lasso").verdict
     table = found.to_markdown()
     assert table.count("\n| ") == 5  # head, rule, three candidates
     assert f"- {found.verdicts()[0]}" in table
+    assert "- p is adjusted for 2 comparisons by Holm's method" in table
 
 
 @pytest.mark.parametrize(
@@ -288,7 +403,10 @@ def test_candidates_may_be_instances_classes_and_options(demo: Path) -> None:
 def test_command(cli: Cli, demo: Path, found: Comparison, tmp_path: Path) -> None:
     result = cli("compare", demo, "--reg", "lasso,elastic", "--reg", "none", "--ngrams", "1")
     assert result.code == 0
-    assert result.out.splitlines()[-2:] == [f"{verdict}." for verdict in found.verdicts()]
+    assert result.out.splitlines()[-3:] == [
+        *(f"{verdict}." for verdict in found.verdicts()),
+        "p is adjusted for 2 comparisons by Holm's method.",
+    ]
     document = json.loads(cli("compare", demo, "--reg", "lasso,none", "--json").out)
     assert document["candidates"] == ["lasso", "none"]
     target = tmp_path / "table.csv"

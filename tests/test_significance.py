@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics
 
-from textreg.measure.significance import Answers, bootstrap, sign_test
+from textreg.measure.significance import Answers, bootstrap, holm, sign_test
 
 
 @given(st.integers(0, 12), st.integers(0, 12))
@@ -24,6 +24,23 @@ def test_sign_test_is_the_binomial_one(won: int, lost: int) -> None:
     assert sign_test(won, lost) == sign_test(lost, won)
     if n:
         assert sign_test(won, lost) == pytest.approx(stats.binomtest(won, n).pvalue)
+
+
+@given(st.lists(st.floats(0, 1), max_size=6))
+def test_holm_is_the_closure_of_bonferroni(p: list[float]) -> None:
+    """A difference is found if Bonferroni's test of every set of them that it is in finds one."""
+    closed = [0.0] * len(p)
+    for size in range(1, len(p) + 1):
+        for some in itertools.combinations(range(len(p)), size):
+            for one in some:
+                closed[one] = max(closed[one], min(1.0, size * min(p[other] for other in some)))
+    assert holm(p) == pytest.approx(closed)
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
+    assert holm([0.02]) == [0.02]
+    assert holm([0.9, 0.6]) == [1.0, 1.0]
 
 
 def answers(n: int, labels: int, seed: int) -> Answers:

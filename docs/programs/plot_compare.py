@@ -3,7 +3,7 @@ Does structured regularization help?
 ====================================
 
 Several regularizers on the same documents, features and splits, measured on documents that none of
-them has seen. The bars are 95 % intervals; the verdicts depend on paired differences.
+them has seen. The bars are 95 % intervals; the verdicts follow from paired tests.
 """
 
 import matplotlib.pyplot as plt

@@ -156,7 +156,9 @@ def command(
     and measured on --test, or on a held-out part. Without, models are measured on all of it.
 
     All candidates have the same splits and the same features. Differences are shown with 95 %
-    bootstrap intervals and the exact McNemar test; over several corpora with the sign test. Where
+    bootstrap intervals and the exact McNemar test; over several corpora with the sign test. Of
+    several comparisons, p is adjusted by Holm's method. A candidate is better or worse than the
+    baseline if the p that is shown is at most 0.05, and level with it otherwise. Where
     documents may have several labels, differences are those of micro-F1, and the test is on the
     documents whose labels have a higher F1.
     """
@@ -262,5 +264,5 @@ def _tell(comparison: Comparison) -> None:
         click.echo(title)
         print_table(rows, indent="  ", right=[False] + [True] * (len(rows[0]) - 1))
         click.echo()
-    for verdict in comparison.verdicts():
-        click.echo(f"{verdict}.")
+    for line in (*comparison.verdicts(), *comparison.adjustments()):
+        click.echo(f"{line}.")

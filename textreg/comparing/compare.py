@@ -11,7 +11,8 @@ import numpy as np
 
 from textreg.comparing.benchmarks import Benchmark, Checked, Holding, check_benchmark
 from textreg.comparing.candidates import Candidate, make_ready, with_names
-from textreg.comparing.comparison import Comparison, Contrast, Measurement
+from textreg.comparing.comparison import Comparison, Measurement
+from textreg.comparing.contrasts import Contrast, adjusted
 from textreg.errors import TextregError, UsageError, did_you_mean
 from textreg.measure.evaluation import Evaluation
 from textreg.measure.multilabel import MultilabelEvaluation
@@ -140,7 +141,7 @@ def compare(
         candidates=tuple(ready),
         baseline=baseline,
         measured=tuple(measured),
-        contrasts=tuple(_contrasts(checked, list(ready), baseline, measured, seed)),
+        contrasts=adjusted(list(_contrasts(checked, list(ready), baseline, measured, seed))),
         seed=seed,
     )
 
@@ -279,6 +280,7 @@ def _contrast(
     lost = sum(answers.lost for *_, answers in pairs)
     benchmarks_won = sum(mine.headline[0] > other.headline[0] for mine, other, _ in pairs)
     benchmarks_lost = sum(mine.headline[0] < other.headline[0] for mine, other, _ in pairs)
+    p = sign_test(won, lost)
     several = len(pairs) > 1
     return Contrast(
         candidate=pairs[0][0].candidate,
@@ -290,7 +292,8 @@ def _contrast(
         macro_f1_interval=macro_f1,
         won=won,
         lost=lost,
-        p=sign_test(won, lost),
+        p=p,
+        p_adjusted=p,
         benchmarks_won=benchmarks_won if several else 0,
         benchmarks_lost=benchmarks_lost if several else 0,
         benchmarks_p=sign_test(benchmarks_won, benchmarks_lost) if several else 1.0,

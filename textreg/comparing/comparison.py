@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from textreg.measure.significance import Interval
+from textreg.comparing.contrasts import Contrast, headline, p_text
 
 if TYPE_CHECKING:
     import os
 
+    from textreg.measure.significance import Interval
     from textreg.records import Bools, Int64s
 
 MUCH_SMALLER = 0.5
@@ -78,70 +79,14 @@ class Measurement:
     @property
     def headline(self) -> tuple[float, Interval]:
         """What verdicts and pictures go by, and its interval: accuracy, or micro-F1 if there is."""
-        return _headline(self)
+        return headline(
+            self.accuracy, self.accuracy_interval, self.micro_f1, self.micro_f1_interval
+        )
 
     @property
     def share(self) -> float | None:
         """Features with a weight, as a share of all."""
         return self.features / self.of if self.of else None
-
-
-class Contrast(NamedTuple):
-    """A candidate compared with the baseline; differences are candidate minus baseline.
-
-    Attributes
-    ----------
-    candidate, baseline : str
-        Their names.
-    benchmark : str or None
-        Name of the benchmark; None for the mean over all, each with the same weight.
-    accuracy, macro_f1 : float
-        Differences.
-    accuracy_interval, macro_f1_interval : Interval
-        Their 95 % bootstrap intervals.
-    won, lost : int
-        Number of documents that only the candidate, or only the baseline, labels right; where they
-        may have several labels, whose labels have a higher F1.
-    p : float
-        Two-sided p-value of the exact McNemar test. Over all benchmarks the documents are pooled,
-        which is the micro sign test of Yang & Liu (1999).
-    benchmarks_won, benchmarks_lost : int
-        Number of benchmarks on which the candidate has the higher, or the lower, accuracy, or
-        micro-F1 if there is; 0 for a single benchmark.
-    benchmarks_p : float
-        Two-sided p-value of the sign test over benchmarks; 1 for a single benchmark.
-    micro_f1 : float or None
-        Difference where documents may have several labels.
-    micro_f1_interval : Interval or None
-        Its 95 % bootstrap interval.
-    """
-
-    candidate: str
-    baseline: str
-    benchmark: str | None
-    accuracy: float
-    accuracy_interval: Interval
-    macro_f1: float
-    macro_f1_interval: Interval
-    won: int
-    lost: int
-    p: float
-    benchmarks_won: int = 0
-    benchmarks_lost: int = 0
-    benchmarks_p: float = 1.0
-    micro_f1: float | None = None
-    micro_f1_interval: Interval | None = None
-
-    @property
-    def headline(self) -> tuple[float, Interval]:
-        """As of :class:`Measurement`."""
-        return _headline(self)
-
-
-def _headline(one: Measurement | Contrast) -> tuple[float, Interval]:
-    if one.micro_f1 is None or one.micro_f1_interval is None:
-        return one.accuracy, one.accuracy_interval
-    return one.micro_f1, one.micro_f1_interval
 
 
 class Mean(NamedTuple):
@@ -230,23 +175,39 @@ class Comparison:
 
     def _verdict(self, name: str) -> str:
         contrast, base = self.contrast(name), self.baseline
-        value, interval_of = contrast.headline
-        low, high = (100 * end for end in interval_of)
-        points = 100 * value
-        over = f" in the mean of {len(self.benchmarks)} corpora" if len(self.benchmarks) > 1 else ""
-        interval = f"(95 % CI {low:.1f} to {high:.1f})"
-        if low > 0:
-            return f"{name} gains {points:+.1f} points over {base}{over} {interval}"
-        if high < 0:
-            interval = f"(95 % CI {-high:.1f} to {-low:.1f})"
-            return f"{name} loses {-points:.1f} points to {base}{over} {interval}: use {base}"
-        verdict = f"no measurable gain of {name} over {base}{over}: {points:+.1f} points {interval}"
+        value, interval = contrast.headline
+        low, high = (100 * end for end in interval)
+        over = f" in {len(self.benchmarks)} corpora" if len(self.benchmarks) > 1 else ""
+        shown = "p" if contrast.comparisons == 1 else "adjusted p"
+        figures = (
+            f"{contrast.won:,} documents won, {contrast.lost:,} lost, {shown} "
+            f"{p_text(contrast.p_adjusted)}; {100 * value:+.1f} points (95 % CI {low:.1f} to "
+            f"{high:.1f})"
+        )
+        if contrast.verdict == "better":
+            return f"{name} is better than {base}{over}: {figures}"
+        if contrast.verdict == "worse":
+            return f"{name} is worse than {base}{over}: {figures}: use {base}"
+        verdict = f"{name} and {base} are level{over}: {figures}"
         size, usual = self.mean(name).features, self.mean(base).features
         if size <= MUCH_SMALLER * usual:
             return (
                 f"{verdict}; {name} for the smaller model ({size:,.0f} features, not {usual:,.0f})"
             )
         return f"{verdict}: use {base}"
+
+    def adjustments(self) -> list[str]:
+        """Which p-values are adjusted, and over how many comparisons; empty if none is."""
+        apart = next(one for one in self.contrasts if one.benchmark is not None).comparisons
+        if len(self.benchmarks) == 1:
+            return [f"p is adjusted for {apart} comparisons by Holm's method"] if apart > 1 else []
+        lines = [
+            f"p of single corpora is adjusted for all {apart} comparisons on them by Holm's method"
+        ]
+        if len(self.candidates) > 2:
+            count = len(self.candidates) - 1
+            lines.append(f"p over all corpora is adjusted for {count} comparisons, too")
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values that JSON can hold."""
@@ -261,7 +222,10 @@ class Comparison:
             "seed": self.seed,
             "measured": measured,
             "means": {name: _known(self.mean(name)._asdict()) for name in self.candidates},
-            "contrasts": [_known(one._asdict()) for one in self.contrasts],
+            "contrasts": [
+                {**_known(one._asdict()), "verdict": one.verdict} for one in self.contrasts
+            ],
+            "adjustment": "holm",
             "verdicts": self.verdicts(),
         }
 
@@ -272,7 +236,7 @@ class Comparison:
             head, *body = rows
             lines = [_line(head), _line(["---", *["---:"] * (len(head) - 1)])]
             parts += [f"**{_escape(title)}**", "\n".join([*lines, *map(_line, body)])]
-        parts += [f"- {_escape(verdict)}" for verdict in self.verdicts()]
+        parts += [f"- {_escape(line)}" for line in (*self.verdicts(), *self.adjustments())]
         return "\n\n".join(parts) + "\n"
 
     def to_csv(self) -> str:
@@ -283,14 +247,24 @@ class Comparison:
         if not self.several:
             no_columns.add("micro_f1")
         keys = [item.name for item in fields(Measurement) if item.name not in no_columns]
-        more = ("difference", "difference_low", "difference_high", "won", "lost", "p")
+        more = (
+            "difference",
+            "difference_low",
+            "difference_high",
+            "won",
+            "lost",
+            "p",
+            "p_adjusted",
+            "verdict",
+        )
         writer.writerow([*keys, "accuracy_low", "accuracy_high", *more])
         for one in self.measured:
             row = [getattr(one, key) for key in keys] + list(one.accuracy_interval)
             if one.candidate != self.baseline:
                 other = self.contrast(one.candidate, one.benchmark)
                 value, interval = other.headline
-                row += [value, *interval, other.won, other.lost, other.p]
+                row += [value, *interval, other.won, other.lost]
+                row += [other.p, other.p_adjusted, other.verdict]
             else:
                 row += [None] * len(more)
             writer.writerow(row)
@@ -304,7 +278,7 @@ class Comparison:
         return tables
 
     def _benchmark_table(self, benchmark: str) -> list[list[str]]:
-        rows = [["", *self._figure_heads(), "gap", *self._heads()]]
+        rows = [["", *self._figure_heads(), "gap", *self._heads(benchmark)]]
         for name in self.candidates:
             one = self.cell(benchmark, name)
             gap = "none" if one.gap is None else f"{one.gap:.0e}"
@@ -312,13 +286,14 @@ class Comparison:
         return rows
 
     def _mean_table(self) -> list[list[str]]:
-        rows = [["", *self._figure_heads(), *self._heads(), "corpora won : lost"]]
+        rows = [["", *self._figure_heads(), *self._heads(None), "corpora won : lost"]]
         for name in self.candidates:
             row = [name, *_figures(self.mean(name)), *self._beside(name, None), ""]
             if name != self.baseline:
                 other = self.contrast(name)
                 row[-1] = (
-                    f"{other.benchmarks_won} : {other.benchmarks_lost} (p {other.benchmarks_p:.2g})"
+                    f"{other.benchmarks_won} : {other.benchmarks_lost} "
+                    f"(p {p_text(other.benchmarks_p_adjusted)})"
                 )
             rows.append(row)
         return rows
@@ -327,8 +302,9 @@ class Comparison:
         first = ["subset accuracy", "micro-F1"] if self.several else ["accuracy"]
         return [*first, "macro-F1", "features", "share", "seconds"]
 
-    def _heads(self) -> list[str]:
-        return [f"points over {self.baseline}", "p"]
+    def _heads(self, benchmark: str | None) -> list[str]:
+        compared = [one.comparisons for one in self.contrasts if one.benchmark == benchmark]
+        return [f"points over {self.baseline}", "adjusted p" if max(compared) > 1 else "p"]
 
     def _beside(self, name: str, benchmark: str | None) -> list[str]:
         """Cells: difference from the baseline with its interval, and the p-value."""
@@ -337,7 +313,7 @@ class Comparison:
         contrast = self.contrast(name, benchmark)
         value, interval = contrast.headline
         low, high = (100 * end for end in interval)
-        return [f"{100 * value:+.1f} ({low:.1f} to {high:.1f})", f"{contrast.p:.2g}"]
+        return [f"{100 * value:+.1f} ({low:.1f} to {high:.1f})", p_text(contrast.p_adjusted)]
 
     def plot(self, path: str | os.PathLike[str]) -> None:
         """Draw accuracy, or micro-F1 if there is, against the number of features.

@@ -120,6 +120,21 @@ def sign_test(won: int, lost: int) -> float:
     return float(binomtest(won, won + lost).pvalue) if won + lost else 1.0
 
 
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P-values adjusted for several comparisons by the step-down method of Holm (1979).
+
+    With m of them, the smallest is multiplied by m, the next one by m - 1 and so on; none is below
+    the one before it, or above 1. The probability that any of the differences found at a level is
+    none is at most that level, however the tests depend on each other.
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(p, kind="stable")
+    steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    result = np.empty(len(p))
+    result[order] = np.minimum(steps, 1.0)
+    return [float(one) for one in result]
+
+
 def bootstrap(
     corpora: Sequence[Answers | SetAnswers], *, seed: int = 0, resamples: int = RESAMPLES
 ) -> tuple[Interval, ...]:
