@@ -271,6 +271,13 @@ class GroupNorms:
         positive: Floats = np.maximum(floor, np.finfo(np.float64).tiny)
         return positive
 
+    @cached_property
+    def unpriced(self) -> Int32s:
+        """The features without l1 and l2 that are in no group of a positive strength."""
+        if self.l2 > 0.0:
+            return np.empty(0, dtype=np.int32)
+        return np.flatnonzero(self.lam + self.spread(self.strengths) == 0.0).astype(np.int32)
+
     @property
     def with_l1(self) -> Floats:
         """(p,) The floor of features that have an l1 penalty, 0 for others."""

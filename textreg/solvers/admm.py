@@ -27,6 +27,7 @@ from textreg.solvers.engine import Engine
 from textreg.solvers.group_fit import VectorFit, rounded
 from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.scales import scales_of
+from textreg.solvers.unpriced import watching
 
 PAPER_ITERATIONS = 100
 """The paper's limit (section 4)."""
@@ -112,6 +113,11 @@ def admm(problem: Problem, penalty: GroupNorms, **options: Any) -> Solution:
     yogatama2014, Algorithm 1; boyd2010.
     """
     chosen = AdmmOptions(**options)
+    return watching(lambda watched: _approached(watched, penalty, chosen), problem, penalty)
+
+
+def _approached(problem: Problem, penalty: GroupNorms, chosen: AdmmOptions) -> Solution:
+    """The same, a weak l1 penalty from stronger ones, unless it is to be as in the paper."""
     near = Approached(problem, 0, False)
     if chosen.stop != "paper":
         near = approach(

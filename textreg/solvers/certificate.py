@@ -21,6 +21,7 @@ from textreg._core.columns import column_damping
 from textreg.penalties import GroupNorms, Separable
 from textreg.records import Floats, Int32s
 from textreg.solvers.engine import Engine
+from textreg.solvers.unpriced import level
 
 SLACK = 0.1
 """Share of the tolerance that scaling may use up."""
@@ -178,6 +179,9 @@ class DualPoint(Protocol):
     def damp(self, features: Int32s, excess: Floats) -> None:
         """Lower the products of some features by ``excess``, in the documents that hold them."""
 
+    def level(self, features: Int32s) -> None:
+        """Make the products of some features, which have no price, zero, where that is known."""
+
 
 class EngineDual:
     """The dual variables of the documents at the present fit of an engine."""
@@ -205,6 +209,14 @@ class EngineDual:
         balance(self._engine, self.alpha)
         self._multiply()
 
+    def level(self, features: Int32s) -> None:
+        """Make the products of some features, which have no price, zero (W4)."""
+        leveled = level(self._engine, self.alpha, features)
+        if leveled is not None:
+            self.alpha = leveled
+            self._multiply()
+            self.products[features] = 0.0  # but for rounding, as the sum of alpha
+
 
 def group_bound(
     dual: DualPoint, penalty: GroupNorms, size: Floats, u: Floats, target: Target
@@ -231,6 +243,9 @@ def group_bound(
         What is to be certified, and how closely.
     """
     objective, tol = target
+    hopeless = relative_gap(objective, dual.value()) > HOPELESS * tol
+    if len(penalty.unpriced) and not hopeless:
+        dual.level(penalty.unpriced)
     from_groups = penalty.gather(u)
     slack = SLACK * tol * penalty.floor
     # At the optimum the ridge leaves an excess of 2 l2 |w_j|.
@@ -238,7 +253,6 @@ def group_bound(
     best, best_scale = _scaled_bound(dual, penalty, np.abs(dual.products - from_groups))
     alpha = dual.alpha
     enough = (1.0 - tol) * objective
-    hopeless = relative_gap(objective, dual.value()) > HOPELESS * tol
     for _ in range(0 if hopeless else REPAIRS):
         before, t = best, dual.products - from_groups
         for _ in range(REPEATS):

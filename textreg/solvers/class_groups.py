@@ -174,6 +174,9 @@ class ClassesDual:
         """At most the entropy at ``scale`` alpha: it is concave, and 0 where alpha is."""
         return scale * self._value
 
+    def level(self, features: Int32s) -> None:
+        """Not known for several classes: products stay as they are."""
+
     def damp(self, features: Int32s, excess: Floats) -> None:
         """Lower a_j for some features by ``excess``, in the documents that hold them."""
         features, excess = features[excess > 0.0], excess[excess > 0.0]

@@ -21,6 +21,7 @@ from textreg.solvers.outcome import checks_overflow, finish
 from textreg.solvers.reweighting import UNIT, Reweighted, Schedule, reweight, touching_points
 from textreg.solvers.ridge import suits
 from textreg.solvers.scales import Scales, scales_of
+from textreg.solvers.unpriced import watching
 from textreg.solvers.working_set import Beginning, WorkingSet, first_working_set
 
 ROUNDS = 8
@@ -54,6 +55,11 @@ def majorize(problem: Problem, penalty: GroupNorms) -> Solution:
     -----
     Equations (M1) to (M4) of docs/maths.md; anderson1965 and walker2011 for the acceleration.
     """
+    return watching(lambda watched: _approached(watched, penalty), problem, penalty)
+
+
+def _approached(problem: Problem, penalty: GroupNorms) -> Solution:
+    """The same, a weak l1 penalty from stronger ones."""
     near = approach(problem, penalty.with_l1, lambda part, k: _majorize(part, penalty.times(k))[0])
     solution, stopped = _majorize(near.problem, penalty)
     solution = replace(solution, iterations=near.iterations + solution.iterations)
