@@ -30,6 +30,7 @@ exclude_patterns = ["_build", "programs"]
 sphinx_gallery_conf = {
     "examples_dirs": "programs",
     "gallery_dirs": "examples",
+    "image_scrapers": ("drawn.scrape",),
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,
