@@ -9,7 +9,7 @@ from click.shell_completion import CompletionItem
 
 from textreg.plugins import registry
 
-_FILES = {"files", "model", "source"}
+_FILES = {"files", "model", "source", "sources"}
 _FILE_VALUES = {"FILE", "CORPUS", "MODEL"}
 _KINDS = {
     "reg": "regularizer",

@@ -15,9 +15,11 @@ from textreg.cli import shared
 from textreg.cli.inputs import Reading, check_named, reading
 from textreg.cli.marks import Marks, print_agreement
 from textreg.cli.output import print_json
+from textreg.cli.removal_table import load_by_name, split_sources, write_tables
 from textreg.cli.selection import print_selection
 from textreg.errors import UsageError
 from textreg.explain import Explanation, explain, find_selection
+from textreg.explain.removal_table import removal_tables
 from textreg.explain.show import headline, strongest, text_parts
 from textreg.model.storage import load_model
 from textreg.reading.paths import meant_as_path
@@ -60,7 +62,7 @@ class Output(NamedTuple):
 
 @click.command(cls=shared.Command, name="explain")
 @click.argument("model")
-@click.argument("source", required=False, metavar="[TEXT | FILE | -]")
+@click.argument("sources", nargs=-1, metavar="[MODEL ...] [TEXT | FILE | -]")
 @reading("label")
 @shared.gathered(
     TrainingCorpus,
@@ -132,7 +134,7 @@ class Output(NamedTuple):
 )
 def command(
     model: str,
-    source: str | None,
+    sources: tuple[str, ...],
     how: Reading,
     training: TrainingCorpus,
     asked: Asked,
@@ -148,6 +150,10 @@ def command(
     A source that is no file, and does not look like the name of one, is a text itself; --text is
     for any text.
 
+    With several models, show a table of the sentences of each text with a column for each model, as
+    Yogatama and Smith (2014, tables 3 and 4): the log-odds lost without the sentence, and of models
+    with groups of sentences whether it is selected. The models must have the same labels.
+
     With --evidence-col, measure how well this evidence agrees with the passages that people marked
     in the documents of a file, as the ERASER benchmark does, and how faithful it is to the model.
 
@@ -155,6 +161,10 @@ def command(
     weight, what is typical of each label, the order of entry of a pursuit, the neighbors of
     features in a network, and the weights along the path that textreg train --path keeps.
     """
+    others, source = split_sources(sources)
+    if others:
+        _compare([model, *others], source, how, training, asked, out)
+        return
     loaded = load_model(model)
     marks = asked.marks
     marks.check(bool(training.corpus) or out.form != "text" or bool(asked.texts))
@@ -171,16 +181,7 @@ def command(
         else:
             print_selection(selection)
         return
-    if source is not None and asked.texts:
-        raise UsageError("--text explains a text in place of a file: leave out one of them.")
-    if source == "" or "" in asked.texts:
-        raise UsageError("the text is empty: give a text, a file, or - for standard input.")
-    if training.unlabeled:
-        raise UsageError(
-            "--unlabeled needs --train: give the training corpus as well, or leave it out."
-        )
-    if how.label_col is not None or how.label_sep is not None:
-        raise UsageError("texts to explain have no labels: leave out --label-col and --label-sep.")
+    _check_texts(source, how, training, asked)
     if marks.evidence_col is not None:
         print_agreement(model, loaded, source or "-", how, marks, asked.of, as_json=out.as_json)
         return
@@ -193,6 +194,45 @@ def command(
         sys.stdout.writelines(lines)
     else:
         _print_explanations(explanations, out.top, has_probabilities=loaded.has_probabilities)
+
+
+def _compare(
+    paths: Sequence[str],
+    source: str | None,
+    how: Reading,
+    training: TrainingCorpus,
+    asked: Asked,
+    out: Output,
+) -> None:
+    """Print what each sentence is worth to several models."""
+    of_one = {
+        "--train": training.corpus,
+        "--evidence-col": asked.evidence_col,
+        "--sentences-col": asked.sentences_col,
+        "--against": asked.against,
+    }
+    for option, value in of_one.items():
+        if value:
+            raise UsageError(f"{option} is of one model: leave it out, or name one model.")
+    _check_texts(source, how, training, asked)
+    models = load_by_name(paths)
+    texts = _texts(source, asked.texts, how.like(next(iter(models.values()))))
+    tables = removal_tables(models, texts, asked.of)
+    write_tables(tables, paths, form=out.form, as_json=out.as_json)
+
+
+def _check_texts(source: str | None, how: Reading, training: TrainingCorpus, asked: Asked) -> None:
+    """UsageError for what does not belong to the explanation of texts."""
+    if source is not None and asked.texts:
+        raise UsageError("--text explains a text in place of a file: leave out one of them.")
+    if source == "" or "" in asked.texts:
+        raise UsageError("the text is empty: give a text, a file, or - for standard input.")
+    if training.unlabeled:
+        raise UsageError(
+            "--unlabeled needs --train: give the training corpus as well, or leave it out."
+        )
+    if how.label_col is not None or how.label_sep is not None:
+        raise UsageError("texts to explain have no labels: leave out --label-col and --label-sep.")
 
 
 def _texts(source: str | None, texts: Sequence[str], how: Reading) -> Iterator[str]:

@@ -4,6 +4,7 @@ from textreg.explain.agreement import rationale_scores
 from textreg.explain.contributions import explain, gives_offsets
 from textreg.explain.marks import MarkedDocument
 from textreg.explain.records import Explanation, SentenceScore, Word
+from textreg.explain.removal_table import RemovalColumn, RemovalTable, removal_tables
 from textreg.explain.selection import find_selection
 from textreg.explain.selection_records import (
     EntryStep,
@@ -23,6 +24,8 @@ __all__ = [
     "Neighbor",
     "PathProfiles",
     "Profile",
+    "RemovalColumn",
+    "RemovalTable",
     "SelectedGroup",
     "Selection",
     "SentenceScore",
@@ -31,4 +34,5 @@ __all__ = [
     "find_selection",
     "gives_offsets",
     "rationale_scores",
+    "removal_tables",
 ]

@@ -1,0 +1,223 @@
+"""Sentences of a text beside each other for several models: (yogatama2014, tables 3 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from textreg.errors import TextregError, UsageError
+from textreg.explain.contributions import ExplainedBatch, explained_batch, removals_of
+from textreg.model.model import Model
+
+if TYPE_CHECKING:
+    from textreg.records import Bools
+
+GROUPS = "sentences"
+"""The groups of which a sentence of any text is one."""
+
+
+class RemovalColumn(NamedTuple):
+    """What one model says of a text.
+
+    Attributes
+    ----------
+    model : str
+        Its name.
+    predicted : str
+        The predicted label, or labels with commas between them; of a regression, the number.
+    removals : tuple of float
+        By how much the log-probability of the label falls without each sentence. For models without
+        probabilities, by how much the score falls.
+    selected : tuple of bool or None
+        Whether each sentence has a feature with a weight, so that it would be selected as a group
+        of the training. None where groups of the training are not sentences, or their weights are
+        sums of parts, which only sentences of the training have.
+    log_odds : bool
+        Whether the model has probabilities.
+    """
+
+    model: str
+    predicted: str
+    removals: tuple[float, ...]
+    selected: tuple[bool, ...] | None
+    log_odds: bool
+
+
+@dataclass(frozen=True)
+class RemovalTable:
+    """The sentences of a text, and what several models say of each.
+
+    Attributes
+    ----------
+    text : str
+        The text.
+    of : str
+        The label; empty for a regression.
+    spans : tuple of (int, int)
+        Where each sentence begins and ends, as offsets of characters.
+    columns : tuple of RemovalColumn
+        One for each model.
+    """
+
+    text: str
+    of: str
+    spans: tuple[tuple[int, int], ...]
+    columns: tuple[RemovalColumn, ...]
+
+    @property
+    def sentences(self) -> list[str]:
+        """The texts of the sentences, each on one line."""
+        return [" ".join(self.text[start:end].split()) for start, end in self.spans]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values that JSON can hold, sentence by sentence."""
+        sentences = []
+        for row, (start, end) in enumerate(self.spans):
+            by_model = {}
+            for one in self.columns:
+                by_model[one.model] = {"removal": one.removals[row]}
+                if one.selected is not None:
+                    by_model[one.model]["selected"] = one.selected[row]
+            sentences.append({"start": start, "end": end, "models": by_model})
+        models = [
+            {"name": one.model, "label": one.predicted, "log_odds": one.log_odds}
+            for one in self.columns
+        ]
+        return {
+            "text": self.text,
+            "of": self.of,
+            "models": models,
+            "sentences": sentences,
+        }
+
+
+def removal_tables(
+    models: Mapping[str, Model], texts: Iterable[Any], of: str | None = None
+) -> Iterator[RemovalTable]:
+    """Compare what each sentence is worth to several models, text by text.
+
+    Parameters
+    ----------
+    models : mapping of str to Model
+        The models by name, of the same labels, fields and sentences.
+    texts : iterable of str
+        The documents.
+    of : str, optional
+        The label that sentences are for or against; by default what the first model predicts, and
+        a table for each where it predicts several labels.
+
+    Yields
+    ------
+    RemovalTable
+
+    Raises
+    ------
+    UsageError
+        If a model is of another task, other labels or fields, splits a text into other sentences,
+        or has no character offsets; at once for what no text is needed for.
+    """
+    if not models:
+        raise UsageError("name at least one model.")
+    _check_alike(models)
+    if of is not None:
+        next(iter(models.values())).task.side(of)
+    return _tables(models, texts, of)
+
+
+def _tables(
+    models: Mapping[str, Model], texts: Iterable[Any], of: str | None
+) -> Iterator[RemovalTable]:
+    first, leading = next(iter(models.items()))
+    for text in texts:
+        with _named_errors(first):
+            sides = explained_batch(leading, [text], of).sides
+        for side in sides.tolist():
+            yield _table(models, text, leading.task.side_name(side))
+
+
+def _table(models: Mapping[str, Model], text: Any, of: str) -> RemovalTable:
+    """The table of one text and label; ``of`` is empty for a regression."""
+    batches: dict[str, ExplainedBatch] = {}
+    for name, model in models.items():
+        with _named_errors(name):
+            batches[name] = explained_batch(model, [text], of or None)
+    first, leading = next(iter(batches.items()))
+    spans = leading.occurrences.spans
+    for name, batch in batches.items():
+        if not np.array_equal(batch.occurrences.spans, spans):
+            raise UsageError(
+                f"{first} and {name} split a text into different sentences ({len(spans)} and "
+                f"{len(batch.occurrences.spans)}): name models of the same tokenizer."
+            )
+    return RemovalTable(
+        text=str(leading.texts[0]),
+        of=of,
+        spans=tuple((int(start), int(end)) for start, end in spans),
+        columns=tuple(_column(name, models[name], batch) for name, batch in batches.items()),
+    )
+
+
+def _column(name: str, model: Model, batch: ExplainedBatch) -> RemovalColumn:
+    (answer,) = model.task.answers(model.decide(batch.scores))
+    return RemovalColumn(
+        model=name,
+        predicted=model.task.text(answer) if model.task.multilabel else str(answer),
+        removals=tuple(removals_of(model, batch).tolist()),
+        selected=tuple(_selected(model, batch).tolist()) if _selects(model) else None,
+        log_odds=model.has_probabilities,
+    )
+
+
+def _selects(model: Model) -> bool:
+    """Whether the weights tell which sentences of any text are selected."""
+    summary = model.summary
+    if summary is None or summary.groups is None or summary.parts:
+        return False
+    return GROUPS in summary.groups.name.split(",")
+
+
+def _selected(model: Model, batch: ExplainedBatch) -> Bools:
+    """(sentences,) whether a feature with a weight, for whichever label, occurs in each."""
+    weighted: Bools = np.asarray(model.weights.any(axis=0))
+    selected = np.zeros(len(batch.occurrences.spans), dtype=bool)
+    for part in batch.occurrences.parts:
+        ids = part.features.ids
+        columns = ids if part.encoder.columns is None else part.encoder.column_of[ids]
+        known = np.flatnonzero(columns >= 0)
+        selected[part.sentence[known[weighted[columns[known] + part.first]]]] = True
+    return selected
+
+
+def _check_alike(models: Mapping[str, Model]) -> None:
+    """UsageError if a model does not answer the question of the first one."""
+    first, leading = next(iter(models.items()))
+    fields = [(field.name, field.kind) for field in leading.encoder.fields]
+    for name, model in models.items():
+        if model.task.name != leading.task.name:
+            raise UsageError(
+                f"{first} is a {leading.task.name} and {name} a {model.task.name}: name models of "
+                "one task."
+            )
+        if other := sorted(set(leading.task.labels).symmetric_difference(model.task.labels)):
+            has, lacks = (first, name) if other[0] in leading.task.labels else (name, first)
+            raise UsageError(
+                f"{has} has the label '{other[0]}' and {lacks} has not: name models of the same "
+                "labels."
+            )
+        if [(field.name, field.kind) for field in model.encoder.fields] != fields:
+            raise UsageError(
+                f"{first} and {name} have different fields: name models of the same columns."
+            )
+
+
+@contextmanager
+def _named_errors(name: str) -> Iterator[None]:
+    """Prefix errors with the name of the model."""
+    try:
+        yield
+    except TextregError as error:
+        raise type(error)(f"{name}: {error}") from error
