@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Cli
+from pages import Page
 
 import textreg
 from textreg.errors import UsageError
 from textreg.explain import explain, find_selection
-from textreg.explain.removal_table import removal_tables
+from textreg.explain.removal_formats import as_latex
+from textreg.explain.removal_table import RemovalColumn, RemovalTable, removal_tables
 from textreg.model.model import Model
 from textreg.records import Corpus
 
@@ -164,6 +169,58 @@ def test_command_of_models_without_probabilities(
     assert lines[-1] == "without probabilities, so the loss is that of the score: margin"
 
 
+SHARP = "Superb hall & 100 % <b>awful</b> {a_b} $5 #1 ~ ^ \\ | \x1b[31m."
+
+
+@pytest.mark.parametrize("text", [TEXT, SHARP])
+def test_formats(cli: Cli, files: list[Path], models: dict[str, Model], text: str) -> None:
+    (table,) = removal_tables(models, [text], "p")
+    own, ridge = table.columns
+
+    def run(form: str) -> str:
+        code, out, err = cli("explain", *files, "--text", text, "--of", "p", "--format", form)
+        assert (code, err) == (0, "")
+        return out
+
+    rows = list(csv.DictReader(io.StringIO(run("csv"))))
+    assert [float(row["sentence log-odds"]) for row in rows] == list(own.removals)
+    assert [float(row["ridge log-odds"]) for row in rows] == list(ridge.removals)
+    assert [row["sentence selected"] == "true" for row in rows] == list(own.selected or ())
+    assert {row["ridge selected"] for row in rows} == {""}
+    assert [row["sentence"] for row in rows] == table.sentences
+    assert [(int(row["start"]), int(row["end"])) for row in rows] == list(table.spans)
+
+    page = Page(run("html"))
+    assert "\x1b" not in page.text
+    assert [tag for tag, _ in page.elements].count("strong") == sum(own.selected or ())
+    assert [tag for tag, _ in page.elements].count("tr") == 1 + len(table.spans)
+    assert "b" not in [tag for tag, _ in page.elements]
+
+    latex = run("latex")
+    body = latex.split("\\hline\n")[2].splitlines()
+    assert len(body) == len(table.spans)
+    for line, one, other, selected in zip(
+        body, own.removals, ridge.removals, own.selected or (), strict=True
+    ):
+        number = f"$\\mathbf{{{one:+.3f}}}$" if selected else f"${one:+.3f}$"
+        assert line.endswith(f" & {number} & ${other:+.3f}$ \\\\")
+    if text == SHARP:
+        written = (
+            r"Superb hall \& 100 \% \textless{}b\textgreater{}awful\textless{}/b\textgreater{} "
+            r"\{a\_b\} \$5 \#1 \textasciitilde{} \textasciicircum{} \textbackslash{} "
+            r"\textbar{} "
+        )
+        assert body[0].startswith(written)
+        assert "\x1b" not in latex
+
+
+@pytest.mark.parametrize(("text", "cell"), [("[1] a", "{[}1] a"), ("* a", "{*} a")])
+def test_no_sentence_is_an_option_of_the_row_before_it(text: str, cell: str) -> None:
+    column = RemovalColumn("m", "p", (0.5,), None, True)
+    (latex,) = as_latex([RemovalTable(text, "p", ((0, len(text)),), (column,))])
+    assert f"\n{cell} & $+0.500$ \\\\\n" in latex
+
+
 def test_command_refuses(cli: Cli, files: list[Path], tmp_path: Path) -> None:
     for arguments, words in [
         ((*files, TEXT, "More."), "'More.' is one text, file or model too many"),
@@ -172,6 +229,8 @@ def test_command_refuses(cli: Cli, files: list[Path], tmp_path: Path) -> None:
         ((*files, "--train", "x.csv"), "--train is of one model"),
         ((*files, "x.csv", "--evidence-col", "e"), "--evidence-col is of one model"),
         ((*files, ""), "the text is empty"),
+        ((*files, TEXT, "--top", "3"), "--top is of one model"),
+        ((files[0], TEXT, "--format", "csv"), "--format csv is of several models"),
         ((*files, TEXT, "--of", "x"), "no label 'x'"),
     ]:
         code, out, err = cli("explain", *arguments)
@@ -182,3 +241,34 @@ def test_command_refuses(cli: Cli, files: list[Path], tmp_path: Path) -> None:
 
 def test_control_characters_do_not_reach_the_terminal(cli: Cli, files: list[Path]) -> None:
     assert "\x1b" not in cli("explain", *files, "Superb \x1b[31m hall.").out
+
+
+def test_the_document_of_table_3_of_the_paper(cli: Cli, data_dir: Path, tmp_path: Path) -> None:
+    train_file = data_dir / "data" / "tasks" / "computer" / "train.jsonl.gz"
+    common = ("--tokenizer", "words", "--ngrams", "1", "--weighting", "count", "--quiet")
+    strengths = {
+        "sentence": ("--reg-group=0.25", "--reg-l1=2.4", "--reg-l2=0.25"),
+        "lasso": ("--reg-l1=2.4",),
+        "ridge": ("--reg-l2=1",),
+    }
+    paths = [tmp_path / f"{name}.textreg" for name in strengths]
+    for path, (name, given) in zip(paths, strengths.items(), strict=True):
+        assert cli("train", train_file, "--reg", name, *given, *common, "-o", path).code == 0
+    with gzip.open(train_file, "rt", encoding="utf-8") as lines:
+        (text,) = (it for it in map(_text, lines) if "take a bold step into the 90s" in it)
+    run = cli("explain", *paths, "--text", text, "--json")
+    (table,) = json.loads(run.out)["tables"]
+    assert table["of"] == "comp.sys.mac.hardware"
+    found = [text[one["start"] : one["end"]] for one in table["sentences"]]
+    assert found[-1] == "Karl"
+    by_model = [one["models"] for one in table["sentences"]]
+    # (yogatama2014, table 3): neither sender nor signature is selected, the appeal for help is
+    assert [by_model[row]["sentence"]["selected"] for row in (0, -1, -3)] == [False, False, True]
+    assert all(set(one["lasso"]) == set(one["ridge"]) == {"removal"} for one in by_model)
+    assert by_model[-3]["sentence"]["removal"] > 0.01
+    assert by_model[-3]["lasso"]["removal"] > 0.01
+
+
+def _text(line: str) -> str:
+    text: str = json.loads(line)["text"]
+    return text

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from textreg.cli import shared
 from textreg.cli.inputs import Reading, check_named, reading
@@ -19,6 +20,7 @@ from textreg.cli.removal_table import load_by_name, split_sources, write_tables
 from textreg.cli.selection import print_selection
 from textreg.errors import UsageError
 from textreg.explain import Explanation, explain, find_selection
+from textreg.explain.removal_formats import FORMATS
 from textreg.explain.removal_table import removal_tables
 from textreg.explain.show import headline, strongest, text_parts
 from textreg.model.storage import load_model
@@ -125,10 +127,11 @@ class Output(NamedTuple):
     click.option(
         "--format",
         "form",
-        type=click.Choice(["text", "jsonl"]),
+        type=click.Choice(["text", "jsonl", *FORMATS]),
         default="text",
         show_default=True,
-        help="Output for people, or one JSON object per document.",
+        help="Output for people, or one JSON object per document; of several models also a table "
+        "as CSV, HTML or LaTeX.",
     ),
     shared.as_json,
 )
@@ -165,8 +168,9 @@ def command(
     if others:
         _compare([model, *others], source, how, training, asked, out)
         return
-    loaded = load_model(model)
-    marks = asked.marks
+    if out.form in FORMATS:
+        raise UsageError(f"--format {out.form} is of several models: name another one.")
+    loaded, marks = load_model(model), asked.marks
     marks.check(bool(training.corpus) or out.form != "text" or bool(asked.texts))
     if training.corpus:
         if source is not None or any(asked) or out.form != "text":
@@ -214,6 +218,8 @@ def _compare(
     for option, value in of_one.items():
         if value:
             raise UsageError(f"{option} is of one model: leave it out, or name one model.")
+    if click.get_current_context().get_parameter_source("top") is ParameterSource.COMMANDLINE:
+        raise UsageError("--top is of one model: leave it out, or name one model.")
     _check_texts(source, how, training, asked)
     models = load_by_name(paths)
     texts = _texts(source, asked.texts, how.like(next(iter(models.values()))))

@@ -10,6 +10,7 @@ import click
 
 from textreg.cli.output import print_json, print_table
 from textreg.errors import UsageError
+from textreg.explain.removal_formats import FORMATS, is_selected, notes_of, title_of
 from textreg.explain.removal_table import RemovalTable
 from textreg.model.container import is_container
 from textreg.model.model import Model
@@ -52,6 +53,9 @@ def write_tables(
     if form == "jsonl":
         sys.stdout.writelines(json_line(one.to_dict()) + "\n" for one in tables)
         return
+    if form in FORMATS:
+        sys.stdout.writelines(FORMATS[form](tables))
+        return
     for number, table in enumerate(tables):
         if number:
             click.echo()
@@ -59,21 +63,17 @@ def write_tables(
 
 
 def _print(table: RemovalTable) -> None:
-    of = f" of {single_line(table.of)}" if table.of else ""
-    plain = [one.model for one in table.columns if not one.log_odds]
-    what = "log-odds" if len(plain) < len(table.columns) else "score"
-    click.echo(f"{what}{of} lost without each sentence")
+    click.echo(title_of(table))
     rows = [[*(single_line(one.model) for one in table.columns), ""]]
     rows.append([*(single_line(one.predicted) for one in table.columns), "(predicted)"])
     for row, sentence in enumerate(table.sentences):
-        cells = []
-        for one in table.columns:
-            mark = "*" if one.selected is not None and one.selected[row] else " "
-            cells.append(f"{mark} {one.removals[row]:+.3f}")
+        cells = [
+            f"{'*' if is_selected(one, row) else ' '} {one.removals[row]:+.3f}"
+            for one in table.columns
+        ]
         rows.append([*cells, printable(sentence)])
     print_table(rows, indent="  ", right=[True] * len(table.columns) + [False])
     if any(one.selected is not None for one in table.columns):
         click.echo("* selected: a feature of the sentence has a weight")
-    if plain and len(plain) < len(table.columns):
-        names = ", ".join(map(single_line, plain))
-        click.echo(f"without probabilities, so the loss is that of the score: {names}")
+    for note in notes_of(table):
+        click.echo(note)
