@@ -23,10 +23,10 @@ from textreg.comparing import compare as comparing
 from textreg.comparing.candidates import parse_candidate
 from textreg.comparing.compare import compare
 from textreg.comparing.comparison import Comparison, Measurement
-from textreg.comparing.contrasts import Contrast, adjusted, p_text
+from textreg.comparing.contrasts import Contrast, adjusted
 from textreg.demo.corpus import write_demo
 from textreg.errors import DataError, TextregError, UsageError
-from textreg.measure.significance import Interval, sign_test
+from textreg.measure.significance import Interval, p_text, sign_test
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from pages import HOSTILE, Page
 import textreg
 from textreg.demo.corpus import write_demo
 from textreg.errors import DataError, ModelError, UsageError
+from textreg.measure.significance import p_text, sign_test
 from textreg.model.model import Model
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
@@ -180,6 +182,29 @@ def test_parts_are_predicted_by_fits_that_have_not_seen_them() -> None:
     assert found.baseline.lost is not None
     assert 60 * gain == pytest.approx(found.baseline.won - found.baseline.lost)
     assert found.baseline.difference.value == pytest.approx(gain)
+
+
+@pytest.mark.parametrize(
+    ("won", "lost", "words"),
+    [
+        (17, 7, "There is no measurable difference."),  # p 0.064
+        (15, 3, "The model is better."),
+        (3, 15, "Use elastic here."),
+    ],
+)
+def test_the_verdict_follows_from_the_p_that_is_shown(
+    whole: Report, won: int, lost: int, words: str
+) -> None:
+    assert whole.baseline is not None
+    p = sign_test(won, lost)
+    up = whole.baseline.difference._replace(low=0.01, high=0.02)  # p alone decides
+    base = replace(whole.baseline, won=won, lost=lost, p=p, difference=up)
+    text = " ".join(Page(replace(whole, baseline=base).to_html()).text.split())
+    assert f"(exact McNemar test: p = {p_text(p)}). {words}" in text
+    no_test = replace(base, won=None, lost=None, p=None)  # as of a regression
+    text = " ".join(Page(replace(whole, baseline=no_test).to_html()).text.split())
+    assert "McNemar" not in text
+    assert "The model is better." in text
 
 
 def test_what_was_dropped() -> None:

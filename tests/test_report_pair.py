@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,11 @@ from pages import HOSTILE, Page
 
 import textreg
 from textreg.errors import DataError, UsageError
+from textreg.measure.significance import p_text, sign_test
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg.report import PairReport, report_pair
+from textreg.report.records import Estimate
 
 TEXTS = ["red sun. warm", "red moon. warm", "blue sun. cold", "blue moon. cold"] * 5
 LABELS = ["hot", "hot", "cold", "cold"] * 5
@@ -93,6 +96,24 @@ def test_answers_and_flips(found: PairReport, models: tuple[Model, Model]) -> No
             assert document.of == document.predicted
             total = document.intercept + sum(line.value for line in document.lines)
             assert total == pytest.approx(score, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("gained", "lost", "words"),
+    [
+        (17, 7, "There is no measurable difference."),  # p 0.064
+        (15, 3, "by warmth is better."),
+        (3, 15, "by color is better."),
+    ],
+)
+def test_the_verdict_follows_from_the_p_that_is_shown(
+    found: PairReport, gained: int, lost: int, words: str
+) -> None:
+    p = sign_test(gained, lost)
+    up = Estimate("difference", 0.02, 0.01, 0.03)  # whatever the interval is
+    page = replace(found, gained=gained, lost=lost, p=p, difference=up).to_html()
+    text = " ".join(Page(page).text.split())
+    assert f"(exact McNemar test: p = {p_text(p)}). {words}" in text
 
 
 def test_refusals(models: tuple[Model, Model]) -> None:

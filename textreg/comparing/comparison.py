@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from textreg.comparing.contrasts import Contrast, headline, p_text
+from textreg.comparing.contrasts import Contrast, headline
+from textreg.measure.significance import p_text
 
 if TYPE_CHECKING:
     import os

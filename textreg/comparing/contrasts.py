@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from textreg.measure.significance import Interval, holm
-
-ALPHA = 0.05
-"""Candidates differ if the adjusted p-value is at most this."""
+from textreg.measure.significance import ALPHA, Interval, holm
 
 
 class Contrast(NamedTuple):
@@ -111,11 +108,3 @@ def adjusted(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
                 benchmarks_p_adjusted=of_benchmarks,
             )
     return tuple(result)
-
-
-def p_text(p: float) -> str:
-    """A p-value of two digits, or of as many as show on which side of ``ALPHA`` it is."""
-    digits = 2
-    while (float(f"{p:.{digits}g}") <= ALPHA) != (p <= ALPHA):
-        digits += 1
-    return f"{p:.{digits}g}"

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from textreg.records import Bools, Floats, Int64s
 
+ALPHA = 0.05
+"""Two models differ if the p-value, adjusted if there are several, is at most this."""
+
 RESAMPLES = 10_000
 """Resamples of a bootstrap."""
 
@@ -133,6 +136,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
     result = np.empty(len(p))
     result[order] = np.minimum(steps, 1.0)
     return [float(one) for one in result]
+
+
+def p_text(p: float) -> str:
+    """A p-value of two digits, or of as many as show on which side of ``ALPHA`` it is."""
+    digits = 2
+    while (float(f"{p:.{digits}g}") <= ALPHA) != (p <= ALPHA):
+        digits += 1
+    return f"{p:.{digits}g}"
 
 
 def bootstrap(

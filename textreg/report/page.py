@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textreg.errors import UsageError
 from textreg.files import write_atomically
+from textreg.measure.significance import ALPHA, p_text
 from textreg.plotting.style import page_css
 
 if TYPE_CHECKING:
@@ -107,12 +108,14 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals["chart"] = charts
+    environment.globals["alpha"] = ALPHA
     environment.filters.update(
         clip=clip,
         count=lambda value: f"{value:,.0f}",
         exact=lambda value: f"{value:.12g}",
         feature=lambda name: clip(visible(name), 60),
         fixed=number_format.fixed,
+        p_value=p_text,
         percent=number_format.percent,
         short=number_format.short,
         signed=number_format.signed,
