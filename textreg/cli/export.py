@@ -22,7 +22,7 @@ from textreg.plugins import registry
     "--to",
     metavar="FORMAT",
     required=True,
-    help="json: all that prediction needs, as one document. python: a Python file that needs "
+    help="Format. json: all that prediction needs, as one document. python: a file that needs "
     "nothing else. javascript: the same for browsers and Node, as an ES module. sklearn: a "
     "pickled pipeline of scikit-learn, of features that it has. Or one of a plugin.",
 )
