@@ -27,7 +27,7 @@ PASSES, POLISH = 3, 10
 """Most rounds of coordinate descent and iterations of conjugate gradients in a step of reweighting.
 """
 
-PRODUCTS, ACCURACY = 80, 0.1
+PRODUCTS, ACCURACY = 20, 0.2
 """Most products in a step of Newton's method, and the share of the gradient that it may leave."""
 
 ENTRANCE = 0.5

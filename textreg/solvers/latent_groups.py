@@ -28,8 +28,9 @@ FEWEST = 50
 ROUNDS = 30
 """Most rounds over a set of groups."""
 
-STEPS = 4
-"""Most steps of Newton's method in a round, further ones where parts became zero."""
+STEPS = 30
+"""Most steps of Newton's method in a round, further ones where parts became zero: many short ones
+are quicker than few exact ones, as parts turn round on the way."""
 
 CLOSER, ENOUGH = 0.1, 0.3
 """A set is left at this share of the gap that it began with, or this one of the tolerance."""
