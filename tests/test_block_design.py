@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from textreg.records.block_operations import GroupBlock
 from textreg.solvers.block_rows import BlockRows
 from textreg.solvers.compact_rows import CompactRows
 from textreg.solvers.merged_blocks import MergedBlocks
+from textreg.solvers.over_blocks import over_blocks
 
 N, P = 90, 140
 
@@ -271,11 +273,22 @@ def test_a_problem_larger_than_memory_is_told_of_once() -> None:
     assert len(told) == 1
 
 
+class Untold(Lasso):
+    """A lasso whose solutions in memory have no dual variables."""
+
+    name = "untold"
+
+    def solve(self, problem: Problem) -> Solution:
+        if isinstance(problem.design, BlockDesign):
+            return over_blocks(problem, 1.0, 0.0, self.solve)
+        return replace(Lasso(l1=1.0).solve(problem), alpha=None)
+
+
 @pytest.mark.parametrize(
     ("reg", "message"),
     [
         (Group(group=0.1, l1=0.0, l2=0.1), "need l1 above 0"),
-        (Sentence(group=0.1, l1=0.1, solver="admm"), "no dual variables"),
+        (Untold(), "no dual variables"),
         (NoRegularizer(), "without --memory"),
     ],
     ids=str,

@@ -145,7 +145,7 @@ def test_it_trains_and_explains(tmp_path: Path, capsys: pytest.CaptureFixture[st
     (tmp_path / "train.jsonl").write_text("\n".join(lines))
     model = str(tmp_path / "m.textreg")
     options = ["--tokenizer", "chars", "--tokenizer-max-n", "4"]
-    more = ["--reg", "sentence", "--reg-l1", "0.01", "--reg-group", "0.01", "-o", model]
+    more = ["--reg", "ridge", "--reg-l2", "0.1", "-o", model]  # both words have weights
     assert main(["train", str(tmp_path / "train.jsonl"), *options, *more]) == 0
     loaded = textreg.load(model)
     assert all(1 < len(name) <= 4 for name in loaded.encoder.names)

@@ -290,7 +290,8 @@ def test_from_the_shell(cli: Cli) -> None:
     assert "12 of 12 checks passed" in done.out
     with pytest.raises(UsageError, match="no check 'nonsense'"):
         check_tokenizer(Plain, skip={"nonsense": ""})
-    assert set(CHECKS) == {"regularizer", "tokenizer", "groups", "graph", "loss"}
+    kinds = {"regularizer", "tokenizer", "groups", "graph", "loss", "exporter"}
+    assert set(CHECKS) == kinds
 
 
 def test_a_name_that_one_kind_has_needs_no_kind(cli: Cli) -> None:

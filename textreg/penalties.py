@@ -296,7 +296,8 @@ class GroupNorms:
         merged = np.empty(len(self.strengths))
         self._check(w)
         copy_norms(self.indptr, self.indices, self.strengths, rho * w, u, merged)
-        return self.original_norms(merged / rho, w)
+        merged /= rho
+        return self.original_norms(merged, w)
 
     def select(self, features: Int32s) -> GroupNorms:
         """The same over some features alone, where all others have no weight (docs/maths.md, W1).
