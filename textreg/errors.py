@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 
@@ -107,3 +108,12 @@ def first_few(items: Sequence[str], most: int, between: str = ", ") -> str:
 def shortened(text: str) -> str:
     """A name or value for a message, cut to 40 characters with ``...`` at the end."""
     return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+@contextmanager
+def named_errors(name: str) -> Iterator[None]:
+    """Prefix errors with the name of what they are about."""
+    try:
+        yield
+    except TextregError as error:
+        raise type(error)(f"{name}: {error}") from error

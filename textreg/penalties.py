@@ -274,7 +274,7 @@ class GroupNorms:
     @cached_property
     def unpriced(self) -> Int32s:
         """The features without l1 and l2 that are in no group of a positive strength."""
-        if self.l2 > 0.0:
+        if self.l2 > 0.0 or self.lam.all():
             return np.empty(0, dtype=np.int32)
         return np.flatnonzero(self.lam + self.spread(self.strengths) == 0.0).astype(np.int32)
 

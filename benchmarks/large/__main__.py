@@ -26,6 +26,7 @@ from benchmarks.performance.__main__ import parser_of, save
 from benchmarks.performance.ground import Ground
 from benchmarks.performance.harness import BenchmarkError, in_turn
 from benchmarks.performance.line import Line
+from benchmarks.performance.page import written
 from benchmarks.performance.rows import table
 
 RESULTS = Path(__file__).with_name("results.json")
@@ -79,17 +80,8 @@ def measure(chosen: Sequence[Line], options: argparse.Namespace) -> int:
 
 def render(results: Path, page: Path, *, check: bool) -> int:
     """Write the table into the page, or only check that it is current."""
-    text = page.read_text(encoding="utf-8")
-    current = put(text, json.loads(results.read_text(encoding="utf-8")))
-    if not check:
-        page.write_text(current, encoding="utf-8")
-    elif current != text:
-        print(
-            f"{page} does not match {results.name}: run python -m benchmarks.large --render.",
-            file=sys.stderr,
-        )
-        return 1
-    return 0
+    current = put(page.read_text(encoding="utf-8"), json.loads(results.read_text(encoding="utf-8")))
+    return written(page, current, results.name, "benchmarks.large", check=check)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -236,3 +237,18 @@ def _fill(text: str, **more: Any) -> str:
 
 def _bullets(texts: Iterable[str]) -> str:
     return "\n".join(_fill(text, initial_indent="- ", subsequent_indent="  ") for text in texts)
+
+
+def written(page: Path, text: str, results: str, package: str, *, check: bool) -> int:
+    """Write a page, or only check that it is this text; 1 if it is not.
+
+    results, package: the file of the figures, and what writes the page of them, for the message.
+    """
+    if not check:
+        page.write_text(text, encoding="utf-8")
+    elif page.read_text(encoding="utf-8") != text:
+        print(
+            f"{page} does not match {results}: run python -m {package} --render.", file=sys.stderr
+        )
+        return 1
+    return 0

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.performance.__main__ import parser_of
-from benchmarks.performance.page import machine
+from benchmarks.performance.page import machine, written
 from benchmarks.rationales.corpus import FOLDER
 from benchmarks.rationales.measure import agreement, line_of, rules
 from benchmarks.rationales.methods import METHODS
@@ -87,17 +87,8 @@ def _rounded(value: Any) -> Any:
 
 def render(results: Path, page: Path, *, check: bool) -> int:
     """Write the tables into the page, or only check that they are current."""
-    text = page.read_text(encoding="utf-8")
-    current = put(text, json.loads(results.read_text(encoding="utf-8")))
-    if not check:
-        page.write_text(current, encoding="utf-8")
-    elif current != text:
-        print(
-            f"{page} does not match {results.name}: run python -m benchmarks.rationales --render.",
-            file=sys.stderr,
-        )
-        return 1
-    return 0
+    current = put(page.read_text(encoding="utf-8"), json.loads(results.read_text(encoding="utf-8")))
+    return written(page, current, results.name, "benchmarks.rationales", check=check)
 
 
 if __name__ == "__main__":

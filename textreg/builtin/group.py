@@ -14,7 +14,7 @@ from textreg.hookspecs import hookimpl
 from textreg.kinds import Regularizer
 from textreg.params import AUTO, LogGrid, Parametrized, check_decided, param
 from textreg.penalties import GroupNorms, Separable
-from textreg.records import Floats, Int64s, MultiSolution, Problem, Solution
+from textreg.records import Floats, Groups, Int64s, MultiSolution, Problem, Solution
 from textreg.records.block_design import BlockGroups
 from textreg.records.support import Support
 from textreg.solvers.admm import AdmmOptions, admm
@@ -104,12 +104,7 @@ class Group(Regularizer):
     def penalty(self, problem: Problem) -> GroupNorms:
         """The penalty for ``problem``; UsageError if it has no groups or a strength is missing."""
         check_decided(self.name, group=self.group, l1=self.l1, l2=self.l2)
-        if problem.groups is None:
-            raise UsageError(
-                f"{self.name}: the problem has no groups; build them from the training text, or "
-                "give Problem(groups=...)."
-            )
-        return GroupNorms(problem.groups, self.group, self.l1, self.l2)
+        return GroupNorms(groups_of(problem, self.name), self.group, self.l1, self.l2)
 
     def class_penalty(self, problem: Problem) -> GroupNorms:
         """The penalty of the weights of all classes together; raises as :meth:`penalty`."""
@@ -189,6 +184,16 @@ class Group(Regularizer):
             return multinomial_groups(problem, codes, penalty, start)
         elastic = Separable.constant(penalty.p, l1=self.l1, l2=self.l2)
         return multinomial(problem, codes, SeparableStep(problem, elastic), start)
+
+
+def groups_of(problem: Problem, name: str) -> Groups:
+    """The groups of a problem for the regularizer of a name; UsageError if it has none."""
+    if problem.groups is None:
+        raise UsageError(
+            f"{name}: the problem has no groups; build them from the training text, or give "
+            "Problem(groups=...)."
+        )
+    return problem.groups
 
 
 @hookimpl

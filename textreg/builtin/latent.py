@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from textreg.builtin.group import groups_of
 from textreg.builtin.separable import Elastic
 from textreg.errors import UsageError
 from textreg.hookspecs import hookimpl
@@ -65,12 +66,7 @@ class Latent(Regularizer):
     def penalty(self, problem: Problem) -> LatentPenalty:
         """The penalty for ``problem``; UsageError if it has no groups or a strength is missing."""
         check_decided(self.name, group=self.group, l1=self.l1, l2=self.l2)
-        if problem.groups is None:
-            raise UsageError(
-                f"{self.name}: the problem has no groups; build them from the training text, or "
-                "give Problem(groups=...)."
-            )
-        return LatentPenalty(problem.groups, self.group, self.l1, self.l2)
+        return LatentPenalty(groups_of(problem, self.name), self.group, self.l1, self.l2)
 
     def support(self, problem: Problem, solution: Solution) -> Support | None:
         """Which features and groups surely have no weight or part, and which surely have."""

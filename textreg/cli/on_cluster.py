@@ -95,20 +95,17 @@ def scored_file(
     model: Model, how: Reading, path: str, name: str, records: bool
 ) -> list[tuple[RecordBatch, str]]:
     """The rows of a file with their scores, and how to read others, by a worker."""
-    from textreg.cluster.files import check_found
+    from textreg.cluster.files import check_found, skipped_under
 
     check_found(path, name)
     made = []
     for batch in how.records([path], full=True):
         documents = batch.documents
         scores = model.decision_function(documents.texts) if len(documents) else None
-        skipped = documents.skipped
         told = replace(
             documents,
             texts=[""] * len(documents),
-            skipped=replace(
-                skipped, sources=tuple(name + it.removeprefix(path) for it in skipped.sources)
-            ),
+            skipped=skipped_under(documents.skipped, path, name),
         )
         rows = batch.records if records else []
         made.append((RecordBatch(told, rows, batch.columns, scores=scores), batch.remedy()))

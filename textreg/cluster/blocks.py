@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -152,8 +153,10 @@ class ClusterRows:
         """Blocks that are made of these, which lie where these do; see RowBlocks."""
         chosen = zip(self._blocks, *arguments, strict=False)
         pairs = [self._connection.submit(derived, block, operation, *own) for block, *own in chosen]
-        blocks = [self._connection.submit(_first, pair) for pair in pairs]
-        told = self._connection.results(self._connection.submit(_second, pair) for pair in pairs)
+        blocks = [self._connection.submit(itemgetter(0), pair) for pair in pairs]
+        told = self._connection.results(
+            self._connection.submit(itemgetter(1), pair) for pair in pairs
+        )
         made = ClusterRows(
             self._connection, blocks, self.starts, self._store, f"{self._prefix}derived-"
         )
@@ -288,11 +291,3 @@ def parts_of(block: ClusterBlock, sums: Floats, features: Int32s) -> tuple[Int32
         features, block.rows.features, assume_unique=True, return_indices=True
     )
     return places.astype(np.int32), sums[own]
-
-
-def _first(pair: tuple[Any, Any]) -> Any:
-    return pair[0]
-
-
-def _second(pair: tuple[Any, Any]) -> Any:
-    return pair[1]

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from textreg.errors import UsageError
 from textreg.kinds import Plugin
+from textreg.logs import quiet
 
 PATIENCE = 10
 """Seconds to wait for a scheduler, or for its first worker."""
@@ -152,20 +153,9 @@ def connected(address: str) -> Iterator[Connection]:
             "scheduler, and name the address that it prints, such as tcp://10.0.0.5:8786 "
             "(--address)."
         ) from None
-    with _quiet(), client:
+    # That a scheduler went away we tell ourselves.
+    with quiet("distributed.client", logging.CRITICAL), client:
         yield Connection(client, address)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without lines of Dask on a scheduler that went away, which we tell ourselves."""
-    logger = logging.getLogger("distributed.client")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
 
 
 def died() -> UsageError:

@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -75,8 +76,8 @@ def read_on_workers(connection: Connection, paths: Paths, **options: Any) -> Cor
         raise UsageError("workers cannot read standard input: name files that they can read.")
     names = ColumnNames(*(options.pop(name, None) for name in NAMES))
     read = [connection.submit(_read, os.path.abspath(file), file, names, options) for file in files]
-    told = list(connection.results(connection.submit(_second, one) for one in read))
-    pieces = [connection.submit(_first, one) for one in read]
+    told = list(connection.results(connection.submit(itemgetter(1), one) for one in read))
+    pieces = [connection.submit(itemgetter(0), one) for one in read]
     texts = ClusterTexts(connection, pieces, [one.lengths for one in told])
     corpus = _joined(told, texts)
     remedy = next((one.remedy for one in told if one.remedy), "")
@@ -92,21 +93,27 @@ def _read(
     check_found(path, name)
     reader = corpus_reader(path, names, **options)
     corpus = reader.whole()
-    sources = [name + source.removeprefix(path) for source in corpus.sources]
-    skipped = corpus.skipped
     told = FileRead(
         lengths=lengths_of(corpus.texts),  # type: ignore[arg-type]  # files hold texts
         columns={column: getattr(corpus, column) for column in COLUMNS},
-        sources=sources,
+        sources=renamed(corpus.sources, path, name),
         source_of=np.asarray(corpus.source_of, dtype=np.int32),
-        skipped=replace(
-            skipped, sources=tuple(name + it.removeprefix(path) for it in skipped.sources)
-        ),
+        skipped=skipped_under(corpus.skipped, path, name),
         described=corpus.columns,
         column_names=corpus.column_names,
         remedy=reader.skipping.remedy,
     )
     return corpus.texts, told  # type: ignore[return-value]
+
+
+def renamed(sources: Sequence[str], path: str, name: str) -> tuple[str, ...]:
+    """The files of a path as they are called where that has a name of its own."""
+    return tuple(name + source.removeprefix(path) for source in sources)
+
+
+def skipped_under(skipped: SkippedRows, path: str, name: str) -> SkippedRows:
+    """Rows that were left out, with the files under these names."""
+    return replace(skipped, sources=renamed(skipped.sources, path, name))
 
 
 def check_found(path: str, name: str) -> None:
@@ -165,11 +172,3 @@ def _skipped(files: Iterable[FileRead]) -> SkippedRows:
             rows.add(SkippedRow(*row[:-1], row.position + documents))
         documents += len(one.lengths)
     return rows.rows()
-
-
-def _first(pair: tuple[Any, Any]) -> Any:
-    return pair[0]
-
-
-def _second(pair: tuple[Any, Any]) -> Any:
-    return pair[1]

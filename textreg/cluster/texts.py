@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from operator import index as whole_number
-from typing import TYPE_CHECKING, Any, NoReturn, overload
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -84,16 +83,6 @@ class ClusterTexts(TextsElsewhere):
             for future in self._futures(start, end):
                 yield from self.connection.result(future)
             start, most = end, FETCHED
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return list(self.select(np.arange(len(self))[index]))
-        return next(iter(self.select([whole_number(index)])))
 
     def __repr__(self) -> str:
         return f"<ClusterTexts: {len(self):,} texts in {len(self._pieces):,} pieces>"

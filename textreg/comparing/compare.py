@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -13,7 +12,7 @@ from textreg.comparing.benchmarks import Benchmark, Checked, Holding, check_benc
 from textreg.comparing.candidates import Candidate, make_ready, with_names
 from textreg.comparing.comparison import Comparison, Measurement
 from textreg.comparing.contrasts import Contrast, adjusted
-from textreg.errors import TextregError, UsageError, did_you_mean
+from textreg.errors import UsageError, did_you_mean, named_errors
 from textreg.measure.evaluation import Evaluation
 from textreg.measure.multilabel import MultilabelEvaluation
 from textreg.measure.significance import Answers, Interval, SetAnswers, bootstrap, sign_test
@@ -114,7 +113,7 @@ def compare(
         }
     checked = []
     for given in benchmarks:
-        with _named_errors(given.name):
+        with named_errors(given.name):
             checked.append(check_benchmark(given, bool(trained), holding))
     if len({one.test.multilabel for one in checked}) > 1:
         raise UsageError(
@@ -152,7 +151,7 @@ def _ready(
     """All candidates by name; UsageError if there are fewer than two."""
     ready: dict[str, TrainingSettings | Model] = {}
     for name, candidate in dict(with_names(candidates)).items():
-        with _named_errors(name):
+        with named_errors(name):
             ready[name] = make_ready(candidate, shared)
     if len(ready) < 2:
         raise UsageError(
@@ -171,7 +170,7 @@ def _train(
 ) -> Measurement:
     """Train and measure one candidate; ``shared`` holds features by the settings they depend on."""
     assert benchmark.train is not None
-    with _named_errors(name):
+    with named_errors(name):
         if benchmark.dev is not None:
             settings = settings.replace(dev=benchmark.dev)
         settings = for_documents(settings, benchmark.train)
@@ -199,7 +198,7 @@ def _measure(
     name: str, benchmark: Checked, model: Model, seconds: float | None = None
 ) -> Measurement:
     """Measure a model on the test documents."""
-    with _named_errors(name):
+    with named_errors(name):
         scores = model.decision_function(benchmark.test.texts)
         task, test = model.task, benchmark.test
         result = task.evaluate(test, scores, model.thresholds, model.calibration)
@@ -305,12 +304,3 @@ def _contrast(
 def _mean_difference(pairs: Sequence[tuple[Measurement, Measurement, Any]]) -> float:
     """The mean difference of what verdicts go by."""
     return float(np.mean([mine.headline[0] - other.headline[0] for mine, other, _ in pairs]))
-
-
-@contextmanager
-def _named_errors(name: str) -> Iterator[None]:
-    """Prefix errors with the name of the candidate or benchmark that caused them."""
-    try:
-        yield
-    except TextregError as error:
-        raise type(error)(f"{name}: {error}") from error

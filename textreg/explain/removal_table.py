@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from textreg.errors import TextregError, UsageError
+from textreg.errors import UsageError, named_errors
 from textreg.explain.contributions import ExplainedBatch, explained_batch, removals_of
 from textreg.model.model import Model
 
@@ -133,7 +132,7 @@ def _tables(
 ) -> Iterator[RemovalTable]:
     first, leading = next(iter(models.items()))
     for text in texts:
-        with _named_errors(first):
+        with named_errors(first):
             sides = explained_batch(leading, [text], of).sides
         for side in sides.tolist():
             yield _table(models, text, leading.task.side_name(side))
@@ -143,7 +142,7 @@ def _table(models: Mapping[str, Model], text: Any, of: str) -> RemovalTable:
     """The table of one text and label; ``of`` is empty for a regression."""
     batches: dict[str, ExplainedBatch] = {}
     for name, model in models.items():
-        with _named_errors(name):
+        with named_errors(name):
             batches[name] = explained_batch(model, [text], of or None)
     first, leading = next(iter(batches.items()))
     spans = leading.occurrences.spans
@@ -212,12 +211,3 @@ def _check_alike(models: Mapping[str, Model]) -> None:
             raise UsageError(
                 f"{first} and {name} have different fields: name models of the same columns."
             )
-
-
-@contextmanager
-def _named_errors(name: str) -> Iterator[None]:
-    """Prefix errors with the name of the model."""
-    try:
-        yield
-    except TextregError as error:
-        raise type(error)(f"{name}: {error}") from error

@@ -191,7 +191,7 @@ class BlockDesign(Design):
         for start, end in pairwise(self.blocks.starts.tolist()):
             yield values[start:end]
 
-    def _features(self) -> Iterator[Int32s]:
+    def features_of_blocks(self) -> Iterator[Int32s]:
         """The features that occur in every block."""
         return map(self.blocks.features, range(len(self.blocks.starts) - 1))
 
@@ -205,7 +205,7 @@ class BlockDesign(Design):
             w = whole
         if not w.any():
             return np.full((n, *w.shape[1:]), float(intercept))
-        weights = (w[features] for features in self._features())
+        weights = (w[features] for features in self.features_of_blocks())
         scores = np.empty((n, *w.shape[1:]))
         parts = self._map(block_scores, weights, repeat(intercept))
         for some, part in zip(self._cut(scores), parts, strict=True):
@@ -240,7 +240,7 @@ class BlockDesign(Design):
     def _sum(self, parts: Iterable[Floats], p: int) -> Floats:
         """The sums (p,) of those of every block, added in order."""
         sums = np.zeros(p)
-        for features, part in zip(self._features(), parts, strict=True):
+        for features, part in zip(self.features_of_blocks(), parts, strict=True):
             sums[features] += part
         return sums
 

@@ -36,6 +36,16 @@ class TextsElsewhere(Sequence[str], ABC):
     def select(self, rows: NDArray[np.intp] | Sequence[int]) -> TextsElsewhere:
         """Some of them, by their indices in the order wanted."""
 
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return list(self.select(np.arange(len(self))[index]))
+        return next(iter(self.select([whole_number(index)])))
+
 
 class StoredTexts(TextsElsewhere):
     """Texts in a file, as a sequence; in memory are eight bytes for each.
@@ -134,17 +144,6 @@ class StoredTexts(TextsElsewhere):
         for at in range(0, size, BLOCK):
             block = np.arange(at, min(at + BLOCK, size))
             yield from self._file.texts(block if self._rows is None else self._rows[block])
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return list(self.select(np.arange(len(self))[index]))
-        row = self._numbers(np.array([whole_number(index)]))
-        return next(self._file.texts(row))
 
     def __repr__(self) -> str:
         return f"<StoredTexts: {len(self):,} texts in {self.path}>"

@@ -7,7 +7,6 @@ blocks come first, the most frequent ones before the others, and then those of e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -50,24 +49,19 @@ class MergedBlocks:
         several = _in_several(design)
         self.column[several] = np.arange(len(several), dtype=np.int32)
         sizes = [np.zeros(len(several), dtype=np.int32)]
-        waiting = self._features()
+        waiting = design.features_of_blocks()
 
         def take(merged: MergedColumns) -> Int32s:
             return self._number(next(waiting), merged, sizes)
 
         design.count_pass()
-        columns = (self.column[features] for features in self._features())
+        columns = (self.column[features] for features in design.features_of_blocks())
         blocks = design.blocks.derive(merged_block, columns, take=take)
         absent = self.column < 0
         self.column[absent], self.share[absent] = 0, 0.0
         blocks.sizes = np.concatenate(sizes)
         blocks.shape = design.shape[0], len(blocks.sizes)
         self.design = BlockDesign(blocks)
-
-    def _features(self) -> Iterator[Int32s]:
-        """The features of every block."""
-        blocks = self._design.blocks
-        return map(blocks.features, range(len(blocks.starts) - 1))
 
     def _number(self, features: Int32s, merged: MergedColumns, sizes: list[Int32s]) -> Int32s:
         """The numbers of the columns of a block with these features, whose own ones get theirs.
@@ -137,8 +131,8 @@ def merged_blocks(design: BlockDesign) -> MergedBlocks:
 def _in_several(design: BlockDesign) -> Int64s:
     """The features that occur in more than one block, the most frequent first."""
     blocks = np.zeros(design.shape[1], dtype=np.int32)
-    for number in range(len(design.blocks.starts) - 1):
-        blocks[design.blocks.features(number)] += 1
+    for features in design.features_of_blocks():
+        blocks[features] += 1
     several = np.flatnonzero(blocks > 1)
     order: Int64s = several[np.argsort(-design.blocks.sizes[several], kind="stable")]
     return order

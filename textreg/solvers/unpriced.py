@@ -17,9 +17,8 @@ from textreg.penalties import GroupNorms
 from textreg.records import Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.engine import Engine
 
-EXACT = 1e-14
+EXACT, ROUNDS = 1e-14, 1_000
 """Relative accuracy of the least squares problem, and how many rounds it takes at most."""
-ROUNDS = 1_000
 
 LEFT = 1e-10
 """Share of the sum of the sizes of its terms to which a product counts as zero."""

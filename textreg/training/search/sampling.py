@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from textreg.errors import UsageError
 from textreg.kinds import Regularizer
+from textreg.logs import quiet
 from textreg.params import LogGrid
 from textreg.plugins import calls
 from textreg.training.search.choice import costs
@@ -42,7 +42,7 @@ def sampled(context: SearchContext) -> Plan:
     trials = TRIALS if settings.tuning.trials is None else settings.tuning.trials
     space = _Space(context)
     costs_of: dict[tuple[FeatureValues, Regularizer], float] = {}
-    with _quiet():
+    with quiet("optuna", logging.WARNING):  # without its message about every study
         study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=settings.seed))
     for asked in range(0, trials, ROUND):
         drawn = [study.ask(space.distributions) for _ in range(min(ROUND, trials - asked))]
@@ -122,15 +122,3 @@ def _costs(
     return [
         cost + max(0.0, over) for cost, over in zip(costs(measured, metric), excess, strict=True)
     ]
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence Optuna's message about every study on standard error."""
-    logger = logging.getLogger("optuna")
-    level = logger.level
-    logger.setLevel(logging.WARNING)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
