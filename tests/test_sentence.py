@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize
@@ -83,6 +83,8 @@ def test_solvers_agree(group: float, l1: float, l2: float) -> None:
     l2=st.sampled_from([0.0, 0.01]),
     solver=st.sampled_from(SOLVERS),
 )
+# Without a strength the multipliers are rounding: balancing once took rho to 0 in 1,030 steps.
+@example(seed=680, group=0.0, l1=0.003, l2=0.0, solver="admm")
 def test_no_bound_is_above_the_optimum(
     seed: int, group: float, l1: float, l2: float, solver: str
 ) -> None:

@@ -53,6 +53,11 @@ CHECK = 10
 IMBALANCE, FACTOR = 10.0, 2.0
 """When one residual is IMBALANCE times the other, balancing changes rho by FACTOR."""
 
+FARTHEST_RHO = 1e30
+"""Factor beyond which balancing does not move rho: where no group has a strength, the multipliers
+are nothing but rounding, and rho would leave the range of numbers.
+"""
+
 
 @dataclass(frozen=True, eq=False)
 class AdmmReport(SolverReport):
@@ -176,7 +181,7 @@ def _admm(problem: Problem, penalty: GroupNorms, chosen: AdmmOptions) -> tuple[S
             stopped = bool(problem.callback and problem.callback(history[-1]))
         if balanced and not last:
             scale = _rebalance(primal, dual)
-            if scale != 1.0:
+            if 1.0 / FARTHEST_RHO <= scale * rho / chosen.rho <= FARTHEST_RHO and scale != 1.0:
                 # target is the sum of v + u / rho, which changes with rho.
                 target += penalty.gather(u) * (1.0 / (scale * rho) - 1.0 / rho)
                 rho *= scale

@@ -92,7 +92,7 @@ def separable_bound(engine: Engine, penalty: Separable, gradient: Floats, active
     if slope_b > INTERCEPT_SLOPE * float(np.abs(alpha).sum()):
         gradient, active = -design.transposed_product(alpha), design.features
     t, lam, q = np.abs(gradient[active]), penalty.lam[active], penalty.q[active]
-    violated = t > lam
+    violated = ~(t <= lam)  # what is not a number certifies nothing
     t, lam, q = t[violated], lam[violated], q[violated]
     feasible, has_ridge = lam / t, q > 0.0
     best = Bound(-np.inf, alpha)
@@ -281,7 +281,7 @@ def _scaled_bound(dual: DualPoint, penalty: GroupNorms, t: Floats) -> tuple[floa
     Since sum_j m_j |w_j| <= penalty(w) (GroupNorms.floor), t_j may exceed lam_j by kappa m_j
     if everything is scaled by 1 / (1 + kappa). The ridge pays for any further excess (D3).
     """
-    violated = np.flatnonzero(t > dual.lam)
+    violated = np.flatnonzero(~(t <= dual.lam))  # what is not a number certifies nothing
     excess = np.append(t[violated] - dual.lam[violated], dual.left_out.excess)
     floor = np.append(penalty.floor[violated], dual.left_out.floor)
     # A feature in no group has next to no floor: beyond FARTHEST the scale is zero anyway.
