@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from bisect import bisect_left
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from textreg._core.text_ranges import MARKS, SPACELESS
+from textreg._core.text_rules import runs
 from textreg.report.document_records import Line, Mark
 
 if TYPE_CHECKING:
@@ -19,6 +22,14 @@ CHARACTERS, LINE_CHARACTERS = 4000, 1200
 LEVELS = 5
 MIN_SHARE = 0.02
 """A part is colored if its value is at least this share of the largest."""
+
+
+def _class(ranges: str) -> str:
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in runs(ranges))
+
+
+_WORD = re.compile(rf"(?:[^\W{_class(SPACELESS)}]|[{_class(MARKS)}])+")
+"""Letters and digits of one word, in scripts that put spaces between words."""
 
 
 class _Sentence(NamedTuple):
@@ -93,20 +104,26 @@ def _within_budget(sentences: Sequence[_Sentence]) -> set[int]:
 def _parts(explanation: Explanation, cuts: Sequence[int]) -> list[_Part]:
     """The text in consecutive parts, cut where a feature starts or ends and at ``cuts``.
 
-    A feature's value is divided equally among the parts that it covers and that are not blank, so
-    nothing counts twice where n-grams overlap.
+    Words stay whole, so that n-grams of characters count for theirs. A feature's value is divided
+    equally among the parts that it touches and that are not blank, so nothing counts twice where
+    n-grams overlap.
     """
     text = explanation.text
-    ends = {end for word in explanation.words for end in (word.start, word.end)}
-    boundaries = sorted({0, len(text), *cuts, *ends})
+    words = [match.span() for match in _WORD.finditer(text)]
+    starts = [start for start, _ in words]
+    boundaries_of = {0, len(text), *cuts}
+    for place in {end for word in explanation.words for end in (word.start, word.end)}:
+        start, end = words[max(bisect_right(starts, place) - 1, 0)] if words else (0, 0)
+        boundaries_of.update((start, end) if start < place < end else (place,))
+    boundaries = sorted(boundaries_of)
     ranges = list(itertools.pairwise(boundaries))
-    place = {boundary: number for number, boundary in enumerate(boundaries)}
     values = [0.0] * len(ranges)
     for word in explanation.words:
-        covered = range(place[word.start], place[word.end])
-        solid = [number for number in covered if not text[slice(*ranges[number])].isspace()]
-        for number in solid or covered:
-            values[number] += word.value / len(solid or covered)
+        first = bisect_right(boundaries, word.start) - 1
+        touched = range(first, bisect_left(boundaries, word.end))
+        solid = [number for number in touched if not text[slice(*ranges[number])].isspace()]
+        for number in solid or touched:
+            values[number] += word.value / len(solid or touched)
     return [_Part(*span, value) for span, value in zip(ranges, values, strict=True)]
 
 

@@ -89,6 +89,15 @@
     tell();
   }
 
+  // The share of a word, where the pointer is.
+  addEventListener("pointerover", (event) => {
+    const mark = event.target.closest ? event.target.closest("mark[data-value]") : null;
+    if (mark && !mark.title) {
+      const value = Number(mark.dataset.value);
+      mark.title = `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(4)}`;
+    }
+  });
+
   // On paper nothing is folded away.
   let closed = [];
   addEventListener("beforeprint", () => {
