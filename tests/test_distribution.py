@@ -50,6 +50,12 @@ def test_types_are_shipped() -> None:
     assert (ROOT / "py.typed").is_file()
 
 
+def test_every_module_is_in_a_package() -> None:
+    # A folder without an __init__.py works in a checkout and is left out of a wheel.
+    folders = {path.parent for path in ROOT.rglob("*.py")}
+    assert [folder for folder in sorted(folders) if not (folder / "__init__.py").is_file()] == []
+
+
 def kernels() -> dict[str, list[str]]:
     """Names that Python may call, by compiled module; a module of shared C functions has none."""
     found = {}

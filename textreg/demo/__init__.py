@@ -1,0 +1,1 @@
+"""The corpus that `textreg demo` writes."""
