@@ -267,8 +267,8 @@ def test_the_page_is_self_contained(whole: Report) -> None:
     page = Page(html)
     assert page.inside == []
     assert page.sections() == [
-        "summary", "scores", "reliability", "thresholds", "search", "path", "words", "selection",
-        "dropped", "stability", "baseline", "documents", "reproduce",
+        "verdict", "summary", "scores", "reliability", "thresholds", "search", "path", "words",
+        "selection", "dropped", "stability", "baseline", "documents", "reproduce",
     ]  # fmt: skip
     ids = [found["id"] for _, found in page.elements if "id" in found]
     assert len(ids) == len(set(ids))

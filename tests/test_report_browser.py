@@ -122,6 +122,18 @@ def test_documents_are_sorted_and_filtered(browser: Chrome, page: Path) -> None:
     assert 0 < len(numbers(browser, "number")) <= 20
 
 
+def test_an_example_of_the_verdict_opens_its_document(browser: Chrome, page: Path) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    show(browser, page)
+    choose(browser, "kind", "right")  # which would hide it
+    link = all_of(browser, ".examples a")[-1]
+    link.send_keys(Keys.ENTER)
+    document = one_of(browser, str(link.get_dom_attribute("href")))
+    assert document.get_attribute("data-kind") == "wrong"
+    assert document.find_element("css selector", ".lines").is_displayed()
+
+
 def test_documents_unfold(browser: Chrome, page: Path) -> None:
     show(browser, page)
     button, inside = one_of(browser, "#fold"), all_of(browser, "article .lines")

@@ -16,7 +16,7 @@ from textreg.measure.significance import p_text, sign_test
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg.report import PairReport, report_pair
-from textreg.report.records import Estimate
+from textreg.report.estimates import Estimate
 
 TEXTS = ["red sun. warm", "red moon. warm", "blue sun. cold", "blue moon. cold"] * 5
 LABELS = ["hot", "hot", "cold", "cold"] * 5

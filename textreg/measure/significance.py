@@ -123,6 +123,16 @@ def sign_test(won: int, lost: int) -> float:
     return float(binomtest(won, won + lost).pvalue) if won + lost else 1.0
 
 
+def share_test(count: int, total: int, share: float) -> float:
+    """Two-sided exact binomial p-value of ``count`` of ``total`` where ``share`` is expected.
+
+    It is 1 if there is nothing to count.
+    """
+    from scipy.stats import binomtest
+
+    return float(binomtest(count, total, share).pvalue) if total else 1.0
+
+
 def holm(p_values: Sequence[float]) -> list[float]:
     """P-values adjusted for several comparisons by the step-down method of Holm (1979).
 

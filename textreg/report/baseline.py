@@ -9,9 +9,10 @@ import numpy as np
 from textreg.measure.metrics import measure_numbers
 from textreg.measure.multilabel import f1_scores
 from textreg.measure.significance import Answers, SetAnswers, bootstrap, sign_test
+from textreg.report.estimates import Estimate
 from textreg.report.facts import parameter_facts
 from textreg.report.predictions import RESAMPLES, resampled
-from textreg.report.records import Baseline, Estimate
+from textreg.report.records import Baseline
 from textreg.report.refits import Refits
 from textreg.tasks import Multilabel
 

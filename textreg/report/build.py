@@ -15,7 +15,8 @@ from textreg.features.vectorize import Features
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg.report.baseline import baseline_of
-from textreg.report.documents import documents_of
+from textreg.report.confusions import confusions_of
+from textreg.report.documents import certainty, documents_of
 from textreg.report.facts import data_facts, settings_facts
 from textreg.report.features import columns_of, dropped_of, label_words, stability_of
 from textreg.report.predictions import Predictions, scores_of
@@ -24,6 +25,7 @@ from textreg.report.refits import BASELINE, Refits, refit
 from textreg.report.reproduce import fingerprint, fit_command, settings_of, versions, with_choices
 from textreg.report.search import path_section, search_section
 from textreg.report.selected_documents import selected_documents
+from textreg.report.verdict import verdict_of
 from textreg.training.running import Work
 
 if TYPE_CHECKING:
@@ -176,6 +178,8 @@ def _report(model: Model, measured: _Measured, title: str, command: Sequence[str
     search, path = search_section(model), path_section(model)
     unknown = int(np.count_nonzero(np.diff(X.indptr) == 0))  # documents without a feature
     words, words_left_out = label_words(model, X, predictions.y_true)
+    scores, sure = scores_of(predictions), certainty(predictions)
+    confusions, examples = confusions_of(predictions, scores, sure)
     missing = []
     if refits is None:
         missing.append(NO_TRAIN)
@@ -195,7 +199,8 @@ def _report(model: Model, measured: _Measured, title: str, command: Sequence[str
         n_features=model.n_features,
         converged=None if summary is None else summary.converged,
         gap=None if summary is None else summary.gap,
-        scores=scores_of(predictions),
+        verdict=verdict_of(predictions, scores, sure, unknown, confusions),
+        scores=scores,
         search=search,
         path=path,
         words=words,
@@ -205,7 +210,7 @@ def _report(model: Model, measured: _Measured, title: str, command: Sequence[str
         dropped=dropped_of(model, refits, skipped, unknown),
         stability=None if refits is None else stability_of(model, refits),
         baseline=None if refits is None else baseline_of(model, refits),
-        documents=documents_of(predictions) if explained else (),
+        documents=documents_of(predictions, sure, examples) if explained else (),
         reproduce=_reproduce(model, corpora, command),
         missing=tuple(missing),
     )

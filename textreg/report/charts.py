@@ -22,7 +22,8 @@ from textreg.plotting.axes import (
 from textreg.plotting.drawing import Circle, Drawing, Outline, Shape, Text, line, rectangle
 from textreg.plotting.labels import Label, labels_at_ends
 from textreg.plotting.number_format import minus
-from textreg.report.records import Estimate, PathSection, SearchSection, Stability
+from textreg.report.estimates import Estimate
+from textreg.report.records import PathSection, SearchSection, Stability
 from textreg.report.text import clip, shown
 from textreg.terminal import visible
 

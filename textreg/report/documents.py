@@ -27,14 +27,16 @@ PREVIEW = 140
 """Characters of the preview of a closed document."""
 
 
-def documents_of(predictions: Predictions) -> tuple[Document, ...]:
+def documents_of(
+    predictions: Predictions, sure: Floats, more: Sequence[int] = ()
+) -> tuple[Document, ...]:
     """The most certain wrong predictions, the least certain ones, and the most certain right ones.
 
     In a regression: those with the largest errors, with medium ones, and with the smallest. Each is
-    explained by the model that predicted it.
+    explained by the model that predicted it. sure: see :func:`certainty`. more: rows of further
+    wrong predictions.
     """
-    sure = certainty(predictions)
-    chosen = _choose(predictions, sure)
+    chosen = dict.fromkeys(more, "wrong") | _choose(predictions, sure)
     texts = check_texts([predictions.corpus.texts[row] for row in chosen])
     return tuple(
         document_of(

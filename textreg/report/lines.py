@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from textreg._core.text_ranges import MARKS, SPACELESS
@@ -14,7 +14,7 @@ from textreg._core.text_rules import runs
 from textreg.report.document_records import Line, Mark
 
 if TYPE_CHECKING:
-    from textreg.explain import Explanation
+    from textreg.explain import Explanation, Word
 
 CHARACTERS, LINE_CHARACTERS = 4000, 1200
 """Characters shown of a document and of a sentence; the rest is counted and summed."""
@@ -77,6 +77,36 @@ def lines_of(explanation: Explanation) -> tuple[Line, ...]:
     return tuple(lines)
 
 
+def telling_words(explanation: Explanation, top: int) -> tuple[tuple[str, float], ...]:
+    """The words that speak most for the label explained, as features of whole words tell them.
+
+    Where there is none, by what the characters in every word add to the score.
+    """
+    text, inside = explanation.text, _word_around(explanation.text)
+    whole = [it for it in explanation.words if not (inside(it.start) or inside(it.end))]
+    found: Sequence[Word | _Part] = whole
+    if not any(word.value > 0 for word in whole):
+        found = _parts(explanation, ())
+    sums: dict[str, float] = {}
+    for one in found:
+        words = " ".join(text[one.start : one.end].split()).casefold()
+        sums[words] = sums.get(words, 0.0) + one.value
+    ranked = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(pair for pair in ranked[:top] if pair[1] > 0)
+
+
+def _word_around(text: str) -> Callable[[int], tuple[int, int] | None]:
+    """Gives the word around a place in a text, its start and end; None between words."""
+    words = [match.span() for match in _WORD.finditer(text)]
+    starts = [start for start, _ in words]
+
+    def around(place: int) -> tuple[int, int] | None:
+        start, end = words[bisect_right(starts, place) - 1] if words else (0, 0)
+        return (start, end) if start < place < end else None
+
+    return around
+
+
 def _sentences(explanation: Explanation) -> list[_Sentence]:
     """The whole text; what lies between two sentences belongs to the first of them."""
     scores = explanation.sentences
@@ -109,12 +139,10 @@ def _parts(explanation: Explanation, cuts: Sequence[int]) -> list[_Part]:
     n-grams overlap.
     """
     text = explanation.text
-    words = [match.span() for match in _WORD.finditer(text)]
-    starts = [start for start, _ in words]
+    word_at = _word_around(text)
     boundaries_of = {0, len(text), *cuts}
     for place in {end for word in explanation.words for end in (word.start, word.end)}:
-        start, end = words[max(bisect_right(starts, place) - 1, 0)] if words else (0, 0)
-        boundaries_of.update((start, end) if start < place < end else (place,))
+        boundaries_of.update(word_at(place) or (place,))
     boundaries = sorted(boundaries_of)
     ranges = list(itertools.pairwise(boundaries))
     values = [0.0] * len(ranges)

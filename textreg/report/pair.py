@@ -15,9 +15,10 @@ from textreg.measure.significance import Answers, bootstrap, sign_test
 from textreg.records.documents import check_texts
 from textreg.report.build import predict_on
 from textreg.report.documents import certainty, document_of, take
+from textreg.report.estimates import Estimate
 from textreg.report.pair_records import FeatureChange, Flip, PairReport, Side
 from textreg.report.predictions import Predictions, scores_of
-from textreg.report.records import Estimate, Fact
+from textreg.report.records import Fact
 from textreg.report.reproduce import fingerprint, versions
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from textreg.report.document_records import Document
+from textreg.report.estimates import Estimate
 from textreg.report.page import Page
-from textreg.report.records import Estimate, Fact
+from textreg.report.records import Fact
 
 
 class Side(NamedTuple):

@@ -16,7 +16,8 @@ from textreg.measure.multilabel import LabelScore as SetLabelScore
 from textreg.measure.multilabel import MultilabelEvaluation
 from textreg.measure.significance import Answers, Interval, bootstrap
 from textreg.records import Corpus
-from textreg.report.records import ConfusedPair, Estimate, LabelScore, Scores
+from textreg.report.estimates import Estimate
+from textreg.report.records import ConfusedPair, LabelScore, Scores
 
 if TYPE_CHECKING:
     from textreg.model.model import Model
@@ -165,11 +166,11 @@ def _figures(
         known = np.flatnonzero(predictions.model.task.known(y_true))
         probability = predictions.proba[known, y_true[known]]
         losses = -np.log(np.maximum(probability, np.finfo(float).tiny))
-        figures.append(Estimate("log-loss", result.log_loss, *_mean_interval(losses)))
+        figures.append(Estimate("log-loss", result.log_loss, *mean_interval(losses)))
     return tuple(figures)
 
 
-def _mean_interval(values: Floats) -> Interval:
+def mean_interval(values: Floats) -> Interval:
     """Normal 95 % interval of a mean."""
     spread = 1.96 * float(values.std()) / math.sqrt(len(values))
     return Interval(float(values.mean()) - spread, float(values.mean()) + spread)
@@ -216,10 +217,8 @@ def _number_scores(result: RegressionEvaluation, predictions: Predictions) -> Sc
         documents=len(y_true),
         figures=(
             Estimate("R²", result.r2, *resampled(r2, len(y_true))),
-            Estimate("mean squared error", result.mse, *_mean_interval(squares)),
-            Estimate(
-                "mean absolute error", result.mae, *_mean_interval(np.abs(y_true - predicted))
-            ),
+            Estimate("mean squared error", result.mse, *mean_interval(squares)),
+            Estimate("mean absolute error", result.mae, *mean_interval(np.abs(y_true - predicted))),
         ),
         result=result,
         points=tuple(zip(y_true[rows].tolist(), predicted[rows].tolist(), strict=True)),

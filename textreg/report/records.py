@@ -12,7 +12,9 @@ from textreg.measure.multilabel import MultilabelEvaluation
 from textreg.measure.reliability import Reliability, ThresholdLine
 from textreg.records import Int64s
 from textreg.report.document_records import Document, SelectedDocument
+from textreg.report.estimates import Estimate
 from textreg.report.page import Page
+from textreg.report.verdict_records import Verdict
 
 
 class Fact(NamedTuple):
@@ -20,15 +22,6 @@ class Fact(NamedTuple):
 
     name: str
     value: str
-
-
-class Estimate(NamedTuple):
-    """A measured value and its 95 % interval; the ends are None where there is none."""
-
-    name: str
-    value: float
-    low: float | None = None
-    high: float | None = None
 
 
 class LabelScore(NamedTuple):
@@ -333,6 +326,8 @@ class Report(Page):
         Whether the fit reached its tolerance; None if the model does not say.
     gap : float or None
         Relative duality gap of the fit; None where there is no bound.
+    verdict : Verdict
+        What to know of it, in sentences.
     scores : Scores
         How well the model predicts.
     search : SearchSection or None
@@ -370,6 +365,7 @@ class Report(Page):
     n_features: int
     converged: bool | None
     gap: float | None
+    verdict: Verdict
     scores: Scores
     search: SearchSection | None
     path: PathSection | None

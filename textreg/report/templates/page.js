@@ -87,6 +87,16 @@
     controls.hidden = false;
     update();
     tell();
+    // A link to a document opens it, whatever was chosen before.
+    const reveal = () => {
+      const one = articles.find((article) => article.id && `#${article.id}` === location.hash);
+      if (!one) return;
+      one.hidden = false;
+      one.firstElementChild.open = true;
+      one.scrollIntoView();
+    };
+    addEventListener("hashchange", reveal);
+    reveal();
   }
 
   // The share of a word, where the pointer is.
