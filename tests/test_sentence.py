@@ -341,14 +341,16 @@ class TestAlgorithmOne:
             np.testing.assert_allclose(solution.group_norms, norms, atol=2e-5)
 
     def test_the_papers_stop(self) -> None:
+        """It ends a run, and says nothing of the optimum: that is for the gap."""
         problem = text_like(13)
-        easy = Sentence(group=0.1, l1=0.1, solver="admm", stop="paper", rho=0.1).solve(problem)
-        assert easy.converged
-        assert easy.iterations < 100
-        assert np.isfinite(easy.gap)
-        reg = Sentence(group=0.3, l1=0.01, solver="admm", stop="paper", rho=1000.0, balanced=False)
-        hard = reg.solve(problem)
-        assert hard.iterations <= 100
+        for rho, near in ((0.1, True), (1000.0, False)):
+            reg = Sentence(group=0.1, l1=0.1, solver="admm", stop="paper", rho=rho, balanced=False)
+            with pytest.warns(ConvergenceWarning, match="relative gap"):
+                found = reg.solve(problem)
+            assert found.iterations < 100 if near else found.iterations == 100
+            assert found.converged is False
+            found = reg.solve(problem.replace(tol=2.0 * found.gap))
+            assert found.converged
 
     @pytest.mark.parametrize("relax", [1.0, 1.5, 1.9])
     @pytest.mark.parametrize("balanced", [True, False])

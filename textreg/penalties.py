@@ -144,6 +144,9 @@ class GroupNorms:
         all classes, as in the multinomial sparse group lasso (vincent2014; docs/maths.md, S3). The
         norm of a group of one feature remains one, that of a row. Methods then take the norms of
         the rows, ||w_j|| over the classes, in the place of w (p,).
+    merge : bool, default True
+        Whether to make these simplifications. What a solver finds is the same, but the way there is
+        not where every group has a copy of its own.
 
     Attributes
     ----------
@@ -176,9 +179,12 @@ class GroupNorms:
         l2: float = 0.0,
         *,
         over_classes: bool = False,
+        merge: bool = True,
     ) -> None:
         check_strengths(group=group, l1=l1, l2=l2)
         merged = groups.distinct if over_classes or l1 == 0.0 else groups.merged
+        if not merge:
+            merged = groups.separate
         self.original = groups
         self.origin, self._merged = merged.origin, merged
         self.indptr, self.indices = merged.groups.indptr, merged.groups.indices

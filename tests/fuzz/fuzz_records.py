@@ -274,6 +274,7 @@ def regularizer_of(rng: Rng) -> Regularizer:
         lambda: Sentence(group=one, l1=two, l2=three),
         lambda: Group(group=one, l1=two, l2=three),
         lambda: Group(group=one, l1=two, l2=three, solver="admm"),
+        lambda: Group(group=one, l1=two, l2=three, solver="algorithm-1"),
         lambda: Network(alpha=one, beta=two),
         lambda: Laplacian(alpha=one, beta=two, normalized=chance(rng, 0.5)),
         lambda: PrincipalComponents(components=few, l2=one),

@@ -18,6 +18,7 @@ from textreg.records import Floats, Groups, Int64s, MultiSolution, Problem, Solu
 from textreg.records.block_design import BlockGroups
 from textreg.records.support import Support
 from textreg.solvers.admm import AdmmOptions, admm
+from textreg.solvers.algorithm_1 import Algorithm1Options, algorithm_1
 from textreg.solvers.class_groups import multinomial_groups
 from textreg.solvers.class_steps import SeparableStep
 from textreg.solvers.majorize import majorize
@@ -27,13 +28,21 @@ from textreg.solvers.support import provable, support_of_groups
 
 
 class Solver(NamedTuple):
-    """A function of a problem and the norms of groups, and the class that declares its options."""
+    """A function of a problem and the norms of groups, and the class that declares its options.
+
+    merge: whether it wants identical groups merged.
+    """
 
     solve: Callable[..., Solution]
     options: type[Parametrized] = Parametrized
+    merge: bool = True
 
 
-SOLVERS = {"majorize": Solver(majorize), "admm": Solver(admm, AdmmOptions)}
+SOLVERS = {
+    "majorize": Solver(majorize),
+    "admm": Solver(admm, AdmmOptions),
+    "algorithm-1": Solver(algorithm_1, Algorithm1Options, merge=False),
+}
 
 
 class Group(Regularizer):
@@ -67,7 +76,7 @@ class Group(Regularizer):
     solver: str = param(
         default="majorize",
         options={name: solver.options for name, solver in SOLVERS.items()},
-        help="algorithm that finds the optimum",
+        help="algorithm that finds the optimum; algorithm-1 is that of the paper as printed",
     )
 
     def __init__(self, /, **params: Any) -> None:
@@ -104,7 +113,8 @@ class Group(Regularizer):
     def penalty(self, problem: Problem) -> GroupNorms:
         """The penalty for ``problem``; UsageError if it has no groups or a strength is missing."""
         check_decided(self.name, group=self.group, l1=self.l1, l2=self.l2)
-        return GroupNorms(groups_of(problem, self.name), self.group, self.l1, self.l2)
+        merge, groups = SOLVERS[self.solver].merge, groups_of(problem, self.name)
+        return GroupNorms(groups, self.group, self.l1, self.l2, merge=merge)
 
     def class_penalty(self, problem: Problem) -> GroupNorms:
         """The penalty of the weights of all classes together; raises as :meth:`penalty`."""

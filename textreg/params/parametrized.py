@@ -133,12 +133,16 @@ class Parametrized:
     def _unknown(cls, key: str, known: Mapping[str, Param]) -> UsageError:
         """The error for an unknown parameter; it names the choice that would bring it."""
         for name, declaration in cls._declared.items():
-            for choice, options in (declaration.options or {}).items():
-                if key in options.declared():
-                    return UsageError(
-                        f"{cls.label()}: {key} is for {name} '{choice}': leave it out, or choose "
-                        "that."
-                    )
+            choices = [
+                f"'{choice}'"
+                for choice, options in (declaration.options or {}).items()
+                if key in options.declared()
+            ]
+            if choices:
+                return UsageError(
+                    f"{cls.label()}: {key} is for {name} {' or '.join(choices)}: leave it out, or "
+                    "choose that."
+                )
         names = ", ".join(known) or "none"
         return UsageError(
             f"{cls.label()}: no parameter '{key}'.{did_you_mean(key, known)} It has: {names}."

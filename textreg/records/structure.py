@@ -201,6 +201,17 @@ class Groups:
         groups, origin[filled] = self._distinct(filled)
         return MergedGroups(groups=groups, l1=np.zeros(self.n_features), origin=origin)
 
+    @cached_property
+    def separate(self) -> MergedGroups:
+        """All groups but empty ones as they are, for solvers where a copy is a copy."""
+        sizes = np.diff(self.indptr)
+        filled = np.flatnonzero(sizes)
+        origin = np.full(len(self), -1, dtype=np.int64)
+        origin[filled] = np.arange(len(filled))
+        indptr = np.append(0, np.cumsum(sizes[filled]))
+        groups = Groups(indptr, self.indices, self.weights[filled], self.n_features)
+        return MergedGroups(groups=groups, l1=np.zeros(self.n_features), origin=origin)
+
     def _distinct(self, chosen: Int64s) -> tuple[Groups, Int64s]:
         """The chosen groups without duplicates; and where each of them went."""
         first, same_as = distinct_rows(self.indptr, self.indices, chosen)

@@ -152,14 +152,14 @@ def _admm(problem: Problem, penalty: GroupNorms, chosen: AdmmOptions) -> tuple[S
     while iteration < limit and not met and not stopped:
         iteration += 1
         before = engine.w.copy()
-        _minimize_w(engine, penalty, rho, copies, target)
+        minimize_w(engine, penalty, rho, copies, target)
         target = np.zeros(penalty.p)
         distance, moved, v_size, u_size = admm_copies(
             penalty.indptr, penalty.indices, penalty.strengths, engine.w, rho, relax,
             v, u, norms, target,
         )  # fmt: skip
-        primal = _share(distance, v_size)
-        dual = rho * _share(moved, u_size)
+        primal = relative_norm(distance, v_size)
+        dual = rho * relative_norm(moved, u_size)
         residual = max(primal, dual)
         if stop == "paper":
             change = float(np.linalg.norm(engine.w - before))
@@ -193,16 +193,16 @@ def _admm(problem: Problem, penalty: GroupNorms, chosen: AdmmOptions) -> tuple[S
         gap=gap,
         residual=residual,
         iterations=iteration,
-        converged=met,
+        converged=gap <= problem.tol,
         history=tuple(history),
         group_norms=penalty.original_norms(best_norms, best_w),
         alpha=bound.alpha,
         report=AdmmReport(rho),
     )
-    return solution, stopped or stop == "paper"
+    return solution, stopped
 
 
-def _minimize_w(
+def minimize_w(
     engine: Engine, penalty: GroupNorms, rho: float, copies: Floats, target: Floats
 ) -> None:
     """The w step: loss + l1 + rho/2 sum_j N_j (w_j - mu_j)^2, mu_j the mean of v + u / rho."""
@@ -217,7 +217,7 @@ def _minimize_w(
             break
 
 
-def _share(square: float, size: float) -> float:
+def relative_norm(square: float, size: float) -> float:
     """The root of one squared size over another; infinite where all copies or multipliers are 0."""
     if square <= 0.0:
         return 0.0

@@ -24,6 +24,7 @@ class SettingsKeywords(TypedDict, total=False):
     reg_beta: float
     reg_budget: int
     reg_cache: float
+    reg_change: float
     reg_columns: Literal["unit", "given"]
     reg_components: int
     reg_epsilon: float | None
@@ -44,7 +45,7 @@ class SettingsKeywords(TypedDict, total=False):
     reg_score: Literal["projection", "mean", "sum", "orthonormal"]
     reg_seed: int
     reg_singletons: bool
-    reg_solver: Literal["majorize", "admm"]
+    reg_solver: Literal["majorize", "admm", "algorithm-1"]
     reg_standardize: bool
     reg_steps: int
     reg_stop: Literal["gap", "paper"]
