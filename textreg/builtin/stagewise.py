@@ -16,6 +16,7 @@ from textreg.losses import Logistic, Squared
 from textreg.params import AUTO, Choices, check_decided, param
 from textreg.records import Floats, Int64s, Problem, Solution
 from textreg.solvers.stagewise import stagewise, stagewise_path
+from textreg.solvers.stagewise_exponential import observed_counts
 from textreg.solvers.stagewise_rules import StagewiseReport, StepRules
 
 STEP = 0.025
@@ -75,7 +76,7 @@ class Stagewise(Regularizer):
         "then repeat the run on all documents up to that error",
     )
     every: int = param(
-        default=50, min=1, help="steps between updates of residual, intercept and errors"
+        default=50, min=1, help="steps between measurements of the errors; no step depends on it"
     )
     sample: int | None = param(
         default=None, min=1, help="number of random features that a step selects from"
@@ -139,7 +140,7 @@ class Stagewise(Regularizer):
         """Minus the likelihood, up to a constant; with ``likelihood="loss"`` it is the loss."""
         z, y, c = problem.design.product(w), problem.y, problem.sample_weight
         if self.likelihood == "exponential":
-            observed = np.where(y > 0.0, c, 0.0)
+            observed = observed_counts(y, c)
             top = float(z.max(initial=0.0))
             mean = top + float(np.log(c @ np.exp(z - top) / c.sum()))
             return float(observed.sum()) * mean - float(observed @ z)

@@ -23,13 +23,10 @@ from textreg.errors import DataError, UsageError
 from textreg.losses import Squared
 from textreg.records import Design, Floats, Int32s, Problem, Solution, Step
 from textreg.solvers.outcome import check_finite, checks_overflow
-from textreg.solvers.stagewise_likelihood import (
-    ExponentialLikelihood,
-    Likelihood,
-    LinearLikelihood,
-    LossLikelihood,
-)
-from textreg.solvers.stagewise_lookup import Scaling
+from textreg.solvers.stagewise_exponential import ExponentialLikelihood
+from textreg.solvers.stagewise_likelihood import Likelihood, LinearLikelihood
+from textreg.solvers.stagewise_lookup import Scaling, Steepest
+from textreg.solvers.stagewise_loss import LossLikelihood
 from textreg.solvers.stagewise_rules import StagewisePath, StagewiseReport, StepRules
 
 MEGABYTE = 1e6
@@ -57,7 +54,7 @@ def stagewise(problem: Problem, rules: StepRules) -> Solution:
     ------
     UsageError
         The rules do not fit the problem: ``patience`` without held-out documents, or an exponential
-        family for targets that are not -1 and +1.
+        family for targets that are neither labels nor counts.
     DataError
         The held-out documents are none, or an exponential family has no positive document.
 
@@ -117,13 +114,12 @@ class StagewiseRun:
         self._held_out = _HeldOut.of(problem, rules)
         self._rng = np.random.default_rng(rules.seed)
         self.w, self._units = np.zeros(self._p), np.zeros(self._p)
-        self._nonzero, self._last_position = 0, -1
+        self._nonzero = 0
         self._features: list[int] = []
         self._sizes: list[float] = []
         self._old_weights: dict[int, float] = {}  # at the last check, of all that moved since
         self.stopped = ""
-        start = self._state.lookup.largest()
-        self._first_size = self._last_size = self._size(start) if start >= 0 else 0.0
+        self._first_size = self._last_size = abs(self._state.largest().derivative)
         self._checkpoints: list[_Checkpoint] = []
         self._best = 0  # index of the checkpoint of least validation error
         self._check()
@@ -132,13 +128,11 @@ class StagewiseRun:
     def advance(self, steps: int) -> None:
         """Continue until ``steps`` steps are done in all, or a rule stops the run."""
         while not self.stopped and len(self._features) < steps:
-            position = self._select()
+            steepest = self._select()
             if self.stopped:
                 return
-            self._step(position)
+            self._step(steepest)
             if len(self._features) % self._rules.every == 0:
-                self._update_scores()
-                self._state.refresh(self.w)
                 self._check()
             if self._nonzero == self._rules.features and not self.stopped:
                 self.stopped = "features"
@@ -184,75 +178,66 @@ class StagewiseRun:
         check_finite(found)
         return found
 
-    def _select(self) -> int:
-        """The position of the next step; where there is none, ``stopped`` says why."""
-        lookup, rules = self._state.lookup, self._rules
+    def _select(self) -> Steepest:
+        """The feature of the next step; where there is none, ``stopped`` says why."""
+        state, rules = self._state, self._rules
         sampled = rules.sample is not None and rules.sample < self._p
-        position = self._largest_sampled() if sampled else lookup.largest()
-        if sampled and self._reason_to_stop(position):
+        steepest = self._largest_sampled() if sampled else state.largest()
+        if sampled and self._reason_to_stop(steepest):
             # The sample may have missed the best feature: only all of them can end the run.
-            position = lookup.largest()
-        self.stopped = self._reason_to_stop(position)
-        if position >= 0:
-            self._last_size = self._size(position)
-        return position
+            steepest = state.largest()
+        self.stopped = self._reason_to_stop(steepest)
+        self._last_size = abs(steepest.derivative)
+        return steepest
 
-    def _largest_sampled(self) -> int:
+    def _largest_sampled(self) -> Steepest:
         """The best of a few features drawn at random (hooker2004, section 7)."""
         features = self._rng.choice(self._p, self._rules.sample, replace=False, shuffle=False)
-        if self._rules.keep_best and self._last_position >= 0:
+        if self._rules.keep_best and self._features:
             features = np.append(features, self._features[-1])
-        return self._state.lookup.largest_among(features)
+        return self._state.largest(features)
 
-    def _reason_to_stop(self, position: int) -> str:
-        """The rule that forbids a step at this position, or an empty text (section 5.1)."""
-        if position < 0:
+    def _reason_to_stop(self, steepest: Steepest) -> str:
+        """The rule that forbids this step, or an empty text (section 5.1)."""
+        feature, derivative = steepest
+        size = abs(derivative)
+        if size <= self._state.noise or size < self._rules.threshold * self._first_size:
             return "threshold"
-        if self._size(position) <= max(self._rules.threshold * self._first_size, self._state.noise):
-            return "threshold"
-        sign = np.sign(self._state.lookup.derivative(position))
-        if position == self._last_position and sign != np.sign(self._sizes[-1]):
+        if self._features and self._features[-1] == feature and derivative * self._sizes[-1] < 0.0:
             return "loop"  # it would undo the last step, the next one would undo it, and so on
         return ""
 
-    def _size(self, position: int) -> float:
-        """The absolute derivative at a position."""
-        return abs(self._state.lookup.derivative(position)) * self._state.factor
-
-    def _step(self, position: int) -> None:
+    def _step(self, steepest: Steepest) -> None:
         """lambda_j += epsilon sign(c_j)."""
-        lookup, rules = self._state.lookup, self._rules
-        feature = int(lookup.order[position])
+        feature, rules = steepest.feature, self._rules
         unit = self._state.residual_size if rules.scaled else 1.0
-        size = math.copysign(unit, lookup.derivative(position))
+        size = math.copysign(unit, steepest.derivative)
         old = float(self.w[feature])
         # Weights are products with a sum of steps, so that as many steps back give exactly zero.
         self._units[feature] += size
         new = rules.epsilon * float(self._units[feature]) * float(self._scaling.factor[feature])
         self.w[feature] = new
         self._nonzero += (new != 0.0) - (old != 0.0)
-        self._old_weights.setdefault(feature, old)
+        if self._held_out is not None:
+            self._old_weights.setdefault(feature, old)
         self._state.move(feature, new - old)
         self._features.append(feature)
         self._sizes.append(size)
-        self._last_position = position
 
-    def _update_scores(self) -> None:
-        """Update the scores by the weights that moved since the last update."""
+    def _update_held_out(self, held_out: _HeldOut) -> None:
+        """Update their scores by the weights that moved since the last update."""
         features = np.array(sorted(self._old_weights), dtype=np.int32)
         old = np.array([self._old_weights[j] for j in features.tolist()])
         changes = self.w[features] - old
-        self._state.follow(features, changes)
-        if self._held_out is not None:
-            self._held_out.follow(features, changes)
+        held_out.follow(features, changes)
         self._old_weights.clear()
 
     def _measure(self) -> _Checkpoint:
         """The objective and the errors now."""
-        self._update_scores()
         b, objective, error = self._state.evaluate(self.w)
         validation_error = math.nan
         if self._held_out is not None:
+            self._update_held_out(self._held_out)
             validation_error = self._state.held_out(self._held_out.z, b, self._held_out.y)
         step = len(self._features)
         return _Checkpoint(step, objective, error, validation_error, self._nonzero, b)
@@ -303,10 +288,6 @@ class _HeldOut:
 def _likelihood(problem: Problem, rules: StepRules, scaling: Scaling) -> Likelihood:
     """The likelihood that the rules name, at weights of zero."""
     if rules.likelihood == "exponential":
-        if not np.isin(problem.y, (-1.0, 1.0)).all():
-            raise UsageError(
-                "likelihood 'exponential' is for targets of -1 and +1, not for numbers."
-            )
         return ExponentialLikelihood(problem, scaling)
     if rules.likelihood == "linear" or isinstance(problem.loss, Squared):
         limit = MEGABYTE * rules.cache

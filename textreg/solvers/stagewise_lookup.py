@@ -13,10 +13,9 @@ constant offset to all the correlations").
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textreg._core.columns import column_dots
 from textreg._core.stagewise import (
@@ -58,11 +57,22 @@ class RowsByPosition(NamedTuple):
         return cls(X.indptr.astype(np.int64), position[X.indices], X.data)
 
 
+class Steepest(NamedTuple):
+    """The feature of the largest derivative, and that derivative; -1 and 0 if there is none."""
+
+    feature: int
+    derivative: float
+
+
 class Scaling(NamedTuple):
-    """mu and gamma (p,): weighted mean and one over the weighted standard deviation."""
+    """mu and gamma (p,): weighted mean and one over the weighted standard deviation.
+
+    spread: the standard deviation of the scaled columns; 0 for constant ones.
+    """
 
     mean: Floats
     factor: Floats
+    spread: Floats
 
     @classmethod
     def of(cls, problem: Problem, *, center: bool, scale: bool) -> Scaling:
@@ -73,12 +83,12 @@ class Scaling(NamedTuple):
         squares = design.curvature(problem.sample_weight) / total
         variance = squares - mean**2 if center else squares
         varies = variance > CONSTANT * squares
-        factor = np.zeros(p)
-        np.sqrt(variance, out=factor, where=varies)
-        np.divide(1.0, factor, out=factor, where=varies)
+        factor, spread = np.zeros(p), np.zeros(p)
+        np.sqrt(variance, out=spread, where=varies)
+        np.divide(1.0, spread, out=factor, where=varies)
         if not scale:
             factor = varies.astype(np.float64)
-        return cls(mean if center else np.zeros(p), factor)
+        return cls(mean if center else np.zeros(p), factor, factor * spread)
 
 
 class DerivativeLookup:
@@ -94,11 +104,16 @@ class DerivativeLookup:
         self.position = np.empty_like(self.order)
         self.position[self.order] = np.arange(len(B), dtype=np.int32)
         self.A, self.B, self.offset = np.zeros(len(B)), B[self.order], 0.0
-        blocks = -(-len(B) // 2**SHIFT)
-        self.top, self.bottom = np.zeros(blocks), np.zeros(blocks)
-        ends = np.arange(1, blocks + 1) * 2**SHIFT - 1
-        self._low = self.B[:: 2**SHIFT].copy()
-        self._high = self.B[np.minimum(ends, len(B) - 1)]
+        self._starts = np.arange(0, len(B), 2**SHIFT)
+        self.top, self.bottom = np.zeros(len(self._starts)), np.zeros(len(self._starts))
+        self.set_slopes(self.B)
+
+    def set_slopes(self, B: Floats) -> None:
+        """Take another B, by position. Call :meth:`reset` before the next look-up."""
+        self.B[:] = B
+        some = len(B) > 0
+        self._low = np.minimum.reduceat(B, self._starts) if some else np.zeros(0)
+        self._high = np.maximum.reduceat(B, self._starts) if some else np.zeros(0)
 
     def add_entries(self, positions: Int32s, values: Floats, t: float) -> None:
         """A += t values at the given positions."""
@@ -118,29 +133,62 @@ class DerivativeLookup:
         apply_offset(self.A, self.B, self.offset, self.top, self.bottom, SHIFT)
         self.offset = 0.0
 
-    def largest(self) -> int:
-        """Position of the largest derivative, of the first feature among equals; -1 if none."""
+    def largest(self, among: Int64s | None = None) -> Steepest:
+        """The first feature among those of equal and largest derivative, all or the given ones."""
+        if among is not None:
+            positions = self.position[among]
+            return self.first_of(positions, self._derivatives(positions))
+        position = self._largest()
+        if position < 0:
+            return Steepest(-1, 0.0)
+        return Steepest(int(self.order[position]), float(self._derivatives(position)))
+
+    def near(self, slack: float, among: Int64s | None = None) -> Int32s:
+        """Positions whose |A_k + offset B_k| may be the largest, where it is wrong by slack / 2."""
+        if among is not None:
+            positions = self.position[among]
+            size = np.abs(self._derivatives(positions))
+            best = float(size.max(initial=0.0))
+        else:
+            position = self._largest()
+            if position < 0:
+                return np.zeros(0, dtype=np.int32)
+            best = abs(float(self._derivatives(position)))
+            rise, fall = self.offset * self._low, self.offset * self._high
+            upper = self.top + np.maximum(rise, fall)
+            upper = np.maximum(upper, self.bottom - np.minimum(rise, fall))
+            blocks = self._starts[upper >= best - slack - TIE * best]
+            grid = blocks[:, None] + np.arange(2**SHIFT)
+            positions = grid[grid < len(self.A)].astype(np.int32)
+            size = np.abs(self._derivatives(positions))
+        near: Int32s = positions[size >= best - slack - TIE * best]
+        return near
+
+    def first_of(self, positions: Int32s, derivatives: Floats) -> Steepest:
+        """The feature of the largest of the given derivatives; the first one among equals."""
+        size = np.abs(derivatives)
+        largest = float(size.max())
+        # The first feature among equals, so that the order of documents does not matter.
+        near = np.flatnonzero(size >= largest - TIE * largest)
+        at = near[np.argmin(self.order[positions[near]])]
+        return Steepest(int(self.order[positions[at]]), float(derivatives[at]))
+
+    def _largest(self) -> int:
         return largest_derivative(
             self.A, self.B, self.offset, self._low, self._high, self.top, self.bottom, self.order,
             SHIFT, TIE,
         )  # fmt: skip
 
-    def largest_among(self, features: NDArray[np.int64]) -> int:
-        """The same among the given features."""
-        positions = self.position[features]
-        size = np.abs(self.A[positions] + self.offset * self.B[positions])
-        largest = float(size.max())
-        # The first feature among equals, so that the order of documents does not matter.
-        near = np.flatnonzero(size >= largest - TIE * largest)
-        return int(positions[near[np.argmin(features[near])]])
-
-    def derivative(self, position: int) -> float:
-        """The derivative at a position."""
-        return float(self.A[position] + self.offset * self.B[position])
+    def _derivatives(self, positions: Any) -> Floats:
+        derivatives: Floats = self.A[positions] + self.offset * self.B[positions]
+        return derivatives
 
 
 class ScaledMatrix:
-    """X D(gamma): what a change of the residuals, in some rows or in all, does to A."""
+    """X D(gamma): what a change of the residuals, in some rows or in all, does to A.
+
+    columns: the matrix by columns, in the order of positions.
+    """
 
     def __init__(self, design: Design, factor: Floats, lookup: DerivativeLookup) -> None:
         rows = RowsByPosition.of(design.X, lookup.position)
@@ -150,7 +198,7 @@ class ScaledMatrix:
         columns, every = design.columns, np.arange(len(design.columns.data))
         indptr, entries = take_rows(columns.indptr, every, lookup.order)
         scale = factor[lookup.order][row_of(indptr)]
-        self._columns = indptr, columns.indices[entries], scale * columns.data[entries]
+        self.columns = indptr, columns.indices[entries], scale * columns.data[entries]
         self._positions, self._lookup = design.features, lookup
 
     def add(self, rows: Int32s, change: Floats, offset: float) -> None:
@@ -160,7 +208,7 @@ class ScaledMatrix:
 
     def reset(self, v: Floats, offset: float) -> None:
         """A = D(gamma) X'v."""
-        column_dots(*self._columns, v, self._positions, self._lookup.A)
+        column_dots(*self.columns, v, self._positions, self._lookup.A)
         self._lookup.reset(offset)
 
 

@@ -23,15 +23,16 @@ class StepRules:
     likelihood : {"loss", "linear", "exponential"}, default "loss"
         What is maximized: minus the loss of the problem; minus squared error, whatever the loss; or
         the exponential family of
-        :class:`~textreg.solvers.stagewise_likelihood.ExponentialLikelihood`.
+        :class:`~textreg.solvers.stagewise_exponential.ExponentialLikelihood`, in which the weights
+        of documents are the W_i of the paper.
     epsilon : float, default 0.01
         Size of a step, in score per standard deviation of a feature.
     scaled : bool, default False
-        Multiply the size of steps by the root mean squared residual at the last check.
+        Multiply the size of every step by the present root mean squared residual.
     standardize : bool, default True
         Divide columns by their standard deviation; without it epsilon is in the units of weights.
     every : int, default 100
-        Steps between checks, which update the residual, the intercept and the errors.
+        Steps between measurements of the errors. The steps themselves do not depend on it.
     steps : int, default 1000
         Most steps.
     features : int, optional
