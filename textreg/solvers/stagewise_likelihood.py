@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from textreg._core.columns import column_sums
 from textreg.records import Floats, Int64s, Problem
 from textreg.solvers.stagewise_lookup import DerivativeLookup, GramCache, Scaling, Steepest
 
@@ -63,6 +64,7 @@ class LinearLikelihood:
         self.gram = GramCache(problem, lookup, gamma, cache)
         # By Cauchy and Schwarz no derivative exceeds N times the root mean square of y.
         self.noise = ROUNDING * self._total * float(np.sqrt(self._c @ y**2 / self._total))
+        self._changes: dict[int, float] = {}  # of weights, since the residual was updated
         self._steps = 0
         self._renew()
 
@@ -72,17 +74,16 @@ class LinearLikelihood:
 
     def move(self, feature: int, change: float) -> None:
         """c -= change gamma (X'Cx_j - N mu mu_j), the second part by the offset."""
+        lookup, scaling = self._lookup, self._scaling
+        gamma, spread = float(scaling.factor[feature]), float(scaling.spread[feature])
+        correlation = lookup.derivative(int(lookup.position[feature]))
+        # With xc the centered column, |r - change xc|^2 = |r|^2 - 2 change xc'r + change^2 |xc|^2.
+        step = change / gamma
+        self._squares += step * (step * self._total * spread**2 - 2.0 * correlation)
         positions, values = self.gram.column(feature)
-        self._lookup.add_entries(positions, values, -change)
-        self._lookup.offset += change * self._total * float(self._scaling.mean[feature])
-        entries = slice(self._columns.indptr[feature], self._columns.indptr[feature + 1])
-        rows = self._columns.indices[entries]
-        before = self._residual[rows]
-        after = before - change * self._columns.data[entries]
-        self._residual[rows] = after
-        weighted = self._c[rows] * (after - before)
-        self._sum += float(weighted.sum())
-        self._squares += float(weighted @ (after + before))
+        lookup.add_entries(positions, values, -change)
+        lookup.offset += change * self._total * float(scaling.mean[feature])
+        self._changes[feature] = self._changes.get(feature, 0.0) + change
         self._steps += 1
         if self._steps % RENEWAL == 0:
             self._renew()
@@ -90,13 +91,15 @@ class LinearLikelihood:
     @property
     def residual_size(self) -> float:
         """Root of the mean of the squares, around their mean where there is an intercept."""
-        squares = self._squares
-        if self._center:
-            squares -= self._sum**2 / self._total
-        return float(np.sqrt(max(squares, 0.0) / self._total))
+        return float(np.sqrt(max(self._squares, 0.0) / self._total))
 
     def evaluate(self, w: Floats) -> tuple[float, float, float]:
         """b = mean y - mu'w; half the sum of squares; the mean of squares."""
+        # residual -= X change, the running update of section 5.
+        features = np.array(sorted(self._changes), dtype=np.int32)
+        changes = np.array([-self._changes[j] for j in features.tolist()])
+        column_sums(*self._columns, changes, features, self._residual)
+        self._changes.clear()
         b = float(self._c @ self._residual) / self._total if self._center else 0.0
         rest = self._residual - b
         squares = float(self._c @ np.square(rest, out=rest))
@@ -107,7 +110,6 @@ class LinearLikelihood:
         return float(np.mean((y - z - b) ** 2))
 
     def _renew(self) -> None:
-        """Add the offset to all correlations, and sum the residual anew."""
+        """Add the offset to all correlations, and sum the squares anew."""
         self._lookup.apply_offset()
-        self._sum = float(self._c @ self._residual)
-        self._squares = float(self._c @ self._residual**2)
+        self._squares = 2.0 * self.evaluate(np.empty(0))[1]

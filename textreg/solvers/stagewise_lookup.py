@@ -13,7 +13,7 @@ constant offset to all the correlations").
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -141,7 +141,7 @@ class DerivativeLookup:
         position = self._largest()
         if position < 0:
             return Steepest(-1, 0.0)
-        return Steepest(int(self.order[position]), float(self._derivatives(position)))
+        return Steepest(int(self.order[position]), self.derivative(position))
 
     def near(self, slack: float, among: Int64s | None = None) -> Int32s:
         """Positions whose |A_k + offset B_k| may be the largest, where it is wrong by slack / 2."""
@@ -153,7 +153,7 @@ class DerivativeLookup:
             position = self._largest()
             if position < 0:
                 return np.zeros(0, dtype=np.int32)
-            best = abs(float(self._derivatives(position)))
+            best = abs(self.derivative(position))
             rise, fall = self.offset * self._low, self.offset * self._high
             upper = self.top + np.maximum(rise, fall)
             upper = np.maximum(upper, self.bottom - np.minimum(rise, fall))
@@ -173,13 +173,17 @@ class DerivativeLookup:
         at = near[np.argmin(self.order[positions[near]])]
         return Steepest(int(self.order[positions[at]]), float(derivatives[at]))
 
+    def derivative(self, position: int) -> float:
+        """The derivative at a position."""
+        return float(self.A[position] + self.offset * self.B[position])
+
     def _largest(self) -> int:
         return largest_derivative(
             self.A, self.B, self.offset, self._low, self._high, self.top, self.bottom, self.order,
             SHIFT, TIE,
         )  # fmt: skip
 
-    def _derivatives(self, positions: Any) -> Floats:
+    def _derivatives(self, positions: Int32s) -> Floats:
         derivatives: Floats = self.A[positions] + self.offset * self.B[positions]
         return derivatives
 
