@@ -61,6 +61,7 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/scikit-learn.md",
         "docs/multilabel.md",
         "docs/scaling.md",
+        "docs/updating.md",
     ],
 )
 def test_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,6 +162,7 @@ def write_files() -> None:
         "gallery",
         "multilabel",
         "scaling",
+        "updating",
     ],
 )
 def test_commands_of_pages(page: str, tmp_path: Path, monkeypatch, cli) -> None:  # type: ignore[no-untyped-def]

@@ -33,7 +33,7 @@ ROWS = [
     ["training"],
     ["comparing", "estimators", "explain", "exporting"],
     ["demo", "report", "testing"],
-    ["authoring", "checking"],
+    ["authoring", "checking", "updating"],
     ["cli"],
     ["__main__"],
 ]

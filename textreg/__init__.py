@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from textreg.records import Corpus, Graph, Groups, Problem, Solution, Tokens
     from textreg.training.batches import train_batches
     from textreg.training.train import train
+    from textreg.updating.update import update
 
     __version__: str
 
@@ -85,6 +86,7 @@ __all__ = [
     "tokenizer",
     "train",
     "train_batches",
+    "update",
 ]
 
 _HOME = {
@@ -124,6 +126,7 @@ _HOME = {
     "tokenizer": "plugins.parts",
     "train": "training.train",
     "train_batches": "training.batches",
+    "update": "updating.update",
 }
 _PACKAGES = ("explain", "report")
 _NAME_THERE = {"load": "load_model"}

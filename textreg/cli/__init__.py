@@ -30,6 +30,7 @@ PLUGIN_FILES = "TEXTREG_PLUGIN"
 
 COMMANDS = {
     "train": "Train a model on labeled texts.",
+    "update": "Add new documents to a model, in less time than training takes.",
     "check": "Look for faults in labeled texts before training.",
     "predict": "Predict labels of texts with a model.",
     "evaluate": "Measure a model on labeled texts.",

@@ -3,18 +3,55 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from textreg.cli.given import Given, Options
 from textreg.cli.inputs import Reading
-from textreg.errors import ModelError, PluginError
+from textreg.errors import ModelError, PluginError, UsageError
 from textreg.model.saved_tokenizer import TokenizerOrigin, installed_version
 from textreg.model.storage import load_model
 from textreg.plugins.loading import title
+from textreg.reading.columns import NoColumnsError
+from textreg.records import Corpus
 from textreg.training.recipe import may_be_kept
 from textreg.training.settings import PREFIXES
+
+if TYPE_CHECKING:
+    from textreg.cluster.connection import Connection
+    from textreg.records.stored_texts import StoredTexts
+
+
+def read_as(
+    how: Reading,
+    theirs: Collection[str],
+    model: str,
+    files: Sequence[str],
+    *,
+    tell: bool,
+    texts: StoredTexts | Connection | None = None,
+) -> Corpus:
+    """Read documents to train on by columns that a model names.
+
+    theirs: the options of ``how`` that do. A file without columns is read as it is. UsageError as
+    for :meth:`Reading.training`; it says which columns come from the model.
+    """
+    try:
+        return how.training(files, tell=tell, texts=texts)
+    except NoColumnsError:
+        if not theirs or set(theirs) - {"text_col", "label_col"} or "-" in files:
+            raise
+        none: dict[str, Any] = dict.fromkeys(theirs)
+        return how._replace(**none).training(files, tell=tell, texts=texts)
+    except UsageError as error:
+        if not theirs:
+            raise
+        flags = ", ".join(f"--{key.replace('_', '-')}" for key in sorted(theirs))
+        raise UsageError(
+            f"{error} The columns are those of {model}: name others ({flags})."
+        ) from None
 
 
 class Like:

@@ -11,6 +11,7 @@ import click
 
 from textreg.cli import shared
 from textreg.cli.output import check_target, print_json, print_table, size
+from textreg.cli.trained import added_text
 from textreg.errors import UsageError
 from textreg.features.encoder import Encoder
 from textreg.features.joined import AnyEncoder
@@ -168,6 +169,8 @@ def _facts(model: Model, path: str) -> dict[str, Any]:
             facts["loss_params"] = summary.loss_params
         if summary.unsmoothed is not None:
             facts["unsmoothed"] = plain["unsmoothed"]
+        if summary.updates:
+            facts["updates"] = [added_text(one) for one in summary.updates]
     return facts
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from textreg.cli import shared
+from textreg.cli.again import read_as
 from textreg.cli.inputs import TRAINING, Reading, reading
 from textreg.cli.output import check_target, print_json, progress_bar
 from textreg.cli.recipes import RecipeCommand, given_by
@@ -21,7 +22,6 @@ from textreg.errors import UsageError
 from textreg.features.vectorize import Vectorizer
 from textreg.model.container import is_container
 from textreg.model.summary import SourceSummary
-from textreg.reading.columns import NoColumnsError
 from textreg.records import Corpus
 from textreg.tasks import TASKS
 from textreg.terminal import shell_line, single_line
@@ -218,20 +218,7 @@ def _read_like(
     if tell:
         click.echo(f"like {like}: {shell_line(words_of(given)) or 'all defaults'}")
     theirs = {key for key in given if key.endswith("_col")}
-    try:
-        return how.training(files, tell=tell, texts=texts)
-    except NoColumnsError:
-        if not theirs or theirs - {"text_col", "label_col"} or "-" in files:
-            raise
-        none: dict[str, Any] = dict.fromkeys(theirs)
-        return how._replace(**none).training(files, tell=tell, texts=texts)
-    except UsageError as error:
-        if not theirs:
-            raise
-        flags = ", ".join(f"--{key.replace('_', '-')}" for key in sorted(theirs))
-        raise UsageError(
-            f"{error} The columns are those of {like}: name others ({flags})."
-        ) from None
+    return read_as(how, theirs, like, files, tell=tell, texts=texts)
 
 
 @contextmanager

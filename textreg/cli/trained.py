@@ -21,6 +21,7 @@ from textreg.model.summary import (
     SplitSummary,
     TipSummary,
     TrainingSummary,
+    UpdateSummary,
 )
 from textreg.tasks import Task
 from textreg.terminal import single_line
@@ -48,6 +49,19 @@ def print_summary(model: Model, saved: Path, report: str | None) -> None:
     if summary.tip is not None:
         click.echo(_tip_line(summary, summary.tip))
     click.echo(f"next: textreg evaluate {saved} TEST_FILE, or textreg show {saved}")
+
+
+def added_text(update: UpdateSummary) -> str:
+    """What an update added, and when."""
+    parts = [f"{update.date}: {update.documents:,} documents"]
+    if update.labels:
+        parts.append(f"labels {first_few(list(map(single_line, update.labels)), MAX_LABELS)}")
+    parts.append(f"{update.added:+,} features to {update.features:,}")
+    if update.old is None:
+        parts.append("approximately, without the old documents")
+    else:
+        parts.append(f"{update.old:,} old documents read again")
+    return "; ".join(parts)
 
 
 def _tip_line(summary: TrainingSummary, tip: TipSummary) -> str:

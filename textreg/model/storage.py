@@ -25,7 +25,8 @@ Format 1. ``__metadata__["textreg"]`` of the safetensors file is a JSON object:
 ``deflated``       which arrays are stored deflated (:mod:`textreg.model.container`)
 =================  =================================================================================
 
-The same training on the same machine gives the same bytes: nothing of the header depends on time.
+The same training on the same machine gives the same bytes: of the header, only the days of updates
+depend on time.
 ``__metadata__["checksum"]`` is the SHA-256 digest, in hexadecimal digits, of the header's text and,
 in the order of their bytes, of the JSON ``[name, dtype, shape]`` and the bytes of every array.
 It shows damage, not who made the file: see :func:`load_model`. The arrays are

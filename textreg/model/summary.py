@@ -415,6 +415,37 @@ class SourceSummary:
 
 
 @dataclass(frozen=True)
+class UpdateSummary:
+    """Documents that were added to a model after its training.
+
+    Attributes
+    ----------
+    date : str
+        The day, as an ISO date.
+    documents : int
+        Number of documents that were added.
+    old : int or None
+        Number of documents that were read again; None where the fit is approximate, as none was.
+    labels : tuple of str
+        Labels that the model did not have.
+    features : int
+        Features that the training had before.
+    added : int
+        Features that it did not have before.
+    files : tuple of str
+        Paths of the files that were added, as they were given; none in Python.
+    """
+
+    date: str
+    documents: int
+    old: int | None
+    labels: tuple[str, ...]
+    features: int
+    added: int
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class TrainingSummary:
     """How a model was trained.
 
@@ -514,6 +545,8 @@ class TrainingSummary:
     parts : tuple of tuple of int
         Of weights that are sums of parts within groups, the indices of the groups that have one,
         for every weight vector.
+    updates : tuple of UpdateSummary
+        What was added to the model after its first training, in order.
 
     Raises
     ------
@@ -566,6 +599,7 @@ class TrainingSummary:
     ruled_out_by: int = 0
     support: SupportSummary | None = None
     parts: tuple[tuple[int, ...], ...] = ()
+    updates: tuple[UpdateSummary, ...] = ()
 
     def __post_init__(self) -> None:
         measured = (self.split, self.metric, self.select, self.dev)

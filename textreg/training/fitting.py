@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -84,7 +84,13 @@ class FinalFit(NamedTuple):
         )
 
 
-def fit_best(context: SearchContext, result: SearchResult, work: Work) -> FinalFit:
+Beginning = Callable[[Prepared], Sequence[Start]]
+"""Gives a solution to start from for each weight vector, once the features are there."""
+
+
+def fit_best(
+    context: SearchContext, result: SearchResult, work: Work, beginning: Beginning | None = None
+) -> FinalFit:
     """Fit the best setting; if that has more features than allowed, the next best.
 
     A model may grow when it is fitted on all documents, so that it was small enough in the search
@@ -93,7 +99,7 @@ def fit_best(context: SearchContext, result: SearchResult, work: Work) -> FinalF
     most = context.settings.tuning.max_nonzero
     measured, best = list(result.measured), result.best
     while True:
-        fit = _fit_one(context, best, work)
+        fit = _fit_one(context, best, work, beginning)
         if best is None or most is None or fit.nonzero <= most:
             return fit
         measured.remove(best)
@@ -106,7 +112,12 @@ def fit_best(context: SearchContext, result: SearchResult, work: Work) -> FinalF
         best = context.best(measured)
 
 
-def _fit_one(context: SearchContext, best: MeasuredSetting | None, work: Work) -> FinalFit:
+def _fit_one(
+    context: SearchContext,
+    best: MeasuredSetting | None,
+    work: Work,
+    beginning: Beginning | None,
+) -> FinalFit:
     """Fit one setting on all documents; without ``refit`` on those it was searched on."""
     settings = context.settings
     data, folds, _ = context.prepared_for(best)
@@ -122,7 +133,9 @@ def _fit_one(context: SearchContext, best: MeasuredSetting | None, work: Work) -
             folds = []
         rows = np.flatnonzero(data.task.known(data.y))
         problems = data.problems(rows, settings.tol)
-    starts = best.starts if best else None
+    starts: Sequence[Start | None] | None = best.starts if best else None
+    if beginning is not None and not any(starts or ()):
+        starts = beginning(data)
     fitted, stopped = fit_rows(regularizer, problems, starts, work, prove=True)
     if fitted.converged:
         stopped = None

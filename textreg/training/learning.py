@@ -12,7 +12,7 @@ from textreg.errors import ConvergenceWarning
 from textreg.model.regularization_path import SolutionPath
 from textreg.plugins.overdue import limited
 from textreg.training import logged
-from textreg.training.fitting import FinalFit, fit_best
+from textreg.training.fitting import Beginning, FinalFit, fit_best
 from textreg.training.regularization_path import fit_path
 from textreg.training.running import Work
 from textreg.training.search.cluster import connected
@@ -34,8 +34,10 @@ class Learned(NamedTuple):
     seconds: dict[str, float]
 
 
-def learn(context: SearchContext, work: Work) -> Learned:
+def learn(context: SearchContext, work: Work, beginning: Beginning | None = None) -> Learned:
     """Search, fit the best setting on all documents, and its path if that is asked for.
+
+    beginning: gives solutions to start from, where the search has none.
 
     Warns with a ConvergenceWarning where the search was stopped, or the fit misses its tolerance.
     """
@@ -56,7 +58,7 @@ def learn(context: SearchContext, work: Work) -> Learned:
     warn_if_stopped(result, settings)
     logged.searched(context, result, clock.stop("search"))
     with limited(work.deadline, limit), allowing(work.threads):
-        fit = fit_best(context, result, work)
+        fit = fit_best(context, result, work, beginning)
     logged.fitted(fit, clock.stop("fit"))
     path = None
     if settings.path:

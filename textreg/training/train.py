@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from textreg.features.vectorize import Features
     from textreg.model.regularization_path import SolutionPath
     from textreg.records import Documents, Floats
-    from textreg.training.fitting import FinalFit
+    from textreg.training.fitting import Beginning, FinalFit
     from textreg.training.keywords import TrainKeywords
     from textreg.training.search.searching import SearchResult
 
@@ -137,6 +137,7 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     partial: bool = True,
     keep_texts: bool = True,
     scratch: Scratch | None = None,
+    beginning: Beginning | None = None,
 ) -> Model:
     """Train a model on a labeled corpus.
 
@@ -163,6 +164,8 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
         features are to be made of them any more, which frees their memory.
     scratch : Scratch, optional
         Where blocks go that are not to be in memory; made of ``settings.scratch`` by default.
+    beginning : callable, optional
+        Gives weights to start the final fit from, where the search has none. Not used in blocks.
 
     Returns
     -------
@@ -199,7 +202,7 @@ def train_corpus(  # noqa: PLR0913  # its options are its interface
     documents = SplitCorpus(target, splits, training.rare, aside, corpus=corpus, keep=keep)
     context = SearchContext(documents, settings, features, journal_of(corpus, settings))
     logged.begun(context, len(corpus))
-    result, fit, path, elapsed = learn(context, work)
+    result, fit, path, elapsed = learn(context, work, beginning)
     return _model(context, result, fit, path, options, elapsed)
 
 

@@ -1,0 +1,244 @@
+"""New documents on top of those that a model was trained on."""
+
+from __future__ import annotations
+
+import datetime
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from textreg.errors import DataError, DataWarning, ModelError, UsageError
+from textreg.model.summary import UpdateSummary
+from textreg.records import Corpus
+from textreg.records.columns import as_column
+from textreg.report.reproduce import settings_of
+from textreg.training.search.splitting import HOLDOUT
+from textreg.training.train import train_corpus
+from textreg.updating.beginning import starts_over
+from textreg.updating.joining import joined
+
+if TYPE_CHECKING:
+    from textreg.model.model import Model
+    from textreg.model.summary import TrainingSummary
+    from textreg.records import Documents, Floats
+    from textreg.training.prepare import Prepared
+    from textreg.training.running import Progress
+    from textreg.training.search.trials import Start
+    from textreg.training.settings import TrainingSettings
+
+
+_AS_GIVEN = ("multiclass", "min_label", "rare_label", "metric", "prune", "seed", "max_iter")
+"""Options that say more than the summary, where the first documents made no use of them."""
+
+
+class Added(NamedTuple):
+    """What is noted of an update.
+
+    date: the day. files: of the new documents; none in Python.
+    """
+
+    date: str
+    files: tuple[str, ...] = ()
+
+
+def update(  # noqa: PLR0913  # its options are its interface
+    model: Model,
+    texts: Documents,
+    labels: Sequence[Any],
+    *,
+    old: Corpus | tuple[Documents, Sequence[Any]],
+    sample_weight: Floats | Sequence[float] | None = None,
+    unlabeled: Corpus | Documents | None = None,
+    jobs: int = 1,
+    date: str | None = None,
+) -> Model:
+    """A model of the documents that a model was trained on, and of new ones.
+
+    It is the model of a training on all of them with the settings and strengths of ``model``, up to
+    the tolerance, and is found in less time: nothing is searched, and the fit starts from the
+    weights of ``model``. Features and labels that only the new documents have are added.
+
+    Parameters
+    ----------
+    model : Model
+        A trained model. It stays as it is.
+    texts : sequence of str
+        The new documents, as :func:`textreg.train` takes them.
+    labels : sequence of str, or of lists of str
+        Their labels, some of which may be new.
+    old : Corpus or (texts, labels)
+        The documents that the model was trained on, with those of ``dev``.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the new documents; default 1.
+    unlabeled : Corpus or sequence of str, optional
+        Unlabeled documents, where the model was trained with some.
+    jobs : int, default 1
+        Number of threads, -1 for one per core. The model is the same with any.
+    date : str, optional
+        The day to note in the summary, as an ISO date; default today (UTC).
+
+    Returns
+    -------
+    Model
+        Its ``summary.updates`` tells what was added when.
+
+    Raises
+    ------
+    ModelError
+        If the model does not hold its settings.
+    DataError
+        If the labels are of another task, or no model can be learned from the documents.
+    UsageError
+        If the date is none.
+
+    Warns
+    -----
+    DataWarning
+        If there are fewer old documents than the model was trained on.
+    ConvergenceWarning
+        If the fit misses its tolerance.
+
+    Examples
+    --------
+    >>> from textreg import train, update
+    >>> old = ["good", "bad", "very good", "so bad"], ["pos", "neg", "pos", "neg"]
+    >>> model = train(*old, reg="ridge", reg_l2=1.0)
+    >>> newer = update(model, ["fine", "good", "dull"], ["pos", "pos", "neg"], old=old)
+    >>> newer.predict(["fine"]), newer.summary.updates[0].documents
+    (['pos'], 3)
+    """
+    documents = model.encoder.documents
+    if not isinstance(old, Corpus):
+        old = Corpus(texts=documents(old[0]), labels=as_column(old[1], "labels"))
+    if unlabeled is not None and not isinstance(unlabeled, Corpus):
+        unlabeled = Corpus(texts=documents(unlabeled))
+    new = Corpus(
+        texts=documents(texts),
+        labels=as_column(labels, "labels"),
+        sample_weight=sample_weight,  # type: ignore[arg-type]  # any array-like
+    )
+    added = Added(as_date(date))
+    return update_corpus(model, new, old, added, jobs=jobs, unlabeled=unlabeled)
+
+
+def update_corpus(  # noqa: PLR0913  # its options are its interface
+    model: Model,
+    new: Corpus,
+    old: Corpus,
+    added: Added,
+    *,
+    jobs: int = 1,
+    unlabeled: Corpus | None = None,
+    progress: Progress | None = None,
+) -> Model:
+    """A model of the old and the new documents: see :func:`update`."""
+    before = summary_of(model)
+    _check(model, new, "the new documents")
+    _check(model, old, "the old documents")
+    if len(old) < before.documents:
+        warnings.warn(
+            f"the old documents are {len(old):,}, and the model was fitted on "
+            f"{before.documents:,}: what is left out is forgotten.",
+            DataWarning,
+            stacklevel=3,
+        )
+    settings = settings_to_update(model, jobs=jobs, unlabeled=unlabeled)
+
+    def beginning(data: Prepared) -> list[Start]:
+        return starts_over(model, data.encoder, data.task)
+
+    newer = train_corpus(
+        joined(old, new, held_out=holds_out(model)),
+        settings,
+        progress,
+        partial=False,
+        beginning=beginning,
+    )
+    assert newer.summary is not None
+    noted = UpdateSummary(
+        date=added.date,
+        documents=len(new),
+        old=len(old),
+        labels=tuple(sorted({*newer.labels} - {*model.labels})),
+        features=before.features,
+        added=newer.summary.features - before.features,
+        files=added.files,
+    )
+    newer.summary = replace(newer.summary, updates=(*before.updates, noted))
+    return newer
+
+
+def settings_to_update(
+    model: Model, *, jobs: int = 1, unlabeled: Corpus | None = None
+) -> TrainingSettings:
+    """The settings of a model with what its search chose, so that nothing is left to search.
+
+    Where it has thresholds or a calibration, documents are held out for these as in a training.
+    Raises ModelError for settings that the model does not hold.
+    """
+    summary = summary_of(model)
+    source = summary.source
+    if source is not None and source.unlabeled and unlabeled is None:
+        raise UsageError(
+            "the model was trained with unlabeled documents as well, which its graph needs: give "
+            f"them again (--unlabeled {source.unlabeled[0]})."
+        )
+    settings = settings_of(model, unlabeled)
+    rules = {
+        label: chosen.rule
+        for label, chosen in summary.thresholds.items()
+        if chosen.rule != model.task.threshold_rule
+    }
+    calibration, tuned = model.calibration, holds_out(model)
+    options = {key: summary.options[key] for key in _AS_GIVEN if key in summary.options}
+    split: dict[str, Any] = {"cv": settings.cv if tuned else None}
+    if tuned and settings.cv is None:
+        split["holdout"] = summary.options.get("holdout", HOLDOUT)
+    return settings.replace(
+        calibrate=None if calibration is None else calibration.method,
+        threshold=rules or None,
+        jobs=jobs,
+        **{"metric": None, **options, **split},
+    )
+
+
+def holds_out(model: Model) -> bool:
+    """Whether an update holds out documents, to choose thresholds or to calibrate anew."""
+    return bool(model.thresholds) or model.calibration is not None
+
+
+def summary_of(model: Model) -> TrainingSummary:
+    """The summary of a model; ModelError if it has none."""
+    if model.summary is None:
+        raise ModelError(
+            "the model does not hold the settings of its training, so it cannot be updated: train "
+            "one with textreg train."
+        )
+    return model.summary
+
+
+def _check(model: Model, corpus: Corpus, what: str) -> None:
+    """DataError for documents of another task."""
+    if not len(corpus):
+        raise DataError(f"{what} are none: give some.")
+    if corpus.labels is None:
+        raise DataError(f"{what} have no labels: give them theirs.")
+    if corpus.multilabel != model.task.multilabel:
+        have, take = "one label each", "lists of labels"
+        if corpus.multilabel:
+            have, take = take, have
+        raise DataError(
+            f"{what} have {have}, and the model is for {take}: give documents of the same task, or "
+            "train another model."
+        )
+
+
+def as_date(date: str | None) -> str:
+    """An ISO date; today's if there is none. UsageError for anything else."""
+    if date is None:
+        return datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+    try:
+        return datetime.date.fromisoformat(date).isoformat()
+    except ValueError:
+        raise UsageError(f"'{date}' is no date: write it as 2026-01-31.") from None
