@@ -25,7 +25,9 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinxcontrib.bibtex",
     "sphinx_gallery.gen_gallery",
+    "formulas",  # beside this file
 ]
+html_math_renderer = "mathml"
 exclude_patterns = ["_build", "programs"]
 sphinx_gallery_conf = {
     "examples_dirs": "programs",
