@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
 from collections.abc import Callable
@@ -15,11 +16,12 @@ import pytest
 from conftest import Cli
 from model_files import rewrite
 
-from textreg import Corpus, Elastic, Lasso, Model, load
+from textreg import Corpus, Elastic, Lasso, Model, Sentence, load
 from textreg import train as train_with_defaults
 from textreg.builtin.words import Words
 from textreg.demo.corpus import write_demo
 from textreg.errors import ConvergenceWarning, ModelError, UsageError
+from textreg.explain import path_sentences, removal_tables
 from textreg.features.vectorize import Vectorizer
 from textreg.kinds import Regularizer
 from textreg.model.regularization_path import SolutionPath
@@ -188,6 +190,141 @@ def test_an_interrupt_leaves_the_path_out(
     assert model.n_features
 
 
+# Tables
+
+
+@pytest.fixture(scope="module")
+def lasso(corpora: tuple[Corpus, Corpus]) -> Model:
+    return fit(corpora, "lasso")
+
+
+def test_training_metrics_are_those_of_the_model_on_its_documents(
+    corpora: tuple[Corpus, Corpus], lasso: Model
+) -> None:
+    learn, dev = corpora
+    path = path_of(lasso)
+    texts, labels = [*learn.texts, *dev.texts], [*learn.labels, *dev.labels]  # type: ignore[misc]
+    right = np.mean(np.array(lasso.predict(texts)) == np.array(labels))
+    assert path.points[path.chosen].training_metrics["accuracy"] == pytest.approx(right)
+    # The documents decide nothing for an empty model, and fits of all strengths improve on it.
+    losses = path.errors("log-loss")["training"]
+    assert losses[0] == pytest.approx(np.log(2), abs=1e-3)
+    assert all(after < before + 1e-6 for before, after in itertools.pairwise(losses))
+
+
+def test_errors(lasso: Model) -> None:
+    path = path_of(lasso)
+    table = path.errors("accuracy")
+    assert table.names == ("training", "held out")
+    assert table.quantity == "1 \N{MINUS SIGN} accuracy"
+    assert table["held out"].tolist() == [1 - it.metrics["accuracy"] for it in path.points]
+    assert path.errors()["held out"].tolist() == [it.metrics[path.metric] for it in path.points]
+    with pytest.raises(UsageError, match=r"no metric 'acuracy'\. Did you mean 'accuracy'"):
+        path.errors("acuracy")
+
+
+def test_coefficients(lasso: Model) -> None:
+    path = path_of(lasso)
+    table = path.coefficients(["superb", "dull"])
+    assert table["superb"].tolist() == path.profile("superb").ravel().tolist()
+    assert table.array.shape == (len(path), 2)
+    assert list(table.values) == path.values
+    strongest = path.coefficients(top=3)
+    sizes = np.abs(strongest.array[path.chosen])
+    assert sizes.tolist() == sorted(sizes, reverse=True)
+    assert sizes[0] == pytest.approx(np.abs(lasso.weights).max(), rel=1e-6)
+    head, first, *rest = table.to_csv().splitlines()
+    assert head == "l1,superb,dull"
+    assert first.split(",")[1:] == ["0.0", "0.0"]
+    assert len(rest) == len(path) - 1
+    assert path.coefficients("dull").names == ("dull",)
+    for wrong, words in [
+        (lambda: table["dul"], "no column 'dul'"),
+        (lambda: path.coefficients("nowhere"), "no feature 'nowhere'"),
+        (lambda: path.coefficients(row=1), "row must be from 0 to 0, not 1"),
+    ]:
+        with pytest.raises(UsageError, match=words):
+            wrong()
+
+
+def test_a_table_as_a_data_frame(lasso: Model) -> None:
+    pytest.importorskip("pandas")
+    path = path_of(lasso)
+    frame = path.coefficients(["superb", "dull"]).to_pandas()
+    assert frame.index.name == "l1"
+    assert frame.index.tolist() == path.values
+    assert frame["dull"].tolist() == path.profile("dull").ravel().tolist()
+
+
+REVIEW = "The box came on a Monday. The keys feel superb. It is black. But the battery is a joke."
+
+
+@pytest.mark.parametrize(("tokenizer", "weighting"), [("words", "log"), ("words,chars", "tfidf")])
+def test_sentences_of_the_chosen_point_are_those_of_the_model(
+    corpora: tuple[Corpus, Corpus], tokenizer: str, weighting: str
+) -> None:
+    reg = Sentence(l1=0.5, group=0.3, l2=0.1)
+    model = fit(corpora, reg, tokenizer=tokenizer, weighting=weighting)
+    texts = [REVIEW, *corpora[1].texts[:9]]
+    table = path_sentences(model, texts)
+    expected: list[bool] = []
+    for one in removal_tables({"model": model}, texts):
+        expected += one.columns[0].selected or ()
+    chosen = path_of(model).chosen
+    assert table.selected[chosen].tolist() == expected
+    assert 0 < table.counts[chosen] < len(table.sentences)
+    assert table.counts[0] == 0
+    assert table.at(0) == []
+    assert table.sentences[1] == "The keys feel superb."
+    assert table.names[1] == "document 1, sentence 2"
+    assert table.documents[:5] == (0, 0, 0, 0, 1)
+
+
+def test_the_norm_of_a_sentence_is_that_of_its_features(lasso: Model) -> None:
+    path = path_of(lasso)
+    table = path_sentences(lasso, ["Superb and superb and dull. Xyzzy."])
+    weights = path.coefficients(["superb", "dull"]).array
+    rest = path.profile("and").ravel() if "and" in path.names else np.zeros(len(path))
+    norms = np.sqrt((weights**2).sum(axis=1) + rest**2)
+    np.testing.assert_allclose(table.array[:, 0], norms, rtol=1e-12)
+    assert not table.array[:, 1].any()
+
+
+def test_sentences_that_cannot_be_found(lasso: Model) -> None:
+    with pytest.raises(UsageError, match="list of texts"):
+        path_sentences(lasso, REVIEW)
+    without = copy.copy(lasso)
+    without.path = None
+    with pytest.raises(UsageError, match="has no regularization path"):
+        path_sentences(without, [REVIEW])
+    rows = [{"title": "good", "body": "so"}, {"title": "bad", "body": "so"}] * 20
+    fields = {"title": "text", "body": "text"}
+    of_fields = train(rows, ["+", "-"] * 20, reg="lasso", fields=fields, min_df=1)
+    with pytest.raises(UsageError, match="several fields"):
+        path_sentences(of_fields, rows[:1])
+
+
+def test_pictures_of_tables(corpora: tuple[Corpus, Corpus], lasso: Model, tmp_path: Path) -> None:
+    path = path_of(lasso)
+    path.coefficients(["superb", "dull"]).plot(tmp_path / "c.svg")
+    picture = (tmp_path / "c.svg").read_text()
+    assert ">superb</text>" in picture
+    assert ">chosen</text>" in picture
+    table = path_sentences(lasso, [REVIEW])
+    table.plot(tmp_path / "s.svg")
+    drawn = (tmp_path / "s.svg").read_text()
+    assert "But the battery is a joke." in drawn
+    # A background, and a filled cell for each sentence and point.
+    filled = drawn.count('Z"') - 1
+    assert filled == int(table.selected.sum()) > 0
+    path_sentences(lasso, corpora[1].texts).plot(tmp_path / "t.svg")
+    assert "selected of" in (tmp_path / "t.svg").read_text()
+    with pytest.raises(UsageError, match="no sentences"):
+        path_sentences(lasso, [""]).plot(tmp_path / "u.svg")
+    with pytest.raises(UsageError, match="no column"):
+        path.coefficients([]).plot(tmp_path / "u.svg")
+
+
 # Model files
 
 
@@ -225,6 +362,7 @@ DAMAGE: dict[str, Callable[[Any, Any], object]] = {
     "'path.points[0].gap' must be a finite number": lambda h, a: h["path"]["points"][0].update(
         gap="no"
     ),
+    "different metrics": lambda h, a: h["path"]["points"][1].update(training_metrics={}),
     "a point has no ": lambda h, a: h["path"]["points"][0].update(metrics={}),
     "intercepts, not": lambda h, a: h["path"]["points"].append(h["path"]["points"][0]),
     "weights for": lambda h, a: a.update(path_weights=a["path_weights"][1:]),
@@ -265,6 +403,20 @@ def test_commands(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert [row.split()[0] == "chosen" for row in rows].index(True) == path.chosen
     document = json.loads(cli("show", "m.textreg", "--path", "--json").out)
     assert document["path"] == path.to_dict()
+    errors = cli("show", "m.textreg", "--errors").out.splitlines()
+    assert errors[0] == "calibrated-log-loss along l1 (* is the model)"
+    assert [line.split()[0].endswith("*") for line in errors[2:]].index(True) == path.chosen
+    one = cli("show", "m.textreg", "--coefficients", "superb", "--json")
+    table = path.coefficients("superb")
+    assert json.loads(one.out)["coefficients"] == table.to_dict()
+    assert cli("show", "m.textreg", "--coefficients", "").out.splitlines()[1].split()[1:]
+    Path("review.txt").write_text(REVIEW)
+    found = cli("show", "m.textreg", "--sentences", "review.txt", "--plot", "s.svg")
+    assert found.code == 0
+    starred = [line for line in found.out.splitlines() if line.startswith("* ")]
+    expected = path_sentences(load("m.textreg"), [REVIEW]).at(path.chosen)
+    assert [line.split("  ")[-1].strip() for line in starred] == expected
+    assert "The keys feel superb." in Path("s.svg").read_text()
     assert cli("show", "m.textreg", "--plot", "p.svg").code == 0
     picture = Path("p.svg").read_text()
     point = path.points[path.chosen]
@@ -275,6 +427,14 @@ def test_commands(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_wrong_commands(cli: Cli, saved: Path) -> None:
     model = load(saved)
+    for arguments, words in [
+        ((saved, "--errors", "--coefficients", "x"), "--coefficients and --errors are two tables"),
+        ((saved, "--coefficients", "nowhere"), "no feature 'nowhere'"),
+        ((saved, "--sentences", "none.txt"), "none.txt: No such file"),
+    ]:
+        run = cli("show", *arguments)
+        assert (run.code, run.out) == (2, "")
+        assert words in run.err
     model.path = None
     model.save(saved)
     for arguments, words in [

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import click
 
 from textreg.cli import shared
-from textreg.cli.output import check_target, print_json, print_table, size
+from textreg.cli.output import print_json, print_table, size
+from textreg.cli.show_path import show_path
 from textreg.cli.trained import added_text
 from textreg.errors import UsageError
 from textreg.features.encoder import Encoder
@@ -28,9 +29,27 @@ class What(NamedTuple):
     """What to show in place of everything."""
 
     path: bool
+    coefficients: str | None
+    errors: bool
+    sentences: str | None
     plot: str | None
     digest: bool
     command: bool
+
+    @property
+    def of_path(self) -> tuple[str, str] | None:
+        """The one table of the path that is asked for; UsageError for several."""
+        given = {
+            "coefficients": self.coefficients,
+            "errors": "" if self.errors else None,
+            "sentences": self.sentences,
+        }
+        asked = [(option, value) for option, value in given.items() if value is not None]
+        if len(asked) > 1:
+            raise UsageError(
+                f"--{asked[0][0]} and --{asked[1][0]} are two tables: ask for one at a time."
+            )
+        return asked[0] if asked else None
 
 
 @click.command(cls=shared.Command, name="show")
@@ -48,7 +67,24 @@ class What(NamedTuple):
     "what",
     click.option("--path", is_flag=True, help="Show the regularization path: see train --path."),
     click.option(
-        "--plot", metavar="FILE", help="Plot the path, metric against features, as .svg or .png."
+        "--coefficients",
+        metavar="NAMES",
+        help="Show the weights of these features along the path, with commas between them; '' for "
+        "the strongest.",
+    ),
+    click.option(
+        "--errors", is_flag=True, help="Show the training error and the held-out error along it."
+    ),
+    click.option(
+        "--sentences",
+        metavar="FILE",
+        help="Show where along the path each sentence of the one document in FILE is selected; - "
+        "for standard input.",
+    ),
+    click.option(
+        "--plot",
+        metavar="FILE",
+        help="Plot what is shown of the path, else the metric against features, as .svg or .png.",
     ),
     click.option(
         "--digest",
@@ -65,7 +101,8 @@ class What(NamedTuple):
 def command(model: str, top: int, what: What, as_json: bool) -> None:
     """Show the settings of a model, its size, and the features that support each label most.
 
-    With --path, show the models along its regularization path instead, and which one was chosen.
+    With --path, show the models along its regularization path instead, and which one was chosen;
+    with --coefficients, --errors or --sentences how these change along it.
     """
     if what.digest:
         found = file_digest(Path(model))
@@ -74,12 +111,13 @@ def command(model: str, top: int, what: What, as_json: bool) -> None:
         else:
             click.echo(f"{found}  {model}")
         return
-    loaded = load_model(model, tokenizer=False)
+    of_path = what.of_path
+    loaded = load_model(model, tokenizer=what.sentences is not None)
     if what.command:
         _show_command(loaded, model, as_json)
         return
-    if what.path or what.plot:
-        _show_path(loaded, model, what.plot, as_json)
+    if what.path or what.plot or of_path:
+        show_path(loaded, model, of_path, what.plot, as_json)
         return
     facts = _facts(loaded, model)
     features = loaded.top_features(top)
@@ -107,31 +145,6 @@ def _show_command(model: Model, file: str, as_json: bool) -> None:
     if model.summary is not None and model.summary.source is None:
         click.echo("The model was trained in Python: CORPUS stands for its documents.", err=True)
     click.echo(shell_line(words))
-
-
-def _show_path(model: Model, file: str, plot: str | None, as_json: bool) -> None:
-    path = model.path
-    if path is None:
-        raise UsageError(
-            f"{file} has no regularization path: train with textreg train FILE --path."
-        )
-    if plot is not None:
-        check_target(Path(plot), [file], "--plot")
-        path.plot(plot)
-        click.echo(f"saved {plot}", err=True)
-    if as_json:
-        print_json({"model": file, "path": path.to_dict()})
-        return
-    names = list(path.points[0].metrics)
-    rows: list[list[str]] = [["", path.parameter, "features", *names, "gap"]]
-    for number, point in enumerate(path.points):
-        value = point.params[path.parameter]
-        shown = f"{value:,}" if isinstance(value, int) else f"{value:g}"
-        gap = "none" if point.gap is None else f"{point.gap:.0e}"
-        figures = [f"{point.metrics[name]:.3f}" for name in names]
-        mark = "chosen" if number == path.chosen else ""
-        rows.append([mark, shown, f"{point.nonzero:,}", *figures, gap])
-    print_table(rows, right=[False] + [True] * (len(rows[0]) - 1))
 
 
 def _facts(model: Model, path: str) -> dict[str, Any]:

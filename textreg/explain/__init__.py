@@ -3,6 +3,7 @@
 from textreg.explain.agreement import rationale_scores
 from textreg.explain.contributions import explain, gives_offsets
 from textreg.explain.marks import MarkedDocument
+from textreg.explain.path_sentences import path_sentences
 from textreg.explain.records import Explanation, SentenceScore, Word
 from textreg.explain.removal_table import RemovalColumn, RemovalTable, removal_tables
 from textreg.explain.selection import find_selection
@@ -33,6 +34,7 @@ __all__ = [
     "explain",
     "find_selection",
     "gives_offsets",
+    "path_sentences",
     "rationale_scores",
     "removal_tables",
 ]

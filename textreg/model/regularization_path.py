@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textreg.errors import RecordError, UsageError, did_you_mean
+from textreg.measure.metrics import SMALLER
 from textreg.model.json_records import to_json
+from textreg.model.path_table import PathTable
 
 if TYPE_CHECKING:
     import os
@@ -31,6 +33,8 @@ class PathPoint:
         Number of features with a weight for any label.
     metrics : dict of str to float
         Metrics on the documents held out, by fits that have not seen them.
+    training_metrics : dict of str to float
+        The same metrics of this model on the documents that it was fitted to.
     gap : float or None
         Relative duality gap of the fit; None for procedures without a bound.
     """
@@ -38,6 +42,7 @@ class PathPoint:
     params: dict[str, Any]
     nonzero: int
     metrics: dict[str, float]
+    training_metrics: dict[str, float]
     gap: float | None
 
 
@@ -75,8 +80,9 @@ class PathHeader:
                 raise RecordError(f"a point has no number for {self.parameter}.")
             if self.metric not in point.metrics:
                 raise RecordError(f"a point has no {self.metric}.")
-            if point.metrics.keys() != self.points[0].metrics.keys():
-                raise RecordError("its points have different metrics.")
+            for measured in (point.metrics, point.training_metrics):
+                if measured.keys() != self.points[0].metrics.keys():
+                    raise RecordError("its points have different metrics.")
         if not 0 <= self.chosen < len(self.points):
             raise RecordError(f"there are {len(self.points)} points, and chosen is {self.chosen}.")
 
@@ -97,6 +103,47 @@ class PathHeader:
         """The points without their weights, ready for JSON."""
         plain: dict[str, Any] = to_json(self.header)
         return plain
+
+    def errors(self, metric: str | None = None) -> PathTable:
+        """The error on training documents and on held-out ones over the parameter.
+
+        The training error is that of each model on the documents that it was fitted to. The
+        held-out one is that of fits that have not seen the documents.
+
+        Parameters
+        ----------
+        metric : str, optional
+            A metric of the points, by default the one that the model was chosen by. Where larger is
+            better, as of the accuracy, the error is 1 less the metric.
+
+        Returns
+        -------
+        PathTable
+            With the columns ``training`` and ``held out``.
+
+        Raises
+        ------
+        UsageError
+            If the points have no such metric.
+        """
+        metric = self.metric if metric is None else metric
+        known = self.points[0].metrics
+        if metric not in known:
+            raise UsageError(
+                f"the path has no metric '{metric}'.{did_you_mean(metric, known)} There are: "
+                f"{', '.join(known)}."
+            )
+        pairs = [(it.training_metrics[metric], it.metrics[metric]) for it in self.points]
+        array = np.array(pairs, dtype=np.float64)
+        names = ("training", "held out")
+        if metric in SMALLER:
+            return self._table(metric, names, array)
+        return self._table(f"1 \N{MINUS SIGN} {metric}", names, 1.0 - array)
+
+    def _table(self, quantity: str, names: Sequence[str], array: Floats) -> PathTable:
+        return PathTable(
+            self.parameter, tuple(self.values), self.chosen, quantity, tuple(names), array
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +187,44 @@ class SolutionPath(PathHeader):
             ) from None
         dense = self.weights[:, [column]].toarray().astype(np.float64)
         return np.asarray(dense.reshape(self.intercepts.shape))
+
+    def coefficients(
+        self, names: str | Sequence[str] | None = None, *, row: int = 0, top: int = 10
+    ) -> PathTable:
+        """The weights of features over the parameter.
+
+        Parameters
+        ----------
+        names : str or sequence of str, optional
+            The features, by default those with the largest weights in the model itself.
+        row : int, default 0
+            Which weight vector: of three labels or more, the number of the label among the model's
+            labels. Two labels have one vector, positive for the second.
+        top : int, default 10
+            Number of features without ``names``.
+
+        Returns
+        -------
+        PathTable
+            With a column for each feature.
+
+        Raises
+        ------
+        UsageError
+            If a feature has no weight at any point, or there is no such vector.
+        """
+        rows = self.intercepts.shape[1]
+        if not 0 <= row < rows:
+            raise UsageError(f"row must be from 0 to {rows - 1}, not {row}: there are {rows}.")
+        if names is None:
+            here = self.at(self.chosen)
+            names = sorted(here, key=lambda name: -abs(here[name][row]))[:top]
+        elif isinstance(names, str):
+            names = [names]
+        array = np.empty((len(self), len(names)))
+        for column, name in enumerate(names):
+            array[:, column] = self.profile(name)[:, row]
+        return self._table("weight", names, array)
 
     def plot(self, path: str | os.PathLike[str]) -> None:
         """Plot the metric against the number of features, as .svg or .png.

@@ -73,7 +73,7 @@ def accuracy_by_size(
     """
     check_picture(path)
     names = list(dict.fromkeys(point.name for points in panels.values() for point in points))
-    looks = {name: _look(number) for number, name in enumerate(names)}
+    looks = {name: look(number) for number, name in enumerate(names)}
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
     width, height = (WIDTH, HEIGHT) if len(panels) == 1 else (PANEL_WIDTH, PANEL_HEIGHT)
@@ -155,7 +155,7 @@ def metric_by_size(
     lines = [chart.points(each.x, each.y) for each in series]
     ends, chosen = [], []
     for number, (each, points) in enumerate(zip(series, lines, strict=True)):
-        color, form = _look(number)
+        color, form = look(number)
         shapes.append(Outline(points=points, style="curve", color=color))
         shapes += [marker(form, point, 2.4, color) for point in points]
         ends.append(Label(each.name, points[-1], color))
@@ -172,7 +172,7 @@ def metric_by_size(
     Drawing(shapes, f"{metric} against {size}.", WIDTH, HEIGHT).save(path)
 
 
-def _look(number: int) -> tuple[str, str]:
+def look(number: int) -> tuple[str, str]:
     """Color and marker of a series; no two are the same until both have been used up."""
     form = MARKERS[(number + number // len(SERIES)) % len(MARKERS)]
     return SERIES[number % len(SERIES)], form

@@ -115,7 +115,7 @@ class Prepared:
             y=part.y,
             X_held=self.rows.matrix(split.held),
             y_held=self.y[split.held],
-            weights_held=self._counts(split.held),
+            weights_held=self.counts(split.held),
             row_factors=self.row_factors,
             normed=self._normed(),
         )
@@ -129,7 +129,7 @@ class Prepared:
             if part.weighting.norm == "features"
         )
 
-    def _counts(self, rows: NDArray[np.intp]) -> Floats | None:
+    def counts(self, rows: NDArray[np.intp]) -> Floats | None:
         """How much documents count where they are measured: by their own weights.
 
         None if all of the documents have the same, or these have none at all.

@@ -118,6 +118,7 @@ def _assemble(
     fitted, names = fit.fitted, fit.data.encoder.names
     task, chosen = fit.problems.task, settings.index(fit.regularizer)
     y_true, counts = np.concatenate([fold.y_held for fold in fit.folds]), held_weights(fit.folds)
+    X, fitted_counts = fit.data.rows.matrix(fit.rows), fit.data.counts(fit.rows)
     weights, intercepts, points = [], [], []
     for at, regularizer in enumerate(settings):
         w = vstack([row[at].weights for row in whole], format="csr")
@@ -131,6 +132,9 @@ def _assemble(
                 params=regularizer.params(),
                 nonzero=len(np.unique(w.indices)),
                 metrics=task.measure(np.vstack(scores), y_true, counts),
+                training_metrics=task.measure(
+                    (X @ w.T).toarray() + b, fit.problems.y, fitted_counts
+                ),
                 gap=None if np.isnan(gap) else float(gap),
             )
         )
