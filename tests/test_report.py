@@ -268,7 +268,7 @@ def test_the_page_is_self_contained(whole: Report) -> None:
     assert page.inside == []
     assert page.sections() == [
         "verdict", "summary", "scores", "reliability", "thresholds", "search", "path", "words",
-        "selection", "dropped", "stability", "baseline", "documents", "reproduce",
+        "selection", "dropped", "stability", "baseline", "documents", "suspected", "reproduce",
     ]  # fmt: skip
     ids = [found["id"] for _, found in page.elements if "id" in found]
     assert len(ids) == len(set(ids))

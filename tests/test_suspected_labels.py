@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg.checking import CheckSettings
-from textreg.checking.confident import contradicted, self_confidence
 from textreg.checking.copies import same_texts
 from textreg.checking.documents import Documents
 from textreg.checking.label_findings import SuspectedLabels
 from textreg.checking.suspects import out_of_sample
+from textreg.measure.confident import contradicted, self_confidence
 from textreg.records import Corpus
 
 WHAT = {"post": "parcel box courier late door", "bill": "invoice fee refund charge euro"}

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from textreg.checking.confident import contradicted, self_confidence
 from textreg.checking.documents import Documents
 from textreg.checking.findings import Finding
 from textreg.checking.label_findings import SuspectedLabels
 from textreg.losses import find_loss
+from textreg.measure.confident import suspects
 from textreg.records import Corpus
 from textreg.tasks import TASKS, Classification, Multilabel, Target, Task
 from textreg.training.fitting import fit_rows
@@ -91,9 +91,8 @@ def out_of_sample(
 
 def suspected_labels(documents: Documents, found: OutOfSample) -> Finding:
     """The documents whose labels the probabilities contradict."""
-    suspects = _each_label if documents.corpus.multilabel else _one_label
-    own, told = suspects(found)
-    ranked = sorted(told, key=lambda at: (own[at], at))
+    told = suspects(found.probabilities, found.y, found.labels)
+    ranked = list(told)
     rows = {int(found.rows[at]): told[at] for at in ranked}
     right = found.probabilities.argmax(axis=1) == found.y if found.y.ndim == 1 else None
     if right is None:
@@ -101,32 +100,6 @@ def suspected_labels(documents: Documents, found: OutOfSample) -> Finding:
     examples = documents.examples(rows, lambda row: rows[row])
     places = tuple(documents.corpus.where(row) for row in rows)
     return SuspectedLabels(len(rows), len(found.rows), examples, float(right.mean()), places)
-
-
-def _one_label(found: OutOfSample) -> tuple[Floats, dict[int, str]]:
-    own = self_confidence(found.probabilities, found.y)
-    wrong = contradicted(found.probabilities, found.y)
-    told = {}
-    for at, likely in zip(wrong.rows.tolist(), wrong.likely.tolist(), strict=True):
-        given = found.labels[int(found.y[at])]
-        other = found.labels[likely], found.probabilities[at, likely]
-        told[at] = f"label {given} ({own[at]:.2f}), rather {other[0]} ({other[1]:.2f})"
-    return own, told
-
-
-def _each_label(found: OutOfSample) -> tuple[Floats, dict[int, str]]:
-    """Every label by itself: whether documents have it or not."""
-    least = np.ones(len(found.rows))
-    told: dict[int, list[str]] = {}
-    for code, label in enumerate(found.labels):
-        p = np.column_stack([1 - found.probabilities[:, code], found.probabilities[:, code]])
-        y = np.asarray(found.y[:, code], dtype=np.int64)
-        own = self_confidence(p, y)
-        for at in contradicted(p, y).rows.tolist():
-            what = "hardly" if y[at] else "rather also"
-            told.setdefault(at, []).append(f"{what} {label} ({p[at, 1]:.2f})")
-            least[at] = min(least[at], own[at])
-    return least, {at: ", ".join(parts) for at, parts in told.items()}
 
 
 def _target(task: type[Task], judged: Corpus) -> Target | None:

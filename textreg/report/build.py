@@ -14,6 +14,7 @@ from textreg.explain import Selection, find_selection, gives_offsets
 from textreg.features.vectorize import Features
 from textreg.model.model import Model
 from textreg.records import Corpus
+from textreg.report.advice import suggestions_of
 from textreg.report.baseline import baseline_of
 from textreg.report.confusions import confusions_of
 from textreg.report.documents import certainty, documents_of
@@ -25,6 +26,7 @@ from textreg.report.refits import BASELINE, Refits, refit
 from textreg.report.reproduce import fingerprint, fit_command, settings_of, versions, with_choices
 from textreg.report.search import path_section, search_section
 from textreg.report.selected_documents import selected_documents
+from textreg.report.suspected import suspected_of
 from textreg.report.verdict import verdict_of
 from textreg.training.running import Work
 
@@ -180,6 +182,11 @@ def _report(model: Model, measured: _Measured, title: str, command: Sequence[str
     words, words_left_out = label_words(model, X, predictions.y_true)
     scores, sure = scores_of(predictions), certainty(predictions)
     confusions, examples = confusions_of(predictions, scores, sure)
+    baseline = suspected = None
+    if refits is not None:
+        baseline, suspected = baseline_of(model, refits), suspected_of(model, refits)
+    count = 0 if suspected is None else suspected.count
+    suggestions = suggestions_of(predictions, refits, baseline, count)
     missing = []
     if refits is None:
         missing.append(NO_TRAIN)
@@ -199,7 +206,7 @@ def _report(model: Model, measured: _Measured, title: str, command: Sequence[str
         n_features=model.n_features,
         converged=None if summary is None else summary.converged,
         gap=None if summary is None else summary.gap,
-        verdict=verdict_of(predictions, scores, sure, unknown, confusions),
+        verdict=verdict_of(predictions, scores, sure, unknown, confusions, suggestions=suggestions),
         scores=scores,
         search=search,
         path=path,
@@ -209,8 +216,9 @@ def _report(model: Model, measured: _Measured, title: str, command: Sequence[str
         selected_documents=() if refits is None else selected_documents(model, refits),
         dropped=dropped_of(model, refits, skipped, unknown),
         stability=None if refits is None else stability_of(model, refits),
-        baseline=None if refits is None else baseline_of(model, refits),
+        baseline=baseline,
         documents=documents_of(predictions, sure, examples) if explained else (),
+        suspected=suspected,
         reproduce=_reproduce(model, corpora, command),
         missing=tuple(missing),
     )

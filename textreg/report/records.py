@@ -282,6 +282,31 @@ class Baseline:
     p: float | None = None
 
 
+class Suspect(NamedTuple):
+    """A training document: where it is, its label and the probable one in words, its start."""
+
+    where: str
+    told: str
+    preview: str
+
+
+@dataclass(frozen=True)
+class Suspected:
+    """Training documents whose labels may be wrong.
+
+    Attributes
+    ----------
+    count, total : int
+        Their number, and that of the documents that were judged.
+    listed : tuple of Suspect
+        The most suspicious of them.
+    """
+
+    count: int
+    total: int
+    listed: tuple[Suspect, ...]
+
+
 @dataclass(frozen=True)
 class Reproduce:
     """How to make the model and this page again.
@@ -348,6 +373,8 @@ class Report(Page):
         Comparison with the elastic net.
     documents : tuple of Document
         Documents with explained predictions.
+    suspected : Suspected or None
+        Training documents whose labels may be wrong.
     reproduce : Reproduce
         How to make the model and the page again.
     missing : tuple of str
@@ -377,5 +404,6 @@ class Report(Page):
     stability: Stability | None
     baseline: Baseline | None
     documents: tuple[Document, ...]
+    suspected: Suspected | None
     reproduce: Reproduce
     missing: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Refit the model and the baseline without each part of the training corpus."""
+"""Refit the model, on half of the documents too, and the baseline without each part of a corpus."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from textreg.records.ragged import row_of, sums
 from textreg.tasks import Target
 from textreg.training.fitting import fit_rows
 from textreg.training.posing import pose
-from textreg.training.prepare import Prepared, prepare
+from textreg.training.prepare import SEARCH_TOL, Prepared, prepare
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search.choice import choose
 from textreg.training.search.selection import search
@@ -78,7 +78,8 @@ class Refits:
     of ``data``, -1 if it is not there. rows: documents that some fit has not seen, ascending: all,
     or with times all but the earliest. fit_of: (rows,) index of that fit. own: of the model's
     regularizer with its hyperparameters; solutions: these fits. baseline: of ``elastic`` with
-    hyperparameters of its own; None if the model is an elastic net.
+    hyperparameters of its own; None if the model is an elastic net. halved: of the model's
+    regularizer, each fit with half of its documents; sizes: features of these fits.
     """
 
     corpus: Corpus
@@ -89,6 +90,7 @@ class Refits:
     own: OutOfFold
     solutions: tuple[MultiSolution, ...]
     baseline: OutOfFold | None
+    halved: OutOfFold
 
     @cached_property
     def selected(self) -> NDArray[np.bool_]:
@@ -145,10 +147,15 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
     splits = splits_of(corpus, target, plain)
     data = prepare(corpus, target, plain)
     compared = settings.reg.name != BASELINE
-    run = work.run("report", len(splits) * (2 if compared else 1))
+    run = work.run("report", len(splits) * (3 if compared else 2))
     folds: list[Fold] = run.map(data.fold, [(split,) for split in splits])
     _check(run)
-    jobs: list[_Job] = [(settings.reg, fold, None, run) for fold in folds]
+    strata = target.task.strata(target.y)[0]
+    halves = [
+        _with_half(data, fold, half_of(split.train, strata))
+        for fold, split in zip(folds, splits, strict=True)
+    ]
+    jobs: list[_Job] = [(settings.reg, fold, None, run) for fold in (*folds, *halves)]
     if compared:
         jobs += _baseline_jobs(folds, settings, work, run)
     fits = run.map(_fit_without, jobs)
@@ -165,8 +172,27 @@ def refit(model: Model, corpus: Corpus, settings: TrainingSettings, work: Work =
         fit_of=np.repeat(np.arange(k), [len(split.held) for split in splits])[order],
         own=_collect(jobs[0][0], fits[:k], order),
         solutions=tuple(fit for fit, _ in fits[:k]),
-        baseline=_collect(jobs[k][0], fits[k:], order) if compared else None,
+        baseline=_collect(jobs[2 * k][0], fits[2 * k :], order) if compared else None,
+        halved=_collect(jobs[0][0], fits[k : 2 * k], order),
     )
+
+
+def half_of(rows: NDArray[np.intp], strata: Int64s) -> NDArray[np.intp]:
+    """Half of some documents, ascending: of every stratum half, rounded up.
+
+    strata: (n,) the stratum of every document.
+    """
+    drawn = np.random.default_rng(0).permutation(rows)
+    ordered = drawn[np.argsort(strata[drawn], kind="stable")]
+    _, first, counts = np.unique(strata[ordered], return_index=True, return_counts=True)
+    place = np.arange(len(ordered)) - np.repeat(first, counts)
+    return np.sort(ordered[place < np.repeat(-(-counts // 2), counts)])
+
+
+def _with_half(data: Prepared, fold: Fold, rows: NDArray[np.intp]) -> Fold:
+    """The fold with some of its documents to fit to, measured on the same ones."""
+    part = data.problems(rows, max(data.settings.tol, SEARCH_TOL))
+    return replace(fold, problem=part.problem, y=part.y)
 
 
 def _learned(corpus: Corpus, settings: TrainingSettings) -> tuple[Corpus, Target]:
@@ -264,4 +290,4 @@ def _fit_without(
         return None
     fitted, _ = fit_rows(part, fold, starts)
     run.counter.advance()
-    return fitted, fold.X_held @ fitted.w.T + fitted.b
+    return fitted, fold.X_new() @ fitted.w.T + fitted.b

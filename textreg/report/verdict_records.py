@@ -84,12 +84,13 @@ class Confusion(NamedTuple):
 class Suggestion(NamedTuple):
     """What may help, and the figures that speak for it.
 
-    documents: how many of those measured it concerns, by which suggestions are ranked.
+    gain: how many of the measured documents it put right in a measurement, net, by which
+    suggestions are ranked; 0 where that is not known, or not what it is for.
     """
 
     what: str
     why: str
-    documents: float
+    gain: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class Verdict:
     unsure : tuple of str
         Where it is unsure.
     suggestions : tuple of Suggestion
-        What would help, that of the most documents first.
+        What would help, the largest gain first.
     """
 
     tone: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -66,3 +67,55 @@ def contradicted(probabilities: Floats, y: Int64s) -> Contradicted:
     rows = np.argsort(own, kind="stable")[:count]
     rows = rows[disputed[rows]]
     return Contradicted(rows, likely[rows])
+
+
+def suspects(probabilities: Floats, y: Int64s, labels: Sequence[str]) -> dict[int, str]:
+    """Documents whose labels are probably wrong, the most suspicious first, and why in words.
+
+    Parameters
+    ----------
+    probabilities : ndarray of float, shape (n, k)
+        Of fits that have not seen the document.
+    y : ndarray of int, shape (n,) or (n, k)
+        The labels as indices; or 1 for the labels that a document has, and 0 for others, each of
+        which is judged by itself. Of k indices each has a document.
+    labels : sequence of str
+        The names of the k labels.
+
+    Returns
+    -------
+    dict of int to str
+    """
+    own, told = (_one_label if y.ndim == 1 else _each_label)(probabilities, y, labels)
+    return {at: told[at] for at in sorted(told, key=lambda at: (own[at], at))}
+
+
+def _one_label(
+    probabilities: Floats, y: Int64s, labels: Sequence[str]
+) -> tuple[Floats, dict[int, str]]:
+    own = self_confidence(probabilities, y)
+    wrong = contradicted(probabilities, y)
+    told = {}
+    for at, likely in zip(wrong.rows.tolist(), wrong.likely.tolist(), strict=True):
+        given, other = labels[int(y[at])], labels[likely]
+        told[at] = (
+            f"label {given} ({own[at]:.2f}), rather {other} ({probabilities[at, likely]:.2f})"
+        )
+    return own, told
+
+
+def _each_label(
+    probabilities: Floats, y: Int64s, labels: Sequence[str]
+) -> tuple[Floats, dict[int, str]]:
+    """Every label by itself: whether documents have it or not."""
+    least = np.ones(len(y))
+    told: dict[int, list[str]] = {}
+    for code, label in enumerate(labels):
+        p = np.column_stack([1 - probabilities[:, code], probabilities[:, code]])
+        has = np.asarray(y[:, code], dtype=np.int64)
+        own = self_confidence(p, has)
+        for at in contradicted(p, has).rows.tolist():
+            what = "hardly" if has[at] else "rather also"
+            told.setdefault(at, []).append(f"{what} {label} ({p[at, 1]:.2f})")
+            least[at] = min(least[at], own[at])
+    return least, {at: ", ".join(parts) for at, parts in told.items()}
