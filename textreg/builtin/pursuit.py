@@ -10,7 +10,8 @@ from textreg.kinds import Regularizer
 from textreg.params import AUTO, Choices, check_decided, param
 from textreg.records import Floats, Problem, Solution
 from textreg.solvers.group_scores import SCORES
-from textreg.solvers.pursuit import COLUMNS, Pursuit
+from textreg.solvers.pursuit import COLUMNS, EPSILON_OF, Pursuit
+from textreg.solvers.pursuit_model import INTERCEPTS
 
 BUDGETS = (25, 50, 100, 200, 300, 400, 600, 800, 1000, 1500, 2000)
 """The budgets that the search tries; together they cost little more than the largest one."""
@@ -24,8 +25,10 @@ class Omp(Regularizer):
     before (Algorithm 1). The number of features is the regularization. One run gives the
     models of all budgets, so the search tries many at the cost of the largest.
 
-    ``columns="given"`` is the algorithm as published. The numbers in the paper's tables were
-    computed on columns of norm one, on which rare and frequent features are treated alike.
+    The features and their order are those of the code that was published with the paper: it selects
+    on columns of norm one, on which rare and frequent features are treated alike, and its intercept
+    is under the ridge. ``columns="given", intercept="feature", epsilon_of="residual"`` is the
+    algorithm as the paper has it.
 
     References
     ----------
@@ -48,7 +51,18 @@ class Omp(Regularizer):
         choices=COLUMNS,
         help="select on columns of norm one and refit on the given ones, or do both on the given",
     )
-    epsilon: float = param(default=0.0, min=0, help="stop when no score is above this")
+    intercept: str = param(
+        default="ridge",
+        choices=INTERCEPTS,
+        help="the intercept of the fits that select: under the ridge (free for numbers), free, or "
+        "a feature like any other, then of the model as well",
+    )
+    epsilon: float = param(default=0.0, min=0, help="stop when epsilon_of is not above this")
+    epsilon_of: str = param(
+        default="score",
+        choices=EPSILON_OF,
+        help="the best score, or the norm of the residual",
+    )
 
     def solve(self, problem: Problem) -> Solution:
         """The model of the budget.
@@ -72,8 +86,9 @@ class Omp(Regularizer):
         return self._run(problem).solution(self.budget)
 
     def objective(self, problem: Problem, w: Floats, b: float) -> float:
-        """Loss plus ridge."""
-        return super().objective(problem, w, b) + self.l2 * float(w @ w)
+        """Loss plus ridge, which is on the intercept only if that is a feature."""
+        bias = b if self.intercept == "feature" else 0.0
+        return super().objective(problem, w, b) + self.l2 * (float(w @ w) + bias * bias)
 
     def candidates(self, problem: Problem) -> list[Regularizer]:
         """The grid, without budgets beyond the number of features."""
@@ -104,6 +119,9 @@ class Omp(Regularizer):
         """A run from the beginning, with all parameters but the budget."""
         params = self.params()
         del params["budget"]
+        if self.intercept == "ridge" and not problem.loss.binary:
+            # A ridge would draw the mean of y toward zero, wherever zero is.
+            params["intercept"] = "free"
         return Pursuit(problem, **params)
 
 
@@ -116,8 +134,8 @@ class Gomp(Omp):
     features compete with the groups. The weights of groups are ignored.
 
     The scores ``mean``, ``sum`` and ``orthonormal`` are the paper's, eq. (11), (9) and (10);
-    ``projection`` is that of the authors' code. By ``mean`` a group never scores higher than its
-    best feature.
+    ``projection`` is that of the authors' code, where ``intercept="feature"``. By ``mean`` a group
+    never scores higher than its best feature.
 
     References
     ----------

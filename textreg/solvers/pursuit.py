@@ -17,12 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textreg.errors import ConvergenceWarning, UsageError
-from textreg.penalties import Separable, check_strengths
+from textreg.penalties import check_strengths
 from textreg.records import (
-    Floats,
     Int32s,
     Problem,
     SelectionReport,
@@ -34,12 +32,15 @@ from textreg.records.convert import as_array
 from textreg.solvers.active import LEAST_RIDGE, ActiveFit
 from textreg.solvers.column_scores import TOLERANCE, Candidate, ColumnDots, ColumnScores
 from textreg.solvers.group_scores import GroupScores
-from textreg.solvers.newton import newton
 from textreg.solvers.outcome import check_finite, checks_overflow
+from textreg.solvers.pursuit_model import INTERCEPTS, Models, with_bias
 from textreg.solvers.unit_columns import unit_columns
 
 COLUMNS = ("unit", "given")
 """What a pursuit may select from: columns of norm one, or those of the problem."""
+
+EPSILON_OF = ("score", "residual")
+"""What epsilon may be compared with."""
 
 TIE = 1e-12
 """Scores that differ by less, relatively, are equal but for rounding."""
@@ -52,6 +53,9 @@ HALF = 0.5
 
 ROUNDS = 100
 """Most Newton steps for one selection."""
+
+NEVER = 2**62
+"""More features than there are, after which the bias is selected where it is not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +92,16 @@ class Pursuit:
         selected ones as they are given in the end. "given" does everything on the given columns, as
         in the paper.
     epsilon : float, default 0
-        The run ends when the best |x_j . r|, or the best score of a group, is no larger.
+        The run ends when what is compared with it, ``epsilon_of``, is no larger.
+    epsilon_of : {"score", "residual"}, default "score"
+        "score" is the best |x_j . r|, or the best score of a group (Algorithms 1 and 2, line 3);
+        "residual" the norm of r after a fit (section 4).
+    intercept : {"free", "ridge", "feature"}, default "free"
+        "free" has no penalty. "feature" is a column of ones, a feature like any other but for the
+        budget, as in the paper: the run starts with r = y, up to a factor, and there is no
+        intercept unless it is selected. "ridge" is that column, selected first, as in the authors'
+        code; the intercept of the model that is given in the end is free. None of this holds where
+        the problem has no intercept.
     score : str, default ""
         How groups are scored, see :class:`~textreg.solvers.group_scores.GroupScores`. Empty for a
         pursuit of columns alone, which ignores groups.
@@ -135,16 +148,30 @@ class Pursuit:
         l2: float,
         columns: str = "unit",
         epsilon: float = 0.0,
+        epsilon_of: str = "score",
+        intercept: str = "free",
         score: str = "",
         singletons: bool = True,
         initial: Sequence[int] = (),
     ) -> None:
-        if columns not in COLUMNS:
-            raise UsageError(f"columns must be one of {', '.join(COLUMNS)}, not {columns!r}.")
+        for name, given, known in (
+            ("columns", columns, COLUMNS),
+            ("epsilon_of", epsilon_of, EPSILON_OF),
+            ("intercept", intercept, INTERCEPTS),
+        ):
+            if given not in known:
+                raise UsageError(f"{name} must be one of {', '.join(known)}, not {given!r}.")
         check_strengths(l2=l2)
+        self._given, self._bias, self._bias_after = problem, -1, NEVER
+        if intercept != "free" and problem.fit_intercept:
+            self._bias = problem.design.shape[1]
+            problem = with_bias(problem)
         self.problem, self.l2, self.epsilon = problem, l2, epsilon
+        self._epsilon_of, self._intercept = epsilon_of, intercept
         self.columns = unit = unit_columns(problem)
-        size = np.sign(unit.norms) if columns == "unit" else unit.norms
+        size = np.sign(unit.norms) if columns == "unit" else unit.norms.copy()
+        if self._bias >= 0:
+            size[self._bias] = unit.norms[self._bias]  # ones stay ones
         # Fits are on columns of norm one, in both modes: with w_j = u_j / size_j the ridge l2 w_j^2
         # is 1/2 q_j u_j^2.
         q = 2.0 * l2 / np.where(size > 0.0, size, 1.0) ** 2
@@ -156,23 +183,29 @@ class Pursuit:
             if problem.groups is None:
                 raise UsageError("a pursuit of groups needs groups, and the problem has none.")
             self._group_scores = GroupScores(problem.groups, unit, size, score)
-            scale = self._group_scores.column_scale(size) if singletons else np.zeros_like(size)
+            scale = self._group_scores.column_scale(size)
+            if not singletons:
+                scale[np.arange(len(scale)) != self._bias] = 0.0
         column_dots = ColumnDots(unit, unit.distinct(scale))
         if self._group_scores is not None:
             shared = self._group_scores.column_dots
             column_dots = shared if shared.distinct is column_dots.distinct else column_dots
         self._column_scores = ColumnScores(column_dots, scale)
-        self.order = self.fit.features
+        self.order: list[int] = []
         self.steps: list[SelectionStep] = []
         self.history: list[Step] = []
         self.uncertain, self.stopped = 0, ""
         self._last_r = np.zeros(len(problem.y))
         self._target_radius = MAX_RADIUS
-        self._refits: dict[int, tuple[Floats, float]] = {}
+        own = self.problem if intercept == "feature" else self._given
+        self._models = Models(own, l2, self._bias)
+        if self._bias >= 0 and intercept == "ridge":
+            self._activate(np.array([self._bias], dtype=np.int32), -1)
         if len(initial):
             features = as_array("initial", initial, np.int32)
-            if features.min() < 0 or features.max() >= unit.shape[1]:
-                raise UsageError(f"initial must be features from 0 to {unit.shape[1] - 1}.")
+            largest = self._given.design.shape[1] - 1
+            if features.min() < 0 or features.max() > largest:
+                raise UsageError(f"initial must be features from 0 to {largest}.")
             self._activate(features, -1)
 
     @checks_overflow
@@ -188,12 +221,17 @@ class Pursuit:
         """
         callback = self.problem.callback
         while len(self.order) < budget and not self.stopped:
+            if self._epsilon_of == "residual" and self.fit.features and self._residual_is_small():
+                self.stopped = "epsilon"
+                return
             best = self._select()
             value = best.score if self._group_scores is None else best.score**2
             if not len(best.features):
                 self.stopped = "exhausted"
-            elif value <= self.epsilon:
+            elif self._epsilon_of == "score" and value <= self.epsilon:
                 self.stopped = "epsilon"
+            elif best.features[0] == self._bias:
+                self._activate(best.features, -1)
             else:
                 self.history.append(Step(len(self.order), self.fit.objective, math.nan))
                 self._activate(best.features, best.group)
@@ -206,7 +244,21 @@ class Pursuit:
         self._column_scores.remove(features)
         if self._group_scores is not None:
             self._group_scores.remove(features)
-        self.steps.append(SelectionStep(group, len(self.order)))
+        if features[0] == self._bias:
+            self._bias_after = len(self.order)
+        else:
+            self.order.extend(features.tolist())
+            self.steps.append(SelectionStep(group, len(self.order)))
+
+    def _residual_is_small(self) -> bool:
+        """Whether the norm of r, of the exact fit, is at most epsilon."""
+        fit, rounds, improving = self.fit, 0, True
+        while True:
+            beyond = self.columns.length(fit.r) - self.epsilon
+            if abs(beyond) > fit.radius or not improving or rounds >= ROUNDS:
+                return beyond <= 0.0
+            improving = fit.improve(HALF * abs(beyond))
+            rounds += 1
 
     def _select(self) -> Candidate:
         """The candidate that an exact fit would add next."""
@@ -278,11 +330,12 @@ class Pursuit:
         reached = next((at for at, step in enumerate(self.steps) if step.active >= budget), None)
         steps = self.steps if reached is None else self.steps[: reached + 1]
         count = steps[-1].active if steps else 0
-        features = np.array(self.order[:count], dtype=np.int64)
-        # The fits above are exact enough to select by, not to the tolerance of a model.
-        refit = self._refit(features)
-        w = np.zeros(self.problem.design.shape[1])
-        w[features] = refit.w
+        order = self.order[:count]
+        last = count if reached is None else count - 1
+        has_bias = self._intercept == "feature" and self._bias_after <= last
+        refit = self._models.fit(order, self.fit, self.columns.norms, has_bias)
+        w = np.zeros(self._given.design.shape[1])
+        w[order] = refit.w
         interrupted = self.stopped == "callback" and reached is None
         if self.uncertain:
             warnings.warn(
@@ -300,7 +353,7 @@ class Pursuit:
             converged=refit.converged and not interrupted and not self.uncertain,
             history=tuple(self.history[: len(steps)]),
             report=PursuitReport(
-                order=tuple(features.tolist()),
+                order=tuple(order),
                 steps=tuple(steps),
                 uncertain=self.uncertain,
                 proven=self.proven,
@@ -309,28 +362,3 @@ class Pursuit:
         )
         check_finite(found)
         return found
-
-    def _refit(self, features: NDArray[np.int64]) -> Solution:
-        """The fit of the first features on the given columns."""
-        count = len(features)
-        if not count:
-            b, objective = self.fit.b, self.fit.value
-            return Solution(w=np.empty(0), b=b, objective=objective, residual=0.0, converged=True)
-        small = self.problem.replace(
-            X=self.problem.X_csc[:, features],
-            groups=None,
-            graph=None,
-            callback=None,
-            start=self._start(count),
-        )
-        refit = newton(small, Separable.constant(count, l2=self.l2))
-        self._refits[count] = refit.w, refit.b
-        return refit
-
-    def _start(self, count: int) -> tuple[Floats, float]:
-        """Start for the fit of the first ``count`` features: the last refit with fewer of them."""
-        last = max((size for size in self._refits if size <= count), default=0)
-        if not last:
-            return self.fit.w[:count] / self.columns.norms[self.order[:count]], self.fit.b
-        w, b = self._refits[last]
-        return np.concatenate([w, np.zeros(count - last)]), b

@@ -131,9 +131,9 @@ class UnitColumns:
                 columns, following, position[first], indptr, positions, rows.data
             )
 
-        # Only the order counts, and columns of norm one all have the same scale.
-        key = "distinct columns", digest(scale / (scale.max(initial=0.0) or 1.0))
-        return self.cache.get(key, make)
+        # Only the order counts, and which are 0: columns of norm one all have the same scale.
+        ranks = np.unique(np.append(0.0, scale), return_inverse=True)[1]
+        return self.cache.get(("distinct columns", digest(ranks.astype(np.float64))), make)
 
     def next_parallel(self, scale: Floats) -> Int32s:
         """(p,) For every column the next one that is parallel to it; -1 where there is none.

@@ -28,9 +28,11 @@ class SettingsKeywords(TypedDict, total=False):
     reg_columns: Literal["unit", "given"]
     reg_components: int
     reg_epsilon: float | None
+    reg_epsilon_of: Literal["score", "residual"]
     reg_every: int
     reg_features: int | None
     reg_group: float
+    reg_intercept: Literal["free", "ridge", "feature"]
     reg_keep_best: bool
     reg_l1: float
     reg_l2: float
