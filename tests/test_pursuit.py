@@ -518,7 +518,9 @@ def test_a_callback_stops_with_the_best_so_far() -> None:
     assert solution.report.order == Omp(l2=1.0, budget=4).solve(small(13)).report.order
 
 
-@pytest.mark.parametrize(("reg", "power"), [(Omp(intercept="free"), 1), (Gomp(score="sum", intercept="free"), 2)])
+@pytest.mark.parametrize(
+    ("reg", "power"), [(Omp(intercept="free"), 1), (Gomp(score="sum", intercept="free"), 2)]
+)
 def test_epsilon_ends_a_run(reg: Omp, power: int) -> None:
     nothing = Groups(np.zeros(1, dtype=np.int64), np.empty(0, np.int32), np.empty(0), 25)
     problem, columns = small(14, groups=nothing), UnitColumns(small(14))
