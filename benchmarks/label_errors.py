@@ -22,10 +22,10 @@ from sklearn.metrics import average_precision_score
 
 from benchmarks.corpora import FOLDERS, read
 from textreg.checking import CheckSettings
-from textreg.measure.confident import contradicted, self_confidence
 from textreg.checking.copies import same_texts
 from textreg.checking.documents import Documents
 from textreg.checking.suspects import out_of_sample
+from textreg.measure.confident import contradicted, self_confidence
 from textreg.records import Corpus
 
 CORPORA = {"imdb": "imdb", **FOLDERS}

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from textreg import Sentence
-from textreg.records import Problem, Solution
-
 STRENGTHS = (1e3, 1e2, 1e1, 1.0, 1e-1, 1e-2)
 """The grid of Yogatama & Smith (section 5.2) for all strengths; Skianis et al. omit 1000."""
 
@@ -19,8 +16,8 @@ RHOS = (1e3, 1e2, 1e1, 1.0, 1e-1)
 BUDGETS = (25, 50, 100, 200, 300, 400, 600, 800, 1000, 1500, 2000)
 """Numbers of features; 2000 is the most that Skianis et al. allow (section 5.2)."""
 
-PAPERS, DEFAULTS = "papers", "defaults"
-"""The two protocols."""
+PAPERS, DEFAULTS, VARIANTS = "papers", "defaults", "variants"
+"""The two protocols, and what the papers leave open, tried where their tables are missed."""
 
 AS_PRINTED = "sentence-admm"
 """Yogatama & Smith's method with their solver and its stopping rule."""
@@ -37,19 +34,8 @@ COUNTS = {**WORDS, "metric": "accuracy", "refit": False}
 Options = dict[str, Any]
 """Keywords of textreg.train."""
 
-
-class Textbook(Sentence):
-    """Algorithm 1 of Yogatama & Smith: every setting starts from zero and stops by their rule."""
-
-    name = "textbook"
-
-    def __init__(self, **values: Any) -> None:
-        printed = {"l2": 0.0, "solver": "admm", "stop": "paper", "balanced": False, "relax": 1.0}
-        super().__init__(**{**printed, **values})
-
-    def solve(self, problem: Problem) -> Solution:
-        """Solve without a warm start."""
-        return super().solve(problem.replace(start=None))
+PRINTED: Options = {"reg_solver": "algorithm-1", "reg_l2": 0.0}
+"""Algorithm 1 of Yogatama & Smith to the letter."""
 
 
 def papers() -> dict[str, Options]:
@@ -62,7 +48,7 @@ def papers() -> dict[str, Options]:
         "ridge": ({"reg": "ridge"}, {"reg_l2": STRENGTHS}),
         "elastic": ({"reg": "elastic"}, {"reg_l2": STRENGTHS, "reg_l1": STRENGTHS}),
         "sentence": ({"reg": "sentence", "reg_l2": 0.0}, groups),
-        AS_PRINTED: ({"reg": Textbook}, {**groups, "reg_rho": RHOS}),
+        AS_PRINTED: ({"reg": "sentence", **PRINTED}, {**groups, "reg_rho": RHOS}),
         **{name: ({"reg": "group", "groups": name, "reg_l2": 0.0}, groups) for name in BUILDERS},
         "omp": ({"reg": "omp"}, pursuit),
         "gomp": ({"reg": "gomp", "groups": "clusters"}, pursuit),
@@ -86,4 +72,27 @@ def defaults() -> dict[str, Options]:
     }
 
 
-CANDIDATES = {PAPERS: papers, DEFAULTS: defaults}
+def variants() -> dict[str, Options]:
+    """Groups of topics under conditions that Skianis et al. do not state."""
+    grid = {"reg_group": RIDGES, "reg_l1": RIDGES}
+    large = {"groups_topics": 20, "groups_words": 1000, "groups_min_df": 1}
+    small = {"groups_topics": 200, "groups_words": 10, "groups_min_df": 1}
+    early = {**PRINTED, "search_space": {**grid, "reg_rho": RHOS[1:]}}
+    changes: dict[str, Options] = {
+        "50 topics of 20 words": {},
+        "200 topics of 10 words": small,
+        "20 topics of 1,000 words": large,
+        "the same, lsi": {**large, "groups": "lsi"},
+        "the same, lda, ADMM stopped early": {**large, **early},
+        "the same, words that occur, not counts": {**large, "weighting": "binary"},
+        "the same, rows of length 1": {**large, "weighting": "unit"},
+        "the same, words and pairs": {**large, "ngrams": 2},
+    }
+    common = {"reg": "group", "groups": "lda", "reg_l2": 0.0, "search": "grid"}
+    return {
+        name: {**COUNTS, **common, "search_space": grid, **change}
+        for name, change in changes.items()
+    }
+
+
+CANDIDATES = {PAPERS: papers, DEFAULTS: defaults, VARIANTS: variants}
