@@ -58,7 +58,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     train, test = (read_corpus([str(folder / "demo" / f"{n}.jsonl")]) for n in ("train", "test"))
     assert train.labels is not None
     model = textreg.train(train.texts, train.labels, reg="sentence", path=True)
-    report(model, test, train=train, title="demo.textreg").save(folder / "page.html")
+    last = textreg.train(train.texts, train.labels, reg="lasso", reg_l1=1.0)
+    found = report(model, test, train=train, against={"last": last}, title="demo.textreg")
+    found.save(folder / "page.html")
     return folder / "page.html"
 
 

@@ -10,6 +10,7 @@ import click
 from textreg.cli import shared
 from textreg.cli.inputs import TRAINING, Reading, reading
 from textreg.cli.output import check_target, progress_bar, size
+from textreg.cli.removal_table import load_by_name
 from textreg.cli.settings import settings
 from textreg.errors import TextregError, UsageError
 from textreg.model.storage import load_model
@@ -21,6 +22,32 @@ if TYPE_CHECKING:
     from textreg.records import Corpus
     from textreg.training.running import Progress
     from textreg.training.settings import TrainingSettings
+
+
+class TrainingCorpus(NamedTuple):
+    """Files of the training documents, and of those without labels."""
+
+    corpus: tuple[str, ...]
+    unlabeled: tuple[str, ...]
+
+
+class Beside(NamedTuple):
+    """Other models, and texts whose sentences are shown for all of them."""
+
+    against: tuple[str, ...]
+    texts: tuple[str, ...]
+
+    def load(self, own: Model) -> dict[str, Model]:
+        """The models by name; UsageError if they read other columns."""
+        models = load_by_name(self.against)
+        fields = [(field.name, field.kind) for field in own.encoder.fields]
+        for name, one in models.items():
+            if [(field.name, field.kind) for field in one.encoder.fields] != fields:
+                raise UsageError(
+                    f"the documents of {name} have other columns than those of the model: compare "
+                    "models of the same columns."
+                )
+        return models
 
 
 class ReportOutput(NamedTuple):
@@ -35,13 +62,36 @@ class ReportOutput(NamedTuple):
 @click.argument("model")
 @click.argument("files", nargs=-1)
 @reading("label", *TRAINING)
-@click.option(
-    "--train",
-    metavar="CORPUS",
-    multiple=True,
-    help="The corpus that the model was trained on. May be repeated.",
+@shared.gathered(
+    TrainingCorpus,
+    "training",
+    click.option(
+        "--train",
+        "corpus",
+        metavar="CORPUS",
+        multiple=True,
+        help="The corpus that the model was trained on. May be repeated.",
+    ),
+    shared.unlabeled_of_training,
 )
-@shared.unlabeled_of_training
+@shared.gathered(
+    Beside,
+    "beside",
+    click.option(
+        "--against",
+        metavar="MODEL",
+        multiple=True,
+        help="Another model, such as the last one, to compare with on FILES. May be repeated.",
+    ),
+    click.option(
+        "--text",
+        "texts",
+        metavar="TEXT",
+        multiple=True,
+        help="Show what each sentence of this text is worth to the models. May be repeated.  "
+        "[default: of some documents, with --against]",
+    ),
+)
 @shared.gathered(
     ReportOutput,
     "out",
@@ -58,8 +108,8 @@ def command(
     model: str,
     files: tuple[str, ...],
     how: Reading,
-    train: tuple[str, ...],
-    unlabeled: tuple[str, ...],
+    training: TrainingCorpus,
+    beside: Beside,
     out: ReportOutput,
 ) -> None:
     """Write a report on a model: one self-contained HTML page, no network requests.
@@ -69,28 +119,37 @@ def command(
     stable the selection is, and how elastic performs on the same documents. With --train and
     without FILES, every document is predicted by a fit that did not use it (cross-validation).
     Columns of weights, groups and times are read from the training corpus only.
+
+    The page opens with a verdict in plain words. With --against it says whether the model is better
+    than another one, and shows what sentences are worth to both.
     """
     check_report()
+    train, unlabeled = training
     if not files and not train:
         raise UsageError("name labeled documents to measure on, or the training corpus (--train).")
     columns = {f"--{name}-col": getattr(how, f"{name}_col") for name in TRAINING}
     for flag, value in {"--unlabeled": unlabeled, **columns}.items():
         if value and not train:
             raise UsageError(f"{flag} is for the training corpus: give --train, or leave it out.")
+    if beside.against and not files:
+        raise UsageError("--against compares on documents that no model has seen: name FILES.")
     target = Path(out.output) if out.output else Path(Path(model).stem + ".html")
-    check_target(target, [model, *files, *train, *unlabeled])
+    check_target(target, [model, *files, *train, *unlabeled, *beside.against])
     loaded = load_model(model)
+    others = beside.load(loaded)
     how = how.like(loaded)
 
     corpus = how.labeled(files, tell=not out.quiet) if files else None
-    training = how.training(train, tell=not out.quiet) if train else None
+    learned = how.training(train, tell=not out.quiet) if train else None
     more = how.unlabeled(unlabeled, tell=not out.quiet) if unlabeled else None
     with progress_bar(quiet=out.quiet) as progress:
         made = report(
             loaded,
             corpus,
-            train=training,
+            train=learned,
             unlabeled=more,
+            against=others,
+            texts=beside.texts,
             title=Path(model).name,
             command=["textreg", *click.get_current_context().obj.words],
             jobs=out.jobs,

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from textreg.errors import UsageError, first_few
-from textreg.explain import Selection, find_selection, gives_offsets
+from textreg.explain import RemovalTable, Selection, find_selection, gives_offsets
 from textreg.features.vectorize import Features
 from textreg.model.model import Model
 from textreg.records import Corpus
 from textreg.report.advice import suggestions_of
+from textreg.report.against import tables_of_documents, tables_of_texts, versus_models
 from textreg.report.baseline import baseline_of
 from textreg.report.confusions import confusions_of
 from textreg.report.documents import certainty, documents_of
@@ -33,6 +34,7 @@ from textreg.training.running import Work
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from textreg.records import Floats
     from textreg.training.running import Progress
     from textreg.training.settings import TrainingSettings
 
@@ -49,6 +51,8 @@ def report(  # noqa: PLR0913  # its options are its interface
     train: Corpus | None = None,
     unlabeled: Corpus | None = None,
     settings: TrainingSettings | None = None,
+    against: Mapping[str, Model] | None = None,
+    texts: Sequence[str] = (),
     title: str = "model",
     command: Sequence[str] | None = None,
     jobs: int = 1,
@@ -71,6 +75,11 @@ def report(  # noqa: PLR0913  # its options are its interface
     settings : TrainingSettings, optional
         Settings of the training. The model file holds most of them; columns and the like it does
         not.
+    against : mapping of str to Model, optional
+        Other models by name, such as the last one: the verdict compares them on ``corpus``, and a
+        table shows what each sentence of some texts is worth to all of them.
+    texts : sequence of str, optional
+        The texts of that table. By default documents that the models answer differently.
     title : str, default "model"
         Title of the page, such as the name of the file.
     command : sequence of str, optional
@@ -90,7 +99,8 @@ def report(  # noqa: PLR0913  # its options are its interface
     ModelError
         If ``train`` is given and the model does not hold its settings.
     UsageError
-        If neither ``corpus`` nor ``train`` is given, or ``jobs`` is not a valid number.
+        If neither ``corpus`` nor ``train`` is given, ``against`` is without ``corpus`` or cannot be
+        compared, or ``jobs`` is not a valid number.
 
     Examples
     --------
@@ -103,6 +113,10 @@ def report(  # noqa: PLR0913  # its options are its interface
     """
     if corpus is None and train is None:
         raise UsageError("a report needs documents with labels: give corpus, train or both.")
+    if against and corpus is None:
+        raise UsageError(
+            "to compare with other models, give documents that none of them has seen (corpus)."
+        )
     work = Work(jobs, progress, partial=False)
     predictions = None if corpus is None else predict_on(model, corpus)
     refits = None
@@ -120,7 +134,8 @@ def report(  # noqa: PLR0913  # its options are its interface
         X = model.encoder.transform(predictions.corpus.texts)
     corpora = {"measured on": corpus, "trained on": None if refits is None else refits.corpus}
     given = {name: one for name, one in corpora.items() if one is not None}
-    return _report(model, _Measured(predictions, X, refits, given), title, command)
+    beside = _Beside(dict(against or {}), tuple(texts))
+    return _report(model, _Measured(predictions, X, refits, given, beside), title, command)
 
 
 def predict_on(model: Model, corpus: Corpus) -> Predictions:
@@ -163,6 +178,13 @@ def _out_of_fold(model: Model, refits: Refits) -> Predictions:
     return Predictions(corpus, model.task.as_scores(scores), models, refits.fit_of, how)
 
 
+class _Beside(NamedTuple):
+    """Other models by name, and texts whose sentences are shown beside each other."""
+
+    against: Mapping[str, Model]
+    texts: Sequence[str]
+
+
 class _Measured(NamedTuple):
     """What a report is made from; X: (documents of predictions, the model's features)."""
 
@@ -170,10 +192,11 @@ class _Measured(NamedTuple):
     X: csr_array
     refits: Refits | None
     corpora: Mapping[str, Corpus]
+    beside: _Beside
 
 
 def _report(model: Model, measured: _Measured, title: str, command: Sequence[str] | None) -> Report:
-    predictions, X, refits, corpora = measured
+    predictions, X, refits, corpora, beside = measured
     summary = model.summary
     skipped = sum(len(one.skipped) for one in corpora.values())
     explained = gives_offsets(model)
@@ -194,6 +217,9 @@ def _report(model: Model, measured: _Measured, title: str, command: Sequence[str
         missing.append(f"The model is an {BASELINE} net itself, so it is compared with no other.")
     if search is None and path is None:
         missing.append("Training tried only one setting and kept no regularization path (--path).")
+    versus = versus_models(predictions, beside.against)
+    tables, why = _tables(model, title, beside, predictions, sure)
+    missing += why
     if not explained:
         missing.append("The tokenizer gives no character offsets, so no document is explained.")
     return Report(
@@ -206,7 +232,7 @@ def _report(model: Model, measured: _Measured, title: str, command: Sequence[str
         n_features=model.n_features,
         converged=None if summary is None else summary.converged,
         gap=None if summary is None else summary.gap,
-        verdict=verdict_of(predictions, scores, sure, unknown, confusions, suggestions=suggestions),
+        verdict=verdict_of(predictions, scores, sure, unknown, confusions, versus, suggestions),
         scores=scores,
         search=search,
         path=path,
@@ -218,10 +244,26 @@ def _report(model: Model, measured: _Measured, title: str, command: Sequence[str
         stability=None if refits is None else stability_of(model, refits),
         baseline=baseline,
         documents=documents_of(predictions, sure, examples) if explained else (),
+        tables=tables,
         suspected=suspected,
         reproduce=_reproduce(model, corpora, command),
         missing=tuple(missing),
     )
+
+
+def _tables(
+    model: Model, title: str, beside: _Beside, predictions: Predictions, sure: Floats
+) -> tuple[tuple[RemovalTable, ...], list[str]]:
+    """The tables of sentences, and why there are none of documents."""
+    models = {title: model, **beside.against}
+    if beside.texts:
+        return tables_of_texts(models, beside.texts), []
+    if not beside.against:
+        return (), []
+    try:
+        return tables_of_documents(models, predictions, sure), []
+    except UsageError as error:  # the models can be compared, but not sentence by sentence
+        return (), [f"No sentences are shown beside each other: {error}"]
 
 
 def _selection(model: Model, refits: Refits) -> Selection:

@@ -94,6 +94,7 @@ def _environment() -> Environment:
     """Templates that escape every value and make invisible characters visible."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
+    from textreg.explain.removal_formats import is_selected, notes_of, title_of
     from textreg.plotting import number_format
     from textreg.report import charts
     from textreg.report.text import clip, safe
@@ -115,6 +116,9 @@ def _environment() -> Environment:
         exact=lambda value: f"{value:.12g}",
         feature=lambda name: clip(visible(name), 60),
         fixed=number_format.fixed,
+        is_selected=is_selected,
+        notes_of=notes_of,
+        title_of=title_of,
         p_value=p_text,
         percent=number_format.percent,
         short=number_format.short,

@@ -190,12 +190,16 @@ def _of_regression(r2: Estimate, constant: Versus) -> str:
 def _beside(other: Versus) -> str:
     """The model and another one."""
     figures = points(other.difference)
+    if other.metric == "squared error":
+        figures = f"the other one's is higher by {number(other.difference)}"
     if other.won is not None and other.lost is not None and other.p is not None:
         adjusted = "adjusted p" if other.comparisons > 1 else "p"
         figures += (
             f"; right on {documents(other.won)} that the other one gets wrong, wrong on "
             f"{other.lost:,} that it gets right, {adjusted} = {p_text(other.p)}"
         )
+    if other.won == other.lost == 0:
+        return f"It is right on the same documents as {other.name}."
     told = {
         "better": f"Better than {other.name}",
         "worse": f"Worse than {other.name}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from textreg.explain import Selection
+from textreg.explain import RemovalTable, Selection
 from textreg.explain.selection_records import Profile
 from textreg.measure.evaluation import Evaluation, RegressionEvaluation
 from textreg.measure.multilabel import MultilabelEvaluation
@@ -373,6 +373,8 @@ class Report(Page):
         Comparison with the elastic net.
     documents : tuple of Document
         Documents with explained predictions.
+    tables : tuple of RemovalTable
+        What each sentence of some texts is worth to the model, and to others.
     suspected : Suspected or None
         Training documents whose labels may be wrong.
     reproduce : Reproduce
@@ -404,6 +406,7 @@ class Report(Page):
     stability: Stability | None
     baseline: Baseline | None
     documents: tuple[Document, ...]
+    tables: tuple[RemovalTable, ...]
     suspected: Suspected | None
     reproduce: Reproduce
     missing: tuple[str, ...]
