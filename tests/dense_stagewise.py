@@ -24,6 +24,7 @@ def dense_path(
     scaled: bool = False,
     standardize: bool = True,
     sample: int | None = None,
+    lookup: str = "random",
     keep_best: bool = False,
     seed: int = 0,
     tie: float = 1e-10,
@@ -45,6 +46,7 @@ def dense_path(
         gamma = varies.astype(np.float64)
     G = (X - mu) * gamma
     rng = np.random.default_rng(seed)
+    looked = np.full(p, -1)
     units, features, sizes = np.zeros(p), list[int](), list[float]()
     b, residual_size = 0.0, 1.0
     y_mean = float(c @ y / c.sum()) if fit_intercept else 0.0
@@ -67,9 +69,10 @@ def dense_path(
             residual_size = float(np.sqrt(c @ residual**2 / c.sum()))
         j = _largest(derivative, np.arange(p), tie)
         if sample is not None:
-            sampled = rng.choice(p, sample, replace=False, shuffle=False)
+            sampled = _sample(rng, sample, lookup, looked)
             if keep_best and features:
                 sampled = np.append(sampled, features[-1])
+            looked[sampled] = step
             candidate = _largest(derivative, sampled, tie)
             if (
                 not _is_loop(candidate, derivative, features, sizes)
@@ -84,6 +87,16 @@ def dense_path(
         sizes.append(float(np.copysign(residual_size, derivative[j])))
         units[j] += sizes[-1]
     return features, sizes, epsilon * units * gamma, b
+
+
+def _sample(
+    rng: np.random.Generator, sample: int, lookup: str, looked: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Features at random, or those of the earliest last look-up and among equals the first."""
+    p = len(looked)
+    if lookup == "queue":
+        return np.lexsort((np.arange(p), looked))[:sample]
+    return rng.choice(p, sample, replace=False, shuffle=False)
 
 
 def _largest(derivative: Floats, among: NDArray[np.int64], tie: float) -> int:

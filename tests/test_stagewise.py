@@ -67,8 +67,13 @@ def logistic(seed: int = 0, **changes: Any) -> Problem:
         {"scaled": True, "epsilon": 0.05},
         {"sample": 20, "seed": 3},
         {"sample": 20, "seed": 3, "keep_best": True},
+        {"sample": 20, "lookup": "queue"},
+        {"sample": 20, "lookup": "queue", "keep_best": True},
+        {"lookup": "queue"},
+        {"lookup": "queue", "standardize": False},
+        {"lookup": "queue", "scaled": True, "epsilon": 0.05},
     ],
-    ids=["plain", "unscaled columns", "scaled steps", "random", "random with the last best"],
+    ids=str,
 )
 @pytest.mark.parametrize("likelihood", ["linear", "logistic", "exponential"])
 def test_every_step_is_that_of_the_dense_twin(
@@ -478,6 +483,8 @@ def test_a_start_is_ignored() -> None:
         ({"likelihood": "exponential", "scaled": True}, "no residuals"),
         ({"epsilon": 0.0}, "above 0"),
         ({"every": 0}, "at least 1"),
+        ({"threshold": 1.5}, "relative=False"),
+        ({"lookup": "stack"}, "lookup must be random or queue"),
         ({"keep_best": True}, "say how many to draw with sample"),
     ],
 )

@@ -56,6 +56,175 @@ def path_of(gradient: Any, p: int, steps: int) -> list[int]:
     return features
 
 
+def responses(X: Any, seed: int = 1) -> Any:
+    rng = np.random.default_rng(seed)
+    return 3.0 + X[:, :6] @ rng.normal(size=6) + 0.3 * rng.normal(size=len(X))
+
+
+def test_section_4_the_algorithm() -> None:
+    """r = y - G lambda, c = G'r, j = argmax |c_j|, lambda_j += epsilon sign(c_j)."""
+    X = patterns()
+    y, (G, mu, gamma) = responses(X), centered_and_scaled(X, np.ones(len(X)))
+    features = path_of(lambda lam: G.T @ (y - y.mean() - G @ lam), X.shape[1], 150)
+    solution = stagewise(
+        Problem(csr_array(X), y, loss="squared"), StepRules(epsilon=EPSILON, steps=150)
+    )
+    assert solution.report.path.features.tolist() == features
+    lam = solution.w / gamma
+    np.testing.assert_allclose(lam / EPSILON, np.round(lam / EPSILON), atol=1e-9)
+    assert solution.b == pytest.approx(y.mean() - mu @ solution.w)
+
+
+def test_section_5_the_update_of_the_correlations() -> None:
+    """c_k -= epsilon gamma_k gamma_j (x_k'x_j - n mu_k mu_j): printed without sign and factor."""
+    X = patterns()
+    n, p = X.shape
+    y, (G, mu, gamma) = responses(X), centered_and_scaled(X, np.ones(len(X)))
+    run = StagewiseRun(Problem(csr_array(X), y, loss="squared"), StepRules(epsilon=EPSILON))
+    c, lam = G.T @ (y - y.mean()), np.zeros(p)
+    for steps in range(1, 130):
+        run.advance(steps)
+        j, epsilon = run._features[-1], EPSILON * run._sizes[-1]
+        c -= epsilon * gamma * gamma[j] * (X.T @ X[:, j] - n * mu * mu[j])
+        lam[j] += epsilon
+    np.testing.assert_allclose(derivatives(run, p), c, atol=1e-9)
+    residual = y - y.mean() - G @ lam
+    np.testing.assert_allclose(c, G.T @ residual, atol=1e-9)
+    assert run._state.residual_size == pytest.approx(np.sqrt(np.mean(residual**2)))
+
+
+def test_section_5_1_a_loop_of_length_two() -> None:
+    """It stops where the next step would take back the last one, and the one after repeat it."""
+    X = patterns(p=8)
+    y, (G, _, gamma) = responses(X), centered_and_scaled(X, np.ones(len(X)))
+    problem = Problem(csr_array(X), y, loss="squared")
+    solution = stagewise(problem, StepRules(epsilon=EPSILON, steps=10**5))
+    assert solution.report.stopped == "loop"
+    c = G.T @ (y - y.mean() - G @ (solution.w / gamma))
+    path = solution.report.path
+    assert path.features[-1] == np.argmax(np.abs(c))
+    assert path.sizes[-1] == -np.sign(c[path.features[-1]])
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+@pytest.mark.parametrize("relative", [False, True])
+def test_section_5_1_the_largest_correlation_below_a_threshold(loss: str, relative: bool) -> None:
+    X = patterns()
+    problem = Problem(csr_array(X), labels(X), loss=loss)
+    free = StagewiseRun(problem, StepRules(epsilon=EPSILON))
+    sizes = [abs(free._state.largest().derivative)]
+    for steps in range(1, 60):
+        free.advance(steps)
+        sizes.append(abs(free._state.largest().derivative))
+    threshold = 0.7 * sizes[0]
+    expected = next(at for at, size in enumerate(sizes) if size < threshold)
+    given = 0.7 if relative else threshold
+    rules = StepRules(epsilon=EPSILON, threshold=given, relative=relative)
+    solution = stagewise(problem, rules)
+    assert 5 < solution.iterations == expected
+    assert solution.report.stopped == "threshold"
+
+
+def test_section_5_1_most_iterations_coefficients_and_steps_since_the_best_test_error() -> None:
+    X = patterns(n=150)
+    problem = Problem(
+        csr_array(X[:100]), labels(X)[:100], validation=(X[100:], labels(X, seed=7)[100:])
+    )
+    assert stagewise(problem, StepRules(steps=17)).report.steps == 17
+    some = stagewise(problem, StepRules(features=4, epsilon=0.1))
+    assert (some.report.stopped, some.report.path.nonzero[-1]) == ("features", 4)
+    patient = stagewise(problem, StepRules(patience=20, epsilon=0.1, every=1))
+    errors = patient.report.path.validation_error
+    assert patient.report.stopped == "patience"
+    assert patient.report.steps == len(errors) - 1 == int(errors.argmin()) + 20
+
+
+def test_section_6_r_squared_on_the_way() -> None:
+    """1 - sum (y_i - X_i lambda)^2 / sum (y_i - mean y)^2, from the errors of the path."""
+    X = patterns()
+    y = responses(X)
+    problem = Problem(csr_array(X), y, loss="squared")
+    path = stagewise(problem, StepRules(epsilon=EPSILON, steps=100, every=25)).report.path
+    for at, step in enumerate(path.checks.tolist()):
+        z = X @ path.weights(step) + path.intercepts[at]
+        expected = 1.0 - np.sum((y - z) ** 2) / np.sum((y - y.mean()) ** 2)
+        assert 1.0 - path.train_error[at] / path.train_error[0] == pytest.approx(expected)
+
+
+def test_section_6_scaled_steps_have_no_unit() -> None:
+    """Targets in another unit: the same path in that unit, as with no step of a fixed size."""
+    X = patterns()
+    y = responses(X)
+    rules = StepRules(epsilon=EPSILON, scaled=True, steps=150)
+    ours, other = (
+        stagewise(Problem(csr_array(X), unit * y, loss="squared"), rules) for unit in (1.0, 60.0)
+    )
+    np.testing.assert_array_equal(ours.report.path.features, other.report.path.features)
+    np.testing.assert_allclose(60.0 * ours.w, other.w, rtol=1e-9)
+
+
+@pytest.mark.parametrize("lookup", ["random", "queue"])
+@pytest.mark.parametrize("keep_best", [False, True])
+def test_section_7_steps_that_look_at_some(lookup: str, keep_best: bool) -> None:
+    """The best of those looked at; a queue looks at all in turn before at one again."""
+    X = patterns()
+    n, p = X.shape
+    y, (G, _, _) = responses(X), centered_and_scaled(X, np.ones(n))
+    looked: list[Any] = []
+    rules = StepRules(
+        epsilon=EPSILON, sample=30, lookup=lookup, keep_best=keep_best, steps=3 * -(-p // 30)
+    )
+    run = StagewiseRun(Problem(csr_array(X), y, loss="squared"), rules)
+    original = run._state.largest
+    run._state.largest = lambda among=None: looked.append(among) or original(among)  # type: ignore[method-assign]
+    run.advance(rules.steps)
+    lam = np.zeros(p)
+    for step, features in enumerate(looked):
+        c = G.T @ (y - y.mean() - G @ lam)
+        j = run._features[step]
+        assert np.abs(c[features]).max() == pytest.approx(abs(c[j]))
+        if keep_best and step:
+            assert features[-1] == run._features[step - 1]
+        lam[j] += EPSILON * np.sign(c[j])
+    turn = np.unique(np.concatenate(looked[: -(-p // 30)]))
+    assert (len(turn) == p) == (lookup == "queue")
+
+
+@pytest.mark.parametrize("likelihood", ["loss", "linear", "exponential"])
+def test_section_7_a_queue_without_a_sample_finds_the_best_of_all(likelihood: str) -> None:
+    X = patterns(n=100, p=400)
+    problem = Problem(csr_array(X), labels(X))
+    rules = {"likelihood": likelihood, "epsilon": 0.01, "steps": 100, "every": 30}
+    ours = stagewise(problem, StepRules(**rules, lookup="queue"))
+    other = stagewise(problem, StepRules(**rules))
+    np.testing.assert_array_equal(ours.report.path.features, other.report.path.features)
+    np.testing.assert_allclose(ours.report.path.train_error, other.report.path.train_error)
+    assert ours.b == pytest.approx(other.b, rel=1e-6)
+    assert ours.report.lookups < 0.7 * 100 * X.shape[1]
+    assert other.report.lookups is None
+
+
+def test_section_8_gaussian_noise_gives_the_correlations() -> None:
+    """The derivative of minus half the squared error is c."""
+    X = patterns(p=30)
+    y, (G, _, _) = responses(X), centered_and_scaled(X, np.ones(len(X)))
+    lam = np.random.default_rng(6).normal(size=G.shape[1])
+
+    def log_likelihood(lam: Any) -> float:
+        return -0.5 * float(np.sum((y - G @ lam) ** 2))
+
+    for k in range(0, G.shape[1], 7):
+        step = 1e-5 * np.eye(G.shape[1])[k]
+        slope = (log_likelihood(lam + step) - log_likelihood(lam - step)) / 2e-5
+        assert slope == pytest.approx(G[:, k] @ (y - G @ lam), rel=1e-6)
+    # With labels as numbers the likelihood "linear" is squared error, whatever the loss.
+    problem = Problem(csr_array(X), labels(X))
+    np.testing.assert_array_equal(
+        stagewise(problem, StepRules(likelihood="linear")).w,
+        stagewise(problem.replace(loss="squared"), StepRules()).w,
+    )
+
+
 def test_section_8_eq_1_with_every_example_observed_once() -> None:
     X = patterns()
     n, p = X.shape
@@ -179,7 +348,12 @@ def test_the_path_does_not_depend_on_when_errors_are_measured(
 ) -> None:
     X = patterns()
     problem = Problem(csr_array(X), labels(X), fit_intercept=fit_intercept)
-    rules = {"likelihood": likelihood, "epsilon": 0.1, "scaled": likelihood != "exponential"}
+    rules = {
+        "likelihood": likelihood,
+        "epsilon": 0.1,
+        "scaled": likelihood != "exponential",
+        "steps": 300,
+    }
     ends = [stagewise(problem, StepRules(**rules, every=every)) for every in (1, 7, 50)]
     assert ends[0].iterations > 50
     for end in ends[1:]:

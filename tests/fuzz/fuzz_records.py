@@ -295,6 +295,9 @@ def regularizer_of(rng: Rng) -> Regularizer:
             epsilon=None if chance(rng, 0.6) else max(strength(rng), 1e-9),
             patience=pick(rng, [None, None, 5]),
             sample=pick(rng, [None, None, 3]),
+            lookup=pick(rng, ["random", "random", "queue"]),
+            threshold=pick(rng, [0.0, 0.0, 0.2]),
+            relative=chance(rng, 0.7),
             every=pick(rng, [1, 50]),
         ),
     ]

@@ -66,8 +66,12 @@ class Stagewise(Regularizer):
     threshold: float = param(
         default=0.0,
         min=0,
-        max=1,
         help="stop when all derivatives are below this share of the largest at the start",
+    )
+    relative: bool = param(
+        default=True,
+        help="threshold: a share of the largest at the start; else the number that the sums over "
+        "documents are compared with",
     )
     patience: int | None = param(
         default=None,
@@ -79,7 +83,13 @@ class Stagewise(Regularizer):
         default=50, min=1, help="steps between measurements of the errors; no step depends on it"
     )
     sample: int | None = param(
-        default=None, min=1, help="number of random features that a step selects from"
+        default=None, min=1, help="number of features that a step selects from; none: all"
+    )
+    lookup: str = param(
+        default="random",
+        choices=("random", "queue"),
+        help="sample: drawn at random, or the features that waited longest; queue without sample: "
+        "as many as it takes to be sure of the best",
     )
     keep_best: bool = param(default=False, help="sample: add the feature of the last step")
     seed: int = param(default=0, min=0, help="sample, patience: random seed")

@@ -27,6 +27,7 @@ from textreg.solvers.stagewise_exponential import ExponentialLikelihood
 from textreg.solvers.stagewise_likelihood import Likelihood, LinearLikelihood
 from textreg.solvers.stagewise_lookup import Scaling, Steepest
 from textreg.solvers.stagewise_loss import LossLikelihood
+from textreg.solvers.stagewise_queue import QueuedLikelihood, queued
 from textreg.solvers.stagewise_rules import StagewisePath, StagewiseReport, StepRules
 
 MEGABYTE = 1e6
@@ -110,9 +111,10 @@ class StagewiseRun:
         self._p = problem.design.shape[1]
         center = problem.fit_intercept or rules.likelihood == "exponential"
         self._scaling = Scaling.of(problem, center=center, scale=rules.standardize)
-        self._state = _likelihood(problem, rules, self._scaling)
+        self._state = _likelihood(problem, rules, self._scaling, center)
         self._held_out = _HeldOut.of(problem, rules)
         self._rng = np.random.default_rng(rules.seed)
+        self._queue = np.arange(self._p)  # features, the longest waiting first
         self.w, self._units = np.zeros(self._p), np.zeros(self._p)
         self._nonzero = 0
         self._features: list[int] = []
@@ -164,6 +166,7 @@ class StagewiseRun:
             best_step=best.step,
             largest=self._last_size / self._first_size if self._first_size > 0.0 else 0.0,
             path=path,
+            lookups=self._state.lookups if isinstance(self._state, QueuedLikelihood) else None,
             gram=self._state.gram.use if isinstance(self._state, LinearLikelihood) else None,
         )
         found = Solution(
@@ -191,17 +194,26 @@ class StagewiseRun:
         return steepest
 
     def _largest_sampled(self) -> Steepest:
-        """The best of a few features drawn at random (hooker2004, section 7)."""
-        features = self._rng.choice(self._p, self._rules.sample, replace=False, shuffle=False)
-        if self._rules.keep_best and self._features:
+        """The best of a few features: drawn at random, or in turn (hooker2004, section 7)."""
+        rules = self._rules
+        if rules.lookup == "queue":
+            features = self._queue[: rules.sample]
+        else:
+            features = self._rng.choice(self._p, rules.sample, replace=False, shuffle=False)
+        if rules.keep_best and self._features:
             features = np.append(features, self._features[-1])
+        if rules.lookup == "queue":
+            waiting = np.ones(self._p, dtype=bool)
+            waiting[features] = False
+            self._queue = np.append(self._queue[waiting[self._queue]], np.unique(features))
         return self._state.largest(features)
 
     def _reason_to_stop(self, steepest: Steepest) -> str:
         """The rule that forbids this step, or an empty text (section 5.1)."""
         feature, derivative = steepest
-        size = abs(derivative)
-        if size <= self._state.noise or size < self._rules.threshold * self._first_size:
+        size, rules = abs(derivative), self._rules
+        threshold = rules.threshold * (self._first_size if rules.relative else 1.0)
+        if size <= self._state.noise or size < threshold:
             return "threshold"
         if self._features and self._features[-1] == feature and derivative * self._sizes[-1] < 0.0:
             return "loop"  # it would undo the last step, the next one would undo it, and so on
@@ -285,11 +297,20 @@ class _HeldOut:
         column_sums(*self._design.columns, changes, features, self.z)
 
 
-def _likelihood(problem: Problem, rules: StepRules, scaling: Scaling) -> Likelihood:
+def _maximized(problem: Problem, rules: StepRules) -> str:
+    """The likelihood that the rules name, "linear" also where it is the loss."""
+    if rules.likelihood == "loss" and isinstance(problem.loss, Squared):
+        return "linear"
+    return rules.likelihood
+
+
+def _likelihood(problem: Problem, rules: StepRules, scaling: Scaling, center: bool) -> Likelihood:
     """The likelihood that the rules name, at weights of zero."""
+    if rules.lookup == "queue" and rules.sample is None:
+        return queued(problem, scaling, _maximized(problem, rules), center)
     if rules.likelihood == "exponential":
         return ExponentialLikelihood(problem, scaling)
-    if rules.likelihood == "linear" or isinstance(problem.loss, Squared):
+    if _maximized(problem, rules) == "linear":
         limit = MEGABYTE * rules.cache
         return LinearLikelihood(problem, scaling, problem.fit_intercept, limit)
     return LossLikelihood(problem, scaling)

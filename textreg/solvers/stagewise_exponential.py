@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from textreg.errors import DataError, UsageError
-from textreg.records import Floats, Int64s, Problem
+from textreg.records import Floats, Int32s, Int64s, Problem
 from textreg.solvers.engine import Engine
 from textreg.solvers.stagewise_likelihood import RENEWAL, ROUNDING
 from textreg.solvers.stagewise_lookup import DerivativeLookup, ScaledMatrix, Scaling, Steepest
@@ -41,7 +41,7 @@ def observed_counts(y: Floats, W: Floats) -> Floats:
     return np.maximum(y, 0.0) * (W > 0.0)
 
 
-class ExponentialLikelihood:
+class ExponentialScores:
     """The exponential family of hooker2004, section 8: prod_i (W_i exp(x_i w) / C(w))^n_i.
 
     X is the design matrix. W_i, the weight in C(w) = sum_i W_i exp(x_i w), is the weight of the
@@ -54,16 +54,13 @@ class ExponentialLikelihood:
     the documents of +1 differ from all. The intercept has no part in it, and is that of the
     problem's loss for these weights.
 
-    The derivative is sum_i n_i x_ik - (N / C) C^1_k, C^1_k = sum_i W_i exp(x_i w) x_ik. The lookup
-    holds it divided by N / C, so that the offset C / N multiplies the part that never changes. What
-    hooker2004 call C^2_jk is computed from the rows of j: their recursions (e^epsilon - 1) and
-    e^epsilon hold for columns of zeros and ones, and the last where no other feature of the same
-    rows has moved.
+    noise, residual_size: as those of a
+    :class:`~textreg.solvers.stagewise_likelihood.Likelihood`.
     """
 
     residual_size = 1.0
 
-    def __init__(self, problem: Problem, scaling: Scaling) -> None:
+    def __init__(self, problem: Problem) -> None:
         self._engine = Engine(problem.replace(start=None))
         self._columns, self._W = problem.design.columns, problem.sample_weight
         self._observed = observed_counts(problem.y, self._W)
@@ -73,23 +70,19 @@ class ExponentialLikelihood:
                 "the exponential family models the documents with y > 0, and none has a weight: "
                 "give some, or use another likelihood."
             )
-        self._lookup = DerivativeLookup(
-            scaling.factor * problem.design.transposed_product(self._observed)
-        )
-        self._scaled = ScaledMatrix(problem.design, scaling.factor, self._lookup)
         self._z = np.zeros(problem.design.shape[0])
         self._log_total = float(np.log(self._W.sum()))
         self.noise = ROUNDING * self._count
         self._steps = 0
         self._renew()
 
-    def largest(self, among: Int64s | None = None) -> Steepest:
-        """The feature of the largest absolute derivative of eq. (1)."""
-        feature, derivative = self._lookup.largest(among)
-        return Steepest(feature, derivative / self._lookup.offset)
+    @property
+    def q(self) -> Floats:
+        """n_i - N W_i exp(x_i w) / C, (n,)."""
+        return self._observed - self._count / float(self._tilted.sum()) * self._tilted
 
     def move(self, feature: int, change: float) -> None:
-        """C^1_k changes by the change of W_i exp(x_i w) x_ik, summed over the rows of j."""
+        """z and W_i exp(x_i w) in the rows of the feature."""
         entries = slice(self._columns.indptr[feature], self._columns.indptr[feature + 1])
         rows = self._columns.indices[entries]
         z = self._z[rows] + change * self._columns.data[entries]
@@ -102,14 +95,16 @@ class ExponentialLikelihood:
         after = self._W[rows] * np.exp(z - self._shift)
         fall = self._tilted[rows] - after
         self._tilted[rows] = after
-        self._scaled.add(rows, fall, -float(fall.sum()) / self._count)
+        self._fell(rows, fall)
+
+    def _fell(self, rows: Int32s, fall: Floats) -> None:
+        """Follow a fall of W_i exp(x_i w) in some rows."""
 
     def _renew(self) -> None:
         """Compute all sums anew."""
         self._shift = float(self._z.max(initial=0.0))
         self._far = self._shift + FAR
         self._tilted = self._W * np.exp(self._z - self._shift)
-        self._scaled.reset(-self._tilted, float(self._tilted.sum()) / self._count)
 
     def evaluate(self, w: Floats) -> tuple[float, float, float]:
         """The intercept; minus (T4) plus N log sum W, which is 0 without weights; that over N."""
@@ -128,3 +123,34 @@ class ExponentialLikelihood:
             raise DataError("validation has no document with y > 0 to measure the likelihood of.")
         shift = float(z.max(initial=0.0))
         return shift + float(np.log(np.mean(np.exp(z - shift)))) - float(observed @ z) / count
+
+
+class ExponentialLikelihood(ExponentialScores):
+    """The same with derivatives: sum_i n_i x_ik - (N / C) C^1_k, C^1_k = sum_i W_i exp(x_i w) x_ik.
+
+    The lookup holds them divided by N / C, so that the offset C / N multiplies the part that never
+    changes. What hooker2004 call C^2_jk is computed from the rows of j: their recursions
+    (e^epsilon - 1) and e^epsilon hold for columns of zeros and ones, and the last where no other
+    feature of the same rows has moved.
+    """
+
+    def __init__(self, problem: Problem, scaling: Scaling) -> None:
+        observed = observed_counts(problem.y, problem.sample_weight)
+        self._lookup = DerivativeLookup(
+            scaling.factor * problem.design.transposed_product(observed)
+        )
+        self._scaled = ScaledMatrix(problem.design, scaling.factor, self._lookup)
+        super().__init__(problem)
+
+    def largest(self, among: Int64s | None = None) -> Steepest:
+        """The feature of the largest absolute derivative of (T4)."""
+        feature, derivative = self._lookup.largest(among)
+        return Steepest(feature, derivative / self._lookup.offset)
+
+    def _fell(self, rows: Int32s, fall: Floats) -> None:
+        """C^1_k changes by the change of W_i exp(x_i w) x_ik, summed over the rows of j."""
+        self._scaled.add(rows, fall, -float(fall.sum()) / self._count)
+
+    def _renew(self) -> None:
+        super()._renew()
+        self._scaled.reset(-self._tilted, float(self._tilted.sum()) / self._count)

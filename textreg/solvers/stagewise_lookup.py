@@ -44,6 +44,23 @@ CONSTANT = 1e-12
 """A column whose variance is below this share of its mean square is constant: never selected."""
 
 
+class Steepest(NamedTuple):
+    """The feature of the largest derivative, and that derivative; -1 and 0 if there is none."""
+
+    feature: int
+    derivative: float
+
+
+def first_of(features: Int32s | Int64s, derivatives: Floats) -> Steepest:
+    """The feature of the largest derivative; the first one among equals."""
+    size = np.abs(derivatives)
+    largest = float(size.max())
+    # The first feature, so that the order of documents does not matter.
+    near = np.flatnonzero(size >= largest - TIE * largest)
+    at = near[np.argmin(features[near])]
+    return Steepest(int(features[at]), float(derivatives[at]))
+
+
 class RowsByPosition(NamedTuple):
     """A matrix by rows, its features as positions; see :class:`DerivativeLookup`."""
 
@@ -55,13 +72,6 @@ class RowsByPosition(NamedTuple):
     def of(cls, X: csr_array, position: Int32s) -> RowsByPosition:
         """The rows of X, with ``position`` (p,) that of every feature."""
         return cls(X.indptr.astype(np.int64), position[X.indices], X.data)
-
-
-class Steepest(NamedTuple):
-    """The feature of the largest derivative, and that derivative; -1 and 0 if there is none."""
-
-    feature: int
-    derivative: float
 
 
 class Scaling(NamedTuple):
@@ -136,8 +146,7 @@ class DerivativeLookup:
     def largest(self, among: Int64s | None = None) -> Steepest:
         """The first feature among those of equal and largest derivative, all or the given ones."""
         if among is not None:
-            positions = self.position[among]
-            return self.first_of(positions, self._derivatives(positions))
+            return first_of(among, self._derivatives(self.position[among]))
         position = self._largest()
         if position < 0:
             return Steepest(-1, 0.0)
@@ -163,15 +172,6 @@ class DerivativeLookup:
             size = np.abs(self._derivatives(positions))
         near: Int32s = positions[size >= best - slack - TIE * best]
         return near
-
-    def first_of(self, positions: Int32s, derivatives: Floats) -> Steepest:
-        """The feature of the largest of the given derivatives; the first one among equals."""
-        size = np.abs(derivatives)
-        largest = float(size.max())
-        # The first feature among equals, so that the order of documents does not matter.
-        near = np.flatnonzero(size >= largest - TIE * largest)
-        at = near[np.argmin(self.order[positions[near]])]
-        return Steepest(int(self.order[positions[at]]), float(derivatives[at]))
 
     def derivative(self, position: int) -> float:
         """The derivative at a position."""

@@ -20,6 +20,7 @@ from textreg.solvers.stagewise_lookup import (
     ScaledMatrix,
     Scaling,
     Steepest,
+    first_of,
 )
 
 REACH = 1.0
@@ -29,94 +30,57 @@ FARTHEST = 2.0**20
 """Longest way to look for the best intercept."""
 
 
-class LossLikelihood:
-    """Any loss of the scores: c_k = gamma_k sum_i q_i (x_ik - mu_k), q minus the loss's derivative.
+class LossScores:
+    """The scores of a loss along a path, its intercept at the optimum after every step.
 
-    Section 8 of hooker2004, first half, with the intercept b at its optimum for the present
-    weights, so that sum_i q_i = 0. The lookup holds the derivatives of p, the residuals at the
-    earlier intercept b0: a step changes p in the rows of its feature only. To first order in b - b0
-    the others follow the second derivatives h of that time (T2); what is left is measured, and by
-    Cauchy and Schwarz bounds the error of every derivative (T3).
+    noise, residual_size: as those of a
+    :class:`~textreg.solvers.stagewise_likelihood.Likelihood`.
     """
 
-    def __init__(self, problem: Problem, scaling: Scaling) -> None:
-        self._engine = engine = Engine(problem.replace(start=None))
+    def __init__(self, problem: Problem) -> None:
+        self.engine = engine = Engine(problem.replace(start=None))
         self._loss, self._y, self._c = problem.loss, problem.y, problem.sample_weight
         self._total = float(self._c.sum()) or 1.0
         self._inverse = np.divide(1.0, self._c, out=np.zeros(len(self._c)), where=self._c > 0.0)
-        self._scaling, self._columns = scaling, problem.design.columns
-        self._lookup = DerivativeLookup(scaling.factor * scaling.mean)
-        self._gamma = scaling.factor[self._lookup.order]
-        self._mean = scaling.mean[self._lookup.order]
-        self._scaled = ScaledMatrix(problem.design, scaling.factor, self._lookup)
+        self._columns = problem.design.columns
         engine.restart(np.zeros(problem.design.shape[1]), problem.intercept_at_zero())
-        self.noise = ROUNDING * self._total * self._root_mean_square()
+        self.noise = ROUNDING * self._total * self.residual_size
         self._optimize_intercept()
-        # By Cauchy and Schwarz no derivative of p exceeds this, times the norm of p.
-        self._norm = float(np.sqrt(self._total)) * float(scaling.spread.max(initial=0.0))
-        self.rebase()
 
-    def rebase(self) -> None:
-        """Compute all derivatives at the present intercept, from which others are predicted."""
-        engine = self._engine
-        self._b0, self._p = engine.b, -engine.r
-        h = engine.h if float(engine.h.sum()) > 0.0 else self._c
-        self._direction = h / (float(h.sum()) or 1.0)
-        self._sum = float(self._p.sum())
-        if engine.fit_intercept:
-            self._scaled.reset(self._direction, 0.0)
-            self._lookup.set_slopes(self._lookup.A)
-        self._scaled.reset(self._p, -self._sum)
-        self._computed = 0
-        self._measure()
+    @property
+    def q(self) -> Floats:
+        """Minus the derivatives of the loss in the scores, (n,)."""
+        return -self.engine.r
+
+    @property
+    def residual_size(self) -> float:
+        """Root of the mean squared residual, q_i / c_i."""
+        r = self.engine.r
+        return float(np.sqrt(r * r @ self._inverse / self._total))
 
     def move(self, feature: int, change: float) -> None:
-        """z and p in the rows of the feature, A in the features of these rows; then b."""
-        engine = self._engine
+        """z in the rows of the feature, then b, so that all residuals are those of the optimum."""
+        engine = self.engine
         entries = slice(self._columns.indptr[feature], self._columns.indptr[feature + 1])
         rows = self._columns.indices[entries]
         z = engine.z[rows] + change * self._columns.data[entries]
-        y, c = self._y[rows], self._c[rows]
-        r, h = np.empty_like(z), np.empty_like(z)
-        self._loss.derivatives(z - engine.b + self._b0, y, c, r, h)
-        fall = -r - self._p[rows]
-        self._p[rows] = -r
-        self._scaled.add(rows, fall, -float(fall.sum()))
-        self._sum += float(fall.sum())
-        self._loss.derivatives(z, y, c, r, h)
-        engine.z[rows] = z
         shift = 0.0
         if engine.fit_intercept:
             # One step of Newton's method, its derivatives updated in these rows only.
+            r, h = np.empty_like(z), np.empty_like(z)
+            self._loss.derivatives(z, self._y[rows], self._c[rows], r, h)
             slope = float(engine.r.sum()) + float((r - engine.r[rows]).sum())
             curvature = float(engine.h.sum()) + float((h - engine.h[rows]).sum())
             if abs(slope) < REACH * curvature:
                 shift = -slope / curvature
+        engine.z[rows] = z
         engine.move_to(engine.w, engine.b + shift, engine.z + shift)
         self._optimize_intercept()
-        self._measure()
-
-    def largest(self, among: Int64s | None = None) -> Steepest:
-        """The feature of the largest derivative, by what the derivatives are, not by a bound."""
-        # Work until it would have paid to compute all derivatives anew.
-        if self._computed > 2 * len(self._columns.data):
-            self.rebase()
-        lookup = self._lookup
-        positions = lookup.near(2.0 * self._error, among)
-        if not len(positions):
-            return Steepest(-1, 0.0)
-        derivatives = np.empty(len(positions))
-        q = -self._engine.r
-        indptr = self._scaled.columns[0]
-        self._computed += int((indptr[positions + 1] - indptr[positions]).sum())
-        column_dots(*self._scaled.columns, q, positions, derivatives)
-        derivatives -= float(q.sum()) * self._gamma[positions] * self._mean[positions]
-        return lookup.first_of(positions, derivatives)
 
     def evaluate(self, w: Floats) -> tuple[float, float, float]:
         """The intercept; the loss, and the loss per document."""
-        value = self._engine.value
-        return self._engine.b, value, value / self._total
+        value = self.engine.value
+        return self.engine.b, value, value / self._total
 
     def held_out(self, z: Floats, b: float, y: Floats) -> float:
         """The mean loss."""
@@ -127,7 +91,7 @@ class LossLikelihood:
 
         A hinge may have no curvature anywhere, and yet not be at its minimum.
         """
-        engine = self._engine
+        engine = self.engine
         engine.optimize_intercept()
         slope = float(engine.r.sum())
         if not engine.fit_intercept or abs(slope) <= INTERCEPT_SLOPE * np.abs(engine.r).sum():
@@ -148,15 +112,76 @@ class LossLikelihood:
         while low < (middle := 0.5 * (low + high)) < high and (slope := slope_at(middle)) != 0.0:
             low, high = (middle, high) if slope < 0.0 else (low, middle)
 
+
+class LossLikelihood(LossScores):
+    """Any loss of the scores: c_k = gamma_k sum_i q_i (x_ik - mu_k), q minus the loss's derivative.
+
+    Section 8 of hooker2004, first half, with the intercept b at its optimum for the present
+    weights, so that sum_i q_i = 0. The lookup holds the derivatives of p, the residuals at the
+    earlier intercept b0: a step changes p in the rows of its feature only. To first order in b - b0
+    the others follow the second derivatives h of that time (T2); what is left is measured, and by
+    Cauchy and Schwarz bounds the error of every derivative (T3).
+    """
+
+    def __init__(self, problem: Problem, scaling: Scaling) -> None:
+        super().__init__(problem)
+        self._lookup = DerivativeLookup(scaling.factor * scaling.mean)
+        self._gamma = scaling.factor[self._lookup.order]
+        self._mean = scaling.mean[self._lookup.order]
+        self._scaled = ScaledMatrix(problem.design, scaling.factor, self._lookup)
+        # By Cauchy and Schwarz no derivative of p exceeds this, times the norm of p.
+        self._norm = float(np.sqrt(self._total)) * float(scaling.spread.max(initial=0.0))
+        self._rebase()
+
+    def move(self, feature: int, change: float) -> None:
+        """p in the rows of the feature, and A in the features of these rows; then the scores."""
+        engine = self.engine
+        entries = slice(self._columns.indptr[feature], self._columns.indptr[feature + 1])
+        rows = self._columns.indices[entries]
+        z = engine.z[rows] + (change * self._columns.data[entries] - engine.b + self._b0)
+        r, h = np.empty_like(z), np.empty_like(z)
+        self._loss.derivatives(z, self._y[rows], self._c[rows], r, h)
+        fall = -r - self._p[rows]
+        self._p[rows] = -r
+        self._scaled.add(rows, fall, -float(fall.sum()))
+        self._sum += float(fall.sum())
+        super().move(feature, change)
+        self._measure()
+
+    def largest(self, among: Int64s | None = None) -> Steepest:
+        """The feature of the largest derivative, by what the derivatives are, not by a bound."""
+        # Work until it would have paid to compute all derivatives anew.
+        if self._computed > 2 * len(self._columns.data):
+            self._rebase()
+        lookup = self._lookup
+        positions = lookup.near(2.0 * self._error, among)
+        if not len(positions):
+            return Steepest(-1, 0.0)
+        derivatives, q = np.empty(len(positions)), self.q
+        indptr = self._scaled.columns[0]
+        self._computed += int((indptr[positions + 1] - indptr[positions]).sum())
+        column_dots(*self._scaled.columns, q, positions, derivatives)
+        derivatives -= float(q.sum()) * self._gamma[positions] * self._mean[positions]
+        return first_of(lookup.order[positions], derivatives)
+
+    def _rebase(self) -> None:
+        """Compute all derivatives at the present intercept, from which others are predicted."""
+        engine = self.engine
+        self._b0, self._p = engine.b, self.q
+        h = engine.h if float(engine.h.sum()) > 0.0 else self._c
+        self._direction = h / (float(h.sum()) or 1.0)
+        self._sum = float(self._p.sum())
+        if engine.fit_intercept:
+            self._scaled.reset(self._direction, 0.0)
+            self._lookup.set_slopes(self._lookup.A)
+        self._scaled.reset(self._p, -self._sum)
+        self._computed = 0
+        self._measure()
+
     def _measure(self) -> None:
         """How far the derivatives of the lookup may be from those at the present intercept."""
-        self.residual_size = self._root_mean_square()
         self._error = self.noise
-        if self._engine.fit_intercept:
-            rest = self._sum * self._direction - self._engine.r - self._p
+        if self.engine.fit_intercept:
+            rest = self._sum * self._direction - self.engine.r - self._p
             variance = float(rest * rest @ self._inverse) - float(rest.sum()) ** 2 / self._total
             self._error += self._norm * float(np.sqrt(max(variance, 0.0)))
-
-    def _root_mean_square(self) -> float:
-        r = self._engine.r
-        return float(np.sqrt(r * r @ self._inverse / self._total))

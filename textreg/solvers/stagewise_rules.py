@@ -39,11 +39,18 @@ class StepRules:
         Most features with a nonzero weight.
     threshold : float, default 0
         Stop when all derivatives are below this share of the largest one at the start.
+    relative : bool, default True
+        Whether ``threshold`` is a share. Without it derivatives are compared with the threshold
+        itself, as in the paper; they are sums over documents.
     patience : int, optional
         Stop this many steps after the least error on ``Problem.validation``, which it needs.
     sample : int, optional
-        Number of features, drawn at random, that a step selects from; default all (section 7). A
-        stopping rule is applied only after a look at all features.
+        Number of features that a step selects from; default all (section 7). A stopping rule is
+        applied only after a look at all features.
+    lookup : {"random", "queue"}, default "random"
+        Whether the sample is drawn at random, or is of the features that were not looked at for the
+        longest time. A queue without ``sample`` looks at as many as it takes to be sure of the
+        best, by a bound on what the others can have changed since: the path is that of all.
     keep_best : bool, default False
         Add the feature of the last step to the sample.
     seed : int, default 0
@@ -65,8 +72,10 @@ class StepRules:
     steps: int = 1000
     features: int | None = None
     threshold: float = 0.0
+    relative: bool = True
     patience: int | None = None
     sample: int | None = None
+    lookup: str = "random"
     keep_best: bool = False
     seed: int = 0
     cache: float = 1000.0
@@ -82,9 +91,16 @@ class StepRules:
                 "stagewise: an exponential family has no residuals to scale steps by; "
                 "give scaled=False (--no-reg-scaled) with likelihood='exponential'."
             )
+        if self.lookup not in ("random", "queue"):
+            raise UsageError(f"stagewise: lookup must be random or queue, not {self.lookup!r}.")
+        if self.relative and self.threshold > 1.0:
+            raise UsageError(
+                f"stagewise: a threshold of {self.threshold:g} is no share of the largest "
+                "derivative; give one of at most 1, or relative=False (--no-reg-relative)."
+            )
         if self.keep_best and self.sample is None:
             raise UsageError(
-                "stagewise: keep_best adds a feature to a random sample; say how many to draw "
+                "stagewise: keep_best adds a feature to a sample; say how many to draw "
                 "with sample (--reg-sample), or leave keep_best out."
             )
         if not self.epsilon > 0.0 or self.every < 1:
@@ -187,6 +203,8 @@ class StagewiseReport(SolverReport):
         All steps, and the errors measured between them.
     gram : GramCacheUse or None
         Use of the cache of Gram columns; None for likelihoods that need none.
+    lookups : int or None
+        Derivatives computed with ``lookup="queue"`` and no ``sample``, else None.
     """
 
     stopped: str
@@ -195,3 +213,4 @@ class StagewiseReport(SolverReport):
     largest: float
     path: StagewisePath
     gram: GramCacheUse | None = None
+    lookups: int | None = None

@@ -37,9 +37,11 @@ class SettingsKeywords(TypedDict, total=False):
     reg_l1: float
     reg_l2: float
     reg_likelihood: Literal["loss", "linear", "exponential"]
+    reg_lookup: Literal["random", "queue"]
     reg_most: int
     reg_normalized: bool
     reg_patience: int | None
+    reg_relative: bool
     reg_relax: float
     reg_rho: float
     reg_sample: int | None
