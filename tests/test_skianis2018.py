@@ -107,6 +107,35 @@ def test_line_3_a_run_ends_at_the_correlation(kind: str) -> None:
         assert list(report.order) == expected  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("inside", [0.2, 0.5, 0.8, 1.0])
+@pytest.mark.parametrize("kind", ["sum", "mean"])
+def test_section_6_sparsity_inside_a_group(kind: str, inside: float) -> None:
+    """The outlook: a group's features one at a time, while they help."""
+    order, thetas, _ = letter.pursuit(kind, inside=inside)
+    expected = [j for j in order if j != BIAS]
+    reg = paper(kind, budget=BIAS, inside=inside)
+    report = reg.solve(problem()).report
+    assert list(report.order) == expected  # type: ignore[union-attr]
+    assert report.uncertain == 0  # type: ignore[union-attr]
+    steps = [step.active for step in report.steps]  # type: ignore[union-attr]
+    ends = [len([j for j in order[: len(theta)] if j != BIAS]) for theta in thetas]
+    assert steps == sorted({*ends} - {0})
+    assert len(steps) > 3  # whole groups
+
+
+def test_inside_a_group_nothing_helps_less_than_the_share() -> None:
+    """On columns of norm one, with an intercept, and for weighted documents."""
+    weights = np.random.default_rng(0).integers(1, 4, 50).astype(float)
+    made = problem(sample_weight=weights)
+    whole = Gomp(l2=1.0, budget=1, singletons=False, score="sum", inside=1e-12).solve(made).report
+    plain = Gomp(l2=1.0, budget=1, singletons=False, score="sum").solve(made).report
+    assert set(whole.order) == set(plain.order)  # type: ignore[union-attr]
+    some = Gomp(l2=1.0, budget=1, singletons=False, score="sum", inside=0.95).solve(made).report
+    taken = list(some.order)  # type: ignore[union-attr]
+    assert taken == list(whole.order)[: len(taken)]  # type: ignore[union-attr]
+    assert 1 <= len(taken) < len(plain.order)  # type: ignore[union-attr]
+
+
 def test_a_bias_is_there_only_where_an_intercept_is() -> None:
     for how in ("ridge", "feature"):
         reg = Omp(l2=1.0, budget=5, intercept=how)

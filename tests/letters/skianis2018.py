@@ -58,24 +58,36 @@ def score(A: Any, r: Any, kind: str) -> float:
 
 
 def pursuit(
-    kind: str, epsilon: float = 0.0, ends_by: str = "residual"
+    kind: str, epsilon: float = 0.0, ends_by: str = "residual", inside: float = 0.0
 ) -> tuple[list[int], list[Any], list[float]]:
     """The order of the features, 15 being the bias; theta and the norm of r after every step.
 
     kind: "" for Algorithm 1, else the score of Algorithm 2, where the bias is a group of its own.
+    inside: above 0, a group's features are taken one at a time, each by the residual of the fit
+    before it, until their |x_j . r| is below this share of the first: the outlook of section 6.
     """
     X, y, groups = small()
     A = np.column_stack([X, np.ones(len(y))])
     left = [list(g) for g in groups] + [[15]] if kind else [[j] for j in range(16)]
     order: list[int] = []
     thetas, norms = [], []
-    r = y
+    r = -y / 2.0 if inside else y  # where fits are compared, of one scale with eq. (8)
     while len(order) < BUDGET and any(left):
         scores = [score(A[:, g], r, kind or "sum") if g else -1.0 for g in left]
         best = int(np.argmax(scores))
         if ends_by == "score" and (scores[best] if kind else np.sqrt(scores[best])) <= epsilon:
             break
-        order += left[best]
+        if not inside:
+            order += left[best]
+        members, first = list(left[best]) if inside else [], 0.0
+        while members:
+            sizes = np.abs(A[:, members].T @ r)
+            at = int(np.argmax(sizes))
+            first = first or float(sizes[at])
+            if sizes[at] < inside * first:
+                break
+            order.append(members.pop(at))
+            r = residual(A[:, order], y, theta_of(A[:, order], y))
         left = [[j for j in g if j not in order] for g in left]
         thetas.append(theta_of(A[:, order], y))
         r = residual(A[:, order], y, thetas[-1])

@@ -154,6 +154,13 @@ class Gomp(Omp):
     )
     score: str = param(default="projection", choices=SCORES, help="how groups are scored")
     singletons: bool = param(default=True, help="let single features compete with the groups")
+    inside: float = param(
+        default=0.0,
+        min=0.0,
+        max=1.0,
+        help="of a selected group, add features one at a time while they correlate with the "
+        "residual by this share of the first; 0 adds the whole group",
+    )
 
     def _check(self, problem: Problem) -> None:
         super()._check(problem)

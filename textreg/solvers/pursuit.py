@@ -32,6 +32,7 @@ from textreg.records.convert import as_array
 from textreg.solvers.active import LEAST_RIDGE, ActiveFit
 from textreg.solvers.column_scores import TOLERANCE, Candidate, ColumnDots, ColumnScores
 from textreg.solvers.group_scores import GroupScores
+from textreg.solvers.inside_groups import best_inside
 from textreg.solvers.outcome import check_finite, checks_overflow
 from textreg.solvers.pursuit_model import INTERCEPTS, Models, with_bias
 from textreg.solvers.unit_columns import unit_columns
@@ -107,6 +108,10 @@ class Pursuit:
         pursuit of columns alone, which ignores groups.
     singletons : bool, default True
         Whether single columns compete with the groups.
+    inside : float, default 0
+        Sparsity inside a selected group. 0 adds it as a whole. Else its features are added one at a
+        time, the best |x_j . r| first, until that is below this share of the first; the others are
+        left to later steps.
     initial : sequence of int, default ()
         Features that are active from the start.
 
@@ -152,6 +157,7 @@ class Pursuit:
         intercept: str = "free",
         score: str = "",
         singletons: bool = True,
+        inside: float = 0.0,
         initial: Sequence[int] = (),
     ) -> None:
         for name, given, known in (
@@ -167,7 +173,7 @@ class Pursuit:
             self._bias = problem.design.shape[1]
             problem = with_bias(problem)
         self.problem, self.l2, self.epsilon = problem, l2, epsilon
-        self._epsilon_of, self._intercept = epsilon_of, intercept
+        self._epsilon_of, self._intercept, self._inside = epsilon_of, intercept, inside
         self.columns = unit = unit_columns(problem)
         size = np.sign(unit.norms) if columns == "unit" else unit.norms.copy()
         if self._bias >= 0:
@@ -178,14 +184,14 @@ class Pursuit:
         self.fit = ActiveFit(problem, unit, q)
         self.proven = bool((q >= LEAST_RIDGE).all())
         self._group_scores: GroupScores | None = None
-        scale = size
+        self._size = scale = size
         if score:
             if problem.groups is None:
                 raise UsageError("a pursuit of groups needs groups, and the problem has none.")
             self._group_scores = GroupScores(problem.groups, unit, size, score)
             scale = self._group_scores.column_scale(size)
             if not singletons:
-                scale[np.arange(len(scale)) != self._bias] = 0.0
+                scale = np.where(np.arange(len(scale)) == self._bias, scale, 0.0)
         column_dots = ColumnDots(unit, unit.distinct(scale))
         if self._group_scores is not None:
             shared = self._group_scores.column_dots
@@ -234,12 +240,20 @@ class Pursuit:
                 self._activate(best.features, -1)
             else:
                 self.history.append(Step(len(self.order), self.fit.objective, math.nan))
-                self._activate(best.features, best.group)
+                if best.group >= 0 and self._inside > 0.0:
+                    self._activate_inside(best)
+                else:
+                    self._activate(best.features, best.group)
                 if callback is not None and callback(self.history[-1]):
                     self.stopped = "callback"
 
     def _activate(self, features: Int32s, group: int) -> None:
-        """Make ``features`` active."""
+        """Make ``features`` active, as one step."""
+        self._add(features)
+        if features[0] != self._bias:
+            self.steps.append(SelectionStep(group, len(self.order)))
+
+    def _add(self, features: Int32s) -> None:
         self.fit.add(features)
         self._column_scores.remove(features)
         if self._group_scores is not None:
@@ -248,7 +262,23 @@ class Pursuit:
             self._bias_after = len(self.order)
         else:
             self.order.extend(features.tolist())
-            self.steps.append(SelectionStep(group, len(self.order)))
+
+    def _activate_inside(self, group: Candidate) -> None:
+        """Make those features of a group active that help, as one step."""
+        left, first, uncertain = group.features, 0.0, False
+        while len(left):
+            best = best_inside(
+                self.fit, self.columns, self._size, left,
+                share=self._inside, first=first, tie=TIE, rounds=ROUNDS,
+            )  # fmt: skip
+            if best is None:
+                break
+            first = first or best.score
+            uncertain = uncertain or not best.certain
+            self._add(np.array([best.feature], dtype=np.int32))
+            left = left[left != best.feature]
+        self.uncertain += uncertain
+        self.steps.append(SelectionStep(group.group, len(self.order)))
 
     def _residual_is_small(self) -> bool:
         """Whether the norm of r, of the exact fit, is at most epsilon."""

@@ -32,6 +32,7 @@ class SettingsKeywords(TypedDict, total=False):
     reg_every: int
     reg_features: int | None
     reg_group: float
+    reg_inside: float
     reg_intercept: Literal["free", "ridge", "feature"]
     reg_keep_best: bool
     reg_l1: float
