@@ -16,6 +16,7 @@ PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 
 CASES ?= 2000
 SEED ?= 0
+WORKERS ?= auto
 
 .PHONY: help demo test test-all test-oldest fuzz sanitize lint types docs reference pictures results bench clean
 .DELETE_ON_ERROR:
@@ -42,7 +43,7 @@ demo: $(VENV)/.stamp-textreg
 	$(call run,show demo/model.textreg)
 
 test: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n $(WORKERS) --dist worksteal)
 	@$(if $(ARGS),,for folder in $(dir $(PLUGINS)); do \
 		echo "$$folder"; (cd "$$folder" && "$(abspath $(BIN))/python" -m pytest) || exit 1; \
 	done)
