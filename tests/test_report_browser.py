@@ -12,6 +12,7 @@ from pages import HOSTILE
 
 import textreg
 from textreg.demo.corpus import write_demo
+from textreg.explain import MarkedDocument
 from textreg.reading.corpus import read_corpus
 from textreg.records import Corpus
 from textreg.report import report
@@ -59,7 +60,10 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert train.labels is not None
     model = textreg.train(train.texts, train.labels, reg="sentence", path=True)
     last = textreg.train(train.texts, train.labels, reg="lasso", reg_l1=1.0)
-    found = report(model, test, train=train, against={"last": last}, title="demo.textreg")
+    marked = [MarkedDocument.of(text, [[0, text.index(".")]]) for text in test.texts]
+    found = report(
+        model, test, train=train, against={"last": last}, marked=marked, title="demo.textreg"
+    )
     found.save(folder / "page.html")
     return folder / "page.html"
 
@@ -89,7 +93,7 @@ def test_highlights_sum_to_the_score(browser: Chrome, page: Path) -> None:
              ...["mark", "li[data-value]"].map((selector) =>
                [...article.querySelectorAll(selector)].map((one) => Number(one.dataset.value)))])"""
     )
-    assert len(found) == 20
+    assert len(found) >= 20
     for score, intercept, marks, lines in found:
         assert marks
         assert intercept + sum(marks) == pytest.approx(score, abs=1e-9)
@@ -99,7 +103,8 @@ def test_highlights_sum_to_the_score(browser: Chrome, page: Path) -> None:
 def test_documents_are_sorted_and_filtered(browser: Chrome, page: Path) -> None:
     show(browser, page)
     before = numbers(browser, "number")
-    for field, rising in (("certainty", False), ("score", False), ("length", True)):
+    order = {"certainty": False, "score": False, "evidence": False, "length": True}
+    for field, rising in order.items():
         choose(browser, "sort", field)
         found = numbers(browser, field)
         assert len(set(found)) > 1
@@ -109,9 +114,9 @@ def test_documents_are_sorted_and_filtered(browser: Chrome, page: Path) -> None:
 
     choose(browser, "kind", "wrong")
     shown = [one for one in all_of(browser, "article") if one.is_displayed()]
-    assert 0 < len(shown) < 20
+    assert 0 < len(shown) < len(before)
     assert {one.get_attribute("data-kind") for one in shown} == {"wrong"}
-    assert one_of(browser, "#shown").text == f"{len(shown)} of 20 documents"
+    assert one_of(browser, "#shown").text == f"{len(shown)} of {len(before)} documents"
     choose(browser, "kind", "")
     choose(browser, "label", "pos")
     shown = [one for one in all_of(browser, "article") if one.is_displayed()]
@@ -121,7 +126,36 @@ def test_documents_are_sorted_and_filtered(browser: Chrome, page: Path) -> None:
     assert numbers(browser, "number") == []
     one_of(browser, "#query").clear()
     one_of(browser, "#query").send_keys("x")  # clearing alone tells the page nothing
-    assert 0 < len(numbers(browser, "number")) <= 20
+    assert 0 < len(numbers(browser, "number")) <= len(before)
+
+
+@pytest.mark.parametrize("field", ["length", "evidence"])
+def test_documents_are_filtered_by_thirds(browser: Chrome, page: Path, field: str) -> None:
+    from selenium.webdriver.support.select import Select
+
+    show(browser, page)
+    before = sorted(numbers(browser, "number"))
+    options = [
+        one.get_attribute("value") for one in Select(one_of(browser, f"#by-{field}")).options
+    ]
+    shown, values = [], []
+    for option in options[1:]:
+        choose(browser, f"by-{field}", str(option))
+        shown += numbers(browser, "number")
+        values.append(numbers(browser, field))
+    assert sorted(shown) == before  # each document is of one third
+    assert all(values)
+    assert max(values[0]) < min(values[1]) <= max(values[1]) < min(values[2])
+
+
+def test_filters_are_of_all_that_are_chosen(browser: Chrome, page: Path) -> None:
+    show(browser, page)
+    choose(browser, "kind", "wrong")
+    choose(browser, "predicted", "neg")
+    shown = [one for one in all_of(browser, "article") if one.is_displayed()]
+    assert shown
+    assert {one.get_attribute("data-predicted") for one in shown} == {"neg"}
+    assert {one.get_attribute("data-label") for one in shown} == {"pos"}
 
 
 def test_an_example_of_the_verdict_opens_its_document(browser: Chrome, page: Path) -> None:
@@ -139,7 +173,7 @@ def test_an_example_of_the_verdict_opens_its_document(browser: Chrome, page: Pat
 def test_documents_unfold(browser: Chrome, page: Path) -> None:
     show(browser, page)
     button, inside = one_of(browser, "#fold"), all_of(browser, "article .lines")
-    assert 0 < sum(one.is_displayed() for one in inside) < 20
+    assert 0 < sum(one.is_displayed() for one in inside) < len(inside)
     assert button.text == "Open all"
     button.click()
     assert all(one.is_displayed() for one in inside)

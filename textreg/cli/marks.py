@@ -13,29 +13,11 @@ from textreg.cli.output import print_json, print_table
 from textreg.errors import UsageError
 from textreg.explain.agreement import rationale_scores
 from textreg.explain.marks import Columns, MarkedDocument, marked_document, require_columns
-from textreg.measure.rationale_scores import Difference, Estimate, RationaleScores
+from textreg.measure.rationale_scores import TITLES, Difference, Estimate, RationaleScores
 from textreg.model.model import Model
 from textreg.model.storage import load_model
 from textreg.records.documents import check_texts
 from textreg.terminal import single_line
-
-TITLES = {
-    "sentence_auprc": "sentence AUPRC",
-    "sentence_average_precision": "sentence average precision",
-    "top_1": "top-1 sentence is marked",
-    "top_3": "top-3 sentences are marked",
-    "r_precision": "R-precision of sentences",
-    "token_auprc": "token AUPRC",
-    "token_average_precision": "token average precision",
-    "token_precision": "token precision",
-    "token_recall": "token recall",
-    "token_f1": "token F1",
-    "iou_f1": "IOU F1",
-    "comprehensiveness": "comprehensiveness",
-    "sufficiency": "sufficiency",
-    "aopc_comprehensiveness": "comprehensiveness, AOPC",
-    "aopc_sufficiency": "sufficiency, AOPC",
-}
 
 
 class Marks(NamedTuple):
@@ -79,7 +61,8 @@ def print_agreement(  # noqa: PLR0913  # what a command line gives
     other = None if marks.against is None else load_model(marks.against)
     for each in filter(None, (model, other)):
         how.like(each)
-    documents = _read(source, how, marks)
+    assert marks.evidence_col is not None
+    documents = read_marked([source], how, Columns(marks.evidence_col, marks.sentences_col))
     scores = rationale_scores(model, documents, of)
     against = None
     if other is not None:
@@ -117,14 +100,12 @@ def print_agreement(  # noqa: PLR0913  # what a command line gives
         _tell_differences(against.measures(), differences)
 
 
-def _read(source: str, how: Reading, marks: Marks) -> list[MarkedDocument]:
-    """The documents of a file with their passages."""
-    assert marks.evidence_col is not None
-    columns = Columns(marks.evidence_col, marks.sentences_col)
+def read_marked(files: Sequence[str], how: Reading, columns: Columns) -> list[MarkedDocument]:
+    """The documents of files with their passages."""
     documents: list[MarkedDocument] = []
-    for batch in how.records([source], full=False):
+    for batch in how.records(files, full=False):
         corpus = batch.documents
-        require_columns(columns, list(batch.columns), source)
+        require_columns(columns, list(batch.columns), ", ".join(files))
         # Rows that were left out have a record as well: each stands before a document.
         before = np.searchsorted(
             np.sort(corpus.skipped.position_of), np.arange(len(corpus)), side="right"

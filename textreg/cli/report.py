@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,10 +10,13 @@ import click
 
 from textreg.cli import shared
 from textreg.cli.inputs import TRAINING, Reading, reading
+from textreg.cli.marks import read_marked
 from textreg.cli.output import check_target, progress_bar, size
 from textreg.cli.removal_table import load_by_name
 from textreg.cli.settings import settings
 from textreg.errors import TextregError, UsageError
+from textreg.explain import MarkedDocument
+from textreg.explain.marks import Columns
 from textreg.model.storage import load_model
 from textreg.report import report
 from textreg.report.page import check_report
@@ -32,10 +36,30 @@ class TrainingCorpus(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """Other models, and texts whose sentences are shown for all of them."""
+    """Other models, texts whose sentences are shown for all of them, and marked passages."""
 
     against: tuple[str, ...]
     texts: tuple[str, ...]
+    evidence_col: str | None
+    sentences_col: str | None
+
+    def check(self, files: Sequence[str]) -> None:
+        """UsageError for options that need files, or each other."""
+        if self.against and not files:
+            raise UsageError("--against compares on documents that no model has seen: name FILES.")
+        if self.evidence_col is not None and not files:
+            raise UsageError("--evidence-col is a column of documents to measure on: name FILES.")
+        if self.sentences_col is not None and self.evidence_col is None:
+            raise UsageError(
+                "--sentences-col needs --evidence-col: name the column of the marked passages as "
+                "well, or leave out --sentences-col."
+            )
+
+    def marked(self, files: Sequence[str], how: Reading) -> list[MarkedDocument]:
+        """The documents with their marked passages; none without a column of them."""
+        if self.evidence_col is None:
+            return []
+        return read_marked(files, how, Columns(self.evidence_col, self.sentences_col))
 
     def load(self, own: Model) -> dict[str, Model]:
         """The models by name; UsageError if they read other columns."""
@@ -91,6 +115,18 @@ class ReportOutput(NamedTuple):
         help="Show what each sentence of this text is worth to the models. May be repeated.  "
         "[default: of some documents, with --against]",
     ),
+    click.option(
+        "--evidence-col",
+        metavar="NAME",
+        help="Column of FILES with marked passages, lists of [start, end] offsets of characters: "
+        "measure the agreement with them.",
+    ),
+    click.option(
+        "--sentences-col",
+        metavar="NAME",
+        help="With --evidence-col: column of the sentences, offsets too.  [default: those of the "
+        "tokenizer]",
+    ),
 )
 @shared.gathered(
     ReportOutput,
@@ -121,7 +157,8 @@ def command(
     Columns of weights, groups and times are read from the training corpus only.
 
     The page opens with a verdict in plain words. With --against it says whether the model is better
-    than another one, and shows what sentences are worth to both.
+    than another one, and shows what sentences are worth to both; with --evidence-col whether its
+    reasons are those that people marked.
     """
     check_report()
     train, unlabeled = training
@@ -131,8 +168,7 @@ def command(
     for flag, value in {"--unlabeled": unlabeled, **columns}.items():
         if value and not train:
             raise UsageError(f"{flag} is for the training corpus: give --train, or leave it out.")
-    if beside.against and not files:
-        raise UsageError("--against compares on documents that no model has seen: name FILES.")
+    beside.check(files)
     target = Path(out.output) if out.output else Path(Path(model).stem + ".html")
     check_target(target, [model, *files, *train, *unlabeled, *beside.against])
     loaded = load_model(model)
@@ -150,6 +186,7 @@ def command(
             unlabeled=more,
             against=others,
             texts=beside.texts,
+            marked=beside.marked(files, how),
             title=Path(model).name,
             command=["textreg", *click.get_current_context().obj.words],
             jobs=out.jobs,

@@ -38,6 +38,25 @@ FAITHFULNESS = (
 )
 """What each document has beside it, if the model has probabilities."""
 
+TITLES = {
+    "sentence_auprc": "sentence AUPRC",
+    "sentence_average_precision": "sentence average precision",
+    "top_1": "top-1 sentence is marked",
+    "top_3": "top-3 sentences are marked",
+    "r_precision": "R-precision of sentences",
+    "token_auprc": "token AUPRC",
+    "token_average_precision": "token average precision",
+    "token_precision": "token precision",
+    "token_recall": "token recall",
+    "token_f1": "token F1",
+    "iou_f1": "IOU F1",
+    "comprehensiveness": "comprehensiveness",
+    "sufficiency": "sufficiency",
+    "aopc_comprehensiveness": "comprehensiveness, AOPC",
+    "aopc_sufficiency": "sufficiency, AOPC",
+}
+"""What the measures are called on a page or a screen."""
+
 _BLOCK = 1_000
 """Resamples that are drawn at once."""
 

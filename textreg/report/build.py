@@ -19,6 +19,7 @@ from textreg.report.against import tables_of_documents, tables_of_texts, versus_
 from textreg.report.baseline import baseline_of
 from textreg.report.confusions import confusions_of
 from textreg.report.documents import certainty, documents_of
+from textreg.report.evidence import evidence_of
 from textreg.report.facts import data_facts, settings_facts
 from textreg.report.features import columns_of, dropped_of, label_words, stability_of
 from textreg.report.predictions import Predictions, scores_of
@@ -34,6 +35,7 @@ from textreg.training.running import Work
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from textreg.explain import MarkedDocument
     from textreg.records import Floats
     from textreg.training.running import Progress
     from textreg.training.settings import TrainingSettings
@@ -53,6 +55,7 @@ def report(  # noqa: PLR0913  # its options are its interface
     settings: TrainingSettings | None = None,
     against: Mapping[str, Model] | None = None,
     texts: Sequence[str] = (),
+    marked: Sequence[MarkedDocument] = (),
     title: str = "model",
     command: Sequence[str] | None = None,
     jobs: int = 1,
@@ -80,6 +83,9 @@ def report(  # noqa: PLR0913  # its options are its interface
         table shows what each sentence of some texts is worth to all of them.
     texts : sequence of str, optional
         The texts of that table. By default documents that the models answer differently.
+    marked : sequence of MarkedDocument, optional
+        Documents with passages that people marked as evidence; those of ``corpus`` are shown with
+        them.
     title : str, default "model"
         Title of the page, such as the name of the file.
     command : sequence of str, optional
@@ -134,7 +140,7 @@ def report(  # noqa: PLR0913  # its options are its interface
         X = model.encoder.transform(predictions.corpus.texts)
     corpora = {"measured on": corpus, "trained on": None if refits is None else refits.corpus}
     given = {name: one for name, one in corpora.items() if one is not None}
-    beside = _Beside(dict(against or {}), tuple(texts))
+    beside = _Beside(dict(against or {}), tuple(texts), tuple(marked))
     return _report(model, _Measured(predictions, X, refits, given, beside), title, command)
 
 
@@ -179,10 +185,11 @@ def _out_of_fold(model: Model, refits: Refits) -> Predictions:
 
 
 class _Beside(NamedTuple):
-    """Other models by name, and texts whose sentences are shown beside each other."""
+    """Other models by name, texts whose sentences are shown for all, and marked documents."""
 
     against: Mapping[str, Model]
     texts: Sequence[str]
+    marked: Sequence[MarkedDocument]
 
 
 class _Measured(NamedTuple):
@@ -218,6 +225,8 @@ def _report(model: Model, measured: _Measured, title: str, command: Sequence[str
     if search is None and path is None:
         missing.append("Training tried only one setting and kept no regularization path (--path).")
     versus = versus_models(predictions, beside.against)
+    evidence = evidence_of(model, beside.marked, beside.against) if beside.marked else None
+    passages = {one.text: one.passages for one in beside.marked} if beside.marked else None
     tables, why = _tables(model, title, beside, predictions, sure)
     missing += why
     if not explained:
@@ -232,7 +241,9 @@ def _report(model: Model, measured: _Measured, title: str, command: Sequence[str
         n_features=model.n_features,
         converged=None if summary is None else summary.converged,
         gap=None if summary is None else summary.gap,
-        verdict=verdict_of(predictions, scores, sure, unknown, confusions, versus, suggestions),
+        verdict=verdict_of(
+            predictions, scores, sure, unknown, confusions, versus, suggestions, evidence
+        ),
         scores=scores,
         search=search,
         path=path,
@@ -243,7 +254,8 @@ def _report(model: Model, measured: _Measured, title: str, command: Sequence[str
         dropped=dropped_of(model, refits, skipped, unknown),
         stability=None if refits is None else stability_of(model, refits),
         baseline=baseline,
-        documents=documents_of(predictions, sure, examples) if explained else (),
+        documents=documents_of(predictions, sure, examples, passages) if explained else (),
+        evidence=evidence,
         tables=tables,
         suspected=suspected,
         reproduce=_reproduce(model, corpora, command),

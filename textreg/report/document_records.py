@@ -27,12 +27,21 @@ class Line(NamedTuple):
         See :class:`textreg.explain.SentenceScore`; None for several sentences.
     hidden : str
         Number of sentences or characters that are not shown.
+    evidence : float
+        See :class:`textreg.explain.SentenceScore`; 0 for several sentences.
+    field : str
+        Its field, where documents have several; else empty.
+    marked : bool
+        Whether people marked a passage in it.
     """
 
     marks: tuple[Mark, ...]
     value: float
     removal: float | None
     hidden: str = ""
+    evidence: float = 0.0
+    field: str = ""
+    marked: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,12 @@ class Document:
         Length of the text.
     preview : str
         Start of the text.
+    evidence : float
+        That of the sentence with the most.
+    found : bool or None
+        Whether people marked a passage in this sentence; None without marked passages.
+    fields : tuple of (name, value)
+        The sum of the shares of every field's words, where documents have several fields.
     """
 
     number: int
@@ -81,6 +96,9 @@ class Document:
     words: tuple[tuple[str, float], ...]
     characters: int
     preview: str
+    evidence: float = 0.0
+    found: bool | None = None
+    fields: tuple[tuple[str, float], ...] = ()
 
 
 class SelectedSentence(NamedTuple):

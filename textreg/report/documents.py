@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import numpy as np
 from textreg.explain.show import strongest
 from textreg.records.documents import check_texts
 from textreg.report.document_records import Document
-from textreg.report.lines import lines_of
+from textreg.report.lines import CHARACTERS, lines_of
 from textreg.report.predictions import Predictions
 
 if TYPE_CHECKING:
@@ -23,21 +24,39 @@ if TYPE_CHECKING:
 SHOWN = {"wrong": 7, "unsure": 7, "right": 6}
 """Documents of each kind; if one has fewer, the following kinds get more."""
 
+ERRORS, BRIEF = 40, 800
+"""Wrong predictions beside those, and characters shown of each."""
+
 PREVIEW = 140
 """Characters of the preview of a closed document."""
 
 
 def documents_of(
-    predictions: Predictions, sure: Floats, more: Sequence[int] = ()
+    predictions: Predictions,
+    sure: Floats,
+    more: Sequence[int] = (),
+    passages: Mapping[str, Int64s] | None = None,
 ) -> tuple[Document, ...]:
     """The most certain wrong predictions, the least certain ones, and the most certain right ones.
 
     In a regression: those with the largest errors, with medium ones, and with the smallest. Each is
-    explained by the model that predicted it. sure: see :func:`certainty`. more: rows of further
-    wrong predictions.
+    explained by the model that predicted it. Further errors follow the first ones, with less text.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        The answers.
+    sure : ndarray of shape (n,)
+        See :func:`certainty`.
+    more : sequence of int
+        Rows of wrong predictions that are shown in any case.
+    passages : mapping of str to ndarray, optional
+        The marked passages of texts.
     """
-    chosen = dict.fromkeys(more, "wrong") | _choose(predictions, sure)
-    texts = check_texts([predictions.corpus.texts[row] for row in chosen])
+    chosen, brief = _choose(predictions, sure), _further(predictions, sure, more)
+    wrong = {row: kind for row, kind in chosen.items() if kind == "wrong"}
+    kinds = wrong | {row: "wrong" for row in brief if row not in chosen} | chosen
+    texts = check_texts([predictions.corpus.texts[row] for row in kinds])
     return tuple(
         document_of(
             predictions,
@@ -45,9 +64,23 @@ def documents_of(
             kind,
             float(sure[row]),
             predictions.models[predictions.model_of[row]].explain(text),
+            None if passages is None else passages.get(str(text)),
+            CHARACTERS if row in chosen else BRIEF,
         )
-        for (row, kind), text in zip(chosen.items(), texts, strict=True)
+        for (row, kind), text in zip(kinds.items(), texts, strict=True)
     )
+
+
+def _further(predictions: Predictions, sure: Floats, more: Sequence[int]) -> list[int]:
+    """Rows of further errors: those given, and the most certain ones of every label in turn."""
+    task = predictions.model.task
+    if not task.discrete:
+        return []
+    order = np.argsort(-sure, kind="stable")
+    wrong = order[~task.right(predictions.y_true, predictions.y_pred)[order]]
+    strata, _ = task.strata(predictions.y_true)
+    ranked = _by_turns(wrong.tolist(), strata)
+    return list(dict.fromkeys([*more, *itertools.islice(ranked, ERRORS)]))[:ERRORS]
 
 
 def certainty(predictions: Predictions) -> Floats:
@@ -115,10 +148,24 @@ def _told(label: Any) -> str:
     return ", ".join(label) or "no label" if isinstance(label, tuple) else label
 
 
-def document_of(
-    predictions: Predictions, row: int, kind: str, sure: float, explanation: Explanation
+def document_of(  # noqa: PLR0913  # what a page shows of it
+    predictions: Predictions,
+    row: int,
+    kind: str,
+    sure: float,
+    explanation: Explanation,
+    passages: Int64s | None = None,
+    characters: int = CHARACTERS,
 ) -> Document:
-    """A document as a page shows it, from its ``explanation``; sure: see :func:`certainty`."""
+    """A document as a page shows it, from its ``explanation``; sure: see :func:`certainty`.
+
+    passages, characters: see :func:`textreg.report.lines.lines_of`.
+    """
+    lines = lines_of(explanation, passages, characters)
+    best = max(explanation.sentences, key=lambda it: it.evidence, default=None)
+    found = None
+    if passages is not None and best is not None:
+        found = any(start < best.end and best.start < end for start, end in passages.tolist())
     corpus = predictions.corpus
     task = predictions.model.task
     (answer,) = task.answers(predictions.y_pred[row : row + 1])
@@ -135,8 +182,11 @@ def document_of(
         of=explanation.of,
         intercept=explanation.intercept,
         score=explanation.score,
-        lines=lines_of(explanation),
+        lines=lines,
         words=tuple(strongest(explanation)),
         characters=len(explanation.text),
         preview=" ".join(explanation.text[: 2 * PREVIEW].split())[:PREVIEW],
+        evidence=0.0 if best is None else best.evidence,
+        found=found,
+        fields=tuple(explanation.fields.items()),
     )

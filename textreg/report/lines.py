@@ -15,6 +15,7 @@ from textreg.report.document_records import Line, Mark
 
 if TYPE_CHECKING:
     from textreg.explain import Explanation, Word
+    from textreg.records import Int64s
 
 CHARACTERS, LINE_CHARACTERS = 4000, 1200
 """Characters shown of a document and of a sentence; the rest is counted and summed."""
@@ -39,6 +40,9 @@ class _Sentence(NamedTuple):
     end: int
     value: float
     removal: float | None
+    evidence: float
+    field: str
+    marked: bool
 
 
 class _Part(NamedTuple):
@@ -47,15 +51,18 @@ class _Part(NamedTuple):
     value: float
 
 
-def lines_of(explanation: Explanation) -> tuple[Line, ...]:
+def lines_of(
+    explanation: Explanation, passages: Int64s | None = None, characters: int = CHARACTERS
+) -> tuple[Line, ...]:
     """The text in sentences; of a long text, those with the largest effect of removal.
 
-    Intercept and lines sum to the score; so do intercept and marks if nothing is hidden.
+    Intercept and lines sum to the score; so do intercept and marks if nothing is hidden. passages:
+    (p, 2) where those that people marked begin and end. characters: how many are shown.
     """
-    text, sentences = explanation.text, _sentences(explanation)
+    text, sentences = explanation.text, _sentences(explanation, passages)
     parts = _parts(explanation, [sentence.start for sentence in sentences])
     largest = max((abs(part.value) for part in parts), default=0.0)
-    chosen = _within_budget(sentences)
+    chosen = _within_budget(sentences, characters)
     lines: list[Line] = []
     for show, run in itertools.groupby(range(len(sentences)), key=chosen.__contains__):
         numbers = list(run)
@@ -73,7 +80,8 @@ def lines_of(explanation: Explanation) -> tuple[Line, ...]:
             )
             rest = sentence.end - end
             hidden = f"{rest:,} more characters" if rest else ""
-            lines.append(Line(marks, sentence.value, sentence.removal, hidden))
+            of_sentence = sentence.evidence, sentence.field, sentence.marked
+            lines.append(Line(marks, sentence.value, sentence.removal, hidden, *of_sentence))
     return tuple(lines)
 
 
@@ -107,25 +115,33 @@ def _word_around(text: str) -> Callable[[int], tuple[int, int] | None]:
     return around
 
 
-def _sentences(explanation: Explanation) -> list[_Sentence]:
+def _sentences(explanation: Explanation, passages: Int64s | None) -> list[_Sentence]:
     """The whole text; what lies between two sentences belongs to the first of them."""
-    scores = explanation.sentences
+    scores, spans = explanation.sentences, [] if passages is None else passages.tolist()
     if not scores:
-        return [_Sentence(0, len(explanation.text), 0.0, None)]
+        return [_Sentence(0, len(explanation.text), 0.0, None, 0.0, "", bool(spans))]
     boundaries = [0, *(sentence.start for sentence in scores[1:]), len(explanation.text)]
     return [
-        _Sentence(start, end, sentence.value, sentence.removal)
-        for sentence, (start, end) in zip(scores, itertools.pairwise(boundaries), strict=True)
+        _Sentence(
+            start,
+            end,
+            one.value,
+            one.removal,
+            one.evidence,
+            one.field,
+            any(first < one.end and one.start < last for first, last in spans),
+        )
+        for one, (start, end) in zip(scores, itertools.pairwise(boundaries), strict=True)
     ]
 
 
-def _within_budget(sentences: Sequence[_Sentence]) -> set[int]:
+def _within_budget(sentences: Sequence[_Sentence], characters: int) -> set[int]:
     """Indices of the sentences to show: all, or those with the largest effect of removal."""
     chosen: set[int] = set()
     size = 0
     for number in sorted(range(len(sentences)), key=lambda it: -abs(sentences[it].removal or 0.0)):
         size += min(sentences[number].end - sentences[number].start, LINE_CHARACTERS)
-        if chosen and size > CHARACTERS:
+        if chosen and size > characters:
             break
         chosen.add(number)
     return chosen

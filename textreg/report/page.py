@@ -97,7 +97,7 @@ def _environment() -> Environment:
     from textreg.explain.removal_formats import is_selected, notes_of, title_of
     from textreg.plotting import number_format
     from textreg.report import charts
-    from textreg.report.text import clip, safe
+    from textreg.report.text import clip, safe, thirds
     from textreg.terminal import visible
 
     environment = Environment(
@@ -125,5 +125,6 @@ def _environment() -> Environment:
         signed=number_format.signed,
         small=number_format.small,
         telling=number_format.telling,
+        thirds=thirds,
     )
     return environment

@@ -13,6 +13,7 @@ from textreg.measure.reliability import Reliability, ThresholdLine
 from textreg.records import Int64s
 from textreg.report.document_records import Document, SelectedDocument
 from textreg.report.estimates import Estimate
+from textreg.report.evidence_records import Evidence
 from textreg.report.page import Page
 from textreg.report.verdict_records import Verdict
 
@@ -373,6 +374,8 @@ class Report(Page):
         Comparison with the elastic net.
     documents : tuple of Document
         Documents with explained predictions.
+    evidence : Evidence or None
+        How well its evidence agrees with the passages that people marked.
     tables : tuple of RemovalTable
         What each sentence of some texts is worth to the model, and to others.
     suspected : Suspected or None
@@ -406,6 +409,7 @@ class Report(Page):
     stability: Stability | None
     baseline: Baseline | None
     documents: tuple[Document, ...]
+    evidence: Evidence | None
     tables: tuple[RemovalTable, ...]
     suspected: Suspected | None
     reproduce: Reproduce

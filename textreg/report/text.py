@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -36,3 +37,12 @@ def safe(value: Any) -> Any:
     return (
         escape(shown(value)) if isinstance(value, str) and not isinstance(value, Markup) else value
     )
+
+
+def thirds(values: Sequence[float]) -> tuple[float, float] | None:
+    """The ends of the first and of the second third of some numbers; None if they are not two."""
+    ordered = sorted(values)
+    if not ordered:
+        return None
+    first, second = (ordered[(len(ordered) - 1) * part // 3] for part in (1, 2))
+    return (first, second) if first < second < ordered[-1] else None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textreg.measure.evaluation import Evaluation
 from textreg.report.confusions import errors_in_words
+from textreg.report.evidence import evidence_in_words
 from textreg.report.quality import quality, tone, versus_constant
 from textreg.report.unsure import unsure
 from textreg.report.verdict_records import Confusion, Suggestion, Verdict, Versus
@@ -14,6 +15,7 @@ from textreg.report.verdict_records import Confusion, Suggestion, Verdict, Versu
 if TYPE_CHECKING:
     from textreg.model.model import Model
     from textreg.records import Floats
+    from textreg.report.evidence_records import Evidence
     from textreg.report.predictions import Predictions
     from textreg.report.records import Scores
 
@@ -31,6 +33,7 @@ def verdict_of(  # noqa: PLR0913  # what it is made from
     confusions: Sequence[Confusion] = (),
     against: Sequence[Versus] = (),
     suggestions: Sequence[Suggestion] = (),
+    evidence: Evidence | None = None,
 ) -> Verdict:
     """What to know of a model, in plain words.
 
@@ -50,6 +53,8 @@ def verdict_of(  # noqa: PLR0913  # what it is made from
         Comparisons with other models.
     suggestions : sequence of Suggestion
         What would help.
+    evidence : Evidence or None
+        How well its evidence agrees with the passages that people marked.
 
     Returns
     -------
@@ -58,6 +63,8 @@ def verdict_of(  # noqa: PLR0913  # what it is made from
     model, result = predictions.model, scores.result
     constant = versus_constant(predictions, _trained(model))
     told = quality(scores, constant, against)
+    if evidence is not None:
+        told = (*told, evidence_in_words(evidence))
     if model.summary is not None and not model.summary.converged:
         told = (*told, NOT_CONVERGED)
     selective = result.selective if isinstance(result, Evaluation) else None

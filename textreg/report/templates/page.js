@@ -55,12 +55,18 @@
     const articles = [...list.children];
     const field = (id) => ($(id) ? $(id).value : "");
     const update = () => {
-      const kind = field("kind"), label = field("label"), query = field("query").toLowerCase();
+      const query = field("query").toLowerCase();
+      const equal = ["kind", "label", "predicted", "found"].filter(field);
+      const ranges = [...controls.querySelectorAll("[data-range]")].filter((one) => one.value)
+        .map((one) => [one.dataset.range, ...one.value.split(" ").map(Number)]);
       const sort = field("sort");
       let count = 0;
       for (const article of articles) {
-        const fits = (!kind || article.dataset.kind === kind)
-          && (!label || article.dataset.label === label)
+        const fits = equal.every((name) => article.dataset[name] === field(name))
+          && ranges.every(([name, low, high]) => {
+            const value = Number(article.dataset[name]);
+            return value > low && value <= high;
+          })
           && (!query || article.textContent.toLowerCase().includes(query));
         article.hidden = !fits;
         count += fits;
