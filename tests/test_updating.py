@@ -142,6 +142,12 @@ def test_find_names() -> None:
         assert find_names(names, others).tolist() == [3, 1, -1, 0]
 
 
+def test_find_names_of_equal_digests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("textreg.updating.beginning.PRIME", 0)  # only first letters count
+    assert find_names(["a", "b c"], ["b d", "a"]).tolist() == [1, -1]
+    assert find_names(["a", "b c", "b d"], ["b d", "a"]).tolist() == [1, -1, 0]
+
+
 def test_thresholds_and_calibration_are_chosen_again() -> None:
     given = {"reg": "ridge", "reg_l2": 0.5, "tokenizer": "words"}
     model = train(*OLD, calibrate="temperature", threshold={"pos": "f1"}, **given)
