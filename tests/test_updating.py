@@ -209,6 +209,7 @@ def test_fewer_old_documents_are_told() -> None:
 def wrong_updates() -> list[tuple[dict[str, Any], type[TextregError], str]]:
     sets = [[label] for label in NEW[1]]
     return [
+        ({"old": None, "labels": ["new"] * 40}, UsageError, "no label 'new', and a new one needs"),
         ({"labels": sets}, DataError, "the new documents have lists of labels"),
         ({"old": (OLD[0], [[label] for label in OLD[1]])}, DataError, "the old documents have"),
         ({"texts": [], "labels": []}, DataError, "the new documents are none"),
@@ -296,7 +297,6 @@ def test_a_model_may_be_updated_in_place(trained: Path, cli: Cli) -> None:
     ("words", "message"),
     [
         (["other.csv", "--old", "old.csv"], "The columns are those of old.textreg"),
-        (["new.csv"], "--old"),
         (["new.csv", "--old", "old.csv", "--date", "today"], "'today' is no date"),
         (["missing.csv", "--old", "old.csv"], "missing.csv"),
         (["new.csv", "--old", "old.csv", "-o", "new.csv"], "overwrite"),

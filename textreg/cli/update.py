@@ -38,8 +38,8 @@ class UpdateOutput(NamedTuple):
     "--old",
     metavar="FILE",
     multiple=True,
-    required=True,
-    help="The documents that the model was trained on, those of --dev included. May be repeated.",
+    help="The documents that the model was trained on, those of --dev included. May be repeated. "
+    "Without them the update is approximate.",
 )
 @click.option(
     "--unlabeled",
@@ -81,10 +81,11 @@ def command(  # noqa: PLR0913  # its options are its interface
     NEW are {formats} files (each also as .gz), folders with one folder for each label, or - for
     standard input, with columns of the same names as those of the training.
 
-    The result is the model of a training on the old and the new documents with the same settings
-    and penalty strengths, up to the tolerance. Nothing is searched, and the fit starts from the
-    weights of MODEL. New documents may have new labels and features. textreg show tells what was
-    added when.
+    With --old the result is the model of a training on the old and the new documents with the same
+    settings and penalty strengths, up to the tolerance. Nothing is searched, and the fit starts
+    from the weights of MODEL. New documents may have new labels and features. Without --old the
+    weights of MODEL stand for the old documents, and there are no new labels. textreg show tells
+    what was added when.
     """
     target = Path(out.output)
     check_target(target, [*new, *old, *unlabeled])
@@ -99,7 +100,8 @@ def command(  # noqa: PLR0913  # its options are its interface
     talk = not (out.quiet or out.as_json)
     started = time.monotonic()
     how, theirs = _columns(how.like(loaded), loaded)
-    of_old, of_new = (read_as(how, theirs, model, files, tell=talk) for files in (old, new))
+    of_old = read_as(how, theirs, model, old, tell=talk) if old else None
+    of_new = read_as(how, theirs, model, new, tell=talk)
     more = how.unlabeled(unlabeled, tell=talk) if unlabeled else None
     seconds = round(time.monotonic() - started, 3)
     with progress_bar(quiet=out.quiet) as progress:
@@ -107,11 +109,14 @@ def command(  # noqa: PLR0913  # its options are its interface
             loaded, of_new, of_old, added, jobs=jobs or 1, unlabeled=more, progress=progress
         )
     assert newer.summary is not None
-    source = SourceSummary((*old, *new), (), unlabeled, how.kept(of_new))
+    before = summary_of(loaded).source
+    trained = old if old or before is None else before.files
+    source = SourceSummary((*trained, *new), (), unlabeled, how.kept(of_new))
     newer.summary = replace(newer.summary, source=source)
     newer.seconds = {"read": seconds, **newer.seconds}
     newer.save(target)
-    _tell(newer, target, len(of_new.skipped) + len(of_old.skipped), out, talk)
+    skipped = sum(len(corpus.skipped) for corpus in (of_old, of_new) if corpus is not None)
+    _tell(newer, target, skipped, out, talk)
 
 
 def _columns(how: Reading, model: Model) -> tuple[Reading, set[str]]:

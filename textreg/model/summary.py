@@ -431,7 +431,8 @@ class UpdateSummary:
     features : int
         Features that the training had before.
     added : int
-        Features that it did not have before.
+        Features that it did not have before. Where no document was read again, those of the new
+        documents that had no weight.
     files : tuple of str
         Paths of the files that were added, as they were given; none in Python.
     """

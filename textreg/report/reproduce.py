@@ -163,6 +163,10 @@ def train_command(model: Model, saved: str) -> list[str]:
     could name.
     """
     summary = _summary(model)
+    if any(update.old is None for update in summary.updates):
+        raise ModelError(
+            "no command of train makes this model: documents were added to it without its old ones."
+        )
     for part in model.encoder.parts:
         origin = TokenizerOrigin.of(part.tokenizer)
         if origin.source != "plugin":

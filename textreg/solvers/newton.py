@@ -1,6 +1,6 @@
 """Proximal Newton by coordinate descent: lasso, ridge, elastic net, and no penalty at all.
 
-    min  sum_i c_i l(y_i, x_i w + b) + sum_j lam_j |w_j| + 1/2 q_j w_j^2
+    min  sum_i c_i l(y_i, x_i w + b) + sum_j lam_j |w_j| + 1/2 q_j (w_j - mu_j)^2
 
 Each round determines the active set, the features that are in the model or would enter it, and
 makes a step of the engine over it, or several while far from the optimum. The method is that of
@@ -17,7 +17,14 @@ import numpy as np
 
 from textreg.penalties import Separable
 from textreg.records import Floats, Int32s, Problem, Solution, Step
-from textreg.solvers.certificate import Bound, relative_gap, separable_bound, value_of
+from textreg.solvers.certificate import (
+    Bound,
+    conjugate_bound,
+    dual_scores,
+    relative_gap,
+    separable_bound,
+    value_of,
+)
 from textreg.solvers.continuation import approach
 from textreg.solvers.engine import IDLE, NOISE, Engine, slope_of_intercept
 from textreg.solvers.outcome import checks_overflow, finish
@@ -45,7 +52,7 @@ def newton(problem: Problem, penalty: Separable) -> Solution:
     problem : Problem
         What to fit; ``tol`` is the relative duality gap to stop at, ``max_iter`` the most steps.
     penalty : Separable
-        l1 and quadratic penalties of every weight, with mu = 0.
+        l1 and quadratic penalties of every weight.
 
     Returns
     -------
@@ -71,6 +78,7 @@ def _newton(problem: Problem, penalty: Separable) -> tuple[Solution, bool]:
         engine.restart(engine.w, problem.intercept_at_zero())
     smooth = not penalty.lam.any()
     free = bool((penalty.lam + penalty.q == 0.0).any())
+    centered = not penalty.mu.any()
     passes, polish = (SMOOTH_PASSES, SMOOTH_POLISH) if smooth else (PASSES, POLISH)
     history: list[Step] = []
     bound, gap, fall = Bound(-np.inf, engine.r), math.inf, math.inf
@@ -89,7 +97,10 @@ def _newton(problem: Problem, penalty: Separable) -> tuple[Solution, bool]:
             scale = max(scale, residual)
             gap, converged = math.nan, residual <= problem.tol * scale
         else:
-            found = separable_bound(engine, penalty, gradient, active)
+            if centered:
+                found = separable_bound(engine, penalty, gradient, active)
+            else:
+                found = Bound(conjugate_bound(engine, penalty.conjugate), dual_scores(engine))
             bound = max(bound, found, key=value_of)
             gap = relative_gap(objective, bound.value)
             converged = gap <= problem.tol

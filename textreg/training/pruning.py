@@ -74,9 +74,22 @@ def prune(
     squares = np.zeros(design.shape[1], dtype=np.float32)
     chosen = np.flatnonzero(fitted.w.any(axis=0)).astype(np.int32)
     squares[chosen] = design.curvature(np.ones(design.shape[0]), chosen) / design.shape[0]
+    # Weights of separate fits are nobody else's, and where labels are many the largest table.
+    w = fitted.w.copy() if problems.task.joint else fitted.w
+    leave_out(w, squares, share)
+    pruned = replace(fitted, w=w)
+    return pruned, Pruned(before, int(np.count_nonzero(w)), _gap(pruned, regularizer, problems))
+
+
+def leave_out(w: Floats, squares: NDArray[np.float32], share: float) -> None:
+    """Leave out the smallest weights of a table (k, p), in place, and shorten the others.
+
+    squares: (p,) the mean square of each feature. share: that of the variance that may be left out.
+    """
+    before = int(np.count_nonzero(w))
     ascending = np.empty(before, dtype=np.float32)
     end, total = 0, 0.0
-    for weights in fitted.w:
+    for weights in w:
         own = _variance(weights, squares)
         first, end = end, end + int(np.count_nonzero(weights))
         ascending[first:end] = own[weights != 0.0]
@@ -85,14 +98,10 @@ def prune(
     out = _first_above(ascending, share * total)
     least = ascending[min(out, before - LEAST)]
     del ascending
-    # Weights of separate fits are nobody else's, and where labels are many the largest table.
-    w = fitted.w.copy() if problems.task.joint else fitted.w
     for weights in w:
         kept = (_variance(weights, squares) >= least) & (weights != 0.0)
         weights[~kept] = 0.0
         weights[kept] = _shortened(weights[kept])
-    pruned = replace(fitted, w=w)
-    return pruned, Pruned(before, int(np.count_nonzero(w)), _gap(pruned, regularizer, problems))
 
 
 def _variance(weights: Floats, squares: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -15,6 +15,7 @@ from textreg.records.columns import as_column
 from textreg.report.reproduce import settings_of
 from textreg.training.search.splitting import HOLDOUT
 from textreg.training.train import train_corpus
+from textreg.updating.approximate import approximate
 from textreg.updating.beginning import starts_over
 from textreg.updating.joining import joined
 
@@ -47,7 +48,7 @@ def update(  # noqa: PLR0913  # its options are its interface
     texts: Documents,
     labels: Sequence[Any],
     *,
-    old: Corpus | tuple[Documents, Sequence[Any]],
+    old: Corpus | tuple[Documents, Sequence[Any]] | None = None,
     sample_weight: Floats | Sequence[float] | None = None,
     unlabeled: Corpus | Documents | None = None,
     jobs: int = 1,
@@ -55,9 +56,10 @@ def update(  # noqa: PLR0913  # its options are its interface
 ) -> Model:
     """A model of the documents that a model was trained on, and of new ones.
 
-    It is the model of a training on all of them with the settings and strengths of ``model``, up to
-    the tolerance, and is found in less time: nothing is searched, and the fit starts from the
-    weights of ``model``. Features and labels that only the new documents have are added.
+    With ``old`` it is the model of a training on all of them with the settings and strengths of
+    ``model``, up to the tolerance, and is found in less time: nothing is searched, and the fit
+    starts from the weights of ``model``. Features and labels that only the new documents have are
+    added. Without ``old`` it is approximate: see :mod:`textreg.updating.approximate`.
 
     Parameters
     ----------
@@ -67,7 +69,7 @@ def update(  # noqa: PLR0913  # its options are its interface
         The new documents, as :func:`textreg.train` takes them.
     labels : sequence of str, or of lists of str
         Their labels, some of which may be new.
-    old : Corpus or (texts, labels)
+    old : Corpus or (texts, labels), optional
         The documents that the model was trained on, with those of ``dev``.
     sample_weight : array-like of shape (n,), optional
         Weights of the new documents; default 1.
@@ -90,7 +92,8 @@ def update(  # noqa: PLR0913  # its options are its interface
     DataError
         If the labels are of another task, or no model can be learned from the documents.
     UsageError
-        If the date is none.
+        If the date is none; without ``old`` if there are new labels, or the settings of the model
+        need the old documents.
 
     Warns
     -----
@@ -109,7 +112,7 @@ def update(  # noqa: PLR0913  # its options are its interface
     (['pos'], 3)
     """
     documents = model.encoder.documents
-    if not isinstance(old, Corpus):
+    if old is not None and not isinstance(old, Corpus):
         old = Corpus(texts=documents(old[0]), labels=as_column(old[1], "labels"))
     if unlabeled is not None and not isinstance(unlabeled, Corpus):
         unlabeled = Corpus(texts=documents(unlabeled))
@@ -125,7 +128,7 @@ def update(  # noqa: PLR0913  # its options are its interface
 def update_corpus(  # noqa: PLR0913  # its options are its interface
     model: Model,
     new: Corpus,
-    old: Corpus,
+    old: Corpus | None,
     added: Added,
     *,
     jobs: int = 1,
@@ -135,6 +138,9 @@ def update_corpus(  # noqa: PLR0913  # its options are its interface
     """A model of the old and the new documents: see :func:`update`."""
     before = summary_of(model)
     _check(model, new, "the new documents")
+    if old is None:
+        newer = approximate(model, new, settings_to_update(model, jobs=jobs))
+        return _noted(newer, model, added, len(new), None)
     _check(model, old, "the old documents")
     if len(old) < before.documents:
         warnings.warn(
@@ -155,17 +161,22 @@ def update_corpus(  # noqa: PLR0913  # its options are its interface
         partial=False,
         beginning=beginning,
     )
-    assert newer.summary is not None
+    return _noted(newer, model, added, len(new), len(old))
+
+
+def _noted(newer: Model, model: Model, added: Added, new: int, old: int | None) -> Model:
+    """The newer model with what was added; ``new`` and ``old`` are numbers of documents."""
+    before, after = summary_of(model), summary_of(newer)
     noted = UpdateSummary(
         date=added.date,
-        documents=len(new),
-        old=len(old),
+        documents=new,
+        old=old,
         labels=tuple(sorted({*newer.labels} - {*model.labels})),
         features=before.features,
-        added=newer.summary.features - before.features,
+        added=after.features - before.features,
         files=added.files,
     )
-    newer.summary = replace(newer.summary, updates=(*before.updates, noted))
+    newer.summary = replace(after, updates=(*before.updates, noted))
     return newer
 
 

@@ -1,0 +1,173 @@
+"""Updates without the old documents: what stands for them, and how near that comes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Cli
+from test_updating import NEW, OLD, THREE, documents, objectives_agree, together, write
+
+from textreg import load, train, update
+from textreg.errors import UsageError
+from textreg.losses import find_loss
+from textreg.penalties import Separable
+from textreg.records import Problem
+from textreg.solvers.newton import newton
+from textreg.updating.approximate import anchors, strengths_of
+from textreg.updating.vocabulary import widen
+
+TEST = documents(200, 60, 7)
+RIDGE: dict[str, Any] = {"reg": "ridge", "reg_l2": 0.05, "tokenizer": "words"}
+
+
+@pytest.mark.parametrize("tokenizer", ["words", "words,chars"])
+def test_features_and_values_are_those_of_all_documents(tokenizer: str) -> None:
+    model = train(*OLD, **{**RIDGE, "tokenizer": tokenizer}, prune=0.0)
+    widened = widen(model.encoder, NEW[0], len(OLD[0]))
+    every = update(model, *NEW, old=OLD).encoder
+    assert list(widened.encoder.names) == list(every.names)
+    expected = every.transform(NEW[0])
+    assert widened.X.has_sorted_indices
+    np.testing.assert_array_equal(widened.X.indices, expected.indices)
+    np.testing.assert_allclose(widened.X.data, expected.data, rtol=1e-12)
+    np.testing.assert_allclose(widened.encoder.transform(NEW[0]).data, expected.data, rtol=1e-12)
+    # The number of old documents with each feature, from its idf alone.
+    rows = model.encoder.transform(OLD[0])
+    counts = np.bincount(rows.indices, minlength=rows.shape[1])
+    np.testing.assert_allclose(widened.before[widened.columns], counts, rtol=1e-9)
+    # Scores of the model stay, though idf changes.
+    scores = expected[:, widened.columns] @ (model.weights[0] * widened.scale)
+    usual = model.encoder.transform(NEW[0]) @ model.weights[0]
+    np.testing.assert_allclose(scores, usual, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("reg", ["ridge", "lasso", "sentence"])
+def test_comes_near_to_retraining(reg: str) -> None:
+    model = train(*OLD, reg=reg, tokenizer="words")
+    alone, every = update(model, *NEW), update(model, *NEW, old=OLD)
+    assert alone.summary is not None
+    assert alone.summary.converged
+    assert alone.summary.gap is not None
+    assert 0.0 <= alone.summary.gap <= 1e-4
+    assert alone.summary.documents == 160
+    assert alone.summary.updates[0].old is None
+    old, near, full = (one.decision_function(TEST[0]) for one in (model, alone, every))
+    assert np.abs(near - full).mean() < 0.7 * np.abs(old - full).mean()
+
+
+def test_one_document_moves_little() -> None:
+    model = train(*OLD, **RIDGE)
+    alone = update(model, NEW[0][:1], NEW[1][:1])
+    before, after = (one.decision_function(TEST[0]) for one in (model, alone))
+    assert 0.0 < np.abs(before - after).mean() < 0.3 * np.abs(before).mean()
+
+
+def test_again_and_again(tmp_path: Path) -> None:
+    model = train(*OLD, **RIDGE)
+    for start in range(0, 40, 10):
+        part = NEW[0][start : start + 10], NEW[1][start : start + 10]
+        model = update(model, *part, date="2026-01-31")
+    model.save(tmp_path / "model.textreg")
+    summary = load(tmp_path / "model.textreg").summary
+    assert summary is not None
+    assert (summary.documents, len(summary.updates)) == (160, 4)
+    assert sum(summary.labels.values()) == 160
+    every = update(train(*OLD, **RIDGE), *NEW, old=OLD)
+    scores = [one.decision_function(TEST[0]) for one in (model, every)]
+    assert np.corrcoef(*scores)[0, 1] > 0.9
+
+
+def test_several_rows_and_numbers() -> None:
+    model = train(*together(OLD, THREE), **RIDGE)
+    alone = update(model, *NEW)  # without a document of one of the labels
+    assert alone.labels == model.labels
+    assert alone.summary is not None
+    assert alone.summary.labels == update(model, *NEW, old=together(OLD, THREE)).summary.labels  # type: ignore[union-attr]
+    numbers = [[str(text.count("w1")) for text in texts] for texts in (OLD[0], NEW[0])]
+    model = train(OLD[0], numbers[0], task="regression", **RIDGE)
+    alone, every = (
+        update(model, NEW[0], numbers[1]),
+        update(model, NEW[0], numbers[1], old=(OLD[0], numbers[0])),
+    )
+    assert alone.summary is not None
+    assert every.summary is not None
+    assert alone.summary.labels == pytest.approx(every.summary.labels)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared-hinge", "squared"])
+@pytest.mark.parametrize("b", [-0.7, 0.0, 0.4])
+def test_anchors_hold_the_intercept(loss: str, b: float) -> None:
+    found = find_loss(loss)
+    y, c = anchors(found, b, 5.0)
+    r, h = np.empty(len(y)), np.empty(len(y))
+    found.derivatives(np.full(len(y), b), y, c, r, h)
+    assert r.sum() == pytest.approx(0.0, abs=1e-9)
+    assert h.sum() == pytest.approx(5.0)
+
+
+def test_newton_toward_a_center() -> None:
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(30, 8)), random.normal(size=30)
+    q, mu = random.uniform(0.5, 2.0, 8), random.normal(size=8)
+    problem = Problem(X, y, loss="squared", fit_intercept=False, tol=1e-10)
+    solution = newton(problem, Separable(q=q, mu=mu, lam=np.zeros(8)))
+    # The squared loss is half of the square.
+    expected = np.linalg.solve(X.T @ X + np.diag(q), X.T @ y + q * mu)
+    np.testing.assert_allclose(solution.w, expected, rtol=1e-5)
+    assert solution.converged
+    assert 0.0 <= solution.gap <= 1e-10
+    sparse = newton(problem, Separable(q=q, mu=mu, lam=np.full(8, 0.5)))
+    assert sparse.converged
+    moved = sparse.objective
+    for step in random.normal(size=(200, 8)) * 1e-3:
+        z = X @ (sparse.w + step)
+        value = 0.5 * ((z - y) ** 2).sum() + Separable(q, mu, np.full(8, 0.5)).value(
+            sparse.w + step
+        )
+        assert value >= moved * (1.0 - sparse.gap) - 1e-12
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"multiclass": "softmax"}, "a softmax cannot be updated"),
+        ({"weighting": "count"}, "its weighting is unit-idf"),
+        ({"class_weight": "balanced"}, "class weights follow"),
+        ({"reg": "omp", "reg_budget": 5}, "no penalty for single features"),
+    ],
+)
+def test_what_needs_the_old_documents(given: dict[str, Any], message: str) -> None:
+    model = train(*together(OLD, THREE), **{**RIDGE, **given})
+    with pytest.raises(UsageError, match=message):
+        update(model, *NEW)
+
+
+def test_strengths_of_new_features() -> None:
+    from textreg import Elastic, Group, Sentence
+
+    assert strengths_of(Elastic(l1=0.5, l2=0.1)) == (0.5, 0.1)
+    assert strengths_of(Sentence(group=0.3, l1=0.0, l2=0.0)) == (0.3, 0.0)
+    assert strengths_of(Group(group=0.3, l1=0.2, l2=0.0)) == (0.2, 0.0)
+
+
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("old.csv", OLD)
+    write("new.csv", NEW)
+    fixed = "--tokenizer words --reg ridge --reg-l2 0.05".split()
+    assert cli("train", "old.csv", *fixed, "-o", "old.textreg").code == 0
+    result = cli("update", "old.textreg", "new.csv", "-o", "new.textreg")
+    assert result.code == 0, result.err
+    assert "approximately, without the old documents" in result.out
+    assert "approximately" in cli("show", "new.textreg").out
+    refused = cli("show", "new.textreg", "--command")
+    assert refused.code == 1
+    assert "no command of train makes this model" in refused.err
+    # With all documents it is exact again.
+    words = ["update", "new.textreg", "new.csv", "--old", "old.csv", "-o", "both.textreg"]
+    assert cli(*words).code == 0
+    both = load("both.textreg")
+    objectives_agree(both, update(load("old.textreg"), *NEW, old=OLD))

@@ -1,0 +1,251 @@
+"""An update without the old documents, for which the weights of the model stand.
+
+    min  sum_new c_i l(y_i, z_i) + sum_old 1/2 (d_j + 2 l2) (w_j - v_j)^2
+         + sum_others l1 |w_j| + l2 w_j^2
+
+The loss of the old documents and the penalty are replaced by their second-order model at the
+weights v of the features that have one, with a diagonal Hessian: Laplace's approximation. Its
+linear part is zero, as v is the optimum. All other features are penalized by the strengths of the
+model.
+
+Nothing is kept for it beside the model: the idf of a feature tells how many of the old documents
+have it, and an occurrence is taken to have the mean curvature that one in the new documents has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from textreg.errors import UsageError
+from textreg.kinds import Penalized
+from textreg.model.model import Model
+from textreg.penalties import Separable
+from textreg.plugins import calls
+from textreg.records import Problem
+from textreg.solvers.newton import newton
+from textreg.training.learning import Clock
+from textreg.training.prepare import own_weights
+from textreg.training.pruning import LEAST as PRUNED
+from textreg.training.pruning import leave_out
+from textreg.training.search.trials import Problems
+from textreg.updating.vocabulary import widen
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from textreg.kinds import Loss, Regularizer
+    from textreg.model.summary import TrainingSummary
+    from textreg.records import Corpus, Floats, Solution
+    from textreg.tasks import Task
+    from textreg.tasks.base import Targets
+    from textreg.training.settings import TrainingSettings
+    from textreg.updating.vocabulary import Widened
+
+LEAST = 1e-9
+"""The least mean curvature of an occurrence, where the loss has none."""
+
+
+def approximate(model: Model, new: Corpus, settings: TrainingSettings) -> Model:
+    """The model with new documents, without the old ones; its calibration and thresholds stay.
+
+    Raises UsageError for what needs the old documents: new labels, a softmax, class weights, other
+    weightings than unit-idf, documents of several fields, and regularizers without strengths for
+    single features.
+    """
+    task, summary = model.task, model.summary
+    assert summary is not None
+    if task.joint:
+        raise UsageError(
+            "a softmax cannot be updated without the old documents: give them (--old)."
+        )
+    if settings.class_weight is not None:
+        raise UsageError(
+            "class weights follow the labels of all documents, so a model that has some cannot be "
+            "updated without the old documents: give them (--old)."
+        )
+    new = _of_labels(new, model)
+    l1, l2 = strengths_of(settings.reg)
+    y = task.targets(new)
+    clock = Clock()
+    widened = widen(model.encoder, new.texts, summary.documents)
+    clock.stop("features")
+    problem = Problem(
+        X=widened.X,
+        y=task.rows(y)[0],
+        sample_weight=own_weights(new),
+        loss=calls.guarded(settings.loss),
+        tol=settings.tol,
+        max_iter=settings.max_iter,
+    )
+    problems = Problems(problem, task, y)
+    p = widened.X.shape[1]
+    w, b = np.zeros((task.n_rows, p)), np.zeros(task.n_rows)
+    w[:, widened.columns] = model.weights * widened.scale
+    found = []
+    for row in range(task.n_rows):
+        of = problems.of(row)
+        before = prior(widened, w[row], float(model.intercepts[row]), of, summary.documents)
+        solution = fit(of, before, l1, l2)
+        w[row], b[row] = solution.w, solution.b
+        found.append(solution)
+    if settings.prune and np.count_nonzero(w) > PRUNED:
+        leave_out(w, widened.squares(), settings.prune)
+    gaps = [solution.gap for solution in found]
+    newer = replace(
+        summary,
+        labels=_described(summary, task, y),
+        documents=summary.documents + len(new),
+        features=summary.features + p - len(widened.columns),
+        nonzero=int(np.count_nonzero(w.any(axis=0))),
+        objective=float(sum(solution.objective for solution in found)),
+        gap=None if np.isnan(gaps).any() else float(max(gaps)),
+        converged=all(solution.converged for solution in found),
+        iterations=sum(solution.iterations for solution in found),
+        order=(),
+        order_groups=(),
+        parts=(),
+        path=None,
+        pruned=None,
+        unsmoothed=None,
+        blocks=None,
+        support=None,
+    )
+    result = Model(
+        task,
+        widened.encoder,
+        w,
+        b,
+        newer,
+        calibration=model.calibration,
+        thresholds=model.thresholds,
+    )
+    clock.stop("fit")
+    result.seconds = {"search": 0.0, **clock.seconds}
+    return result
+
+
+def _of_labels(new: Corpus, model: Model) -> Corpus:
+    """The documents that have labels of the model; UsageError for a new label.
+
+    Those of the unknown label are left out, as they are never fitted.
+    """
+    task = model.task
+    if task.unknown is not None:
+        outside = task.outside(task.known_targets(new))
+        new = new.select(np.flatnonzero(~outside)) if outside.any() else new
+    if task.labels and task.rare_label is None:
+        unseen = sorted({*new.label_names()} - {*task.labels})
+        if unseen:
+            raise UsageError(
+                f"the model has no label '{unseen[0]}', and a new one needs the old documents, "
+                "which do not have it: give them (--old)."
+            )
+    return new
+
+
+def _described(summary: TrainingSummary, task: Task, y: Targets) -> dict[str, float]:
+    """What is told of the labels of all documents."""
+    old, new = summary.labels, task.describe(y)
+    if task.discrete:
+        return {key: old.get(key, 0) + new.get(key, 0) for key in {**old, **new}}
+    sizes = np.array([summary.documents, len(y)]) / (summary.documents + len(y))
+    means = np.array([one["mean"] for one in (old, new)])
+    squares = np.array([one["standard_deviation"] ** 2 + one["mean"] ** 2 for one in (old, new)])
+    mean = float(sizes @ means)
+    deviation = float(np.sqrt(max(sizes @ squares - mean**2, 0.0)))
+    return {"mean": mean, "standard_deviation": deviation}
+
+
+class Prior(NamedTuple):
+    """What stands for the old documents in the fit of a weight vector.
+
+    Attributes
+    ----------
+    w, b : ndarray of float64 (p,), float
+        The weights of the model over all features, and its intercept.
+    d, db : ndarray of float64 (p,), float
+        The curvature of the loss of the old documents.
+    """
+
+    w: Floats
+    b: float
+    d: Floats
+    db: float
+
+
+def prior(widened: Widened, w: Floats, b: float, of: Problem, old: int) -> Prior:
+    """What stands for ``old`` documents, whose loss has the mean curvature of the new ones'.
+
+    A feature in d of the old documents has there the curvature d times that of an occurrence in the
+    new ones, by the mean over all features of its tokenizer, but for idf.
+    """
+    n = len(of.y)
+    r, h = np.empty(n), np.empty(n)
+    of.loss.derivatives(of.X @ w + b, of.y, of.sample_weight, r, h)
+    d = widened.before * np.maximum(widened.mean_squares(h), LEAST)
+    return Prior(w, b, d, max(float(h.mean()), LEAST) * old)
+
+
+def anchors(loss: Loss, b: float, db: float) -> tuple[Floats, Floats]:
+    """Empty documents whose loss has its minimum at the intercept b, and there the curvature db.
+
+    Returns their ``y`` and their weights.
+    """
+    if not loss.binary:
+        y = np.array([b])
+        return y, np.array([db / _derivatives(loss, b, y)[1][0]])
+    y = np.array([-1.0, 1.0])
+    slopes, curvatures = _derivatives(loss, b, y)
+    if not (slopes[0] > 0.0 > slopes[1]):
+        return y[:0], y[:0]
+    shares = np.array([-slopes[1], slopes[0]])
+    curvature = float(shares @ curvatures)
+    return y, shares * (db / curvature if curvature > 0.0 else 0.0)
+
+
+def _derivatives(loss: Loss, b: float, y: Floats) -> tuple[Floats, Floats]:
+    r, h = np.empty(len(y)), np.empty(len(y))
+    loss.derivatives(np.full(len(y), b), y, np.ones(len(y)), r, h)
+    return r, h
+
+
+def strengths_of(reg: Regularizer) -> tuple[float, float]:
+    """l1 and l2 for new features. The norm of a group of one feature is an absolute value.
+
+    UsageError for regularizers without strengths of this kind.
+    """
+    params = reg.params() if "l1" in reg.declared() or isinstance(reg, Penalized) else {}
+    l1, l2 = (float(params.get(key, 0.0) or 0.0) for key in ("l1", "l2"))
+    if l1 == 0.0 and l2 == 0.0:
+        l1 = float(params.get("group", 0.0) or 0.0)
+    if l1 == 0.0 and l2 == 0.0:
+        raise UsageError(
+            f"{reg.label()} has no penalty for single features, so a model of it cannot be updated "
+            "without the old documents: give them (--old)."
+        )
+    return l1, l2
+
+
+def fit(of: Problem, before: Prior, l1: float, l2: float) -> Solution:
+    """The weights of one weight vector."""
+    lam = np.where(before.w != 0.0, 0.0, l1)
+    penalty = Separable(q=before.d + 2.0 * l2, mu=before.w, lam=lam)
+    y, c = anchors(of.loss, before.b, before.db)
+    problem = of.replace(
+        X=_with_empty(of.X, len(y)),
+        y=np.concatenate([of.y, y]),
+        sample_weight=np.concatenate([of.sample_weight, c]),
+        start=(before.w, before.b),
+    )
+    return newton(problem, penalty)
+
+
+def _with_empty(X: csr_array, rows: int) -> csr_array:
+    """The same with empty rows at its end."""
+    from scipy.sparse import csr_array as as_csr
+
+    indptr = np.concatenate([X.indptr, np.full(rows, X.indptr[-1])])
+    return as_csr((X.data, X.indices, indptr), shape=(X.shape[0] + rows, X.shape[1]))
