@@ -25,7 +25,8 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinxcontrib.bibtex",
     "sphinx_gallery.gen_gallery",
-    "formulas",  # beside this file
+    "formulas",  # this and the next: beside this file
+    "quoted",
 ]
 html_math_renderer = "mathml"
 exclude_patterns = ["_build", "programs"]

@@ -6,6 +6,7 @@ the build, so that no reader sees raw TeX.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable
 from html import escape, unescape
@@ -101,6 +102,7 @@ def write_style(app: Any) -> None:
         folder = Path(app.outdir, "_static")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "formulas.css").write_text(STYLE, encoding="utf-8")
+        logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells of every table
         options = subset.Options(layout_features=["*"], flavor="woff")
         font = subset.load_font(str(FONT), options)
         part = subset.Subsetter(options)

@@ -91,3 +91,14 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
         UsageError, match=r"taken: the folder cannot be created: .* another place\."
     ):
         write_demo(tmp_path / "taken")
+
+
+def test_a_table_has_the_same_reviews(tmp_path: Path) -> None:
+    table, lines = write_demo(tmp_path, format="csv"), write_demo(tmp_path)
+    assert [path.name for path in table] == ["train.csv", "test.csv"]
+    for one, other in zip(table, lines, strict=True):
+        read = [read_corpus([str(path)]) for path in (one, other)]
+        assert read[0].texts == read[1].texts
+        assert read[0].labels == read[1].labels
+    with pytest.raises(UsageError, match="must be one of jsonl, csv, not 'xlsx'"):
+        write_demo(tmp_path, format="xlsx")

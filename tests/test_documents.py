@@ -45,6 +45,7 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/features.md",
         "docs/networks.md",
         "docs/losses.md",
+        "docs/limits.md",
         "docs/baselines.md",
         "docs/sentence.md",
         "docs/groups.md",
@@ -147,7 +148,6 @@ def write_files() -> None:
 @pytest.mark.parametrize(
     "page",
     [
-        "index",
         "baselines",
         "sentence",
         "groups",
@@ -160,6 +160,7 @@ def write_files() -> None:
         "calibration",
         "reporting",
         "gallery",
+        "howto",
         "multilabel",
         "scaling",
         "updating",

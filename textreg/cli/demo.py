@@ -19,13 +19,20 @@ from textreg.demo.corpus import write_demo
     show_default=True,
     help="Random seed of the reviews.",
 )
+@click.option(
+    "--format",
+    type=click.Choice(["jsonl", "csv"]),
+    default="jsonl",
+    show_default=True,
+    help="Of the files.",
+)
 @shared.as_json
-def command(folder: str, seed: int, as_json: bool) -> None:
+def command(folder: str, seed: int, format: str, as_json: bool) -> None:
     """Write a small corpus of generated product reviews into FOLDER.
 
     The default FOLDER is textreg-demo.
     """
-    written = write_demo(folder, seed=seed)
+    written = write_demo(folder, seed=seed, format=format)
     if as_json:
         print_json({name: str(path) for name, path in written._asdict().items()})
         return

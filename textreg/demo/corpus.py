@@ -7,6 +7,8 @@ purpose: praise by negation, an older product that was bad, a kind word before t
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import random
@@ -23,7 +25,7 @@ _ARTICLE = re.compile(r"\b([Aa]) (?=[aeio]|u[mn](?!i))")
 
 
 class DemoCorpus(NamedTuple):
-    """The files of the corpus: JSON lines with ``text`` and ``label`` (``pos`` or ``neg``).
+    """The files of the corpus: reviews with ``text`` and ``label`` (``pos`` or ``neg``).
 
     Attributes
     ----------
@@ -35,7 +37,12 @@ class DemoCorpus(NamedTuple):
 
 
 def write_demo(
-    folder: str | os.PathLike[str], *, train: int = 800, test: int = 200, seed: int = 0
+    folder: str | os.PathLike[str],
+    *,
+    train: int = 800,
+    test: int = 200,
+    seed: int = 0,
+    format: str = "jsonl",
 ) -> DemoCorpus:
     """Write ``train.jsonl`` and ``test.jsonl``, in which no review occurs twice.
 
@@ -47,6 +54,8 @@ def write_demo(
         Numbers of reviews, half of them positive.
     seed : int, default 0
         The same seed gives the same files.
+    format : {"jsonl", "csv"}, default "jsonl"
+        Of the files, and how their names end.
 
     Returns
     -------
@@ -55,9 +64,12 @@ def write_demo(
     Raises
     ------
     UsageError
-        If the folder cannot be created, or has other files of these names.
+        If the folder cannot be created, or has other files of these names, or the format is none
+        of these two.
     """
-    corpus = DemoCorpus(Path(folder, "train.jsonl"), Path(folder, "test.jsonl"))
+    if format not in _WRITERS:
+        raise UsageError(f"format must be one of {', '.join(_WRITERS)}, not {format!r}.")
+    corpus = DemoCorpus(Path(folder, f"train.{format}"), Path(folder, f"test.{format}"))
     try:
         corpus.train.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -65,10 +77,7 @@ def write_demo(
             f"{folder}: the folder cannot be created: {error.strerror}. Choose another place."
         ) from None
     reviews = make_reviews(train + test, seed=seed)
-    contents = [
-        "".join(json.dumps({"label": label, "text": text}) + "\n" for label, text in part).encode()
-        for part in (reviews[:train], reviews[train:])
-    ]
+    contents = [_WRITERS[format](part).encode() for part in (reviews[:train], reviews[train:])]
     for path, content in zip(corpus, contents, strict=True):
         if path.exists() and not (path.is_file() and path.read_bytes() == content):
             raise UsageError(
@@ -78,6 +87,19 @@ def write_demo(
     for path, content in zip(corpus, contents, strict=True):
         write_atomically(path, content)
     return corpus
+
+
+def _json_lines(reviews: list[tuple[str, str]]) -> str:
+    return "".join(json.dumps({"label": label, "text": text}) + "\n" for label, text in reviews)
+
+
+def _table(reviews: list[tuple[str, str]]) -> str:
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows([("label", "text"), *reviews])
+    return file.getvalue()
+
+
+_WRITERS = {"jsonl": _json_lines, "csv": _table}
 
 
 def make_reviews(count: int, *, seed: int = 0) -> list[tuple[str, str]]:
