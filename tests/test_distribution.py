@@ -11,10 +11,12 @@ import sys
 import tarfile
 from importlib import metadata
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import textreg
+from textreg.plugins import registry
 
 ROOT = Path(textreg.__file__).parent
 CHECKOUT = ROOT.parent
@@ -33,13 +35,27 @@ def modules_with_examples() -> list[str]:
 
 
 @pytest.mark.parametrize("name", modules_with_examples())
-def test_examples_in_docstrings(name: str) -> None:
+def test_examples_in_docstrings(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # what examples register is gone after them
+    monkeypatch.setattr(registry._default, "added", dict(registry._default.added))
     result = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
     assert result.failed == 0
 
 
 def test_there_are_examples() -> None:
     assert "textreg.params" in modules_with_examples()
+
+
+@pytest.mark.parametrize("name", textreg.__all__)
+def test_every_public_name_has_an_example(name: str) -> None:
+    """Of its own, not one that it inherits; functions also say what they raise."""
+    part = getattr(textreg, name)
+    if isinstance(part, (int, str, ModuleType)):
+        return
+    described = part.__doc__ or ""
+    assert re.search(r"^ *Examples\n *-{8}$", described, re.MULTILINE), f"{name} has no example"
+    if not isinstance(part, type):
+        assert re.search(r"^ *Raises\n *-{6}$", described, re.MULTILINE), f"{name} raises nothing"
 
 
 def test_version_is_that_of_the_distribution() -> None:

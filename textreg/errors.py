@@ -14,6 +14,15 @@ class TextregError(Exception):
     ----------
     exit_code : int
         What the command line returns: 2 for wrong use, 1 for a failure.
+
+    Examples
+    --------
+    >>> import textreg
+    >>> try:
+    ...     textreg.load("no-such-file.textreg")
+    ... except TextregError as error:
+    ...     print(error)
+    there is no model file no-such-file.textreg. ...
     """
 
     exit_code = 1

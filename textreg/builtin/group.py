@@ -56,6 +56,17 @@ class Group(Regularizer):
     builder (Yogatama & Smith 2014, section 3, eq. (1), for any groups). The paper has no ridge; a
     small one helps with normalized features, so the search uses one. If group and l1 are given and
     l2 is not, l2 is 0, as in the paper.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from textreg import Groups, Problem
+    >>> X = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    >>> groups = Groups([0, 2, 4], [0, 1, 1, 2], np.ones(2), n_features=3)
+    >>> problem = Problem(X, y=[1.0, -1.0, 1.0, -1.0], groups=groups)
+    >>> solution = Group(group=0.5, l1=0.0, l2=0.0).solve(problem)
+    >>> solution.group_norms.shape, bool(solution.gap <= problem.tol)
+    ((2,), True)
     """
 
     name = "group"

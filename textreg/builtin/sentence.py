@@ -18,6 +18,14 @@ class Sentence(Group):
 
     with w_s the weights of the features of sentence s (section 3, eq. (1)). With the same
     strengths it is ``--reg group --groups sentences``.
+
+    Examples
+    --------
+    >>> import textreg
+    >>> texts = ["It is red. I love it.", "It is blue. I hate it."] * 5
+    >>> model = textreg.train(texts, ["pos", "neg"] * 5, reg=Sentence(group=0.01, l1=0.1))
+    >>> model.predict(["I love it."])
+    ['pos']
     """
 
     name = "sentence"

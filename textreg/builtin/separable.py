@@ -95,6 +95,15 @@ class NoRegularizer(SeparableRegularizer):
     not unique. So ridges of decreasing strength are fitted until the gradient of the loss is zero
     to the tolerance. They lead to the optimum of smallest norm, or to the largest margin (Rosset,
     Zhu & Hastie 2004, section 4).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from textreg import Problem
+    >>> X = np.array([[1.0], [1.0], [0.0], [1.0]])
+    >>> solution = NoRegularizer().solve(Problem(X, y=[1.0, -1.0, -1.0, 1.0]))
+    >>> solution.converged, solution.gap
+    (True, nan)
     """
 
     name = "none"
@@ -128,7 +137,17 @@ class NoRegularizer(SeparableRegularizer):
 
 
 class Ridge(SeparableRegularizer):
-    """Ridge: l2 ||w||_2^2 added to the loss. All features stay in the model, with small weights."""
+    """Ridge: l2 ||w||_2^2 added to the loss. All features stay in the model, with small weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from textreg import Problem
+    >>> X = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    >>> problem = Problem(X, y=[1.0, -1.0, 1.0, -1.0])
+    >>> Ridge(l2=0.5).solve(problem).w.round(2) + 0.0
+    array([ 0.67, -0.67,  0.  ])
+    """
 
     name = "ridge"
     l2: float = param(default=AUTO, min=0, search=LogGrid(1e-4, 1.0, 9), help="l2 penalty strength")
@@ -139,7 +158,17 @@ class Ridge(SeparableRegularizer):
 
 
 class Lasso(SeparableRegularizer):
-    """Lasso (Tibshirani 1996): l1 ||w||_1 added to the loss. Few features stay in the model."""
+    """Lasso (Tibshirani 1996): l1 ||w||_1 added to the loss. Few features stay in the model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from textreg import Problem
+    >>> X = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    >>> problem = Problem(X, y=[1.0, -1.0, 1.0, -1.0])
+    >>> Lasso(l1=0.5).solve(problem).w.round(2) + 0.0
+    array([ 1.1, -1.1,  0. ])
+    """
 
     name = "lasso"
     l1: float = param(default=AUTO, min=0, search=LogGrid(1e-3, 0.3, 9), help="l1 penalty strength")
@@ -150,7 +179,17 @@ class Lasso(SeparableRegularizer):
 
 
 class Elastic(SeparableRegularizer):
-    """Elastic net (Zou & Hastie 2005): l1 ||w||_1 + l2 ||w||_2^2. Keeps correlated features."""
+    """Elastic net (Zou & Hastie 2005): l1 ||w||_1 + l2 ||w||_2^2. Keeps correlated features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from textreg import Problem
+    >>> X = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    >>> problem = Problem(X, y=[1.0, -1.0, 1.0, -1.0])
+    >>> Elastic(l1=0.2, l2=0.2).solve(problem).w.round(2) + 0.0
+    array([ 0.92, -0.92,  0.  ])
+    """
 
     name = "elastic"
     l2: float = param(default=AUTO, min=0, search=LogGrid(1e-4, 0.1, 4), help="l2 penalty strength")

@@ -41,6 +41,12 @@ class Benchmark:
         or times if it has some.
     dev : Corpus or (texts, labels), optional
         Documents to choose hyperparameters on. By default as in training without them.
+
+    Examples
+    --------
+    >>> texts, labels = ["so good", "so bad"] * 10, ["pos", "neg"] * 10
+    >>> Benchmark("reviews", train=(texts, labels)).name
+    'reviews'
     """
 
     name: str

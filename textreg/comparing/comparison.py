@@ -117,6 +117,15 @@ class Comparison:
         One for each other candidate and benchmark, and with several benchmarks one more over all.
     seed : int
         Seed of the splits and of the bootstrap.
+
+    Examples
+    --------
+    >>> import textreg
+    >>> texts, labels = ["so good", "so bad", "good", "bad"] * 25, ["pos", "neg"] * 50
+    >>> films = textreg.Benchmark("films", train=(texts, labels))
+    >>> result = textreg.compare(["ridge", "lasso"], films, tokenizer="words")
+    >>> result.cell("films", "lasso").accuracy
+    1.0
     """
 
     benchmarks: tuple[str, ...]

@@ -56,6 +56,13 @@ class Evaluation:
         The labels of documents that the model does not know, sorted.
     selective : Selective or None
         Coverage against risk, of models that do not answer every text.
+
+    Examples
+    --------
+    >>> from textreg import evaluate
+    >>> result = evaluate(["pos", "neg", "pos"], ["pos", "neg", "neg"], ["neg", "pos"])
+    >>> round(result.accuracy, 3), [score.label for score in result.classes]
+    (0.667, ['neg', 'pos'])
     """
 
     documents: int

@@ -65,6 +65,17 @@ class Model:
     ------
     UsageError
         If shapes, labels or thresholds do not fit together, or a number is not finite.
+
+    Examples
+    --------
+    >>> import textreg
+    >>> texts, labels = ["so good", "so bad"] * 10, ["pos", "neg"] * 10
+    >>> model = textreg.train(texts, labels, tokenizer="words", reg="ridge", reg_l2=0.1)
+    >>> model.predict(["good", "bad"]), model.labels
+    (['pos', 'neg'], ('neg', 'pos'))
+    >>> explanation = model.explain("so good")
+    >>> explanation.label
+    'pos'
     """
 
     def __init__(  # noqa: PLR0913  # a public constructor

@@ -191,6 +191,16 @@ def load_model(
         If the file is not a model, is damaged, has another digest, was made by a newer textreg,
         needs a tokenizer that is not there, or does not fit into memory. With a ``sha256`` that
         fits, weights may take memory out of proportion to the file.
+
+    Examples
+    --------
+    >>> import tempfile, textreg
+    >>> texts, labels = ["so good", "so bad"] * 10, ["pos", "neg"] * 10
+    >>> model = textreg.train(texts, labels, reg="ridge", reg_l2=0.1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model.textreg")
+    ...     textreg.load(f"{folder}/model.textreg").predict(["good"])
+    ['pos']
     """
     path = Path(path)
     with opened(path, ARRAYS, sha256) as container:

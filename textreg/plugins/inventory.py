@@ -118,8 +118,27 @@ class Inventory:
         """Add a plugin class, or a module or object with hooks, for this process.
 
         Its name then stands for it, even if an installed plugin has the same one. It may be
-        registered again, as when a notebook cell is run twice. Raises PluginError when it is not a
-        right one.
+        registered again, as when a notebook cell is run twice.
+
+        Parameters
+        ----------
+        plugin : class, module or object
+            A subclass of a class of :mod:`textreg.kinds`, or something with hooks.
+
+        Raises
+        ------
+        PluginError
+            If it is neither, or breaks the rules of its kind.
+
+        Examples
+        --------
+        >>> import textreg
+        >>> class Half(textreg.Ridge):
+        ...     "Half a ridge."
+        ...     name = "half"
+        >>> textreg.register(Half)
+        >>> textreg.regularizer("half", l2=0.5)
+        Half(l2=0.5)
         """
         from textreg.kinds import KINDS
 
@@ -136,8 +155,37 @@ class Inventory:
         """Add a plugin that is one Python file with hooks, for this process; runs the file.
 
         Its names then stand for its parts, even if installed plugins have the same ones. A file
-        that was changed may be given again. Raises UsageError when it cannot be read, PluginError
-        when it is broken or has a name that one from another file has.
+        that was changed may be given again.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Raises
+        ------
+        UsageError
+            If it cannot be read.
+        PluginError
+            If it is broken, or has a name that one from another file has.
+
+        Examples
+        --------
+        >>> import tempfile, textreg
+        >>> code = (
+        ...     "from textreg import Ridge\\n"
+        ...     "from textreg.hookspecs import hookimpl\\n"
+        ...     "class Third(Ridge):\\n"
+        ...     "    name = 'third'\\n"
+        ...     "@hookimpl\\n"
+        ...     "def textreg_regularizers(): return [Third]\\n"
+        ... )
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with open(f"{folder}/third.py", "w") as file:
+        ...         written = file.write(code)
+        ...     textreg.register_file(f"{folder}/third.py")
+        >>> textreg.regularizer("third", l2=1.0)
+        Third(l2=1.0)
         """
         file = read_file(path)
         self.add(run_file(file), file)

@@ -39,9 +39,14 @@ def regularizer(name: str, /, **params: Any) -> Regularizer:
 
 
 def tokenizer(name: str, /, **params: Any) -> Tokenizer:
-    """A tokenizer by name; parameters and errors as for :func:`regularizer`.
+    """A tokenizer by name; parameters as for :func:`regularizer`.
 
     Several names with commas between them give one tokenizer that joins them.
+
+    Raises
+    ------
+    PluginError, UsageError
+        As for :func:`regularizer`.
 
     Examples
     --------
@@ -52,20 +57,48 @@ def tokenizer(name: str, /, **params: Any) -> Tokenizer:
 
 
 def group_builder(name: str, /, **params: Any) -> GroupBuilder:
-    """A group builder by name; parameters and errors as for :func:`regularizer`.
+    """A group builder by name; parameters as for :func:`regularizer`.
 
     Several names with commas between them give one builder that joins their groups.
+
+    Raises
+    ------
+    PluginError, UsageError
+        As for :func:`regularizer`.
+
+    Examples
+    --------
+    >>> import textreg
+    >>> tokens = textreg.tokenizer("words").encode(["A red box. It broke."])
+    >>> group_builder("sentences").build(tokens)
+    <Groups: 2 over 5 features, 5 entries>
     """
     return cast("GroupBuilder", registry.create("groups", name, **params))
 
 
 def graph_builder(name: str, /, **params: Any) -> GraphBuilder:
-    """A graph builder by name; parameters and errors as for :func:`regularizer`."""
+    """A graph builder by name; parameters as for :func:`regularizer`.
+
+    Raises
+    ------
+    PluginError, UsageError
+        As for :func:`regularizer`.
+
+    Examples
+    --------
+    >>> graph_builder("cooccurrence")
+    Cooccurrence()
+    """
     return cast("GraphBuilder", registry.create("graph", name, **params))
 
 
 def loss(name: str, /, **params: Any) -> Loss:
-    """A loss by name; parameters and errors as for :func:`regularizer`.
+    """A loss by name; parameters as for :func:`regularizer`.
+
+    Raises
+    ------
+    PluginError, UsageError
+        As for :func:`regularizer`.
 
     Examples
     --------

@@ -85,6 +85,15 @@ class Problem:
         or weights, or the squares of X or y, are too large to be summed (above 1e60).
     UsageError
         ``tol`` is not above 0, ``max_iter`` is below 1, or there is no loss of that name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from textreg import Lasso
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> problem = Problem(X, y=[1.0, -1.0, 1.0, -1.0], sample_weight=[1.0, 2.0, 1.0, 1.0])
+    >>> Lasso(l1=0.5).solve(problem).nonzero
+    2
     """
 
     X: csr_array

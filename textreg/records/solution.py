@@ -94,6 +94,16 @@ class Solution:
     RecordError
         A field is no such number or array, the gap is negative beyond rounding, or it has a gap or
         has converged with numbers that are not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from textreg import Lasso, Problem
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> problem = Problem(X, y=[1.0, -1.0, 1.0, -1.0])
+    >>> solution = Lasso(l1=0.5).solve(problem)
+    >>> solution.converged, bool(solution.gap <= problem.tol)
+    (True, True)
     """
 
     w: Floats

@@ -283,6 +283,13 @@ class Graph:
     RecordError
         If a shape or a weight is wrong, weights are too large to be summed, or a feature is linked
         to itself.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> links = csr_array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    >>> Graph(links).similar.nnz
+    2
     """
 
     similar: csr_array

@@ -263,6 +263,15 @@ class Tokens:
     RecordError
         If a field is no array of such numbers, the offsets do not cut the arrays, or an id is out
         of range.
+
+    Examples
+    --------
+    >>> import textreg
+    >>> tokens = textreg.tokenizer("words").encode(["A red box. It broke."])
+    >>> tokens.vocabulary
+    ['a', 'box', 'broke', 'it', 'red']
+    >>> tokens.ids, tokens.sentence_ptr
+    (array([0, 4, 1, 3, 2], dtype=int32), array([0, 3, 5]))
     """
 
     ids: Int32s
