@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from letters import hooker2004
 from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
 
@@ -59,6 +60,31 @@ def path_of(gradient: Any, p: int, steps: int) -> list[int]:
 def responses(X: Any, seed: int = 1) -> Any:
     rng = np.random.default_rng(seed)
     return 3.0 + X[:, :6] @ rng.normal(size=6) + 0.3 * rng.normal(size=len(X))
+
+
+@pytest.mark.parametrize("lookup", ["random", "queue"])
+@pytest.mark.parametrize("likelihood", ["linear", "loss", "exponential"])
+def test_the_paths_that_are_written_down(likelihood: str, lookup: str) -> None:
+    """Sections 4, 5.1 and 8, as plain code gave them: see letters/hooker2004.py."""
+    X, y, labels, W = hooker2004.small()
+    known = np.load(hooker2004.FILE)
+    problem = {
+        "linear": Problem(csr_array(X), y, loss="squared"),
+        "loss": Problem(csr_array(X), labels),
+        "exponential": Problem(csr_array(X), np.ones(len(X)), W),
+    }[likelihood]
+    rules = StepRules(
+        likelihood=likelihood, lookup=lookup, epsilon=hooker2004.EPSILON, steps=hooker2004.STEPS
+    )
+    solution = stagewise(problem, rules)
+    features = known[f"{likelihood}_features"]
+    np.testing.assert_array_equal(solution.report.path.features, features)
+    assert solution.report.stopped == ("steps" if len(features) == rules.steps else "loop")
+    lam = solution.w / np.where(solution.w != 0.0, solution.report.path.scale, 1.0)
+    np.testing.assert_allclose(lam, known[f"{likelihood}_lambda"], atol=1e-12)
+    if likelihood == "loss":
+        _, mu, _ = centered_and_scaled(X, np.ones(len(X)))
+        assert solution.b + mu @ solution.w == pytest.approx(known["loss_intercept"], abs=1e-8)
 
 
 def test_section_4_the_algorithm() -> None:
