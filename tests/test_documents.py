@@ -57,6 +57,7 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/reporting.md",
         "docs/calibration.md",
         "docs/comparing.md",
+        "docs/learn-curve.md",
         "docs/searching.md",
         "docs/tokenizers.md",
         "docs/scikit-learn.md",
@@ -113,6 +114,17 @@ def test_checking_answers_as_printed(
         shown, said = (re.sub(r"\(0\.\d\d\)", "(P)", text) for text in (printed, result.out))
         assert said == shown
     exec(compile(uses, "docs/checking.md", "exec"), {})
+
+
+def test_learning_curves_are_as_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_demo("demo")
+    (session,) = blocks("docs/learn-curve.md", "console")
+    command, _, printed = session.partition("$ textreg learn-curve ")[2].partition("\n")
+    result = cli("learn-curve", *shlex.split(command))
+    assert (result.code, result.out) == (0, printed)
 
 
 def shape(answer: str) -> list[str]:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from textreg.comparing.benchmarks import Benchmark
     from textreg.comparing.compare import compare
     from textreg.comparing.comparison import Comparison
+    from textreg.comparing.curves import learn_curve
+    from textreg.comparing.learning_curve import LearningCurve
     from textreg.errors import TextregError
     from textreg.estimators.classifier import TextClassifier
     from textreg.estimators.linear_classifier import LinearClassifier
@@ -57,6 +59,7 @@ __all__ = [
     "Group",
     "Groups",
     "Lasso",
+    "LearningCurve",
     "LinearClassifier",
     "LinearRegressor",
     "Model",
@@ -77,6 +80,7 @@ __all__ = [
     "explain",
     "graph_builder",
     "group_builder",
+    "learn_curve",
     "load",
     "loss",
     "register",
@@ -99,6 +103,7 @@ _HOME = {
     "Group": "builtin.group",
     "Groups": "records",
     "Lasso": "builtin.separable",
+    "LearningCurve": "comparing.learning_curve",
     "LinearClassifier": "estimators.linear_classifier",
     "LinearRegressor": "estimators.linear_regressor",
     "Model": "model.model",
@@ -118,6 +123,7 @@ _HOME = {
     "evaluate": "measure.evaluation",
     "graph_builder": "plugins.parts",
     "group_builder": "plugins.parts",
+    "learn_curve": "comparing.curves",
     "load": "model.storage",
     "loss": "plugins.parts",
     "register": "plugins.registry",

@@ -35,6 +35,7 @@ COMMANDS = {
     "predict": "Predict labels of texts with a model.",
     "evaluate": "Measure a model on labeled texts.",
     "compare": "Compare regularizers or models on the same documents.",
+    "learn-curve": "Measure regularizers on more and more documents.",
     "explain": "Show which words and sentences decide a prediction.",
     "report": "Write a report on a model, as one HTML page.",
     "show": "Show the contents of a model file.",
@@ -55,7 +56,7 @@ class _Group(NamingGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"textreg.cli.{cmd_name}").command
+        command: click.Command = import_module(f"textreg.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

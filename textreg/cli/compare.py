@@ -173,7 +173,7 @@ def command(
                 "in the same order."
             )
     out.check([*files, *test, *dev], pair=not reg and (len(models), len(corpora)) == (2, 1))
-    candidates = _candidates(reg, models)
+    candidates = candidates_of(reg, models)
     chosen = {key: value for key, value in options.items() if value is not None}
     how = _with_fields(how, candidates)
     if how.fields and reg:
@@ -227,7 +227,7 @@ def _write_report(candidates: Mapping[str, Candidate], benchmark: Benchmark, pat
     click.echo(f"report: {path}", err=True)
 
 
-def _candidates(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candidate]:
+def candidates_of(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candidate]:
     """The candidates by name; UsageError if two have the same name."""
     candidates: dict[str, Candidate] = {}
     for text in regs:

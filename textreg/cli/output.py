@@ -27,6 +27,7 @@ STAGES = {
     "path": "fitting the path",
     "report": "fitting for the report",
     "labels": "judging labels",
+    "cells": "training",
 }
 
 

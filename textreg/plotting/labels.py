@@ -98,6 +98,15 @@ def labels_at_ends(
     return shapes
 
 
+def cut(name: str, width: float) -> str:
+    """A name, cut where it is wider than there is room."""
+    if text_width(name) <= width:
+        return name
+    while name and text_width(f"{name}…") > width:
+        name = name[:-1]
+    return f"{name.rstrip()}…"
+
+
 def _box(label: Label, offset: tuple[int, int]) -> Box:
     """The box of a name at one of PLACES."""
     (x, y), (dx, dy) = label.at, offset

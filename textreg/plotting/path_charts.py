@@ -18,7 +18,7 @@ from textreg.plotting.drawing import (
     marker,
     text_width,
 )
-from textreg.plotting.labels import Label, labels_at_ends
+from textreg.plotting.labels import Label, cut, labels_at_ends
 from textreg.plotting.number_format import short
 from textreg.plotting.style import SERIES
 
@@ -86,7 +86,7 @@ def lines_along(
         points = chart.points(axis.values, heights)
         shapes.append(Outline(points=points, style="curve", color=color))
         shapes += [marker(form, point, 2.4, color) for point in points]
-        ends.append(Label(_cut(name, ROOM - 16), points[-1], color))
+        ends.append(Label(cut(name, ROOM - 16), points[-1], color))
     shapes += _chosen(axis, chart)
     shapes += labels_at_ends(ends, box.bottom) if named else []
     label = f"{title} along {axis.parameter}{': ' if named else ''}{', '.join(names)}."
@@ -104,7 +104,7 @@ def rows_along(
     Larger numbers have a darker cell. Parameters and errors as for :func:`lines_along`.
     """
     check_picture(path)
-    shown = [_cut(name, NAME_WIDTH) for name in names]
+    shown = [cut(name, NAME_WIDTH) for name in names]
     left = RIGHT + max(map(text_width, shown)) + 8
     box = Box(left, TOP + ROW / 2, left + CELLS_WIDTH, TOP + ROW / 2 + ROW * len(rows))
     n_points = len(axis.values)
@@ -148,12 +148,3 @@ def _chosen(axis: PathAxis, chart: Chart) -> list[Shape]:
         line((x, box.bottom), (x, box.top), "ideal"),
         Text(x=x, y=box.top - 6, text="chosen", anchor="middle", style="tick"),
     ]
-
-
-def _cut(name: str, width: float) -> str:
-    """A name, cut where it is wider than there is room."""
-    if text_width(name) <= width:
-        return name
-    while name and text_width(f"{name}…") > width:
-        name = name[:-1]
-    return f"{name.rstrip()}…"

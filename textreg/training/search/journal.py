@@ -114,6 +114,14 @@ class Journal:
         fit = {name: getattr(solution, name) for name in FIT}
         self._add({"key": key, "w": [_packed(indices), _packed(solution.w[indices])], "fit": fit})
 
+    def entry(self, key: str) -> Mapping[str, Any] | None:
+        """What was kept with :meth:`put_entry`; None where it is not there."""
+        return self._known.get(key)
+
+    def put_entry(self, key: str, content: Mapping[str, Any]) -> None:
+        """Keep something else, JSON-able."""
+        self._add({"key": key, **content})
+
     def _add(self, entry: Mapping[str, Any]) -> None:
         payload = json.dumps(entry, separators=(",", ":")).encode()
         try:

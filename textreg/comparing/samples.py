@@ -1,0 +1,168 @@
+"""The samples of a learning curve: documents to draw from, their features, and one training."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from textreg.comparing.benchmarks import Benchmark, Checked, Holding, check_benchmark
+from textreg.comparing.draws import check_samples, check_sizes, draw_order
+from textreg.comparing.learning_curve import CurveCell
+from textreg.errors import DataError, UsageError, named_errors
+from textreg.features.rows import MatrixRows
+from textreg.features.vectorize import Features
+from textreg.measure.evaluation import Evaluation
+from textreg.records import Corpus
+from textreg.tasks import read_target
+from textreg.training.prepare import for_documents, make_features
+from textreg.training.search.journal import digest_of
+from textreg.training.settings import TrainingSettings
+from textreg.training.train import train_corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textreg.records import Int64s
+
+
+class Drawing(NamedTuple):
+    """How documents are drawn: see :func:`textreg.learn_curve`."""
+
+    sizes: Sequence[int] | None
+    by: str
+    draw: str
+    draws: int
+    holding: Holding
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Documents to draw from.
+
+    sizes: of the samples. orders: of the documents for every draw, which samples are the first of.
+    digest: of the documents, the test documents and those without labels.
+    """
+
+    checked: Checked
+    corpus: Corpus
+    unlabeled: Corpus | None
+    sizes: list[int]
+    orders: list[Int64s]
+    digest: str
+
+    @property
+    def name(self) -> str:
+        """The name of the benchmark."""
+        return self.checked.name
+
+
+def pool_of(benchmark: Benchmark, how: Drawing, unlabeled: Corpus | None) -> Pool:
+    """The documents of a benchmark; UsageError or DataError if a sample cannot be drawn."""
+    with named_errors(benchmark.name):
+        if benchmark.dev is not None:
+            raise UsageError(
+                "a learning curve takes no dev documents, which a small sample would not have: "
+                "hyperparameters are chosen on each sample. Leave them out."
+            )
+        checked = check_benchmark(benchmark, True, how.holding)
+        assert checked.train is not None
+        if checked.train.multilabel:
+            raise DataError(
+                "its documents have several labels each, and samples are drawn by one label: give "
+                "documents of one label."
+            )
+        target = read_target(checked.train)[1]
+        codes, labels = target.task.strata(target.y)
+        chosen = check_sizes(how.sizes, codes, labels)
+        seed = how.holding.seed
+        orders = [draw_order(codes, how.draw, (seed, number)) for number in range(how.draws)]
+        for order in orders:
+            check_samples(order, chosen, codes, labels, how.draw)
+        digest = digest_of((checked.train, checked.test, unlabeled))
+        return Pool(checked, checked.train, unlabeled, chosen, orders, digest)
+
+
+class SampleFeatures:
+    """The features of samples.
+
+    Parameters
+    ----------
+    pool : Pool
+    by : str
+        With "labels", features are made once, of all documents.
+    """
+
+    def __init__(self, pool: Pool, by: str) -> None:
+        self.pool = pool
+        self.known = by == "labels"
+        self._made: dict[Any, Features] = {}
+
+    def training(
+        self, settings: TrainingSettings, rows: Int64s, shared: dict[Any, Features]
+    ) -> tuple[Corpus, TrainingSettings, Features]:
+        """What to train on and how, for some rows of the pool.
+
+        shared: features of the same sample, by what they depend on.
+        """
+        pool, graph = self.pool, settings.reg.needs == "graph"
+        sample = pool.corpus.select(rows)
+        more = [] if pool.unlabeled is None else list(pool.unlabeled.texts)
+        settings = for_documents(settings, pool.corpus if self.known else sample)
+        key = settings.vectorizer, settings.tokenizer, settings.fields
+        if not self.known:
+            if graph and more:
+                settings = settings.replace(unlabeled=Corpus(texts=more))
+            own: tuple[Any, ...] = (*key, graph)
+            if own not in shared:
+                shared[own] = make_features(sample, settings)
+            return sample, settings, shared[own]
+        every = [*pool.corpus.texts, *more]
+        if key not in self._made:
+            self._made[key] = make_features(Corpus(texts=every), settings)
+        made = self._made[key]
+        order = rows
+        if graph:
+            rest = np.setdiff1d(np.arange(len(every)), rows)
+            order = np.concatenate([rows, rest])
+            settings = settings.replace(unlabeled=Corpus(texts=[every[row] for row in rest]))
+        features = Features(
+            rows=MatrixRows(made.X[order]), tokens=made.tokens.select(order), encoder=made.encoder
+        )
+        return sample, settings, features
+
+
+def measure_sample(
+    source: SampleFeatures,
+    settings: TrainingSettings,
+    place: tuple[str, str, int, int],
+    shared: dict[Any, Features],
+) -> CurveCell:
+    """Train on a sample, and measure on the test documents.
+
+    place: names of benchmark and candidate, size and draw.
+    """
+    start = time.perf_counter()
+    benchmark, name, size, number = place
+    rows = source.pool.orders[number][:size]
+    sample, settings, features = source.training(settings, rows, shared)
+    model = train_corpus(sample, settings, None, features, partial=False)
+    seconds = time.perf_counter() - start
+    test = source.pool.checked.test
+    scores = model.decision_function(test.texts)
+    result = model.task.evaluate(test, scores, model.thresholds, model.calibration)
+    assert isinstance(result, Evaluation)
+    return CurveCell(
+        benchmark=benchmark,
+        candidate=name,
+        size=size,
+        draw=number,
+        accuracy=result.accuracy,
+        macro_f1=result.macro_f1,
+        log_loss=result.log_loss,
+        features=model.n_features,
+        seconds=round(seconds, 3),
+        params={} if model.summary is None else dict(model.summary.reg.params),
+    )

@@ -1,0 +1,102 @@
+"""Charts of metrics over the number of documents, a panel for each corpus."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from textreg.plotting.axes import Box, Chart, counts, padded
+from textreg.plotting.charts import (
+    BOTTOM,
+    HEIGHT,
+    LEFT,
+    PANEL_HEIGHT,
+    PANEL_WIDTH,
+    TITLE,
+    WIDTH,
+    look,
+)
+from textreg.plotting.drawing import (
+    Drawing,
+    Outline,
+    Shape,
+    Text,
+    check_picture,
+    line,
+    marker,
+    text_width,
+)
+from textreg.plotting.labels import Label, cut, labels_at_ends
+
+MOST_ROOM = 240
+"""The most width for the names at the ends of lines."""
+
+
+class Curve(NamedTuple):
+    """A line, by the sizes of its points, their heights, and the intervals where they are known."""
+
+    name: str
+    sizes: Sequence[int]
+    heights: Sequence[float]
+    intervals: Sequence[tuple[float, float] | None]
+
+
+def curve_panels(
+    panels: Mapping[str, Sequence[Curve]],
+    path: str | os.PathLike[str],
+    *,
+    x_title: str,
+    y_title: str,
+) -> None:
+    """Draw curves over a logarithmic axis of sizes, with bars for their intervals.
+
+    The same name has the same color and marker in all panels.
+
+    Raises
+    ------
+    UsageError
+        If the picture cannot be written.
+    """
+    check_picture(path)
+    names = list(dict.fromkeys(curve.name for curves in panels.values() for curve in curves))
+    looks = {name: look(number) for number, name in enumerate(names)}
+    room = min(max(map(text_width, names)), MOST_ROOM) + 28
+    width, height = (WIDTH, HEIGHT) if len(panels) == 1 else (PANEL_WIDTH, PANEL_HEIGHT)
+    width = int(width + room - 60)
+    columns = min(2, len(panels))
+    shapes: list[Shape] = []
+    for number, (title, curves) in enumerate(panels.items()):
+        left, top = width * (number % columns), height * (number // columns)
+        box = Box(left + LEFT, top + TITLE + 8, left + width - room, top + height - BOTTOM)
+        shapes.append(Text(x=box.left, y=top + 19, text=title, style="strong"))
+        shapes += _panel(curves, box, (x_title, y_title), looks)
+    label = f"{y_title} over {x_title}: {', '.join(names)} on {', '.join(panels)}."
+    rows = -(-len(panels) // columns)
+    Drawing(shapes, label, width * columns, height * rows).save(path)
+
+
+def _panel(
+    curves: Sequence[Curve],
+    box: Box,
+    titles: tuple[str, str],
+    looks: Mapping[str, tuple[str, str]],
+) -> list[Shape]:
+    ends = [end for curve in curves for interval in curve.intervals for end in interval or ()]
+    heights = [height for curve in curves for height in curve.heights]
+    sizes = [float(size) for curve in curves for size in curve.sizes]
+    chart = Chart(box, counts(sizes), padded([*heights, *ends]))
+    x_title, y_title = titles
+    shapes = chart.axes(x_title, f"{y_title} (bars: 95 % intervals)" if ends else y_title)
+    labels = []
+    for curve in curves:
+        color, form = looks[curve.name]
+        points = chart.points(curve.sizes, curve.heights)
+        for (x, _), interval in zip(points, curve.intervals, strict=True):
+            if interval is not None:
+                low, high = map(chart.y, interval)
+                shapes.append(line((x, low), (x, high), "error", color))
+        shapes.append(Outline(points=points, style="curve", color=color))
+        shapes += [marker(form, point, 3.2, color) for point in points]
+        labels.append(Label(cut(curve.name, MOST_ROOM), points[-1], color))
+    return [*shapes, *labels_at_ends(labels, box.bottom)]
