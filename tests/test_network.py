@@ -17,20 +17,14 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array, diags, random_array
 
 from textreg.builtin.network import Laplacian, Network, laplacian_rows, network_rows
-from textreg.builtin.projections import (
-    DENSE,
-    FULL,
-    LocallyLinear,
-    PrincipalComponents,
-    _embedding,
-    eigenvectors,
-)
+from textreg.builtin.projections import LocallyLinear, PrincipalComponents, _embedding
 from textreg.builtin.separable import Ridge
 from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Regularizer
 from textreg.penalties import Links, Quadratic
 from textreg.records import Graph, Problem
 from textreg.records.cache import Cache
+from textreg.solvers.eigenvectors import DENSE, eigenvectors
 from textreg.solvers.quadratic import quadratic
 
 GOLDEN = {
@@ -371,7 +365,7 @@ def R_of(graph: Graph) -> np.ndarray:
 
 @pytest.mark.parametrize("links", [3, 12])
 def test_large_graphs_are_embedded_as_small_ones_are(links: int) -> None:
-    """Few links: by a factorization. Many: by products. Both as by a decomposition of the whole."""
+    """By products with the matrix as by a decomposition of the whole."""
     p = 1200
     rng = np.random.default_rng(links)
     where = np.repeat(np.arange(p), links), rng.integers(p, size=links * p)
@@ -382,10 +376,47 @@ def test_large_graphs_are_embedded_as_small_ones_are(links: int) -> None:
     R = np.eye(len(features)) - P / P.sum(axis=1, keepdims=True)
     M = R.T @ R
     assert len(features) > DENSE
-    assert (np.count_nonzero(M) > FULL * len(features)) == (links == 12)
     values = np.linalg.eigvalsh(M)[:5]
     np.testing.assert_allclose(V.T @ V, np.eye(5), atol=1e-8)
     np.testing.assert_allclose(V.T @ M @ V, np.diag(values), atol=1e-6)
+
+
+def test_equal_eigenvalues_are_found() -> None:
+    """Of a matrix that stands twice on the diagonal of another."""
+    n = 510
+    where = np.repeat(np.arange(n), 6), np.random.default_rng(0).integers(n, size=6 * n)
+    R = csr_array(diags(np.ones(n)) - csr_array((np.full(6 * n, 1.0 / 6.0), where), shape=(n, n)))
+    M = R.T @ R
+
+    def product(v: np.ndarray) -> np.ndarray:
+        return np.concatenate([M @ v[:n], M @ v[n:]])
+
+    found, vectors = eigenvectors(product, 2 * n, 12, "smallest")
+    known = np.repeat(np.linalg.eigvalsh(M.toarray())[:6], 2)
+    np.testing.assert_allclose(found, known, atol=1e-6)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(12), atol=1e-8)
+
+
+def test_a_long_ring_has_eigenvalues_next_to_nothing() -> None:
+    """All but the first are double, and the next ones below 1e-9."""
+    n = 1100
+    ring = np.arange(n)
+    around = (np.tile(ring, 2), np.concatenate([(ring + 1) % n, (ring - 1) % n]))
+    R = csr_array(diags(np.ones(n)) - csr_array((np.full(2 * n, 0.5), around), shape=(n, n)))
+    M = (R.T @ R).tocsc()
+    found, vectors = eigenvectors(lambda v: M @ v, n, 7, "smallest", lambda: M)
+    known = np.append(0.0, np.repeat((1.0 - np.cos(2.0 * np.pi * np.arange(1, 4) / n)) ** 2, 2))
+    np.testing.assert_allclose(found, known, atol=1e-11)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(7), atol=1e-8)
+
+
+def test_where_no_cut_is_right_the_eigenvalues_are_found_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("textreg.solvers.eigenvectors.ROUNDS", 0)
+    values = np.linspace(1.0, 3.0, 1100)
+    found, _ = eigenvectors(lambda v: (values * v.T).T, 1100, 4, "smallest")
+    np.testing.assert_allclose(found, values[:4], rtol=1e-5)
 
 
 def test_locally_linear_weights_are_near_their_neighbors() -> None:

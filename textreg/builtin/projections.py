@@ -6,7 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,21 +16,12 @@ from textreg.kinds import Regularizer
 from textreg.params import AUTO, LogGrid, check_decided, param
 from textreg.penalties import Separable
 from textreg.records import Design, Floats, Graph, Int64s, Problem, Solution
+from textreg.solvers.eigenvectors import eigenvectors
 from textreg.solvers.newton import newton
 from textreg.structure.linking import scaled_rows
 
-DENSE = 1000
-"""Largest matrix that is decomposed densely; larger ones by the Lanczos method."""
-
 SMALL = 0.1
 """Connected sets of features smaller than this share of the largest one are not embedded."""
-
-FULL = 100
-"""Entries per row of (I - P)'(I - P) above which its factorization would fill up. Below,
-shift-invert is many times as fast, because the eigenvalues cluster near zero."""
-
-SHIFT = 1e-6
-"""Added to the diagonal before the factorization, as the smallest eigenvalue is zero."""
 
 NEAR = 1e-6
 """Share of their norm by which weights may be off the directions, as rounding."""
@@ -125,7 +116,7 @@ class LocallyLinear(Projection):
     needs = "graph"
     default_builder = "cooccurrence"
     most: int = param(
-        default=12_000, min=1, help="largest number of features: those in the most documents"
+        default=100_000, min=1, help="largest number of features: those in the most documents"
     )
 
     def basis(self, problem: Problem) -> Basis:
@@ -161,7 +152,6 @@ def _embedding(graph: Graph, linked: Int64s, components: int) -> tuple[Int64s, F
     """The ``linked`` features that are in large components, and their eigenvectors."""
     from scipy.sparse import csr_array, identity
     from scipy.sparse.csgraph import connected_components
-    from scipy.sparse.linalg import splu
 
     P = graph.similar[linked][:, linked]
     _, sets = connected_components(P, directed=True, connection="strong")
@@ -176,36 +166,11 @@ def _embedding(graph: Graph, linked: Int64s, components: int) -> tuple[Int64s, F
         )
     R = csr_array(identity(len(linked))) - scaled_rows(P)
     Rt = R.T.tocsr()
-    M = (Rt @ R).tocsc()
-    if M.nnz > FULL * len(linked):
-        return linked, eigenvectors(lambda v: Rt @ (R @ v), len(linked), components, "smallest")[1]
-    shifted = (M + SHIFT * identity(len(linked))).tocsc()
-    factor = splu(shifted, "MMD_AT_PLUS_A", 0.0, options={"SymmetricMode": True})
-    return linked, eigenvectors(factor.solve, len(linked), components, "largest")[1]
-
-
-def eigenvectors(
-    product: Callable[[Floats], Floats],
-    size: int,
-    count: int,
-    which: Literal["largest", "smallest"],
-) -> tuple[Floats, Floats]:
-    """The ``count`` largest or smallest eigenvalues, the extreme one first, and their vectors.
-
-    product: a symmetric matrix (size, size) times a vector or a matrix (size, k).
-    """
-    from scipy.sparse.linalg import LinearOperator, eigsh
-
-    count = min(count, size)
-    if size <= max(DENSE, 3 * count):
-        values, vectors = np.linalg.eigh(product(np.eye(size)))
-    else:
-        operator = LinearOperator((size, size), matvec=product, dtype=np.float64)
-        v0 = np.random.default_rng(0).standard_normal(size)  # the same in every run
-        side = "LA" if which == "largest" else "SA"
-        values, vectors = eigsh(operator, count, which=side, v0=v0, ncv=2 * count + 1, tol=1e-6)
-    order = np.argsort(values if which == "smallest" else -values)[:count]
-    return values[order], vectors[:, order]
+    size = len(linked)
+    found = eigenvectors(
+        lambda v: Rt @ (R @ v), size, components, "smallest", lambda: (Rt @ R).tocsc()
+    )
+    return linked, found[1]
 
 
 @hookimpl
