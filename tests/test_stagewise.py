@@ -20,7 +20,7 @@ from textreg.errors import DataError, UsageError
 from textreg.plugins import registry
 from textreg.reading.corpus import read_corpus
 from textreg.records import Problem, Step
-from textreg.solvers.stagewise import stagewise, stagewise_path
+from textreg.solvers.stagewise import StagewiseRun, stagewise, stagewise_path
 from textreg.solvers.stagewise_lookup import SHIFT, TIE, DerivativeLookup
 from textreg.solvers.stagewise_rules import StepRules
 
@@ -436,6 +436,36 @@ def test_exponentials_do_not_overflow() -> None:
     assert np.isfinite(solution.w).all()
     assert np.isfinite(solution.objective)
     assert solution.iterations > 0
+
+
+@pytest.mark.parametrize("lookup", ["random", "queue"])
+def test_exponentials_do_not_vanish(lookup: str) -> None:
+    X = np.abs(numbers(n=20, p=30)) + 1.0  # scores can fall everywhere
+    W = np.ones(20)
+    W[3], X[3] = 0.0, -1e4  # and rise where there is no weight
+    rules = StepRules(
+        likelihood="exponential", epsilon=300.0, standardize=False, steps=60, lookup=lookup
+    )
+    solution = stagewise(Problem(csr_array(X), labels(X), W), rules)
+    assert np.isfinite(solution.objective)
+    assert solution.iterations > 0
+    reg = registry.create("regularizer", "stagewise", likelihood="exponential", scaled=False)
+    problem = Problem(csr_array(X), labels(X), W)
+    assert reg.objective(problem, solution.w, 0.0) == pytest.approx(solution.objective)
+
+
+def test_the_residual_may_vanish() -> None:
+    """Scaled steps of one residual each: what is left is no rounding of what was."""
+    X = np.random.default_rng(430).normal(size=(5, 224))
+    y = np.random.default_rng(431).normal(size=5)
+    rules = StepRules(epsilon=1.0, scaled=True, steps=12)
+    problem = Problem(csr_array(X), y, loss="squared")
+    run = StagewiseRun(problem, rules)
+    for steps in range(1, 13):
+        run.advance(steps)
+        rest = y - X @ run.w
+        size = np.sqrt(np.mean((rest - rest.mean()) ** 2))
+        assert run._state.residual_size == pytest.approx(size, rel=1e-6)
 
 
 def test_sparse_columns_stay_sparse() -> None:

@@ -16,7 +16,7 @@ from textreg.losses import Logistic, Squared
 from textreg.params import AUTO, Choices, check_decided, param
 from textreg.records import Floats, Int64s, Problem, Solution
 from textreg.solvers.stagewise import stagewise, stagewise_path
-from textreg.solvers.stagewise_exponential import observed_counts
+from textreg.solvers.stagewise_exponential import minus_log_likelihood, observed_counts
 from textreg.solvers.stagewise_rules import StagewiseReport, StepRules
 
 STEP = 0.025
@@ -150,10 +150,7 @@ class Stagewise(Regularizer):
         """Minus the likelihood, up to a constant; with ``likelihood="loss"`` it is the loss."""
         z, y, c = problem.design.product(w), problem.y, problem.sample_weight
         if self.likelihood == "exponential":
-            observed = observed_counts(y, c)
-            top = float(z.max(initial=0.0))
-            mean = top + float(np.log(c @ np.exp(z - top) / c.sum()))
-            return float(observed.sum()) * mean - float(observed @ z)
+            return minus_log_likelihood(z, observed_counts(y, c), c)
         loss = Squared() if self.likelihood == "linear" else problem.loss
         return loss.value(z + b, y, c)
 

@@ -7,7 +7,7 @@ import numpy as np
 from textreg.errors import DataError, UsageError
 from textreg.records import Floats, Int32s, Int64s, Problem
 from textreg.solvers.engine import Engine
-from textreg.solvers.stagewise_likelihood import RENEWAL, ROUNDING
+from textreg.solvers.stagewise_likelihood import LOST, RENEWAL, ROUNDING
 from textreg.solvers.stagewise_lookup import DerivativeLookup, ScaledMatrix, Scaling, Steepest
 
 FAR = 300.0
@@ -41,6 +41,15 @@ def observed_counts(y: Floats, W: Floats) -> Floats:
     return np.maximum(y, 0.0) * (W > 0.0)
 
 
+def minus_log_likelihood(z: Floats, observed: Floats, W: Floats) -> float:
+    """Minus (T4) at the scores z plus N log sum W, which is 0 at scores of zero; all (n,)."""
+    top = float(z[W > 0.0].max(initial=-np.inf))
+    if top == -np.inf:
+        return 0.0
+    log_C = top + float(np.log(W @ np.exp(np.minimum(z - top, 0.0)) / W.sum()))
+    return float(observed.sum()) * log_C - float(observed @ z)
+
+
 class ExponentialScores:
     """The exponential family of hooker2004, section 8: prod_i (W_i exp(x_i w) / C(w))^n_i.
 
@@ -71,7 +80,6 @@ class ExponentialScores:
                 "give some, or use another likelihood."
             )
         self._z = np.zeros(problem.design.shape[0])
-        self._log_total = float(np.log(self._W.sum()))
         self.noise = ROUNDING * self._count
         self._steps = 0
         self._renew()
@@ -89,12 +97,18 @@ class ExponentialScores:
         self._z[rows] = z
         self._steps += 1
         # Only differences of scores matter: subtract a larger maximum before exp(z) overflows.
-        if self._steps % RENEWAL == 0 or float(z.max()) > self._far:
+        weighted = self._W[rows] > 0.0
+        if self._steps % RENEWAL == 0 or float(z[weighted].max(initial=-np.inf)) > self._far:
             self._renew()
             return
-        after = self._W[rows] * np.exp(z - self._shift)
+        after = self._W[rows] * np.exp(np.minimum(z - self._shift, FAR))
         fall = self._tilted[rows] - after
         self._tilted[rows] = after
+        self._sum -= float(fall.sum())
+        # And a smaller one before all that is left is rounding, or nothing.
+        if self._sum < LOST * self._sum_at_renewal:
+            self._renew()
+            return
         self._fell(rows, fall)
 
     def _fell(self, rows: Int32s, fall: Floats) -> None:
@@ -102,17 +116,16 @@ class ExponentialScores:
 
     def _renew(self) -> None:
         """Compute all sums anew."""
-        self._shift = float(self._z.max(initial=0.0))
+        self._shift = float(self._z[self._W > 0.0].max())
         self._far = self._shift + FAR
-        self._tilted = self._W * np.exp(self._z - self._shift)
+        self._tilted = self._W * np.exp(np.minimum(self._z - self._shift, 0.0))
+        self._sum = self._sum_at_renewal = float(self._tilted.sum())
 
     def evaluate(self, w: Floats) -> tuple[float, float, float]:
         """The intercept; minus (T4) plus N log sum W, which is 0 without weights; that over N."""
         self._engine.restart(w, 0.0)
         self._engine.optimize_intercept()
-        shift = float(self._z.max(initial=0.0))
-        log_C = shift + float(np.log(self._W @ np.exp(self._z - shift)))
-        value = self._count * (log_C - self._log_total) - float(self._observed @ self._z)
+        value = minus_log_likelihood(self._z, self._observed, self._W)
         return self._engine.b, value, value / self._count
 
     def held_out(self, z: Floats, b: float, y: Floats) -> float:
@@ -121,8 +134,7 @@ class ExponentialScores:
         count = float(observed.sum())
         if not count > 0.0:
             raise DataError("validation has no document with y > 0 to measure the likelihood of.")
-        shift = float(z.max(initial=0.0))
-        return shift + float(np.log(np.mean(np.exp(z - shift)))) - float(observed @ z) / count
+        return minus_log_likelihood(z, observed, np.ones(len(y))) / count
 
 
 class ExponentialLikelihood(ExponentialScores):

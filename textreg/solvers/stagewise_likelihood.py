@@ -16,6 +16,9 @@ ROUNDING = 1e-13
 RENEWAL = 100
 """Steps after which what is updated from step to step is computed anew, because of rounding."""
 
+LOST = 1e-6
+"""A sum that was updated until less than this share of it was left is computed anew, too."""
+
 
 class Likelihood(Protocol):
     """A fit in progress, whose derivatives are those of the present weights and intercept.
@@ -85,7 +88,7 @@ class LinearLikelihood:
         lookup.offset += change * self._total * float(scaling.mean[feature])
         self._changes[feature] = self._changes.get(feature, 0.0) + change
         self._steps += 1
-        if self._steps % RENEWAL == 0:
+        if self._steps % RENEWAL == 0 or self._squares < LOST * self._squares_at_renewal:
             self._renew()
 
     @property
@@ -112,4 +115,4 @@ class LinearLikelihood:
     def _renew(self) -> None:
         """Add the offset to all correlations, and sum the squares anew."""
         self._lookup.apply_offset()
-        self._squares = 2.0 * self.evaluate(np.empty(0))[1]
+        self._squares = self._squares_at_renewal = 2.0 * self.evaluate(np.empty(0))[1]
