@@ -1,0 +1,228 @@
+"""The service of docs/programs/serve.py: answers, refusals, what is logged, and its page."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import textreg
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+pytest.importorskip("httpx")
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+    from starlette.testclient import TestClient
+
+PROGRAM = Path(textreg.__file__).parent.parent / "docs" / "programs" / "serve.py"
+pytestmark = [
+    pytest.mark.skipif(not PROGRAM.is_file(), reason="textreg is not installed from a checkout"),
+    # The client of starlette warns of the version of httpx; the service has no part in it.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:starlette"),
+    pytest.mark.filterwarnings("ignore:Using `httpx`"),
+]
+TEXT = "A superb plot. The end was dull."
+
+
+def trained() -> textreg.Model:
+    texts = ["A superb plot.", "Superb end.", "A dull plot.", "Dull.", TEXT] * 3
+    labels = ["good", "good", "bad", "bad", "good"] * 3
+    return textreg.train(texts, labels, reg="ridge", reg_l2=0.1, tokenizer="words")
+
+
+@pytest.fixture(scope="module")
+def program() -> Any:
+    spec = spec_from_file_location("serve", PROGRAM)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def model() -> textreg.Model:
+    return trained()
+
+
+@pytest.fixture(scope="module")
+def client(program: Any, model: textreg.Model) -> TestClient:
+    from starlette.testclient import TestClient
+
+    return TestClient(program.make_app(model), raise_server_exceptions=False)
+
+
+def test_predicts_as_the_model_does(client: TestClient, model: textreg.Model) -> None:
+    texts = [TEXT, "", "dull"]
+    reply = client.post("/predict", json={"texts": texts})
+    assert reply.status_code == 200
+    assert reply.json()["predictions"] == model.predict(texts)
+    expected = model.predict_proba(texts)
+    for row, found in zip(expected, reply.json()["probabilities"], strict=True):
+        assert list(found.values()) == row.tolist()
+        assert tuple(found) == model.labels
+
+
+def test_explains_by_sentences(client: TestClient, model: textreg.Model) -> None:
+    reply = client.post("/explain", json={"text": TEXT})
+    told, expected = reply.json(), model.explain(TEXT)
+    assert told["label"] == expected.label
+    assert told["score"] == expected.score
+    parts = [TEXT[one["start"] : one["end"]] for one in told["sentences"]]
+    assert parts == ["A superb plot.", "The end was dull."]
+    assert "text" not in told
+
+
+@pytest.mark.parametrize(
+    ("address", "body", "status", "message"),
+    [
+        ("/predict", b"no JSON", 400, "not JSON"),
+        ("/predict", b"[" * 100_000, 400, "not JSON"),
+        ("/predict", b'{"text": "x"}', 400, 'with "texts"'),
+        ("/predict", b'["x"]', 400, "object"),
+        ("/predict", b'{"texts": "x"}', 400, "list"),
+        ("/predict", b'{"texts": [1]}', 400, "list"),
+        ("/predict", b'{"texts": []}', 400, "1 to 1,000"),
+        ("/predict", json.dumps({"texts": ["x"] * 1_001}).encode(), 400, "1 to 1,000"),
+        ("/predict", b" " * 1_000_001, 413, "1,000,000 bytes"),
+        ("/explain", b'{"text": ["x"]}', 400, "one text"),
+        ("/other", b"{}", 404, "Not Found"),
+    ],
+)
+def test_refusals(client: TestClient, address: str, body: bytes, status: int, message: str) -> None:
+    reply = client.post(address, content=body)
+    assert reply.status_code == status
+    assert message in reply.json()["error"]
+
+
+def test_other_methods_are_refused(client: TestClient) -> None:
+    reply = client.get("/predict")
+    assert reply.status_code == 405
+    assert reply.json() == {"error": "Method Not Allowed"}
+
+
+def test_half_of_a_surrogate_pair(client: TestClient) -> None:
+    reply = client.post("/predict", content=b'{"texts": ["good \\ud800"]}')
+    assert reply.status_code == 200
+
+
+def test_errors_of_the_model_are_told_and_not_logged(
+    client: TestClient, model: textreg.Model, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    caplog.set_level(logging.DEBUG)
+
+    def refuse(texts: Any) -> None:
+        raise textreg.TextregError(f"not {texts[0]} \ud800")
+
+    def fail(texts: Any) -> None:
+        raise RuntimeError(f"fault at {texts[0]}")
+
+    monkeypatch.setattr(model, "decision_function", refuse)
+    reply = client.post("/predict", json={"texts": ["my secret"]})
+    assert (reply.status_code, reply.json()["error"][:13]) == (400, "not my secret")
+    monkeypatch.setattr(model, "decision_function", fail)
+    reply = client.post("/predict", json={"texts": ["my secret"]})
+    assert (reply.status_code, reply.json()) == (500, {"error": "internal error"})
+    assert "RuntimeError in /predict" in caplog.text
+    assert "secret" not in caplog.text
+
+
+def test_fields(program: Any) -> None:
+    from starlette.testclient import TestClient
+
+    rows = [{"title": "good", "body": "so good"}, {"title": "bad", "body": "so bad"}] * 4
+    given: Any = {"fields": {"title": "text", "body": "text"}, "reg": "ridge", "reg_l2": 0.1}
+    model = textreg.train(rows, ["p", "n"] * 4, **given)  # type: ignore[arg-type]
+    client = TestClient(program.make_app(model), raise_server_exceptions=False)
+    assert client.post("/predict", json={"texts": rows[:2]}).json()["predictions"] == ["p", "n"]
+    assert client.post("/explain", json={"text": rows[0]}).json()["label"] == "p"
+    reply = client.post("/predict", json={"texts": [{"title": "good"}]})
+    assert reply.status_code == 400
+    assert "body" in reply.json()["error"]
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int, Path]]:
+    """The program itself, with two processes."""
+    import socket
+
+    path = tmp_path / "model.textreg"
+    trained().save(path)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = [sys.executable, str(PROGRAM), str(path), "--port", str(port), "--processes", "2"]
+    log = (tmp_path / "log").open("w")
+    with log, subprocess.Popen(words, stdout=log, stderr=log, text=True) as process:
+        try:
+            yield process, port, path
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(30)
+
+
+def answer_of(port: int, text: str) -> Any:
+    """What the service predicts; waits until it is there."""
+    import httpx
+
+    transport = httpx.HTTPTransport(retries=0)
+    with httpx.Client(transport=transport, timeout=60) as client:
+        for _ in range(600):
+            try:
+                reply = client.post(f"http://127.0.0.1:{port}/predict", json={"texts": [text]})
+                return reply.json()["predictions"][0]
+            except httpx.ConnectError:
+                threading.Event().wait(0.1)
+    raise AssertionError("the service did not begin")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def test_the_program_its_page_and_reloading(
+    service: tuple[subprocess.Popen[str], int, Path], browser: Chrome
+) -> None:
+    process, port, path = service
+    assert answer_of(port, "superb") == "good"
+    browser.get(f"http://127.0.0.1:{port}/")
+    browser.find_element("id", "text").send_keys("A superb plot. Dull <b>end</b>.")
+    browser.find_element("css selector", "button").click()
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    wait = WebDriverWait(browser, 60)
+    wait.until(lambda driver: driver.find_element("id", "answer").text)
+    assert "probability" in browser.find_element("id", "answer").text
+    marks = [one.text for one in browser.find_elements("css selector", "mark")]
+    assert marks[0] == "A superb plot."
+    assert "<b>end</b>" in " ".join(marks)
+
+    other = textreg.train(["superb", "dull"] * 3, ["new", "old"] * 3, reg="ridge", reg_l2=0.1)
+    other.save(path)
+    process.send_signal(signal.SIGHUP)
+    for _ in range(600):
+        if answer_of(port, "superb") == "new":
+            break
+        threading.Event().wait(0.1)
+    assert answer_of(port, "superb") == "new"
+    path.write_bytes(b"no model")
+    process.send_signal(signal.SIGHUP)
+    log = path.parent / "log"
+    for _ in range(600):
+        if "The model before it stays" in log.read_text(encoding="utf-8"):
+            break
+        threading.Event().wait(0.1)
+    assert answer_of(port, "superb") == "new"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 0
+    assert "superb" not in log.read_text(encoding="utf-8")
+    assert "The model before it stays" in log.read_text(encoding="utf-8")
