@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from textreg.explain import Explanation, SentenceScore, Word
@@ -38,3 +40,19 @@ def test_scripts_without_spaces_keep_their_characters() -> None:
 
 def test_what_stands_between_words_parts_them() -> None:
     assert parts_of("don't", [(0, 3, 1.0), (4, 5, 2.0)]) == [("don", 1.0), ("t", 2.0)]
+
+
+def test_many_parts_count_as_many_characters() -> None:
+    text = "很" * 5_000
+    found = tuple(Word(at, at + 1, "很", 1.0) for at in range(len(text)))
+    spans = range(0, len(text), 100)
+    sentences = tuple(SentenceScore(at, at + 100, 100.0, float(at), 0.0) for at in spans)
+    explanation = Explanation(text, "a", {}, "a", 0.0, 5000.0, sentences, found)
+    for characters in (3000, 900):
+        lines = lines_of(explanation, characters=characters)
+        assert sum(line.value for line in lines) == 5000.0
+        assert sum(len(line.marks) for line in lines) == characters // 3
+    whole = replace(explanation, sentences=(SentenceScore(0, 5000, 5000.0, 1.0, 0.0),))
+    (line,) = lines_of(whole)
+    assert len(line.marks) == 400
+    assert line.hidden == "4,600 more characters"

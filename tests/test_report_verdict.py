@@ -134,7 +134,7 @@ def test_three_labels_and_a_weak_one(three: Model) -> None:
         scores[row] = [0.0, 3.0 + row / 1000, 0.0]  # c is taken for b, and surely
     verdict = said(answered(three, labels, scores))
     assert "With every label counted alike, its F1 is" in plain(verdict.quality)
-    assert plain(verdict.errors) == "It finds fewest documents of “c”, 33 % of 60 (23 to 46)."
+    assert plain(verdict.errors) == "Labels that it misses most: “c”, found 33 % of 60 (23 to 46)."
     (confusion,) = verdict.confusions
     assert (confusion.y_true, confusion.predicted) == ("c", "b")
     assert (confusion.documents, confusion.support) == (40, 60)
@@ -189,7 +189,7 @@ def test_labels_that_the_model_does_not_know(binary: Model) -> None:
     with pytest.warns(match="labels that the model does not know"):
         verdict = said(predictions)
     assert plain(verdict.quality).startswith("Right on 66.7 % of 120 documents")
-    assert plain(verdict.errors).startswith("It finds fewest documents of “new”, 0 % of 40")
+    assert plain(verdict.errors).startswith("Labels that it misses most: “new”, found 0 % of 40")
     assert (verdict.confusions[0].y_true, verdict.confusions[0].predicted) == ("new", "pos")
 
 

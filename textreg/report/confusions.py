@@ -13,7 +13,7 @@ from textreg.measure.significance import ALPHA, holm, share_test
 from textreg.records.documents import check_texts
 from textreg.report.lines import telling_words
 from textreg.report.verdict_records import Confusion, Example
-from textreg.report.wording import listed, quoted, share_of
+from textreg.report.wording import quoted, share_of
 
 if TYPE_CHECKING:
     from textreg.records import Floats, Int64s
@@ -76,11 +76,11 @@ def errors_in_words(scores: Scores) -> str:
         return ""
     weak = weak_labels(counts)
     if not weak:
-        return "Of no label it finds measurably fewer documents than of the others."
-    told = [f"{quoted(it.label)}, {share_of(it.found, it.support)}" for it in weak[:WEAK]]
+        return "It misses no label measurably more often than the others."
+    told = [f"{quoted(it.label)}, found {share_of(it.found, it.support)}" for it in weak[:WEAK]]
     more = len(weak) - len(told)
     rest = f"; and {more:,} more labels" if more > 0 else ""
-    return f"It finds fewest documents of {listed(told)}{rest}."
+    return f"Labels that it misses most: {'; '.join(told)}{rest}."
 
 
 def confusions_of(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SHOWN = {"wrong": 7, "unsure": 7, "right": 6}
 """Documents of each kind; if one has fewer, the following kinds get more."""
 
-ERRORS, BRIEF = 40, 800
+ERRORS, BRIEF = 30, 800
 """Wrong predictions beside those, and characters shown of each."""
 
 PREVIEW = 140

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from textreg.explain import Explanation, Word
     from textreg.records import Int64s
 
-CHARACTERS, LINE_CHARACTERS = 4000, 1200
+CHARACTERS, LINE_CHARACTERS = 3000, 1200
 """Characters shown of a document and of a sentence; the rest is counted and summed."""
+
+PART = 3
+"""Characters that a part counts at least, as each takes room on the page."""
 
 LEVELS = 5
 MIN_SHARE = 0.02
@@ -62,7 +65,10 @@ def lines_of(
     text, sentences = explanation.text, _sentences(explanation, passages)
     parts = _parts(explanation, [sentence.start for sentence in sentences])
     largest = max((abs(part.value) for part in parts), default=0.0)
-    chosen = _within_budget(sentences, characters)
+    firsts = [bisect_left(parts, (sentence.start,)) for sentence in sentences]
+    counts = [after - first for first, after in itertools.pairwise([*firsts, len(parts)])]
+    chosen = _within_budget(sentences, counts, characters)
+    longest = min(LINE_CHARACTERS, characters)
     lines: list[Line] = []
     for show, run in itertools.groupby(range(len(sentences)), key=chosen.__contains__):
         numbers = list(run)
@@ -71,9 +77,10 @@ def lines_of(
             plural = "s" if len(numbers) > 1 else ""
             lines.append(Line((), value, None, f"{len(numbers):,} more sentence{plural}"))
             continue
-        for sentence in (sentences[number] for number in numbers):
-            end = min(sentence.end, sentence.start + LINE_CHARACTERS)
-            first, last = (bisect_left(parts, (place,)) for place in (sentence.start, end))
+        for number in numbers:
+            sentence, first = sentences[number], firsts[number]
+            last = min(first + counts[number], first + longest // PART)
+            end = min(sentence.start + longest, parts[last - 1].end)
             marks = tuple(
                 Mark(text[start : min(stop, end)], value, _level(value, largest))
                 for start, stop, value in parts[first:last]
@@ -135,12 +142,18 @@ def _sentences(explanation: Explanation, passages: Int64s | None) -> list[_Sente
     ]
 
 
-def _within_budget(sentences: Sequence[_Sentence], characters: int) -> set[int]:
-    """Indices of the sentences to show: all, or those with the largest effect of removal."""
+def _within_budget(
+    sentences: Sequence[_Sentence], counts: Sequence[int], characters: int
+) -> set[int]:
+    """Indices of the sentences to show: all, or those with the largest effect of removal.
+
+    counts: parts of every sentence.
+    """
     chosen: set[int] = set()
     size = 0
     for number in sorted(range(len(sentences)), key=lambda it: -abs(sentences[it].removal or 0.0)):
-        size += min(sentences[number].end - sentences[number].start, LINE_CHARACTERS)
+        own = max(sentences[number].end - sentences[number].start, PART * counts[number])
+        size += min(own, LINE_CHARACTERS)
         if chosen and size > characters:
             break
         chosen.add(number)
