@@ -227,6 +227,9 @@ def test_where_answers_are_least_sure() -> None:
         "it is least sure of (25 % of 20 (11 to 47) right there, and 100 % of 80 (95 to 100) "
         "elsewhere)."
     )
+    some = right & (np.arange(100) % 4 > 0)  # of 36 errors 16 are among the least sure
+    (told,) = least_sure(sure, some)
+    assert plain(told).startswith("It errs more where it is unsure: 44 % of its errors")
     (told,) = least_sure(sure, ~right[::-1] | (np.arange(100) % 2 == 0))
     assert told.startswith("How sure it is does not measurably tell")
     (told,) = least_sure(np.ones(100), right)

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 NO_TRAIN = (
     "The training corpus was not given (--train), so this page cannot tell which groups were "
-    "selected, what was dropped, how stable the features are, or how the elastic net compares."
+    "selected, what was dropped, how stable the features are, how the elastic net compares, "
+    "whether more documents would help, or which labels may be wrong."
 )
 
 

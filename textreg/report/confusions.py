@@ -12,6 +12,7 @@ from textreg.explain import explain, gives_offsets
 from textreg.measure.significance import ALPHA, holm, share_test
 from textreg.records.documents import check_texts
 from textreg.report.lines import telling_words
+from textreg.report.text import clip
 from textreg.report.verdict_records import Confusion, Example
 from textreg.report.wording import quoted, share_of
 
@@ -140,6 +141,6 @@ def _example(predictions: Predictions, row: int, predicted: str) -> Example:
     return Example(
         number=row + 1,
         where=os.path.basename(corpus.where(row)) if corpus.source_of is not None else "",
-        preview=" ".join(text[: 2 * PREVIEW].split())[:PREVIEW],
+        preview=clip(" ".join(text[: 2 * PREVIEW].split()), PREVIEW),
         words=words,
     )

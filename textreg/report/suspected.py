@@ -10,6 +10,7 @@ import numpy as np
 from textreg.measure.confident import suspects
 from textreg.records.documents import check_texts
 from textreg.report.records import Suspect, Suspected
+from textreg.report.text import clip
 
 if TYPE_CHECKING:
     from textreg.model.model import Model
@@ -40,7 +41,7 @@ def suspected_of(model: Model, refits: Refits) -> Suspected | None:
         if not isinstance(text, str):
             return None
         (text,) = check_texts([text])
-        preview = " ".join(text[: 2 * PREVIEW].split())[:PREVIEW]
+        preview = clip(" ".join(text[: 2 * PREVIEW].split()), PREVIEW)
         named = refits.corpus.source_of is not None
         where = os.path.basename(refits.corpus.where(row)) if named else f"document {row + 1}"
         listed.append(Suspect(where, told[at], preview))

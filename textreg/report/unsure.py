@@ -115,8 +115,9 @@ def least_sure(sure: Floats, right: Bools) -> Iterator[str]:
     if wilson(of_least, count)[1] < wilson(of_others, others)[0]:
         wrong = int(np.count_nonzero(~right))
         there = count - of_least
+        knows = "knows when it is unsure" if 2 * there >= wrong else "errs more where it is unsure"
         yield (
-            f"It knows when it is unsure: {share(there / wrong)} of its errors are among the "
+            f"It {knows}: {share(there / wrong)} of its errors are among the "
             f"{share(count / len(sure))} of the documents that it is least sure of ({figures})."
         )
     else:
