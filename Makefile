@@ -70,6 +70,7 @@ lint: $(VENV)/.stamp-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint textreg plugins
+	$(BIN)/codespell *.md docs textreg
 
 types: $(VENV)/.stamp-types
 	$(BIN)/mypy

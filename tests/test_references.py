@@ -57,6 +57,21 @@ def test_every_work_in_the_bibliography_is_cited() -> None:
     assert set(KEYS) == set(KEYS) & set().union(*(cited(text) for _, text in pages()))
 
 
+def test_works_can_be_found() -> None:
+    """By a DOI, a number of arXiv, an ISBN or an address; these few have none."""
+    found = re.findall(r"^@\w+\{(\w+),\n(.*?)^\}", ENTRIES, re.MULTILINE | re.DOTALL)
+    assert len(found) == len(KEYS)
+    named = re.compile(r"^  (doi|eprint|url|isbn) +=|\\url", re.MULTILINE)
+    assert {key for key, entry in found if not named.search(entry)} == {
+        "bergstra2011",
+        "fan2007",
+        "hooker2004",
+        "knuth1998",
+        "rennie2005",
+        "sandler2008",
+    }
+
+
 def test_the_citation_names_this_version() -> None:
     citation = (CHECKOUT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"version: {textreg.__version__}\n" in citation
