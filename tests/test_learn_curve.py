@@ -237,6 +237,7 @@ def test_forms(found: dict[str, LearningCurve], tmp_path: Path) -> None:
     curve.plot(tmp_path / "c.svg")
     picture = (tmp_path / "c.svg").read_text()
     assert all(f">{text}</text>" in picture for text in ("ridge", "network", "labeled documents"))
+    assert all(f">{size}</text>" in picture for size in (20, 40))
     with pytest.raises(KeyError):
         curve.values("demo", "ridge", 30)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from textreg.plotting.axes import Box, Chart, counts, padded
+from textreg.plotting.axes import Box, Chart, Scale, counts, padded
 from textreg.plotting.charts import (
     BOTTOM,
     HEIGHT,
@@ -31,6 +32,12 @@ from textreg.plotting.labels import Label, cut, labels_at_ends
 
 MOST_ROOM = 240
 """The most width for the names at the ends of lines."""
+
+BESIDE = 4.0
+"""Distance between the bars of two curves at one size."""
+
+APART = 1.3
+"""Ratio of neighboring sizes from which on each has a tick of its own."""
 
 
 class Curve(NamedTuple):
@@ -85,13 +92,14 @@ def _panel(
     ends = [end for curve in curves for interval in curve.intervals for end in interval or ()]
     heights = [height for curve in curves for height in curve.heights]
     sizes = [float(size) for curve in curves for size in curve.sizes]
-    chart = Chart(box, counts(sizes), padded([*heights, *ends]))
+    chart = Chart(box, _scale(sizes), padded([*heights, *ends]))
     x_title, y_title = titles
     shapes = chart.axes(x_title, f"{y_title} (bars: 95 % intervals)" if ends else y_title)
     labels = []
-    for curve in curves:
+    for number, curve in enumerate(curves):
         color, form = looks[curve.name]
-        points = chart.points(curve.sizes, curve.heights)
+        beside = BESIDE * (number - (len(curves) - 1) / 2)
+        points = [(x + beside, y) for x, y in chart.points(curve.sizes, curve.heights)]
         for (x, _), interval in zip(points, curve.intervals, strict=True):
             if interval is not None:
                 low, high = map(chart.y, interval)
@@ -100,3 +108,12 @@ def _panel(
         shapes += [marker(form, point, 3.2, color) for point in points]
         labels.append(Label(cut(curve.name, MOST_ROOM), points[-1], color))
     return [*shapes, *labels_at_ends(labels, box.bottom)]
+
+
+def _scale(sizes: Sequence[float]) -> Scale:
+    """A logarithmic scale with the sizes as ticks, where these are far enough apart."""
+    distinct = sorted(set(sizes))
+    scale = counts(distinct)
+    if all(after >= APART * before for before, after in itertools.pairwise(distinct)):
+        return scale._replace(ticks=[(size, f"{size:,.0f}") for size in distinct])
+    return scale
