@@ -328,7 +328,7 @@ def test_it_can_be_read_without_scripts(page: Path) -> None:
 def test_on_paper_nothing_is_folded_dark_or_in_the_way(browser: Chrome, page: Path) -> None:
     show(browser, page)
     light = one_of(browser, "body").value_of_css_property("background-color")
-    show(browser, page, theme="dark")
+    show(browser, page, width=718, theme="dark")  # A4 less its margins
     for _ in range(2):
         one_of(browser, "#theme").click()  # to light and back, so that the page says so itself
     dark = one_of(browser, "body").value_of_css_property("background-color")
@@ -338,6 +338,7 @@ def test_on_paper_nothing_is_folded_dark_or_in_the_way(browser: Chrome, page: Pa
         browser.execute_script("dispatchEvent(new Event('beforeprint'))")
         assert all(one.is_displayed() for one in all_of(browser, "article .lines"))
         assert not any(one.is_displayed() for one in all_of(browser, "nav, #theme, #controls"))
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 718
         browser.execute_script("dispatchEvent(new Event('afterprint'))")
         assert not all(one.is_displayed() for one in all_of(browser, "article .lines"))
     finally:
