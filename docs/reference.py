@@ -1,5 +1,5 @@
-"""Write what the code says of itself: reference.md, commands.md, records.md, the Parameters
-sections of the estimators, and the typed keywords of train.
+"""Write what the code says of itself: reference.md, commands.md, records.md,
+plugin-list.md, the Parameters sections of the estimators, and the typed keywords of train.
 
 With --check nothing is written; the program fails if a file is not as it would be written.
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import commands
+import distributions
 import estimators
 import keywords
 import records
@@ -156,6 +157,7 @@ def main() -> int:
     folder = Path(__file__).parent
     files = {folder / "reference.md": page(), folder / "commands.md": commands.page()}
     files[folder / "records.md"] = records.page()
+    files[folder / "plugin-list.md"] = distributions.page()
     files[keywords.PATH] = keywords.source()
     outdated = 0
     for path, text in (files | estimators.sources()).items():

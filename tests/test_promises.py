@@ -86,7 +86,7 @@ def found(plugin: Any) -> dict[tuple[str, str], int]:
     """Kind, name and interface of what a plugin brings, which must not cause any warning."""
     registry = Registry()
     registry.register(plugin)
-    return {(row.kind, row.name): row.api or 0 for row in registry.listing() if row.api}
+    return {(row.kind, row.name): row.api or 0 for row in registry.listing() if row.status == "ok"}
 
 
 def plain(function: Callable[..., Any]) -> str:

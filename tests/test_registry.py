@@ -6,17 +6,18 @@ import ast
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
 
 import textreg
-from textreg.errors import PluginError, UsageError
+from textreg.errors import BrokenPluginError, PluginError, UsageError
 from textreg.hookspecs import HOOK_OF_KIND, hookimpl
-from textreg.kinds import KINDS, Regularizer, Tokenizer
+from textreg.kinds import API, KINDS, Regularizer, Tokenizer
 from textreg.params import param
+from textreg.plugins import entries
 from textreg.plugins.entries import KIND_NAMES
 from textreg.plugins.inventory import PluginInfo
 from textreg.plugins.registry import Registry
@@ -50,12 +51,19 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
     monkeypatch.delenv("TEXTREG_DISABLE", raising=False)
     modules = []
 
-    def write(dist: str, entries: dict[str, str], code: str = SLOPE, version: str = "0.3") -> None:
+    def write(
+        dist: str,
+        entries: dict[str, str],
+        code: str = SLOPE,
+        version: str = "0.3",
+        apis: Sequence[str] = (),
+    ) -> None:
         info = tmp_path / f"{dist.replace('-', '_')}-{version}.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {dist}\nVersion: {version}\n")
         lines = "\n".join(f"{name} = {value}" for name, value in entries.items())
-        (info / "entry_points.txt").write_text(f"[textreg]\n{lines}\n")
+        manifest = "".join(f"{api} = acme\n" for api in apis)
+        (info / "entry_points.txt").write_text(f"[textreg]\n{lines}\n[textreg.api]\n{manifest}")
         for module in {value.partition(":")[0] for value in entries.values()}:
             modules.append(module)
             (tmp_path / f"{module}.py").write_text(code)
@@ -90,6 +98,43 @@ def test_found_by_name_and_imported_only_then(install: Install, tmp_path: Path) 
     assert only(registry, "slope").status == "ok"
     assert registry.provider(cls()) == registry.provider(cls) == only(registry, "slope")
     assert registry.provider(Regularizer) is None
+
+
+@pytest.mark.parametrize("apis", [["1"], ["1", "2"], ["01x", "1"]], ids=" ".join)
+def test_interface_is_known_without_an_import(
+    install: Install, tmp_path: Path, apis: list[str]
+) -> None:
+    install("acme-slope", {"regularizer.slope": "acme_slope"}, apis=apis)
+    registry = Registry()
+    row = only(registry, "slope")
+    assert (row.api, row.status, imported(tmp_path)) == (1, "not loaded", set())
+    assert registry.find("regularizer", "slope").name == "slope"
+
+
+@pytest.mark.parametrize(
+    ("apis", "api", "says"),
+    [
+        (["2"], 2, r"for version 2 of .* has version 1\. Update textreg: pip install -U textreg$"),
+        (["3", "2"], 3, r"for version 2 or 3 of .* Update textreg: pip install -U textreg$"),
+        (["0"], 0, r"for version 0 of textreg's plugin interface, .* 1\. Update the plugin\.$"),
+        (["next"], None, r"for version next of .* Update the plugin\.$"),
+    ],
+    ids=["newer", "several", "older", "no number"],
+)
+def test_another_interface_is_refused_before_the_import(
+    install: Install, tmp_path: Path, apis: list[str], api: int | None, says: str
+) -> None:
+    install("acme-slope", {"regularizer.slope": "acme_slope"}, apis=apis)
+    install("acme-good", {"regularizer.good": "acme_good"}, SLOPE.replace('"slope"', '"good"'))
+    registry = Registry()
+    row = only(registry, "slope")
+    assert row.api == api
+    with pytest.raises(BrokenPluginError, match=rf"^acme-slope 0\.3: acme-slope is made {says}"):
+        registry.find("regularizer", "slope")
+    assert row.status == f"broken: {registry.failure(row)}"
+    assert registry.listing(load=True)
+    assert registry.find("regularizer", "good").name == "good"
+    assert imported(tmp_path) == {"acme_good"}
 
 
 def test_one_module_for_several_entries_is_loaded_once(install: Install) -> None:
@@ -457,6 +502,7 @@ def test_many_threads_load_a_plugin_once(install: Install, tmp_path: Path) -> No
 
 def test_kinds_are_the_same_everywhere() -> None:
     assert tuple(KINDS) == KIND_NAMES == tuple(HOOK_OF_KIND)
+    assert entries.API == API
     assert KINDS["tokenizer"] is Tokenizer
 
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from textreg.errors import UsageError, did_you_mean
 from textreg.plugins import registry
+from textreg.plugins.entries import API
 from textreg.plugins.loading import title
 from textreg.signals import tidying
 
@@ -166,6 +167,7 @@ def _names(kind: str, name: str, template: str) -> dict[str, str]:
         "source": module if compiled else f"{module}.py",
         "distribution": f"textreg-{name}",
         "Class": "".join(part.capitalize() for part in name.split("-")),
+        "api": str(API),
         "use": Template(_USE[kind]).substitute(name=name),
         "version": ".".join(metadata.version("textreg").split(".")[:2]),
         "checks": checks,

@@ -37,8 +37,9 @@ def command(ctx: click.Context) -> None:
 def list_plugins(load: bool = False, as_json: bool = False) -> None:
     """List all plugins, without importing any of them.
 
-    The version of the interface that a plugin is made for (API) is known once it is loaded. The
-    exit code is 0 whatever is listed; textreg plugins doctor has one that tells.
+    The version of the interface that a plugin is made for (API) stands in its metadata, or is known
+    once it is loaded. A plugin for another version is never imported. The exit code is 0 whatever
+    is listed; textreg plugins doctor has one that tells.
     """
     found = registry.listing(load=load)
     if as_json:

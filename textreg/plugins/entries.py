@@ -8,25 +8,43 @@ from importlib import metadata
 from typing import NamedTuple
 
 GROUP = "textreg"
-# The keys of kinds.KINDS, which is not imported here: a list of names needs no numpy.
+API_GROUP = "textreg.api"
+"""Entry points whose names are the versions of the interface that a distribution is made for."""
+# kinds.API and the keys of kinds.KINDS, which is not imported here: a list needs no numpy.
+API = 1
 KIND_NAMES = ("tokenizer", "groups", "graph", "regularizer", "loss", "exporter")
 PART_NAME = re.compile(r"\w[\w.+-]*")
 """Pattern for the names of parts."""
 
 
 class Entry(NamedTuple):
-    """An entry point; ``kind`` is empty if its name has none."""
+    """An entry point; ``kind`` is empty if its name has none.
+
+    apis: versions of the interface that its distribution declares; empty if it declares none.
+    """
 
     kind: str
     name: str
     distribution: str
     version: str
     point: metadata.EntryPoint
+    apis: tuple[str, ...] = ()
 
     @property
     def part(self) -> tuple[str, str, str]:
         """Kind, name and distribution, which identify the part."""
         return self.kind, self.name, self.distribution
+
+    @property
+    def fits(self) -> bool:
+        """Whether this textreg has an interface that it declares, or it declares none."""
+        return not self.apis or str(API) in self.apis
+
+    @property
+    def api(self) -> int | None:
+        """The version of the interface that it declares, this one if it is among several."""
+        versions = [int(api) for api in self.apis if api.isdecimal()]
+        return None if not versions else API if API in versions else max(versions)
 
     @property
     def provider(self) -> str:
@@ -54,7 +72,7 @@ def scan() -> Scan:
         points = list(metadata.entry_points(group=GROUP))
     except Exception:  # noqa: BLE001  # one damaged distribution, of whatever, stops them all
         points = _one_by_one(found.damaged)
-    owners: dict[int, tuple[str, str] | None] = {}
+    owners: dict[int, tuple[str, str, tuple[str, ...]] | None] = {}
     for point in points:
         kind, _, name = point.name.partition(".")
         if kind not in KIND_NAMES or not name:
@@ -66,16 +84,21 @@ def scan() -> Scan:
             where = "" if point.dist is None else f" in {point.dist.locate_file('')}"
             found.damaged.append(f"what is left{where} of a distribution with '{point.name}'")
             continue
-        found.entries.append(Entry(kind, name, *owner, point))
+        found.entries.append(Entry(kind, name, *owner[:2], point, owner[2]))
     return found
 
 
-def _owner(dist: metadata.Distribution | None) -> tuple[str, str] | None:
-    """Normalized name and version of a distribution; None for one that was partly removed."""
+def _owner(dist: metadata.Distribution | None) -> tuple[str, str, tuple[str, ...]] | None:
+    """Normalized name and version of a distribution, and the versions of the interface that it
+    declares; None for one that was partly removed.
+    """
     if dist is None:
         return None
     try:
-        return (normal(dist.name), dist.version or "") if dist.name else None
+        if not dist.name:
+            return None
+        apis = tuple(sorted(point.name for point in dist.entry_points.select(group=API_GROUP)))
+        return normal(dist.name), dist.version or "", apis
     except Exception:  # noqa: BLE001  # by which newer versions of Python say that there is none
         return None
 

@@ -17,7 +17,14 @@ from typing import Any, NamedTuple
 from textreg.errors import BrokenPluginError, PluginError
 from textreg.plugins.blocking import Blocks
 from textreg.plugins.entries import Entry, Scan, aliases, scan
-from textreg.plugins.loading import Parts, add_part, import_plugin, parts_of, title
+from textreg.plugins.loading import (
+    Parts,
+    add_part,
+    import_plugin,
+    other_interface,
+    parts_of,
+    title,
+)
 from textreg.plugins.onefile import PluginFile, read_file, run_file
 
 
@@ -27,9 +34,10 @@ class PluginInfo:
 
     kind is empty for a module of many parts that is not loaded yet. distribution and version are
     empty for what was registered by hand. status: ``not loaded``, ``ok``, or one of ``blocked``,
-    ``clash`` and ``broken`` with more after a colon. api: the interface it was made for, None while
-    it is not loaded. seconds: that its import took, None if there was none. file, sha256: of a
-    plugin that is one file, its path as it was given and the digest of its content.
+    ``clash`` and ``broken`` with more after a colon. api: the interface it was made for, None if
+    its distribution declares none and it is not loaded. seconds: that its import took, None if
+    there was none. file, sha256: of a plugin that is one file, its path as it was given and the
+    digest of its content.
     """
 
     name: str
@@ -83,6 +91,9 @@ class Inventory:
         """All entry points, read once."""
         if self._scanned is None:
             self._scanned = scan()
+            for entry in self._scanned.entries:
+                if not entry.fits:
+                    self._failures[entry.part] = other_interface(entry)
         return self._scanned.entries
 
     def damaged(self) -> list[str]:
@@ -94,6 +105,8 @@ class Inventory:
         """The parts of an entry's module. A failure is stored, and raised."""
         from textreg import hookspecs  # noqa: F401  # what all plugins import is not their time
 
+        if not entry.fits:
+            raise other_interface(entry)
         try:
             if entry.source not in self._loaded:
                 begin = time.perf_counter()
@@ -306,7 +319,7 @@ class Inventory:
             version=entry.version,
             module=entry.point.value,
             status=status,
-            api=None if part is None else part.api,
+            api=entry.api if part is None else part.api,
             seconds=self._seconds.get(entry.source),
         )
 

@@ -15,7 +15,7 @@ from inspect import getattr_static
 from typing import TYPE_CHECKING, Any
 
 from textreg.errors import BrokenPluginError, PluginWarning, did_you_mean
-from textreg.plugins.entries import PART_NAME
+from textreg.plugins.entries import PART_NAME, Entry
 from textreg.plugins.guard import blaming, cause_of, is_ctrl_c, message_of, shown
 from textreg.plugins.inside import contained, keeping_ctrl_c
 
@@ -231,14 +231,27 @@ def _check_api(cls: Any, provider: str) -> None:
 
     if cls.api == API:
         return
-    newer = isinstance(cls.api, int) and cls.api > API
+    raise _other_api(
+        provider, cls.__name__, str(cls.api), cls.api if isinstance(cls.api, int) else 0
+    )
+
+
+def other_interface(entry: Entry) -> BrokenPluginError:
+    """The refusal of a distribution that declares other versions of the interface than this one.
+
+    It is known before anything of the distribution is imported.
+    """
+    return _other_api(entry.provider, entry.distribution, " or ".join(entry.apis), entry.api or 0)
+
+
+def _other_api(provider: str, what: str, made_for: str, latest: int) -> BrokenPluginError:
+    from textreg.kinds import API
+
     cause = (
-        f"{cls.__name__} is made for version {cls.api} of textreg's plugin interface, and this "
+        f"{what} is made for version {made_for} of textreg's plugin interface, and this "
         f"textreg has version {API}"
     )
+    newer = latest > API
     remedy = "pip install -U textreg" if newer else ""
-    raise BrokenPluginError(
-        f"{provider}: {cause}. Update {'textreg: ' + remedy if newer else 'the plugin.'}",
-        cause,
-        remedy,
-    )
+    update = f"textreg: {remedy}" if newer else "the plugin."
+    return BrokenPluginError(f"{provider}: {cause}. Update {update}", cause, remedy)
