@@ -18,11 +18,12 @@ CASES ?= 2000
 SEED ?= 0
 WORKERS ?= auto
 
-.PHONY: help demo test test-all test-oldest fuzz sanitize lint types docs reference pictures results bench clean
+.PHONY: help demo test test-all test-oldest fuzz sanitize lint types docs \
+	reference pictures results bench dist release clean
 .DELETE_ON_ERROR:
 
 help:
-	@echo 'make demo         write a small corpus, train on it, evaluate, show the model'
+	@echo 'make demo         write a small corpus, train on it, evaluate, show and report on the model'
 	@echo 'make test         run the tests, those of the plugins/ too'
 	@echo 'make test-all     run them with every one of PYTHONS="$(PYTHONS)"'
 	@echo 'make test-oldest  run them with the first of these and the oldest dependencies allowed'
@@ -32,6 +33,8 @@ help:
 	@echo 'make docs         build the documentation; make reference, make pictures: write its generated parts'
 	@echo 'make results      run the papers again on the corpora in TEXTREG_DATA, write docs/results.md'
 	@echo 'make bench        measure time and memory beside other packages, write docs/performance.md'
+	@echo 'make dist         build, check and try a source distribution and wheels with PYTHONS=; ARGS=--full'
+	@echo 'make release      make VERSION= ready: version, changelog, make dist; the upload is left'
 	@echo 'make clean        remove all that was built'
 
 run = @echo; echo '$$ textreg $(1)'; $(BIN)/textreg $(1)
@@ -41,6 +44,7 @@ demo: $(VENV)/.stamp-textreg
 	$(call run,train demo/train.jsonl --reg sentence -o demo/model.textreg)
 	$(call run,evaluate demo/model.textreg demo/test.jsonl)
 	$(call run,show demo/model.textreg)
+	$(call run,report demo/model.textreg demo/test.jsonl -o demo/report.html)
 
 test: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
 	$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n $(WORKERS) --dist worksteal)
@@ -98,6 +102,16 @@ bench: $(BENCH)/.stamp
 		echo 'make bench: set TEXTREG_DATA to the folder that holds data/, the corpora.' >&2; exit 1; }
 	$(BENCH)/bin/python -m benchmarks.performance --data "$(TEXTREG_DATA)/data" $(ARGS)
 
+# Without PYTHONS=, the tools look for more of them, and leave out those that are not here.
+dist_pythons = $(if $(filter file,$(origin PYTHONS)),,$(addprefix --python ,$(PYTHONS)))
+
+dist: $(VENV)/.stamp-dist $(VENV)/.stamp-build
+	$(BIN)/python tools/distribute.py $(dist_pythons) $(ARGS)
+
+release: $(VENV)/.stamp-dist $(VENV)/.stamp-build
+	@test -n "$(VERSION)" || { echo 'make release: name the version: VERSION=0.1.0' >&2; exit 1; }
+	$(BIN)/python tools/release.py $(VERSION) $(dist_pythons) $(ARGS)
+
 clean:
 	rm -rf build dist demo docs/_build docs/examples *.egg-info .*_cache .hypothesis htmlcov .coverage .venv-*
 	rm -f textreg/_core/*.c textreg/_core/*.so textreg/_core/*.pyd textreg/_core/*.html
@@ -108,7 +122,7 @@ clean:
 
 # An editable install: Python files are used where they stand, only the kernels need a new build.
 $(VENV)/.stamp-textreg: $(SOURCES) | $(BIN)/python
-	$(BIN)/python $(PIP_INSTALL) --editable .
+	$(BIN)/python $(PIP_INSTALL) --editable ".[report]"
 	@touch $@
 
 # Kernels of plugins are built beside the textreg that stands here, not one from elsewhere.
@@ -129,5 +143,5 @@ $(BIN)/python:
 
 $(BENCH)/.stamp: benchmarks/requirements.txt $(SOURCES)
 	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python $(PIP_INSTALL) --requirement benchmarks/requirements.txt --editable .
+	$(BENCH)/bin/python $(PIP_INSTALL) --requirement benchmarks/requirements.txt --editable ".[report]"
 	@touch $@

@@ -1,0 +1,94 @@
+"""Work in many threads at once, as without the GIL: every thread gets the bits of one alone."""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import numpy as np
+import pytest
+
+import textreg
+from textreg.plugins.registry import Registry
+
+THREADS = 4
+TIMES = 2
+TEXTS = [f"good film {n} it was. So good" if n % 3 else f"bad film, awful {n}!" for n in range(60)]
+LABELS = ["pos" if n % 3 else "neg" for n in range(60)]
+
+
+@pytest.fixture(autouse=True)
+def often_interrupted() -> Iterator[None]:
+    """With a GIL, threads take turns as often as can be."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(usual)
+
+
+def at_once(work: Callable[[int], Any]) -> list[Any]:
+    """What ``work(number)`` gives in threads that all begin at the same time, a few times each."""
+    barrier = Barrier(THREADS)
+
+    def thread(number: int) -> list[Any]:
+        barrier.wait()
+        return [work(number) for _ in range(TIMES)]
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return [result for some in pool.map(thread, range(THREADS)) for result in some]
+
+
+def trained(**options: Any) -> bytes:
+    model = textreg.train(TEXTS, LABELS, jobs=1, **options)
+    scores = model.decision_function(TEXTS)
+    return bytes(np.concatenate([scores, *model.weights]).tobytes())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"reg": "ridge", "reg_l2": 1.0, "tokenizer": "words,chars"},
+        {"reg": "sentence", "reg_group": 0.1, "reg_l1": 0.1},
+        {"reg": "lasso", "reg_l1": 0.1, "loss": "squared-hinge"},
+    ],
+    ids=lambda options: options["reg"],
+)
+def test_training(options: dict[str, Any]) -> None:
+    assert set(at_once(lambda _: trained(**options))) == {trained(**options)}
+
+
+def test_different_trainings() -> None:
+    strengths = [0.01 * 2**number for number in range(THREADS)]
+    alone = [trained(reg="lasso", reg_l1=strength) for strength in strengths]
+    assert len(set(alone)) > 1
+    found = at_once(lambda number: (number, trained(reg="lasso", reg_l1=strengths[number])))
+    assert all(bits == alone[number] for number, bits in found)
+
+
+def test_one_model_for_all(tmp_path: Path) -> None:
+    textreg.train(TEXTS, LABELS, reg="ridge", reg_l2=1.0).save(tmp_path / "model")
+    texts = [f"{text} word{n}" for n, text in enumerate(TEXTS * 5)]
+    alone = textreg.load(tmp_path / "model").decision_function(texts).tobytes()
+    model = textreg.load(tmp_path / "model")  # what it keeps for later is not made yet
+    assert {scores.tobytes() for scores in at_once(lambda _: model.decision_function(texts))} == {
+        alone
+    }
+
+
+def test_plugins_are_loaded_once() -> None:
+    registry = Registry()
+    names = registry.names("regularizer")
+    found = at_once(lambda _: [registry.find("regularizer", name) for name in names])
+    assert all(classes == found[0] for classes in found)
+
+
+def test_the_gil_stays_off() -> None:
+    if not sysconfig.get_config_var("Py_GIL_DISABLED"):
+        pytest.skip("this Python has a GIL")
+    trained(reg="ridge", reg_l2=1.0)
+    assert not sys._is_gil_enabled()  # type: ignore[attr-defined]

@@ -1,0 +1,106 @@
+"""The tools of `make dist` and `make release`."""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import textreg
+
+ROOT = Path(textreg.__file__).parent.parent
+TODAY = datetime.date(2030, 1, 2)
+CHANGELOG = """# Changelog
+
+## [Unreleased]
+
+To become 0.1.0, the first release.
+
+### Added
+
+- All.
+"""
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "tools").is_dir() or not (ROOT / "pyproject.toml").is_file(),
+    reason="textreg is not installed from a checkout",
+)
+
+
+@pytest.fixture
+def tool(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    return importlib.import_module
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "textreg"\nversion = "0.1.0"\n')
+    (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)
+    (tmp_path / "CITATION.cff").write_text("cff-version: 1.2.0\nversion: 0.1.0\nurl: x\n")
+    return tmp_path
+
+
+def test_release_writes_version_and_date(tool: Any, project: Path) -> None:
+    release = tool("release")
+    release.write(release.new_texts(project, "0.2.0rc1", TODAY))
+    assert (project / "pyproject.toml").read_text().endswith('version = "0.2.0rc1"\n')
+    citation = "cff-version: 1.2.0\nversion: 0.2.0rc1\ndate-released: 2030-01-02\nurl: x\n"
+    assert (project / "CITATION.cff").read_text() == citation
+    assert (project / "CHANGELOG.md").read_text() == (
+        "# Changelog\n\n## [Unreleased]\n\n## [0.2.0rc1] - 2030-01-02\n\n### Added\n\n- All.\n"
+    )
+    with pytest.raises(Exception, match=r"nothing under '## \[Unreleased\]'"):
+        release.new_texts(project, "0.2.0", TODAY)
+    changelog = project / "CHANGELOG.md"
+    changelog.write_text(changelog.read_text().replace("sed]\n", "sed]\n\n- More.\n", 1))
+    with pytest.raises(Exception, match=r"has 0\.2\.0rc1 already"):
+        release.new_texts(project, "0.2.0rc1", TODAY)
+    release.write(release.new_texts(project, "0.2.0", TODAY))
+    assert (project / "CITATION.cff").read_text() == citation.replace("rc1", "")
+
+
+@pytest.mark.parametrize("version", ["1", "v0.1.0", "0.1.0-beta", "0.1.0\n"])
+def test_release_refuses_what_is_no_version(tool: Any, project: Path, version: str) -> None:
+    with pytest.raises(Exception, match="is no version: write it as"):
+        tool("release").new_texts(project, version, TODAY)
+
+
+def test_project_can_be_released(tool: Any) -> None:
+    assert len(tool("release").new_texts(ROOT, "99.0.0", TODAY)) == 3
+
+
+def test_contents_of_wheels(tool: Any, tmp_path: Path) -> None:
+    path = tmp_path / "textreg-0.1.0-py3-none-any.whl"
+    sources = [source for source in (ROOT / "textreg").rglob("*") if source.is_file()]
+    names = {source.relative_to(ROOT).as_posix() for source in sources}
+    good = {name for name in names if name.endswith((".py", ".pyi", ".pxd", ".typed", ".tmpl"))}
+    good |= {name for name in names if "/runtime/" in name or "/report/templates/" in name}
+    good |= {name.replace(".pyx", ".abi.so") for name in names if name.endswith(".pyx")}
+    good |= {"textreg/_core/memoryviews.abi.so"}
+    good = {name for name in good if "__pycache__" not in name}
+
+    def faults(names: set[str]) -> list[str]:
+        with zipfile.ZipFile(path, "w") as archive:
+            for name in names:
+                archive.writestr(name, b"")
+        return [fault.partition(" ")[2] for fault in tool("contents").wheel_faults(path)]
+
+    assert faults({*good, "textreg-0.1.0.dist-info/METADATA"}) == []
+    bad = {*good, "tests/test_a.py", "textreg/_core/text.pyx"} - {"textreg/demo/__init__.py"}
+    assert faults(bad - {"textreg/_core/descent.abi.so"}) == [
+        "lacks textreg/_core/descent",
+        "lacks textreg/demo/__init__.py",
+        "holds tests/test_a.py",
+        "holds textreg/_core/text.pyx",
+    ]
+
+
+def test_missing_interpreters_are_left_out(tool: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    distribute = tool("distribute")
+    with pytest.raises(distribute.DistError, match=r"none of python9\.9 runs: name one"):
+        distribute.interpreters(["python9.9"])
+    assert capsys.readouterr().out == "-- python9.9 is not here: left out\n"

@@ -1,0 +1,171 @@
+"""``make dist``: a source distribution and wheels, checked, installed and tried.
+
+    python tools/distribute.py --python python3.12 --python python3.13
+
+Every interpreter that is there builds a wheel from the source distribution. auditwheel gives it
+the oldest manylinux tag that its symbols allow and leaves out debugging symbols; ``twine check``,
+auditwheel and :mod:`contents` check it. Then it is installed into an environment without a
+compiler, in a folder of its own far from the sources, where the demo, predictions and tests run:
+the quick ones in :data:`TESTS`, or with ``--full`` all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from contents import ROOT, sdist_faults, wheel_faults
+
+WORK = ROOT / "build" / "dist"
+PYTHONS = ("python3.10", "python3.11", "python3.12", "python3.13", "python3.14", "python3.14t")
+VERSION = "import sys; print('%d.%d%s' % (*sys.version_info[:2], sys.abiflags))"
+DEPENDENCIES = ("setuptools>=77", "Cython>=3.1")
+"""What builds: one version of Cython for all interpreters, so that its C is made once."""
+
+TESTS = ("demo", "package", "kernels", "distribution", "threads", "many_threads", "model", "words")
+"""The tests that every wheel runs: a sample of what is compiled, installed or depends on Python."""
+
+
+class DistError(Exception):
+    """What stops the making of a distribution, for people."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make and try all; returns an exit code."""
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("--python", action="append", metavar="COMMAND", help="repeat for several")
+    parser.add_argument("--full", action="store_true", help="run all tests on every wheel")
+    parser.add_argument("--output", type=Path, default=ROOT / "dist")
+    options = parser.parse_args(arguments)
+    try:
+        made = make(options.python or PYTHONS, options.output, full=options.full)
+    except (DistError, subprocess.CalledProcessError) as error:
+        print(f"{output_of(error)}make dist: {error}", file=sys.stderr)
+        return 1
+    print("\n".join(f"{path.stat().st_size:>10,} bytes  {path}" for path in made))
+    return 0
+
+
+def make(pythons: Sequence[str], output: Path, *, full: bool = False) -> list[Path]:
+    """Build, check and try; gives the files. DistError or CalledProcessError for what fails."""
+    known = interpreters(pythons)
+    shutil.rmtree(output, ignore_errors=True)
+    shutil.rmtree(WORK, ignore_errors=True)
+    WORK.mkdir(parents=True)
+    sdist = build_sdist(output)
+    with tarfile.open(sdist) as archive:
+        archive.extractall(WORK, filter="data")
+    sources = WORK / sdist.name.removesuffix(".tar.gz")
+    wheels = {version: build_wheel(sources, known[version], version, output) for version in known}
+    made = [sdist, *wheels.values()]
+    say("twine check")
+    run([sys.executable, "-m", "twine", "check", "--strict", *made])
+    faults = sdist_faults(sdist) + [fault for wheel in made[1:] for fault in wheel_faults(wheel)]
+    if faults:
+        raise DistError("wrong contents:\n" + "\n".join(faults))
+    answers = {version: tried(wheels[version], known[version], sources, full) for version in known}
+    if len(set(answers.values())) > 1:
+        raise DistError(f"the models of {', '.join(answers)} predict different labels")
+    return made
+
+
+def interpreters(pythons: Sequence[str]) -> dict[str, str]:
+    """The commands that run, by version with ABI flags, once each; DistError if none does."""
+    found: dict[str, str] = {}
+    for python in pythons:
+        try:
+            version = run([python, "-c", VERSION]).strip()
+        except (OSError, subprocess.CalledProcessError):
+            say(f"{python} is not here: left out")
+            continue
+        found.setdefault(version, python)
+    if not found:
+        raise DistError(f"none of {', '.join(pythons)} runs: name one with PYTHONS=")
+    return found
+
+
+def build_sdist(output: Path) -> Path:
+    """The source distribution of this checkout."""
+    say("source distribution")
+    command = [sys.executable, "-m", "build", "--quiet", "--sdist", "--no-isolation"]
+    run([*command, "--outdir", str(output), str(ROOT)])
+    (sdist,) = output.glob("*.tar.gz")
+    return sdist
+
+
+def build_wheel(sources: Path, python: str, version: str, output: Path) -> Path:
+    """The wheel of one interpreter, from the unpacked source distribution."""
+    say(f"wheel for {version}")
+    venv, raw = WORK / f"build-{version}", WORK / f"raw-{version}"
+    run([python, "-m", "venv", str(venv)])
+    pip = [str(venv / "bin" / "python"), "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    run([*pip, "install", *DEPENDENCIES])
+    wheel = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(raw)]
+    run([*wheel, str(sources)])
+    (built,) = raw.glob("*.whl")
+    repaired = WORK / f"repaired-{version}"
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    repair = [sys.executable, "-m", "auditwheel", "repair", "--strip", "-w", str(repaired)]
+    run([*repair, str(built)], env={**os.environ, "PATH": path})
+    (done,) = repaired.glob("*.whl")
+    return Path(shutil.move(done, output / done.name))
+
+
+def tried(wheel: Path, python: str, sources: Path, full: bool) -> str:
+    """The answers of the demo's model, from a clean environment without a compiler."""
+    with tempfile.TemporaryDirectory(prefix="textreg-dist-") as folder:
+        place = Path(folder)
+        venv = place / "venv"
+        run([python, "-m", "venv", str(venv)])
+        env = {
+            "PATH": str(venv / "bin"),  # so that there is no compiler
+            "CC": "/bin/false",
+            "HOME": folder,
+            "LC_ALL": "C.UTF-8",
+            **{name: value for name, value in os.environ.items() if name.startswith("PIP_")},
+        }
+        program = str(venv / "bin" / "python")
+        install = [program, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        only = ["--only-binary", ":all:", f"{wheel}[report]", "pytest>=8", "hypothesis>=6.100"]
+        say(f"try {wheel.name}")
+        group = ["--group", str(sources / "pyproject.toml") + ":test"] if full else []
+        run([*install, "--upgrade", "pip>=25.1"], env=env)
+        run([*install, *only, *group], env=env)
+        trial = [program, str(ROOT / "tools" / "trial.py"), "answers.txt"]
+        print(run(trial, env=env, cwd=place).strip() or "demo and predictions: as they should be")
+        rest = place / "sources"  # all but textreg, which is to be the installed one
+        shutil.copytree(sources, rest, ignore=shutil.ignore_patterns("textreg*", "setup.py"))
+        tests = [] if full else [f"tests/test_{name}.py" for name in TESTS]
+        pytest = [program, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
+        if "TEXTREG_DATA" in os.environ:
+            env["TEXTREG_DATA"] = os.environ["TEXTREG_DATA"]
+        print(run(pytest, env=env, cwd=rest).strip().rpartition("\n")[2], flush=True)
+        return (place / "answers.txt").read_text(encoding="utf-8")
+
+
+def run(command: Sequence[object], **options: object) -> str:
+    """The output of a program; CalledProcessError, which has it, where it fails."""
+    words = [str(word) for word in command]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, **options)  # type: ignore[call-overload]
+    return str(done.stdout)
+
+
+def output_of(error: BaseException) -> str:
+    """What a program that failed has printed; empty for another error."""
+    return f"{getattr(error, 'stdout', '') or ''}{getattr(error, 'stderr', '') or ''}"
+
+
+def say(what: str) -> None:
+    """Tell what is done next."""
+    print(f"-- {what}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

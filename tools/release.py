@@ -1,0 +1,104 @@
+"""``make release VERSION=0.1.0``: all of a release up to its upload, in the order of the checks.
+
+    python tools/release.py 0.1.0 [--python COMMAND ...] [--full]
+
+The version goes into pyproject.toml, the changes under "Unreleased" in CHANGELOG.md get its heading
+and the date, and CITATION.cff both. The distributions are made and tried as by ``make dist``.
+What is left to a person, the commit, the tag and the upload, is printed. Nothing is committed or
+sent, and a check that fails leaves the three files as they were.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import distribute
+from contents import ROOT
+
+VERSION = re.compile(r"\d+\.\d+\.\d+((a|b|rc)\d+)?")
+EMPTY = "## [Unreleased]\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prepare a release; returns an exit code."""
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("version")
+    parser.add_argument("--python", action="append", metavar="COMMAND", help="repeat for several")
+    parser.add_argument("--full", action="store_true", help="run all tests on every wheel")
+    options = parser.parse_args(arguments)
+    output = ROOT / "dist"
+    before: dict[Path, str] = {}
+    try:
+        _check_tree()
+        changed = new_texts(ROOT, options.version, datetime.date.today())
+        before = {path: path.read_text(encoding="utf-8") for path in changed}
+        write(changed)
+        made = distribute.make(options.python or distribute.PYTHONS, output, full=options.full)
+    except (distribute.DistError, subprocess.CalledProcessError, KeyboardInterrupt) as error:
+        write(before)
+        print(f"{distribute.output_of(error)}make release: {error or 'stopped'}", file=sys.stderr)
+        return 1
+    files = " ".join(path.name for path in changed)
+    print("\n".join(f"{path.stat().st_size:>10,} bytes  {path}" for path in made))
+    print(f"\nLeft to do:\n  git commit -m 'textreg {options.version}' {files}")
+    print(f"  git tag -a v{options.version} -m 'textreg {options.version}' && git push --tags")
+    print(f"  python -m twine upload {output}/*")
+    return 0
+
+
+def new_texts(root: Path, version: str, today: datetime.date) -> dict[Path, str]:
+    """The files that state the version, as they are to be; DistError where one does not fit."""
+    if not VERSION.fullmatch(version):
+        raise distribute.DistError(f"'{version}' is no version: write it as 0.1.0, or 0.1.0rc1")
+    changelog = root / "CHANGELOG.md"
+    text = changelog.read_text(encoding="utf-8")
+    if f"## [{version}]" in text:
+        raise distribute.DistError(f"CHANGELOG.md has {version} already: take the next version")
+    head, mark, rest = text.partition(EMPTY)
+    if not mark or not rest.partition("\n## [")[0].strip():
+        raise distribute.DistError(f"CHANGELOG.md has nothing under '{EMPTY.strip()}': write it")
+    rest = re.sub(r"\ATo become .*\n+", "", rest.lstrip("\n"))
+    heading = f"## [{version}] - {today.isoformat()}\n\n"
+    citation = _set(root / "CITATION.cff", "version: .*", f"version: {version}")
+    dated = f"date-released: {today.isoformat()}"
+    if re.search(r"^date-released: ", citation, re.MULTILINE):
+        citation = re.sub(r"^date-released: .*$", dated, citation, count=1, flags=re.MULTILINE)
+    else:
+        citation = citation.replace(f"version: {version}\n", f"version: {version}\n{dated}\n", 1)
+    project = _set(root / "pyproject.toml", 'version = ".*"', f'version = "{version}"')
+    return {
+        root / "pyproject.toml": project,
+        changelog: f"{head}{EMPTY}\n{heading}{rest}",
+        root / "CITATION.cff": citation,
+    }
+
+
+def _set(path: Path, line: str, new: str) -> str:
+    """The text of a file with its first line of that form replaced; DistError if it has none."""
+    text = path.read_text(encoding="utf-8")
+    done, count = re.subn(rf"^{line}$", new, text, count=1, flags=re.MULTILINE)
+    if not count:
+        raise distribute.DistError(f"{path.name} has no line '{line}': it states the version")
+    return done
+
+
+def write(texts: dict[Path, str]) -> None:
+    """Write the files."""
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
+
+
+def _check_tree() -> None:
+    """DistError where changes are not committed, as the release would not be what git has."""
+    if changes := distribute.run(["git", "status", "--porcelain"], cwd=ROOT).strip():
+        raise distribute.DistError(f"commit or drop these first:\n{changes}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
