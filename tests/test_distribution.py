@@ -58,6 +58,22 @@ def test_every_public_name_has_an_example(name: str) -> None:
         assert re.search(r"^ *Raises\n *-{6}$", described, re.MULTILINE), f"{name} raises nothing"
 
 
+WITHOUT = """
+import importlib, pkgutil, sys
+for name in ("jinja2", "markupsafe", "matplotlib", "optuna", "distributed", "pyarrow"):
+    sys.modules[name] = None
+import textreg.cli, textreg.checking, textreg.report, textreg.explain
+for module in pkgutil.iter_modules(textreg.cli.__path__, "textreg.cli."):
+    importlib.import_module(module.name)
+"""
+
+
+def test_commands_start_without_the_extras() -> None:
+    """What only [report], [tune] and so on install is not imported by the commands themselves."""
+    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_version_is_that_of_the_distribution() -> None:
     assert textreg.__version__ == metadata.version("textreg")
 

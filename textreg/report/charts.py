@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from markupsafe import Markup
+from typing import TYPE_CHECKING
 
 from textreg.measure.reliability import Reliability
 from textreg.measure.selective import Selective
@@ -27,15 +26,24 @@ from textreg.report.records import PathSection, SearchSection, Stability
 from textreg.report.text import clip, shown
 from textreg.terminal import visible
 
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
 WIDTH, HEIGHT = 420, 300
 BOX = Box(left=66, top=14, right=WIDTH - 16, bottom=HEIGHT - 46)
 ROOM = 100
 """Width for names at the ends of lines."""
 
 
+def _markup(html: str) -> Markup:
+    from markupsafe import Markup  # comes with jinja2, which only pages need
+
+    return Markup(html)
+
+
 def _svg(shapes: Sequence[Shape], label: str, height: float = HEIGHT) -> Markup:
     """The drawing as part of the page."""
-    return Markup(shown(Drawing(shapes, label, WIDTH, height).inline_svg()))
+    return _markup(shown(Drawing(shapes, label, WIDTH, height).inline_svg()))
 
 
 def reliability_curve(reliability: Reliability) -> Markup:
@@ -226,4 +234,4 @@ def bar(value: float, most: float, both: bool = False) -> Markup:
     if both:
         shapes.append(line((50, 0), (50, 10), "axis"))
     drawing = Drawing(shapes, "", 100, 10)
-    return Markup(drawing.inline_svg(**{"class": "bar", "preserveAspectRatio": "none"}))
+    return _markup(drawing.inline_svg(**{"class": "bar", "preserveAspectRatio": "none"}))

@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from markupsafe import Markup, escape
-
 LONGEST = 200
 """Characters of a name; what a document or a file calls itself has no limit of its own."""
 
@@ -34,6 +32,8 @@ def clip(text: str, length: int = LONGEST) -> str:
 
 def safe(value: Any) -> Any:
     """What a template writes for a value: the one door through which text comes onto a page."""
+    from markupsafe import Markup, escape  # comes with jinja2, which only pages need
+
     return (
         escape(shown(value)) if isinstance(value, str) and not isinstance(value, Markup) else value
     )
