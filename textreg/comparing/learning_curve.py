@@ -88,6 +88,15 @@ class LearningCurve:
         Seed of the draws and splits.
     cells : tuple of CurveCell
         All trainings.
+
+    Examples
+    --------
+    >>> import textreg
+    >>> texts, labels = ["good film", "bad film"] * 30, ["pos", "neg"] * 30
+    >>> films = textreg.Benchmark("films", train=(texts, labels))
+    >>> curve = textreg.learn_curve(["ridge"], films, sizes=[8, 16], draws=2)
+    >>> curve.sizes["films"], len(curve.cells)
+    ((8, 16), 4)
     """
 
     benchmarks: tuple[str, ...]
