@@ -48,8 +48,10 @@ def path_sentences(model: Model, texts: Iterable[Any]) -> SentencePath:
     --------
     >>> from textreg import train
     >>> from textreg.explain import path_sentences
-    >>> texts, labels = ["It is good. So it is."] * 4 + ["It is bad."] * 4, ["+"] * 4 + ["-"] * 4
-    >>> model = train(texts, labels, reg="lasso", path=True, ngrams=1)
+    >>> texts = ["It is good. So it is."] * 4 + ["It is. So it is."] * 4
+    >>> labels = ["+"] * 4 + ["-"] * 4
+    >>> words = {"tokenizer": "words", "ngrams": 1}
+    >>> model = train(texts, labels, reg="lasso", path=True, **words)
     >>> path_sentences(model, ["A good day. It is."]).at(model.path.chosen)
     ['A good day.']
     """
