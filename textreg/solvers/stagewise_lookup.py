@@ -61,6 +61,11 @@ def first_of(features: Int32s | Int64s, derivatives: Floats) -> Steepest:
     return Steepest(int(features[at]), float(derivatives[at]))
 
 
+def squares_over(r: Floats, c: Floats) -> float:
+    """sum_i r_i^2 / c_i over weights c_i above 0, of which 1 / c_i may be too large a number."""
+    return float(r @ np.divide(r, c, out=np.zeros(len(r)), where=c > 0.0))
+
+
 class RowsByPosition(NamedTuple):
     """A matrix by rows, its features as positions; see :class:`DerivativeLookup`."""
 

@@ -21,6 +21,7 @@ from textreg.solvers.stagewise_lookup import (
     Scaling,
     Steepest,
     first_of,
+    squares_over,
 )
 
 REACH = 1.0
@@ -41,7 +42,6 @@ class LossScores:
         self.engine = engine = Engine(problem.replace(start=None))
         self._loss, self._y, self._c = problem.loss, problem.y, problem.sample_weight
         self._total = float(self._c.sum()) or 1.0
-        self._inverse = np.divide(1.0, self._c, out=np.zeros(len(self._c)), where=self._c > 0.0)
         self._columns = problem.design.columns
         engine.restart(np.zeros(problem.design.shape[1]), problem.intercept_at_zero())
         self.noise = ROUNDING * self._total * self.residual_size
@@ -55,8 +55,7 @@ class LossScores:
     @property
     def residual_size(self) -> float:
         """Root of the mean squared residual, q_i / c_i."""
-        r = self.engine.r
-        return float(np.sqrt(r * r @ self._inverse / self._total))
+        return math.sqrt(squares_over(self.engine.r, self._c) / self._total)
 
     def move(self, feature: int, change: float) -> None:
         """z in the rows of the feature, then b, so that all residuals are those of the optimum."""
@@ -183,5 +182,5 @@ class LossLikelihood(LossScores):
         self._error = self.noise
         if self.engine.fit_intercept:
             rest = self._sum * self._direction - self.engine.r - self._p
-            variance = float(rest * rest @ self._inverse) - float(rest.sum()) ** 2 / self._total
+            variance = squares_over(rest, self._c) - float(rest.sum()) ** 2 / self._total
             self._error += self._norm * float(np.sqrt(max(variance, 0.0)))

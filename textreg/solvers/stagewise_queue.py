@@ -13,7 +13,7 @@ import numpy as np
 from textreg._core.columns import column_dots
 from textreg.records import Floats, Int32s, Int64s, Problem
 from textreg.solvers.stagewise_exponential import ExponentialScores
-from textreg.solvers.stagewise_lookup import TIE, Scaling, Steepest, first_of
+from textreg.solvers.stagewise_lookup import TIE, Scaling, Steepest, first_of, squares_over
 from textreg.solvers.stagewise_loss import LossScores
 
 
@@ -66,8 +66,7 @@ class QueuedLikelihood:
         self._scores, self._scaling = scores, scaling
         self.noise = scores.noise
         c, p = problem.sample_weight, problem.design.shape[1]
-        self._total = float(c.sum()) or 1.0
-        self._inverse = np.divide(1.0, c, out=np.zeros(len(c)), where=c > 0.0)
+        self._c, self._total = c, float(c.sum()) or 1.0
         self._columns, self._center = problem.design.columns, center
         self._q = scores.q
         self._time = 0.0
@@ -86,7 +85,7 @@ class QueuedLikelihood:
         self._scores.move(feature, change)
         q = self._scores.q
         moved = q - self._q
-        square = float(moved * moved @ self._inverse)
+        square = squares_over(moved, self._c)
         if self._center:
             # A change of all q_i by the same share of c_i changes no derivative.
             square -= float(moved.sum()) ** 2 / self._total
