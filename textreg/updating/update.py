@@ -58,8 +58,8 @@ def update(  # noqa: PLR0913  # its options are its interface
 
     With ``old`` it is the model of a training on all of them with the settings and strengths of
     ``model``, up to the tolerance, and is found in less time: nothing is searched, and the fit
-    starts from the weights of ``model``. Features and labels that only the new documents have are
-    added. Without ``old`` it is approximate: see :mod:`textreg.updating.approximate`.
+    starts from the weights of ``model`` (with groups from zero, which is quicker). Features and
+    labels that only the new documents have are added. Without ``old`` it is approximate: see :mod:`textreg.updating.approximate`.
 
     Parameters
     ----------
@@ -159,7 +159,8 @@ def update_corpus(  # noqa: PLR0913  # its options are its interface
         settings,
         progress,
         partial=False,
-        beginning=beginning,
+        # With groups the working sets that grow from zero are quicker than a start.
+        beginning=None if settings.reg.needs == "groups" else beginning,
     )
     return _noted(newer, model, added, len(new), len(old))
 
