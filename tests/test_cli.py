@@ -423,7 +423,7 @@ def test_help_lists_every_command(cli: Cli) -> None:
     for name, what in COMMANDS.items():
         assert f"{name} " in told
         assert what in told
-        command = import_module(f"textreg.cli.{name}").command
+        command = import_module(f"textreg.cli.{name.replace('-', '_')}").command
         assert command.name == name
         assert group.get_command(click.Context(group), name) is command
 

@@ -59,7 +59,8 @@ def update(  # noqa: PLR0913  # its options are its interface
     With ``old`` it is the model of a training on all of them with the settings and strengths of
     ``model``, up to the tolerance, and is found in less time: nothing is searched, and the fit
     starts from the weights of ``model`` (with groups from zero, which is quicker). Features and
-    labels that only the new documents have are added. Without ``old`` it is approximate: see :mod:`textreg.updating.approximate`.
+    labels that only the new documents have are added. Without ``old`` it is approximate: see
+    :mod:`textreg.updating.approximate`.
 
     Parameters
     ----------
