@@ -37,9 +37,11 @@ def print_summary(model: Model, saved: Path, report: str | None) -> None:
     """Print how a model was trained, and which files were written."""
     summary, seconds = model.summary, model.seconds
     assert summary is not None
+    updated = summary.updates and summary.updates[-1].old is None
     for line in (
         *_data_lines(summary, model.task, seconds),
-        *_search_lines(summary, seconds),
+        # What was held out tells of the model before an update without the old documents.
+        *(() if updated else _search_lines(summary, seconds)),
         *_fit_lines(summary, model.task, seconds, saved),
     ):
         click.echo(line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -125,13 +126,18 @@ class LearningCurve:
         return np.array(values, dtype=np.float64)
 
     def point(self, benchmark: str, candidate: str, size: int) -> CurvePoint:
-        """The mean of :meth:`values`, with a t interval over the draws."""
-        return _point(self.values(benchmark, candidate, size))
+        """The mean of :meth:`values`, with a t interval over the draws, as far as it can be."""
+        return _point(self.values(benchmark, candidate, size), 0.0, self._most)
 
     def difference(self, benchmark: str, candidate: str, size: int) -> CurvePoint:
         """The mean difference from the baseline, paired by draws, with a t interval."""
         own, other = (self.values(benchmark, it, size) for it in (candidate, self.baseline))
-        return _point(own - other)
+        return _point(own - other, -self._most, self._most)
+
+    @property
+    def _most(self) -> float:
+        """The largest value of the measure."""
+        return math.inf if self.measure == "log-loss" else 1.0
 
     @property
     def documents(self) -> str:
@@ -262,14 +268,15 @@ class LearningCurve:
         ]
 
 
-def _point(values: Floats) -> CurvePoint:
+def _point(values: Floats, least: float, most: float) -> CurvePoint:
+    """least, most: between which a mean lies in any case."""
     mean, n = float(values.mean()), len(values)
     if n < 2:
         return CurvePoint(mean, None)
     from scipy.special import stdtrit
 
     half = float(stdtrit(n - 1, 0.975) * values.std(ddof=1) / np.sqrt(n))
-    return CurvePoint(mean, (mean - half, mean + half))
+    return CurvePoint(mean, (max(mean - half, least), min(mean + half, most)))
 
 
 def _text(point: CurvePoint, scale: float = 1.0, digits: int = 3, *, sign: str = "") -> str:
