@@ -129,6 +129,7 @@ def _cell(task: Documents, options: Mapping[str, Any], jobs: int) -> dict[str, A
         "wall": round(wall, 2),
         "gap": summary.gap,
         "params": summary.reg.params,
+        "date": datetime.date.today().isoformat(),
     }
 
 
