@@ -61,8 +61,9 @@ HOW = [
     paper gives no tolerance).""",
     """**textreg's defaults** are `textreg train train.jsonl.gz --dev dev.jsonl.gz --reg NAME` with
     no other option, and a last fit with the dev documents. They were measured before characters
-    came beside words, pursuits took the published order and stagewise its exact path: features are words and pairs by tf-idf, hyperparameters are chosen by
-    accuracy. What the default does now on the same tasks is on the page on everyday text.""",
+    came beside words, pursuits took the published order and stagewise its exact path: features are
+    words and pairs by tf-idf, hyperparameters are chosen by accuracy. What the default does now on
+    the same tasks is on the page on everyday text.""",
     f"""`omp` and `gomp` also choose the number of features on the dev documents, among
     {len(BUDGETS)} values from {BUDGETS[0]} to {BUDGETS[-1]}; the paper gives only the largest.""",
     """Groups are built from the training text: `lda` and `lsi` with 50 topics of 20 words,
