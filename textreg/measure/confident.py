@@ -49,7 +49,7 @@ def contradicted(probabilities: Floats, y: Int64s) -> Contradicted:
     probabilities : ndarray of float, shape (n, k)
         Of fits that have not seen the document.
     y : ndarray of int, shape (n,)
-        The labels as indices; each of the k has a document.
+        The labels as indices. No document is confident of a label that none has.
 
     Returns
     -------
@@ -57,7 +57,8 @@ def contradicted(probabilities: Floats, y: Int64s) -> Contradicted:
     """
     own = self_confidence(probabilities, y)
     k = probabilities.shape[1]
-    thresholds = np.bincount(y, weights=own, minlength=k) / np.bincount(y, minlength=k)
+    sums, counts = np.bincount(y, weights=own, minlength=k), np.bincount(y, minlength=k)
+    thresholds = np.divide(sums, counts, out=np.full(k, np.inf), where=counts > 0)
     confident = np.where(probabilities >= thresholds - 1e-6, probabilities, -1.0)
     likely = probabilities.argmax(axis=1)
     disputed = (likely != y) & (own < probabilities.max(axis=1))
