@@ -82,10 +82,9 @@ def command(  # noqa: PLR0913  # its options are its interface
     standard input, with columns of the same names as those of the training.
 
     With --old the result is the model of a training on the old and the new documents with the same
-    settings and penalty strengths, up to the tolerance. Nothing is searched, and the fit starts
-    from the weights of MODEL. New documents may have new labels and features. Without --old the
-    weights of MODEL stand for the old documents, and there are no new labels. textreg show tells
-    what was added when.
+    settings and penalty strengths, up to the tolerance. Nothing is searched. New documents may
+    have new labels and features. Without --old the weights of MODEL stand for the old documents,
+    and there are no new labels. textreg show tells what was added when.
     """
     target = Path(out.output)
     check_target(target, [*new, *old, *unlabeled])
