@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from textreg.errors import UsageError
+from textreg.errors import UsageError, did_you_mean
 from textreg.kinds import Regularizer
 from textreg.model.model import Model
 from textreg.tasks import TASKS
@@ -89,3 +89,19 @@ def make_ready(one: Candidate, shared: Mapping[str, Any]) -> TrainingSettings | 
     if settings.task is not None and not TASKS[settings.task].discrete:
         raise UsageError(f"a {settings.task} has no labels to compare: leave out task.")
     return settings
+
+
+def baseline_of(names: Iterable[str], named: str | None, *, usual: str) -> str:
+    """The candidate to compare others with: that named, else the usual or the first one.
+
+    Raises UsageError if the one named is none of them.
+    """
+    known = list(names)
+    if named is None:
+        return usual if usual in known else known[0]
+    if named not in known:
+        raise UsageError(
+            f"the baseline '{named}' is no candidate.{did_you_mean(named, known)} There are: "
+            f"{', '.join(known)}."
+        )
+    return named

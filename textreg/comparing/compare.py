@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from textreg.comparing.benchmarks import Benchmark, Checked, Holding, check_benchmark
-from textreg.comparing.candidates import Candidate, make_ready, with_names
+from textreg.comparing.candidates import Candidate, baseline_of, make_ready, with_names
 from textreg.comparing.comparison import Comparison, Measurement
 from textreg.comparing.contrasts import Contrast, adjusted
-from textreg.errors import UsageError, did_you_mean, named_errors
+from textreg.errors import UsageError, named_errors
 from textreg.measure.evaluation import Evaluation
 from textreg.measure.multilabel import MultilabelEvaluation
 from textreg.measure.significance import Answers, Interval, SetAnswers, bootstrap, sign_test
@@ -89,13 +89,7 @@ def compare(
     1.0
     """
     ready = _ready(candidates, {"seed": seed, **settings})
-    if baseline is None:
-        baseline = "elastic" if "elastic" in ready else next(iter(ready))
-    if baseline not in ready:
-        raise UsageError(
-            f"the baseline '{baseline}' is no candidate.{did_you_mean(baseline, ready)} There are: "
-            f"{', '.join(ready)}."
-        )
+    baseline = baseline_of(ready, baseline, usual="elastic")
     benchmarks = [benchmarks] if isinstance(benchmarks, Benchmark) else list(benchmarks)
     if not benchmarks or len({benchmark.name for benchmark in benchmarks}) < len(benchmarks):
         raise UsageError(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textreg.comparing.contrasts import Contrast, headline
+from textreg.comparing.markdown import markdown
 from textreg.measure.significance import p_text
 
 if TYPE_CHECKING:
@@ -241,13 +242,7 @@ class Comparison:
 
     def to_markdown(self) -> str:
         """A table for each benchmark, one of means if there are several, and the verdicts."""
-        parts = []
-        for title, rows in self.tables():
-            head, *body = rows
-            lines = [_line(head), _line(["---", *["---:"] * (len(head) - 1)])]
-            parts += [f"**{_escape(title)}**", "\n".join([*lines, *map(_line, body)])]
-        parts += [f"- {_escape(line)}" for line in (*self.verdicts(), *self.adjustments())]
-        return "\n\n".join(parts) + "\n"
+        return markdown(self.tables(), (*self.verdicts(), *self.adjustments()))
 
     def to_csv(self) -> str:
         """A row for each benchmark and candidate, with its difference from the baseline."""
@@ -369,11 +364,3 @@ def _figures(of: Measurement | Mean) -> list[str]:
         "?" if share is None else f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %",
         "?" if seconds is None else f"{seconds:.2f}",
     ]
-
-
-def _escape(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(_escape(cell) for cell in cells) + " |"

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from textreg.comparing.benchmarks import Benchmark, Holding
-from textreg.comparing.candidates import Candidate, make_ready, with_names
+from textreg.comparing.candidates import Candidate, baseline_of, make_ready, with_names
 from textreg.comparing.curve_journal import CurveJournal, cell_key
 from textreg.comparing.draws import DRAWS
 from textreg.comparing.learning_curve import MEASURES, CurveCell, LearningCurve
 from textreg.comparing.samples import Drawing, Pool, SampleFeatures, measure_sample, pool_of
-from textreg.errors import UsageError, did_you_mean, named_errors
+from textreg.errors import UsageError, named_errors
 from textreg.features.vectorize import Features
 from textreg.model.model import Model
 from textreg.records import Corpus
@@ -102,13 +102,7 @@ def learn_curve(  # noqa: PLR0913  # its options are its interface
     """
     resume = settings.pop("resume", None)
     ready = _ready(candidates, {"seed": seed, **settings})
-    if baseline is None:
-        baseline = "ridge" if "ridge" in ready else next(iter(ready))
-    if baseline not in ready:
-        raise UsageError(
-            f"the baseline '{baseline}' is no candidate.{did_you_mean(baseline, ready)} There are: "
-            f"{', '.join(ready)}."
-        )
+    baseline = baseline_of(ready, baseline, usual="ridge")
     _check_choices(by, draw, draws, measure)
     holding = Holding(test_share, seed, next(iter(ready.values())).rare)
     ready = {name: one.replace(min_label=None, rare_label=None) for name, one in ready.items()}

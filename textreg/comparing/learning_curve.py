@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from textreg.comparing.markdown import markdown
 from textreg.errors import UsageError
 
 if TYPE_CHECKING:
@@ -225,14 +226,7 @@ class LearningCurve:
 
     def to_markdown(self) -> str:
         """The tables, and what the intervals are."""
-        parts = []
-        for title, (head, *rows) in self.tables():
-            lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-            table = [
-                "| " + " | ".join(it.replace("|", "\\|") for it in row) + " |" for row in lines
-            ]
-            parts += [f"**{title}**", "\n".join(table)]
-        return "\n\n".join([*parts, *(f"- {note}" for note in self.notes())]) + "\n"
+        return markdown(self.tables(), self.notes())
 
     def plot(self, path: str | os.PathLike[str]) -> None:
         """Draw a panel for each benchmark: a line for each candidate, with its intervals.
