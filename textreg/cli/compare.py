@@ -10,23 +10,30 @@ from typing import Any, NamedTuple
 import click
 
 from textreg.cli import shared
+from textreg.cli.comparing import (
+    AS_JSON,
+    FORM,
+    METRICS,
+    OUTPUT,
+    SHARE,
+    TEST,
+    ComparingCommand,
+    candidates_of,
+    check_one_each,
+    write_result,
+)
 from textreg.cli.inputs import Reading, reading
-from textreg.cli.options import PartsCommand
-from textreg.cli.output import check_target, print_table, progress_bar
+from textreg.cli.output import check_target, progress_bar
 from textreg.cli.settings import setting, settings
 from textreg.comparing.benchmarks import Benchmark
 from textreg.comparing.candidates import Candidate
-from textreg.comparing.compare import TEST_SHARE, compare
+from textreg.comparing.compare import compare
 from textreg.comparing.comparison import Comparison
 from textreg.errors import UsageError
-from textreg.files import write_atomically
 from textreg.model.container import is_container
 from textreg.model.model import Model
-from textreg.model.storage import load_model
 from textreg.plotting.drawing import check_picture
 from textreg.records import Corpus
-from textreg.tasks import Classification, Multilabel
-from textreg.terminal import json_line
 from textreg.training.settings import declared_settings
 
 
@@ -63,22 +70,12 @@ class CompareOutput(NamedTuple):
     def write(self, comparison: Comparison) -> None:
         """Print the result, or write it to a file."""
         form = "json" if self.as_json else self.form
-        if self.output is not None:
-            write_atomically(Path(self.output), _document(comparison, form).encode())
-        elif form == "text":
-            _tell(comparison)
-        else:
-            click.echo(_document(comparison, form), nl=False)
+        write_result(
+            comparison, form, self.output, (*comparison.verdicts(), *comparison.adjustments())
+        )
 
 
-METRICS = tuple(dict.fromkeys((*Classification.metrics, *Multilabel.metrics)))
-
-
-class _CompareCommand(PartsCommand):
-    defaults = {"tokenizer": "textreg:words"}
-
-
-@click.command(cls=_CompareCommand, name="compare")
+@click.command(cls=ComparingCommand, name="compare")
 @click.argument("files", nargs=-1, required=True)
 @reading("label", fields=True)
 @click.option(
@@ -88,26 +85,14 @@ class _CompareCommand(PartsCommand):
     help="Regularizers, separated by commas; or one with options of its own: "
     "--reg 'group groups=lda reg-l1=0.1'. May be repeated.",
 )
-@click.option(
-    "--test",
-    metavar="FILE",
-    multiple=True,
-    help="Test documents, one file for each corpus.  [default: a part is held out]",
-)
+@TEST
 @click.option(
     "--dev",
     metavar="FILE",
     multiple=True,
     help="Documents to choose hyperparameters on, one file for each corpus.",
 )
-@click.option(
-    "--test-share",
-    type=float,
-    metavar="FRACTION",
-    default=TEST_SHARE,
-    show_default=True,
-    help="Fraction of the documents to test on, without --test.",
-)
+@SHARE
 @click.option(
     "--baseline",
     metavar="NAME",
@@ -121,16 +106,9 @@ class _CompareCommand(PartsCommand):
 @shared.gathered(
     CompareOutput,
     "out",
-    click.option(
-        "--format",
-        "form",
-        type=click.Choice(["text", "markdown", "csv", "json"]),
-        default="text",
-        show_default=True,
-        help="Format of the result.",
-    ),
-    click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
-    click.option("-o", "--output", metavar="FILE", help="Write the result to a file."),
+    FORM,
+    AS_JSON,
+    OUTPUT,
     click.option(
         "--plot", metavar="FILE", help="Plot accuracy against number of features, as .svg or .png."
     ),
@@ -166,12 +144,7 @@ def command(
     corpora = [path for path in files if path not in models]
     if not corpora:
         raise UsageError("name a corpus to measure on, after the models.")
-    for given, option in ((test, "--test"), (dev, "--dev")):
-        if given and len(given) != len(corpora):
-            raise UsageError(
-                f"{len(corpora)} corpora but {len(given)} times {option}: give one file for each, "
-                "in the same order."
-            )
+    check_one_each(corpora, {"--test": test, "--dev": dev})
     out.check([*files, *test, *dev], pair=not reg and (len(models), len(corpora)) == (2, 1))
     candidates = candidates_of(reg, models)
     chosen = {key: value for key, value in options.items() if value is not None}
@@ -225,44 +198,3 @@ def _write_report(candidates: Mapping[str, Candidate], benchmark: Benchmark, pat
     command = ["textreg", *click.get_current_context().obj.words]
     report_pair(one, two, corpus, names=(first, second), command=command).save(path)
     click.echo(f"report: {path}", err=True)
-
-
-def candidates_of(regs: Sequence[str], models: Sequence[str]) -> dict[str, Candidate]:
-    """The candidates by name; UsageError if two have the same name."""
-    candidates: dict[str, Candidate] = {}
-    for text in regs:
-        for one in [text] if " " in text.strip() else text.split(","):
-            name = " ".join(one.split())
-            if not name:
-                raise UsageError(
-                    f"--reg '{text}' has an empty name: name regularizers, such as elastic."
-                )
-            if name in candidates:
-                raise UsageError(f"--reg names '{name}' twice: leave one out.")
-            candidates[name] = name
-    stems = [Path(path).stem for path in models]
-    for path, stem in zip(models, stems, strict=True):
-        name = path if stems.count(stem) > 1 or stem in candidates else stem
-        if name in candidates:
-            raise UsageError(f"the model {path} is named twice: leave one out.")
-        candidates[name] = load_model(path)
-    return candidates
-
-
-def _document(comparison: Comparison, form: str) -> str:
-    """The result in one of the formats but text."""
-    if form == "json":
-        return json_line(comparison.to_dict()) + "\n"
-    if form == "csv":
-        return comparison.to_csv()
-    return comparison.to_markdown()
-
-
-def _tell(comparison: Comparison) -> None:
-    """Print the result as tables."""
-    for title, rows in comparison.tables():
-        click.echo(title)
-        print_table(rows, indent="  ", right=[False] + [True] * (len(rows[0]) - 1))
-        click.echo()
-    for line in (*comparison.verdicts(), *comparison.adjustments()):
-        click.echo(f"{line}.")

@@ -10,21 +10,28 @@ from typing import Any, NamedTuple
 import click
 
 from textreg.cli import shared
-from textreg.cli.compare import METRICS, candidates_of
+from textreg.cli.comparing import (
+    AS_JSON,
+    FORM,
+    METRICS,
+    OUTPUT,
+    SHARE,
+    TEST,
+    ComparingCommand,
+    candidates_of,
+    check_one_each,
+    write_result,
+)
 from textreg.cli.inputs import Reading, reading
-from textreg.cli.options import PartsCommand
-from textreg.cli.output import check_target, print_table, progress_bar
+from textreg.cli.output import check_target, progress_bar
 from textreg.cli.settings import setting, settings
 from textreg.comparing.benchmarks import Benchmark
-from textreg.comparing.compare import TEST_SHARE
 from textreg.comparing.curves import BY, learn_curve
 from textreg.comparing.draws import DRAWS
 from textreg.comparing.learning_curve import MEASURES, LearningCurve
 from textreg.errors import UsageError
-from textreg.files import write_atomically
 from textreg.model.container import is_container
 from textreg.plotting.drawing import check_picture
-from textreg.terminal import json_line
 from textreg.training.settings import declared_settings
 
 
@@ -50,16 +57,7 @@ class CurveOutput(NamedTuple):
             curve.plot(self.plot)
             click.echo(f"drawn: {self.plot}", err=True)
         form = "json" if self.as_json else self.form
-        if self.output is not None:
-            write_atomically(Path(self.output), _document(curve, form).encode())
-        elif form == "text":
-            _tell(curve)
-        else:
-            click.echo(_document(curve, form), nl=False)
-
-
-class _CurveCommand(PartsCommand):
-    defaults = {"tokenizer": "textreg:words"}
+        write_result(curve, form, self.output, curve.notes())
 
 
 def _sizes(ctx: click.Context, option: click.Parameter, text: str | None) -> list[int] | None:
@@ -73,7 +71,7 @@ def _sizes(ctx: click.Context, option: click.Parameter, text: str | None) -> lis
         ) from None
 
 
-@click.command(cls=_CurveCommand, name="learn-curve")
+@click.command(cls=ComparingCommand, name="learn-curve")
 @click.argument("files", nargs=-1, required=True)
 @reading("label", fields=True)
 @click.option(
@@ -112,26 +110,14 @@ def _sizes(ctx: click.Context, option: click.Parameter, text: str | None) -> lis
     help="Regularizers, separated by commas; or one with options of its own: "
     "--reg 'network reg-alpha=10 graph=lexicon'. May be repeated.",
 )
-@click.option(
-    "--test",
-    metavar="FILE",
-    multiple=True,
-    help="Test documents, one file for each corpus.  [default: a part is held out]",
-)
+@TEST
 @click.option(
     "--unlabeled",
     metavar="FILE",
     multiple=True,
     help="Unlabeled documents for regularizers with a graph, one file for each corpus.",
 )
-@click.option(
-    "--test-share",
-    type=float,
-    metavar="FRACTION",
-    default=TEST_SHARE,
-    show_default=True,
-    help="Fraction of the documents to test on, without --test.",
-)
+@SHARE
 @click.option(
     "--baseline",
     metavar="NAME",
@@ -157,16 +143,9 @@ def _sizes(ctx: click.Context, option: click.Parameter, text: str | None) -> lis
 @shared.gathered(
     CurveOutput,
     "out",
-    click.option(
-        "--format",
-        "form",
-        type=click.Choice(["text", "markdown", "csv", "json"]),
-        default="text",
-        show_default=True,
-        help="Format of the result.",
-    ),
-    click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
-    click.option("-o", "--output", metavar="FILE", help="Write the result to a file."),
+    FORM,
+    AS_JSON,
+    OUTPUT,
     click.option("--plot", metavar="FILE", help="Plot the curves as .svg or .png."),
 )
 def command(
@@ -192,12 +171,7 @@ def command(
         raise UsageError(
             f"{models[0]} is a trained model: name corpora, or measure models with textreg compare."
         )
-    for given, option in ((test, "--test"), (unlabeled, "--unlabeled")):
-        if given and len(given) != len(files):
-            raise UsageError(
-                f"{len(files)} corpora but {len(given)} times {option}: give one file for each, in "
-                "the same order."
-            )
+    check_one_each(files, {"--test": test, "--unlabeled": unlabeled})
     inputs = [*files, *test, *unlabeled]
     out.check(inputs)
     resume = options["resume"]
@@ -220,20 +194,3 @@ def command(
     with progress_bar(quiet=False) as progress:
         curve = learn_curve(candidates, benchmarks, unlabeled=more, progress=progress, **chosen)
     out.write(curve)
-
-
-def _document(curve: LearningCurve, form: str) -> str:
-    """The result in one of the formats but text."""
-    if form == "json":
-        return json_line(curve.to_dict()) + "\n"
-    return curve.to_csv() if form == "csv" else curve.to_markdown()
-
-
-def _tell(curve: LearningCurve) -> None:
-    """Print the result as tables."""
-    for title, rows in curve.tables():
-        click.echo(title)
-        print_table(rows, indent="  ", right=[False] + [True] * (len(rows[0]) - 1))
-        click.echo()
-    for note in curve.notes():
-        click.echo(f"{note}.")
