@@ -7,8 +7,8 @@ the same bytes.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeVar
 
 from textreg.plotting.axes import Box, Chart, counts, padded, strengths
 from textreg.plotting.drawing import (
@@ -72,20 +72,69 @@ def accuracy_by_size(
         If the picture cannot be written.
     """
     check_picture(path)
-    names = list(dict.fromkeys(point.name for points in panels.values() for point in points))
-    looks = {name: look(number) for number, name in enumerate(names)}
-    columns = min(2, len(panels))
-    rows = -(-len(panels) // columns)
-    width, height = (WIDTH, HEIGHT) if len(panels) == 1 else (PANEL_WIDTH, PANEL_HEIGHT)
-    shapes: list[Shape] = []
-    for number, (title, points) in enumerate(panels.items()):
-        left, top = width * (number % columns), height * (number // columns)
-        box = Box(left + LEFT, top + TITLE + 8, left + width - RIGHT, top + height - BOTTOM)
-        shapes.append(Text(x=box.left, y=top + 19, text=title, style="strong"))
-        shapes += _panel(points, box, (size, metric), looks)
+    looks = looks_of(panels)
     title = f"{metric[:1].upper()}{metric[1:]} against {size}"
-    label = f"{title}: {', '.join(names)} on {', '.join(panels)}."
-    Drawing(shapes, label, width * columns, height * rows).save(path)
+    label = f"{title}: {', '.join(looks)} on {', '.join(panels)}."
+
+    def panel(points: Sequence[PlottedModel], box: Box) -> list[Shape]:
+        return _panel(points, box, (size, metric), looks)
+
+    in_panels(panels, panel, label).save(path)
+
+
+class Named(Protocol):
+    """What has a name beside it in a panel."""
+
+    @property
+    def name(self) -> str:
+        """The name."""
+
+
+N = TypeVar("N", bound=Named)
+
+
+def looks_of(panels: Mapping[str, Sequence[Named]]) -> dict[str, tuple[str, str]]:
+    """Color and marker by name, the same in all panels."""
+    names = dict.fromkeys(one.name for panel in panels.values() for one in panel)
+    return {name: look(number) for number, name in enumerate(names)}
+
+
+def in_panels(
+    panels: Mapping[str, Sequence[N]],
+    draw: Callable[[Sequence[N], Box], list[Shape]],
+    label: str,
+    right: float = RIGHT,
+    wider: int = 0,
+) -> Drawing:
+    """A panel for each title, two beside each other.
+
+    Parameters
+    ----------
+    panels : mapping of str to sequence
+        What is in each, by its title.
+    draw : callable
+        Gives the shapes of a panel in a box.
+    label : str
+        What the picture shows.
+    right : float
+        Room right of each box.
+    wider : int
+        How much wider than usual a panel is.
+
+    Returns
+    -------
+    Drawing
+    """
+    width, height = (WIDTH, HEIGHT) if len(panels) == 1 else (PANEL_WIDTH, PANEL_HEIGHT)
+    width += wider
+    columns = min(2, len(panels))
+    shapes: list[Shape] = []
+    for number, (title, content) in enumerate(panels.items()):
+        left, top = width * (number % columns), height * (number // columns)
+        box = Box(left + LEFT, top + TITLE + 8, left + width - right, top + height - BOTTOM)
+        shapes.append(Text(x=box.left, y=top + 19, text=title, style="strong"))
+        shapes += draw(content, box)
+    return Drawing(shapes, label, width * columns, height * -(-len(panels) // columns))
 
 
 def _panel(

@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from textreg.plotting.axes import Box, Chart, Scale, counts, padded
-from textreg.plotting.charts import (
-    BOTTOM,
-    HEIGHT,
-    LEFT,
-    PANEL_HEIGHT,
-    PANEL_WIDTH,
-    TITLE,
-    WIDTH,
-    look,
-)
-from textreg.plotting.drawing import (
-    Drawing,
-    Outline,
-    Shape,
-    Text,
-    check_picture,
-    line,
-    marker,
-    text_width,
-)
+from textreg.plotting.charts import in_panels, looks_of
+from textreg.plotting.drawing import Outline, Shape, check_picture, line, marker, text_width
 from textreg.plotting.labels import Label, cut, labels_at_ends
 
 MOST_ROOM = 240
@@ -66,21 +49,14 @@ def curve_panels(
         If the picture cannot be written.
     """
     check_picture(path)
-    names = list(dict.fromkeys(curve.name for curves in panels.values() for curve in curves))
-    looks = {name: look(number) for number, name in enumerate(names)}
-    room = min(max(map(text_width, names)), MOST_ROOM) + 28
-    width, height = (WIDTH, HEIGHT) if len(panels) == 1 else (PANEL_WIDTH, PANEL_HEIGHT)
-    width = int(width + room - 60)
-    columns = min(2, len(panels))
-    shapes: list[Shape] = []
-    for number, (title, curves) in enumerate(panels.items()):
-        left, top = width * (number % columns), height * (number // columns)
-        box = Box(left + LEFT, top + TITLE + 8, left + width - room, top + height - BOTTOM)
-        shapes.append(Text(x=box.left, y=top + 19, text=title, style="strong"))
-        shapes += _panel(curves, box, (x_title, y_title), looks)
-    label = f"{y_title} over {x_title}: {', '.join(names)} on {', '.join(panels)}."
-    rows = -(-len(panels) // columns)
-    Drawing(shapes, label, width * columns, height * rows).save(path)
+    looks = looks_of(panels)
+    room = min(max(map(text_width, looks)), MOST_ROOM) + 28
+    label = f"{y_title} over {x_title}: {', '.join(looks)} on {', '.join(panels)}."
+
+    def panel(curves: Sequence[Curve], box: Box) -> list[Shape]:
+        return _panel(curves, box, (x_title, y_title), looks)
+
+    in_panels(panels, panel, label, right=room, wider=math.floor(room) - 60).save(path)
 
 
 def _panel(
