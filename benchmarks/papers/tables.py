@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -162,3 +163,13 @@ def contests(tasks: Results, protocol: str, baseline: str) -> str:
         rows.append([*row, percent(float(np.mean([size(it) for it in own])))])
     head = ["", "mean accuracy", f"points over {baseline}", "documents won : lost", "p"]
     return table([*head, "tasks won : lost", "size, %"], rows)
+
+
+def fill(text: str, **more: Any) -> str:
+    """A paragraph in lines of at most 100 characters."""
+    return textwrap.fill(" ".join(text.split()), 100, break_on_hyphens=False, **more)
+
+
+def bullets(texts: list[str]) -> str:
+    """A list of paragraphs."""
+    return "\n".join(fill(text, initial_indent="- ", subsequent_indent="  ") for text in texts)
