@@ -32,13 +32,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-class TrainingCorpus(NamedTuple):
-    """Files of the training documents, and of those without labels."""
-
-    corpus: tuple[str, ...]
-    unlabeled: tuple[str, ...]
-
-
 class Asked(NamedTuple):
     """Texts to explain, in place of files, the label to explain, and columns of marked passages."""
 
@@ -66,18 +59,8 @@ class Output(NamedTuple):
 @click.argument("model")
 @click.argument("sources", nargs=-1, metavar="[MODEL ...] [TEXT | FILE | -]")
 @reading("label")
-@shared.gathered(
-    TrainingCorpus,
-    "training",
-    click.option(
-        "--train",
-        "corpus",
-        metavar="CORPUS",
-        multiple=True,
-        help="Show what training selected in this corpus, which the model was trained on. "
-        "May be repeated.",
-    ),
-    shared.unlabeled_of_training,
+@shared.training_corpus(
+    "Show what training selected in this corpus, which the model was trained on."
 )
 @shared.gathered(
     Asked,
@@ -139,7 +122,7 @@ def command(
     model: str,
     sources: tuple[str, ...],
     how: Reading,
-    training: TrainingCorpus,
+    training: shared.TrainingCorpus,
     asked: Asked,
     out: Output,
 ) -> None:
@@ -204,7 +187,7 @@ def _compare(
     paths: Sequence[str],
     source: str | None,
     how: Reading,
-    training: TrainingCorpus,
+    training: shared.TrainingCorpus,
     asked: Asked,
     out: Output,
 ) -> None:
@@ -227,7 +210,9 @@ def _compare(
     write_tables(tables, paths, form=out.form, as_json=out.as_json)
 
 
-def _check_texts(source: str | None, how: Reading, training: TrainingCorpus, asked: Asked) -> None:
+def _check_texts(
+    source: str | None, how: Reading, training: shared.TrainingCorpus, asked: Asked
+) -> None:
     """UsageError for what does not belong to the explanation of texts."""
     if source is not None and asked.texts:
         raise UsageError("--text explains a text in place of a file: leave out one of them.")

@@ -28,13 +28,6 @@ if TYPE_CHECKING:
     from textreg.training.settings import TrainingSettings
 
 
-class TrainingCorpus(NamedTuple):
-    """Files of the training documents, and of those without labels."""
-
-    corpus: tuple[str, ...]
-    unlabeled: tuple[str, ...]
-
-
 class Beside(NamedTuple):
     """Other models, texts whose sentences are shown for all of them, and marked passages."""
 
@@ -86,18 +79,7 @@ class ReportOutput(NamedTuple):
 @click.argument("model")
 @click.argument("files", nargs=-1)
 @reading("label", *TRAINING)
-@shared.gathered(
-    TrainingCorpus,
-    "training",
-    click.option(
-        "--train",
-        "corpus",
-        metavar="CORPUS",
-        multiple=True,
-        help="The corpus that the model was trained on. May be repeated.",
-    ),
-    shared.unlabeled_of_training,
-)
+@shared.training_corpus("The corpus that the model was trained on.")
 @shared.gathered(
     Beside,
     "beside",
@@ -144,7 +126,7 @@ def command(
     model: str,
     files: tuple[str, ...],
     how: Reading,
-    training: TrainingCorpus,
+    training: shared.TrainingCorpus,
     beside: Beside,
     out: ReportOutput,
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import click
 
@@ -50,6 +50,21 @@ def gathered(record: type[Any], name: str, *decorators: Callable[[F], F]) -> Cal
         return options(*decorators)(cast(F, called))
 
     return decorate
+
+
+class TrainingCorpus(NamedTuple):
+    """Files of the training documents, and of those without labels."""
+
+    corpus: tuple[str, ...]
+    unlabeled: tuple[str, ...]
+
+
+def training_corpus(what: str) -> Callable[[F], F]:
+    """The options of the corpus that a model was trained on. what: the help of ``--train``."""
+    train = click.option(
+        "--train", "corpus", metavar="CORPUS", multiple=True, help=f"{what} May be repeated."
+    )
+    return gathered(TrainingCorpus, "training", train, unlabeled_of_training)
 
 
 class _OnceEach(click.Command):

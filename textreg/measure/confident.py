@@ -79,7 +79,7 @@ def suspects(probabilities: Floats, y: Int64s, labels: Sequence[str]) -> dict[in
         Of fits that have not seen the document.
     y : ndarray of int, shape (n,) or (n, k)
         The labels as indices; or 1 for the labels that a document has, and 0 for others, each of
-        which is judged by itself. Of k indices each has a document.
+        which is judged by itself.
     labels : sequence of str
         The names of the k labels.
 
