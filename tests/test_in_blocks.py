@@ -25,7 +25,7 @@ from textreg.model.model import Model
 from textreg.records import Problem, Solution
 from textreg.records.block_design import BlockDesign
 from textreg.training import block_problems, in_blocks, part
-from textreg.training.settings import parse_bytes
+from textreg.training.checks import parse_bytes
 
 GOOD = "fine lovely splendid great sunny warm kind bright calm fresh".split()
 BAD = "bad awful gloomy dull cold rude dark loud stale sour".split()

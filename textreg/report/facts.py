@@ -14,13 +14,9 @@ from textreg.training.recipe import changed_options
 
 if TYPE_CHECKING:
     from textreg.features.joined import AnyEncoder
+    from textreg.model.fit_summary import GraphSummary, GroupsSummary, RegularizerSummary
     from textreg.model.model import Model
-    from textreg.model.summary import (
-        GraphSummary,
-        GroupsSummary,
-        RegularizerSummary,
-        TrainingSummary,
-    )
+    from textreg.model.summary import TrainingSummary
 
 LABELS = 12
 """Labels listed with their counts."""

@@ -19,7 +19,8 @@ from textreg.measure.multilabel import MultilabelEvaluation, evaluate_sets, f1_s
 from textreg.measure.reliability import Reliability, reliability
 from textreg.measure.thresholds import Threshold, ThresholdCurve, choose_threshold
 from textreg.tasks.base import Options, Task
-from textreg.tasks.classification import Multiclass, check_class_weight, check_rare_label
+from textreg.tasks.classification import Multiclass
+from textreg.tasks.labels import check_class_weight, check_rare_label
 from textreg.tasks.rare import warn_of_left_out
 
 if TYPE_CHECKING:

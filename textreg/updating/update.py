@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textreg.errors import DataError, DataWarning, ModelError, UsageError
-from textreg.model.summary import UpdateSummary
+from textreg.model.origin_summary import UpdateSummary
 from textreg.records import Corpus
 from textreg.records.columns import as_column
 from textreg.report.reproduce import settings_of
