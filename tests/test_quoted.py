@@ -57,3 +57,46 @@ def test_every_quotation_is_there(quoted) -> None:  # type: ignore[no-untyped-de
                 quoted["row_of"](content, first, [each.strip() for each in columns.split(",")])
                 seen += 1
     assert seen > 10
+
+
+FIGURES = {
+    "fit 22,601": ("performance", "sentence, science, one setting to 1e-3", ("textreg", "peers")),
+    "fit a lasso": ("performance", "lasso, imdb, to 1e-6", ("textreg",)),
+    "count the words": ("performance", "20news to counts of words", ("textreg", "peers")),
+    "train on 77": ("performance", "banking77, the default", ("textreg", "peers")),
+}
+"""Rows of README's table by their first words, and where their figures stand."""
+PAIRS = ("science", "sports", "religion", "computer")
+FEW = ("banking77, 5 a label", "clinc150, 5 a label")
+
+
+def rows_of_readme() -> dict[str, str]:
+    """The rows of the table of README, by the task."""
+    text = (CHECKOUT / "README.md").read_text(encoding="utf-8").split("## How it compares")[1]
+    lines = text.split("\n## ")[0].splitlines()
+    return {line.split("|")[1].strip(): line for line in lines if line.startswith("| ")}
+
+
+def test_figures_of_readme_are_those_of_the_pages(quoted) -> None:  # type: ignore[no-untyped-def]
+    def cells_of(page: str, row: str, columns: tuple[str, ...]) -> list[str]:
+        content = (CHECKOUT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+        return [str(cell) for cell in quoted["row_of"](content, row, list(columns))]
+
+    def mean(rows: tuple[str, ...], column: str) -> str:
+        return f"{sum(float(cells_of('everyday', row, (column,))[0]) for row in rows) / 2:.2f}"
+
+    rows = rows_of_readme()
+    for start, (page, row, columns) in FIGURES.items():
+        (line,) = [line for task, line in rows.items() if task.startswith(start)]
+        for cell in cells_of(page, row, columns):
+            assert f"{re.findall(r'[0-9.]+', cell)[-1]} " in line, f"{start}: {cell}"
+    pairs = " ".join(cells_of("everyday", corpus, ("textreg",))[0] for corpus in PAIRS)
+    assert f"| {pairs} |" in rows["accuracy on four pairs of newsgroups"]
+    eight = cells_of("everyday", "mean of eight", ("textreg", "pipeline"))
+    (line,) = [line for task, line in rows.items() if task.startswith("mean accuracy on eight")]
+    assert all(f" {figure} " in line for figure in eight)
+    (line,) = [line for task, line in rows.items() if task.startswith("mean accuracy on two")]
+    textreg, pipeline = mean(FEW, "textreg"), mean(FEW, "pipeline")
+    shown = [float(figure) for figure in re.findall(r"\d\d\.\d", line)]
+    means = zip(shown, map(float, (textreg, pipeline)), strict=True)
+    assert all(abs(one - other) < 0.06 for one, other in means)
