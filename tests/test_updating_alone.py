@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +14,12 @@ from conftest import Cli
 from test_updating import NEW, OLD, THREE, documents, objectives_agree, together, write
 
 from textreg import load, train, update
-from textreg.errors import UsageError
+from textreg.errors import ConvergenceWarning, UsageError
 from textreg.losses import find_loss
 from textreg.penalties import Separable
-from textreg.records import Problem
+from textreg.records import Problem, Solution
 from textreg.solvers.newton import newton
-from textreg.updating.approximate import anchors, strengths_of
+from textreg.updating.approximate import anchors, fit, strengths_of
 from textreg.updating.vocabulary import widen
 
 TEST = documents(200, 60, 7)
@@ -95,6 +98,84 @@ def test_several_rows_and_numbers() -> None:
     assert alone.summary is not None
     assert every.summary is not None
     assert alone.summary.labels == pytest.approx(every.summary.labels)
+
+
+def test_what_was_held_out_is_not_told_as_its_own(tmp_path: Path, cli: Cli) -> None:
+    model = train(*OLD, reg="ridge", tokenizer="words", holdout=0.25, threshold={"pos": "f1"})
+    newer = update(model, *NEW)
+    assert model.summary is not None
+    assert newer.summary is not None
+    assert model.summary.dev is not None
+    assert len(model.summary.search) > 1
+    assert (newer.summary.dev, newer.summary.search, newer.summary.tip) == (None, (), None)
+    # How the strengths and the threshold were chosen is still so; what they reached is not.
+    assert newer.summary.split == model.summary.split
+    assert newer.thresholds == model.thresholds
+    before, after = (one.summary.thresholds["pos"] for one in (model, newer))  # type: ignore[union-attr]
+    assert (after.rule, after.value) == (before.rule, before.value)
+    assert before.precision is not None
+    assert (after.precision, after.recall) == (None, None)
+    saved = tmp_path / "model.textreg"
+    newer.save(saved)
+    assert load(saved).summary == newer.summary
+    shown = cli("show", str(saved))
+    assert shown.code == 0, shown.err
+    assert "accuracy" not in shown.out
+    assert json.loads(cli("show", str(saved), "--json").out)["dev"] is None
+    # Documents that are held out again are measured again.
+    exact = update(newer, *THREE, old=together(OLD, NEW)).summary
+    assert exact is not None
+    assert exact.thresholds["pos"].precision is not None
+
+
+def test_the_command_tells_no_older_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write("old.csv", (OLD[0], [label if at % 5 else "?" for at, label in enumerate(OLD[1])]))
+    write("new.csv", NEW)
+    given = "--tokenizer words --reg ridge --unknown ? --threshold pos=f1".split()
+    made = cli("train", "old.csv", *given, "-o", "old.textreg")
+    assert made.code == 0, made.err
+    assert "there coverage" in made.out
+    assert "there precision" in made.out
+    result = cli("update", "old.textreg", "new.csv", "-o", "new.textreg")
+    assert result.code == 0, result.err
+    assert result.out.count("; chosen before the update)") == 2
+    assert "there coverage" not in result.out
+    assert "there precision" not in result.out
+
+
+def test_threads_are_used_and_change_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = train(*together(OLD, THREE), **RIDGE)
+    threads = []
+
+    def noted(*arguments: Any) -> Solution:
+        threads.append(threading.current_thread())
+        return fit(*arguments)
+
+    monkeypatch.setattr("textreg.updating.approximate.fit", noted)
+    for jobs in (1, 3):
+        update(model, *NEW, jobs=jobs, date="2026-01-31").save(tmp_path / f"{jobs}.textreg")
+    assert (tmp_path / "1.textreg").read_bytes() == (tmp_path / "3.textreg").read_bytes()
+    assert len(threads) == 6
+    assert set(threads[:3]) == {threading.main_thread()}
+    assert threading.main_thread() not in threads[3:]
+    with pytest.raises(UsageError, match="jobs must be 1 or more"):
+        update(model, *NEW, jobs=0)
+
+
+def test_a_missed_tolerance_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = train(*OLD, **RIDGE)
+
+    def halting(*arguments: Any) -> Solution:
+        return replace(fit(*arguments), converged=False)
+
+    monkeypatch.setattr("textreg.updating.approximate.fit", halting)
+    with pytest.warns(ConvergenceWarning, match=r"stopped before its tolerance: .* where 0\.0001"):
+        update(model, *NEW)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared-hinge", "squared"])

@@ -37,11 +37,9 @@ def print_summary(model: Model, saved: Path, report: str | None) -> None:
     """Print how a model was trained, and which files were written."""
     summary, seconds = model.summary, model.seconds
     assert summary is not None
-    updated = summary.updates and summary.updates[-1].old is None
     for line in (
         *_data_lines(summary, model.task, seconds),
-        # What was held out tells of the model before an update without the old documents.
-        *(() if updated else _search_lines(summary, seconds)),
+        *_search_lines(summary, seconds),
         *_fit_lines(summary, model.task, seconds, saved),
     ):
         click.echo(line)
@@ -117,18 +115,19 @@ def _fit_lines(
     for label, chosen in summary.thresholds.items():
         if label in joint:
             continue
-        yield (
-            f"threshold of {single_line(label)}: {chosen.value:+.3f} ({chosen.rule}; there "
-            f"precision {chosen.precision:.3f}, recall {chosen.recall:.3f})"
-        )
+        there = "chosen before the update"
+        if chosen.precision is not None and chosen.recall is not None:
+            there = f"there precision {chosen.precision:.3f}, recall {chosen.recall:.3f}"
+        yield f"threshold of {single_line(label)}: {chosen.value:+.3f} ({chosen.rule}; {there})"
     if (unknown := summary.unknown) is not None:
-        recall = ""
+        there = "chosen before the update"
+        if unknown.coverage is not None and unknown.risk is not None:
+            there = f"there coverage {unknown.coverage:.3f}, risk {unknown.risk:.3f}"
         if unknown.recall is not None:
-            recall = f" and {unknown.recall:.3f} of {unknown.documents:,} such documents found"
+            there += f" and {unknown.recall:.3f} of {unknown.documents:,} such documents found"
         yield (
             f"unknown: {single_line(str(task.unknown))} where the highest score is below "
-            f"{unknown.value:+.3f} ({unknown.rule}; there coverage {unknown.coverage:.3f}, risk "
-            f"{unknown.risk:.3f}{recall})"
+            f"{unknown.value:+.3f} ({unknown.rule}; {there})"
         )
     bound = "no bound on the gap" if summary.gap is None else f"gap {summary.gap:.1e}"
     end = "converged" if summary.converged else "NOT converged"

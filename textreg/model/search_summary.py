@@ -125,14 +125,15 @@ class ThresholdSummary:
         The rule it was chosen by, such as "f1".
     value : float
         The threshold.
-    precision, recall : float
-        Those of the label on the documents held out, with this threshold.
+    precision, recall : float or None
+        Those of the label on the documents held out, with this threshold; None after an update
+        without the old documents, which keeps it.
     """
 
     rule: str
     value: float
-    precision: float
-    recall: float
+    precision: float | None
+    recall: float | None
 
 
 @dataclass(frozen=True)
@@ -147,9 +148,10 @@ class UnknownSummary:
         The threshold of the highest score.
     documents : int
         Documents held out that belong to none of the labels.
-    coverage : float
-        Share of the other documents held out that are answered.
-    risk : float
+    coverage : float or None
+        Share of the other documents held out that are answered; None after an update without the
+        old documents, which keeps the threshold and forgets what was measured.
+    risk : float or None
         Share of errors among all documents held out that are answered.
     recall : float or None
         Share of the documents that belong to none of the labels and get the unknown label.
@@ -158,6 +160,6 @@ class UnknownSummary:
     rule: str
     value: float
     documents: int
-    coverage: float
-    risk: float
+    coverage: float | None
+    risk: float | None
     recall: float | None

@@ -96,9 +96,10 @@ class TrainingSummary:
     chosen : dict of str to Any
         What was chosen besides hyperparameters of the regularizer, by the names of the options.
     dev : DevMetrics or None
-        Metrics of the chosen setting; None where nothing was measured.
+        Metrics of the chosen setting; None where nothing was measured, and after an update without
+        the old documents.
     search : tuple of SearchPoint
-        All settings that were measured.
+        All settings that were measured; none after such an update.
     refit : bool
         Whether the model was fitted on all documents after the search.
     calibration : str or None
@@ -188,9 +189,12 @@ class TrainingSummary:
     updates: tuple[UpdateSummary, ...] = ()
 
     def __post_init__(self) -> None:
-        measured = (self.split, self.metric, self.select, self.dev)
-        if any(part is None for part in measured) and (self.search or any(measured)):
+        searched = (self.split, self.metric, self.select)
+        measured = bool(self.search) or self.dev is not None
+        if any(part is None for part in searched) and (measured or any(searched)):
             raise RecordError("a search has a split, a metric, a rule, and metrics of the choice.")
+        if self.search and self.dev is None:
+            raise RecordError("a search has metrics of the choice.")
         of_points = [point.metrics for point in self.search]
         if self.dev is not None and self.metric is not None:
             for metrics in (self.dev.metrics, *of_points):

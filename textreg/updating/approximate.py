@@ -14,12 +14,14 @@ have it, and an occurrence is taken to have the mean curvature that one in the n
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from textreg.errors import UsageError
+from textreg._core.threads import allowing
+from textreg.errors import ConvergenceWarning, UsageError
 from textreg.kinds import Penalized
 from textreg.model.model import Model
 from textreg.penalties import Separable
@@ -30,6 +32,7 @@ from textreg.training.learning import Clock
 from textreg.training.prepare import own_weights
 from textreg.training.pruning import LEAST as PRUNED
 from textreg.training.pruning import leave_out
+from textreg.training.running import Work
 from textreg.training.search.trials import Problems
 from textreg.updating.vocabulary import widen
 
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     from textreg.records import Corpus, Floats, Solution
     from textreg.tasks import Task
     from textreg.tasks.base import Targets
+    from textreg.training.running import Progress
     from textreg.training.settings import TrainingSettings
     from textreg.updating.vocabulary import Widened
 
@@ -48,12 +52,16 @@ LEAST = 1e-9
 """The least mean curvature of an occurrence, where the loss has none."""
 
 
-def approximate(model: Model, new: Corpus, settings: TrainingSettings) -> Model:
+def approximate(
+    model: Model, new: Corpus, settings: TrainingSettings, progress: Progress | None = None
+) -> Model:
     """The model with new documents, without the old ones; its calibration and thresholds stay.
+
+    What was measured on documents held out is not in its summary, as it tells of ``model``.
 
     Raises UsageError for what needs the old documents: new labels, a softmax, class weights, other
     weightings than unit-idf, documents of several fields, and regularizers without strengths for
-    single features.
+    single features. Warns with a ConvergenceWarning where the fit misses its tolerance.
     """
     task, summary = model.task, model.summary
     assert summary is not None
@@ -69,8 +77,11 @@ def approximate(model: Model, new: Corpus, settings: TrainingSettings) -> Model:
     new = _of_labels(new, model)
     l1, l2 = strengths_of(settings.reg)
     y = task.targets(new)
-    clock = Clock()
-    widened = widen(model.encoder, new.texts, summary.documents)
+    work, clock = Work(settings.jobs, progress, partial=False), Clock()
+    work.report("features", 0, len(new))
+    with allowing(work.threads):
+        widened = widen(model.encoder, new.texts, summary.documents)
+    work.report("features", len(new), len(new))
     clock.stop("features")
     problem = Problem(
         X=widened.X,
@@ -84,18 +95,22 @@ def approximate(model: Model, new: Corpus, settings: TrainingSettings) -> Model:
     p = widened.X.shape[1]
     w, b = np.zeros((task.n_rows, p)), np.zeros(task.n_rows)
     w[:, widened.columns] = model.weights * widened.scale
-    found = []
-    for row in range(task.n_rows):
+
+    def fit_row(row: int) -> Solution:
         of = problems.of(row)
         before = prior(widened, w[row], float(model.intercepts[row]), of, summary.documents)
         solution = fit(of, before, l1, l2)
-        w[row], b[row] = solution.w, solution.b
-        found.append(solution)
+        run.counter.advance()
+        return solution
+
+    run = work.run("fit", task.n_rows)
+    found: list[Solution] = run.map(fit_row, [(row,) for row in range(task.n_rows)])
+    w, b = np.array([one.w for one in found]), np.array([one.b for one in found])
     if settings.prune and np.count_nonzero(w) > PRUNED:
         leave_out(w, widened.squares(), settings.prune)
     gaps = [solution.gap for solution in found]
     newer = replace(
-        summary,
+        _unmeasured(summary),
         labels=_described(summary, task, y),
         documents=summary.documents + len(new),
         features=summary.features + p - len(widened.columns),
@@ -124,7 +139,33 @@ def approximate(model: Model, new: Corpus, settings: TrainingSettings) -> Model:
     )
     clock.stop("fit")
     result.seconds = {"search": 0.0, **clock.seconds}
+    if not newer.converged:
+        reached = "no bound" if newer.gap is None else f"a relative gap of {newer.gap:.1e}"
+        warnings.warn(
+            f"the update stopped before its tolerance: {reached}, where {settings.tol:g} was asked "
+            f"for, after {newer.iterations:,} iterations.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
     return result
+
+
+def _unmeasured(summary: TrainingSummary) -> TrainingSummary:
+    """The same without what the model before was measured to do on documents held out."""
+    unknown = summary.unknown
+    if unknown is not None:
+        unknown = replace(unknown, documents=0, coverage=None, risk=None, recall=None)
+    return replace(
+        summary,
+        dev=None,
+        search=(),
+        tip=None,
+        unknown=unknown,
+        thresholds={
+            label: replace(chosen, precision=None, recall=None)
+            for label, chosen in summary.thresholds.items()
+        },
+    )
 
 
 def _of_labels(new: Corpus, model: Model) -> Corpus:

@@ -140,7 +140,7 @@ def update_corpus(  # noqa: PLR0913  # its options are its interface
     before = summary_of(model)
     _check(model, new, "the new documents")
     if old is None:
-        newer = approximate(model, new, settings_to_update(model, jobs=jobs))
+        newer = approximate(model, new, settings_to_update(model, jobs=jobs), progress)
         return _noted(newer, model, added, len(new), None)
     _check(model, old, "the old documents")
     if len(old) < before.documents:
