@@ -189,7 +189,11 @@ class GroupNorms:
         self.origin, self._merged = merged.origin, merged
         self.indptr, self.indices = merged.groups.indptr, merged.groups.indices
         self.strengths = group * merged.groups.weights
-        self.lam = l1 + group * merged.l1
+        self.lam = (
+            group * merged.l1 if len(merged.singles.features) else np.zeros(groups.n_features)
+        )
+        if l1:
+            self.lam += l1
         self.l2 = float(l2)
         self.sizes = np.diff(self.indptr)
         self.p = groups.n_features
@@ -273,9 +277,10 @@ class GroupNorms:
     @cached_property
     def floor(self) -> Floats:
         """(p,) m > 0 with sum_j m_j |w_j| <= value(w), since ||w_g||_2 >= ||w_g||_1 / sqrt(|g|)."""
-        floor = self.lam + self.spread(self.strengths / np.sqrt(self.sizes))
-        positive: Floats = np.maximum(floor, np.finfo(np.float64).tiny)
-        return positive
+        floor = self.spread(self.strengths / np.sqrt(self.sizes))
+        floor += self.lam
+        np.maximum(floor, np.finfo(np.float64).tiny, out=floor)
+        return floor
 
     @cached_property
     def unpriced(self) -> Int32s:
@@ -287,6 +292,8 @@ class GroupNorms:
     @property
     def with_l1(self) -> Floats:
         """(p,) The floor of features that have an l1 penalty, 0 for others."""
+        if not self.lam.any():
+            return np.zeros(self.p)
         return np.where(self.lam > 0.0, self.floor, 0.0)
 
     def copies(self, w: Floats, u: Floats, rho: float = 1.0) -> Floats:

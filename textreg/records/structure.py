@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -156,7 +156,6 @@ class Groups:
         distinct, single = self.distinct.groups, np.flatnonzero(np.diff(self.indptr) == 1)
         origin, feature = self.distinct.origin.copy(), self.indices[self.indptr[single]]
         origin[single] = -2 - feature.astype(np.int64)
-        l1 = sums(feature, self.weights[single], self.n_features)
         several = int(np.count_nonzero(np.diff(distinct.indptr) > 1))  # which come first
         groups = Groups(
             distinct.indptr[: several + 1],
@@ -164,7 +163,7 @@ class Groups:
             distinct.weights[:several],
             self.n_features,
         )
-        return MergedGroups(groups=groups, l1=l1, origin=origin)
+        return MergedGroups(groups, origin, Singles(feature, self.weights[single]))
 
     def compact(self) -> Groups:
         """The same groups, whose features are stored once, in ``merged``.
@@ -199,7 +198,7 @@ class Groups:
         filled = np.concatenate([np.flatnonzero(sizes > 1), np.flatnonzero(sizes == 1)])
         origin = np.full(len(self), -1, dtype=np.int64)
         groups, origin[filled] = self._distinct(filled)
-        return MergedGroups(groups=groups, l1=np.zeros(self.n_features), origin=origin)
+        return MergedGroups(groups, origin)
 
     @cached_property
     def separate(self) -> MergedGroups:
@@ -210,7 +209,7 @@ class Groups:
         origin[filled] = np.arange(len(filled))
         indptr = np.append(0, np.cumsum(sizes[filled]))
         groups = Groups(indptr, self.indices, self.weights[filled], self.n_features)
-        return MergedGroups(groups=groups, l1=np.zeros(self.n_features), origin=origin)
+        return MergedGroups(groups, origin)
 
     def _distinct(self, chosen: Int64s) -> tuple[Groups, Int64s]:
         """The chosen groups without duplicates; and where each of them went."""
@@ -218,6 +217,13 @@ class Groups:
         weights = sums(same_as, self.weights[chosen], len(first))
         indptr, indices = take_rows(self.indptr, self.indices, chosen[first])
         return Groups(indptr, indices, weights, self.n_features), same_as
+
+
+class Singles(NamedTuple):
+    """The groups that consist of one feature only: that feature, and their weights."""
+
+    features: Int32s = np.empty(0, dtype=np.int32)
+    weights: Floats = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -231,16 +237,24 @@ class MergedGroups:
     ----------
     groups : Groups
         The distinct groups of two features or more.
-    l1 : ndarray of float64, shape (features,)
-        The sum of the weights of the groups that consist of this feature only.
     origin : ndarray of int64, shape (original groups,)
         The index in ``groups`` of every original group; -1 if it was empty, -2 - j if it consisted
         of feature j only.
+    singles : Singles
+        The groups that became an l1 penalty.
+    l1 : ndarray of float64, shape (features,)
+        The sum of the weights of the groups that consist of this feature only.
     """
 
     groups: Groups
-    l1: Floats
     origin: Int64s
+    singles: Singles = field(default_factory=Singles)
+
+    @property
+    def l1(self) -> Floats:
+        """Made anew: it is as long as there are features, and a penalty needs it but once."""
+        features, weights = self.singles
+        return sums(features, weights, self.groups.n_features)
 
     @cached_property
     def holders(self) -> tuple[Int64s, Int32s]:

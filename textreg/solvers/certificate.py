@@ -12,7 +12,7 @@ constraint |t_j| <= lam_j. Every such point is a lower bound of the objective, b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -49,6 +49,9 @@ HOPELESS = 2.0
 
 GAIN = 0.2
 """Share of the missing part of the bound that such rounds must gain to be repeated."""
+
+PIECE = 1 << 16
+"""Features whose excess is computed at a time."""
 
 
 def dual_scores(engine: Engine) -> Floats:
@@ -246,58 +249,92 @@ def group_bound(
     hopeless = relative_gap(objective, dual.value()) > HOPELESS * tol
     if len(penalty.unpriced) and not hopeless:
         dual.level(penalty.unpriced)
-    from_groups = penalty.gather(u)
-    slack = SLACK * tol * penalty.floor
+    t = penalty.gather(u)
+    np.subtract(dual.products, t, out=t)
     # At the optimum the ridge leaves an excess of 2 l2 |w_j|.
-    allowed = dual.lam + 2.0 * penalty.l2 * size + 0.5 * slack
-    best, best_scale = _scaled_bound(dual, penalty, np.abs(dual.products - from_groups))
+    allowed = 2.0 * penalty.l2 * size
+    allowed += dual.lam
+    slack = SLACK * tol
+    allowed += 0.5 * (slack * penalty.floor)
+    best, best_scale = _scaled_bound(dual, penalty, t)
     alpha = dual.alpha
     enough = (1.0 - tol) * objective
     for _ in range(0 if hopeless else REPAIRS):
-        before, t = best, dual.products - from_groups
+        before = best
         for _ in range(REPEATS):
             penalty.improve_duals(u, t, allowed, SWEEPS)
-            bound, scale = _scaled_bound(dual, penalty, np.abs(t))
+            bound, scale = _scaled_bound(dual, penalty, t)
             gain = bound - best
             if gain > 0.0:
                 best, best_scale, alpha = bound, scale, dual.alpha
             if best >= enough or gain < GAIN * (enough - best):
                 break
-        from_groups = dual.products - t
-        excess = np.abs(t) - allowed
-        violated = np.flatnonzero(excess > 0.5 * slack).astype(np.int32)
+        violated, excess = _violated(t, allowed, slack, penalty.floor)
         if len(violated) == 0 or relative_gap(objective, best) <= tol or best <= before:
             break
         if relative_gap(objective, dual.value()) > tol:
             break  # even without scaling alpha is too far from optimal: improve the primal first
-        dual.damp(violated, np.copysign(excess[violated], t[violated]))
+        from_groups = np.subtract(dual.products, t, out=t)
+        dual.damp(violated, excess)
+        t = np.subtract(dual.products, from_groups, out=from_groups)
     u *= best_scale
     return Bound(best, best_scale * alpha)
 
 
+def _violated(t: Floats, allowed: Floats, slack: float, floor: Floats) -> tuple[Int32s, Floats]:
+    """The features whose |t_j| is above what is ``allowed``, and by how much, with their signs.
+
+    An excess up to half of ``slack`` times the floor does not count.
+    """
+    found, excess = [np.empty(0, dtype=np.int32)], [np.empty(0)]
+    for some in _pieces(len(t)):
+        above = np.abs(t[some]) - allowed[some]
+        over = np.flatnonzero(above > 0.5 * (slack * floor[some]))
+        found.append((over + some.start).astype(np.int32))
+        excess.append(np.copysign(above[over], t[some][over]))
+    return np.concatenate(found), np.concatenate(excess)
+
+
 def _scaled_bound(dual: DualPoint, penalty: GroupNorms, t: Floats) -> tuple[float, float]:
-    """The best bound from scaling (alpha, u) with |X'alpha - M'u| = t (p,), and the scale.
+    """The best bound from scaling (alpha, u) with X'alpha - M'u = t (p,), and the scale.
 
     Since sum_j m_j |w_j| <= penalty(w) (GroupNorms.floor), t_j may exceed lam_j by kappa m_j
     if everything is scaled by 1 / (1 + kappa). The ridge pays for any further excess (D3).
     """
-    violated = np.flatnonzero(~(t <= dual.lam))  # what is not a number certifies nothing
-    excess = np.append(t[violated] - dual.lam[violated], dual.left_out.excess)
-    floor = np.append(penalty.floor[violated], dual.left_out.floor)
+    highest = [(excess / floor).max(initial=0.0) for excess, floor in _excesses(dual, penalty, t)]
     # A feature in no group has next to no floor: beyond FARTHEST the scale is zero anyway.
-    largest = min(float((excess / floor).max(initial=0.0)), FARTHEST)
-    shares = KAPPAS if penalty.l2 > 0.0 and largest > 0.0 else (1.0,)
+    largest = min(float(np.max(highest)), FARTHEST)
+    kappas = [share * largest for share in KAPPAS]
+    rests = [0.0] * len(kappas)
+    if penalty.l2 > 0.0 and largest > 0.0:
+        for excess, floor in _excesses(dual, penalty, t):
+            for at, kappa in enumerate(kappas[1:], 1):
+                left = 1.0 / (1.0 + kappa) * np.maximum(excess - kappa * floor, 0.0)
+                rests[at] += float(left @ left) / (4.0 * penalty.l2)
+    else:
+        del kappas[1:]
     best, best_scale = -np.inf, 1.0
-    for share in shares:
-        kappa = share * largest
+    for kappa, rest in zip(kappas, rests, strict=False):  # one of them without a ridge
         scale = 1.0 / (1.0 + kappa)
-        bound = dual.value(scale)
-        if share < 1.0:
-            rest = scale * np.maximum(excess - kappa * floor, 0.0)
-            bound -= float(rest @ rest) / (4.0 * penalty.l2)
+        bound = dual.value(scale) - rest
         if bound > best:
             best, best_scale = bound, scale
     return best, best_scale
+
+
+def _excesses(dual: DualPoint, penalty: GroupNorms, t: Floats) -> Iterator[tuple[Floats, Floats]]:
+    """By how much some |t_j| at a time exceed their lam, and their floors; of those that do."""
+    for some in _pieces(len(t)):
+        size = np.abs(t[some])
+        violated = np.flatnonzero(~(size <= dual.lam[some]))  # what is not a number is so, too
+        yield size[violated] - dual.lam[some][violated], penalty.floor[some][violated]
+    yield dual.left_out.excess, dual.left_out.floor
+
+
+def _pieces(p: int) -> Iterator[slice]:
+    """All of p features, a few at a time: vectors over all of them are a good part of memory."""
+    for start in range(0, p, PIECE):
+        yield slice(start, min(start + PIECE, p))
 
 
 def relative_gap(objective: float, bound: float) -> float:

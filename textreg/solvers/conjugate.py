@@ -67,7 +67,8 @@ def conjugate_gradients(
         if done == 0:
             first, direction, direction_b = size, scaled, scaled_b
         elif last:
-            direction = scaled + (size / last) * direction
+            direction *= size / last
+            direction += scaled
             direction_b = scaled_b + (size / last) * direction_b
         if size <= accuracy**2 * first or (enough is not None and enough(rest, rest_b)):
             break
@@ -79,6 +80,7 @@ def conjugate_gradients(
         w += length * direction
         b += length * direction_b
         z += length * moved
-        rest -= length * image
+        image *= length
+        rest -= image
         rest_b -= length * image_b
     return Direction(w, b, z)

@@ -101,7 +101,7 @@ class MergedColumns(NamedTuple):
     sizes : How many rows have each column: first those of several blocks, then those of this one.
     """
 
-    column: Int64s
+    column: Int32s
     share: Floats
     sizes: Int32s
 

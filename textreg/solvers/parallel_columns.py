@@ -67,7 +67,8 @@ class MergedColumns:
         factor /= factor[first]
         if len(empty := np.flatnonzero(mergeable & ~occurs)):
             first[empty], factor[empty[1:]] = empty[0], 0.0
-        self.representatives, self.column = np.unique(first, return_inverse=True)
+        self.representatives, column = np.unique(first, return_inverse=True)
+        self.column = column.astype(np.int32)
         length = np.sqrt(np.bincount(self.column, factor**2, len(self.representatives)))
         self.share = factor / length[self.column]
         self._length = length

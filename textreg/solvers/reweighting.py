@@ -70,6 +70,10 @@ STRIDE = 0.3
 """Largest change of the logarithm of any s_g by acceleration."""
 
 
+UNUSED = np.empty(0)
+"""In place of dual variables of the groups, a number for each of their entries, between checks."""
+
+
 class AndersonAcceleration:
     """Acceleration of x -> g(x): the affine combination of past rounds of smallest residual.
 
@@ -174,8 +178,10 @@ def reweight(
 
     while not gap <= problem.tol and iteration < problem.max_iter and not ended and not stuck:
         iteration += 1
+        u = UNUSED
         inner = penalty.majorizer(s)
         fall = fit.improve(inner, POLISH if iteration > schedule.rough else 0, effort)
+        del inner
         size = fit.size()
         norms = penalty.norms(size)
         value = fit.value(norms)
@@ -188,6 +194,7 @@ def reweight(
             w, objective = rounded(fit, value, problem.tol)
             if objective < best:
                 best_w, best_b, best = w, fit.intercept(), objective
+            u = np.empty(len(penalty.indices))
             fit.duals(penalty.strengths / np.maximum(s, norms), u)
             target = Target(best, problem.tol)
             found = group_bound(fit.dual(), penalty, size, u, target)
