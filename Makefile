@@ -18,7 +18,7 @@ CASES ?= 2000
 SEED ?= 0
 WORKERS ?= auto
 
-.PHONY: help demo test test-all test-oldest fuzz sanitize lint types docs \
+.PHONY: help demo test test-all test-oldest test-newest fuzz sanitize lint types docs \
 	reference pictures results bench dist release clean
 .DELETE_ON_ERROR:
 
@@ -27,6 +27,7 @@ help:
 	@echo 'make test         run the tests, those of the plugins/ too'
 	@echo 'make test-all     run them with every one of PYTHONS="$(PYTHONS)"'
 	@echo 'make test-oldest  run them with the first of these and the oldest dependencies allowed'
+	@echo 'make test-newest  run them with the last of these and the newest of every dependency'
 	@echo 'make fuzz         run hostile inputs: CASES=$(CASES) of each area, or of AREA=, from SEED=$(SEED)'
 	@echo 'make sanitize     run the tests of the kernels with address and undefined-behavior sanitizers'
 	@echo 'make lint         check style; make types: check types'
@@ -62,6 +63,11 @@ test-all:
 test-oldest:
 	PIP_CONSTRAINT=tests/oldest.txt $(MAKE) --no-print-directory test \
 		PYTHON="$(firstword $(PYTHONS))" VENV=.venv-oldest
+
+test-newest:
+	rm -f .venv-newest/.stamp-*
+	PIP_UPGRADE=1 PIP_UPGRADE_STRATEGY=eager $(MAKE) --no-print-directory test \
+		PYTHON="$(lastword $(PYTHONS))" VENV=.venv-newest
 
 fuzz: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
 	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz/frame.py $(AREA) --seed $(SEED) \

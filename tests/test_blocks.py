@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.sparse import random_array
 
 from textreg.records.design import Design
+from textreg.testing.problems import random_matrix
 
 WIDTHS = (1, 3, 4, 8, 16, 29)
 
@@ -14,7 +14,7 @@ WIDTHS = (1, 3, 4, 8, 16, 29)
 @pytest.fixture(scope="module")
 def design() -> Design:
     rng = np.random.default_rng(5)
-    return Design(random_array((60, 50), density=0.2, format="csr", rng=rng))
+    return Design(random_matrix((60, 50), 0.2, rng))
 
 
 @pytest.mark.parametrize("width", WIDTHS)

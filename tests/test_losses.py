@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
-from scipy.sparse import csr_array, random_array
+from scipy.sparse import csr_array
 from sklearn.linear_model import Lasso as SklearnLasso
 from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.svm import LinearSVC
@@ -20,6 +20,7 @@ from textreg.penalties import Separable
 from textreg.plugins import registry
 from textreg.records import Graph, Groups, Problem, Solution
 from textreg.solvers.newton import newton
+from textreg.testing.problems import random_matrix
 
 N, P = 60, 25
 
@@ -27,7 +28,7 @@ N, P = 60, 25
 def problem(loss: str, seed: int = 0, **changes: Any) -> Problem:
     """A small problem with groups, a graph and weights; numbers as labels for the squared loss."""
     rng = np.random.default_rng(seed)
-    X = csr_array(random_array((N, P), density=0.3, rng=rng, data_sampler=rng.standard_normal))
+    X = random_matrix((N, P), 0.3, rng, rng.standard_normal)
     score = X @ np.where(np.arange(P) < 6, 1.5, 0.0) + 0.4 * rng.standard_normal(N) - 0.3
     y = np.where(score > 0, 1.0, -1.0) if LOSSES[loss].binary else 3.0 * score + 7.0
     rows = [sorted(rng.choice(P, size=size, replace=False)) for size in rng.integers(2, 6, 30)]
@@ -37,7 +38,7 @@ def problem(loss: str, seed: int = 0, **changes: Any) -> Problem:
         np.ones(len(rows)),
         P,
     )
-    links = random_array((P, P), density=0.1, rng=rng).toarray()
+    links = random_matrix((P, P), 0.1, rng).toarray()
     np.fill_diagonal(links, 0.0)
     values: dict[str, Any] = {
         "X": X,
@@ -118,6 +119,7 @@ def test_squared_lasso_and_ridge_are_those_of_scikit_learn() -> None:
     np.testing.assert_allclose(fitted("ridge", given, l2=1.0).w, ridge.coef_, atol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:.getformat. is deprecated")  # scikit-learn 1.3, SciPy 1.12
 def test_squared_hinge_ridge_is_that_of_liblinear() -> None:
     given = problem("squared-hinge", tol=1e-12, sample_weight=np.ones(N), fit_intercept=False)
     theirs = LinearSVC(C=1.0, fit_intercept=False, tol=1e-10, max_iter=1_000_000)
@@ -178,6 +180,7 @@ def test_the_gap_of_the_hinge_itself_bounds_it(l1: float, l2: float) -> None:
     assert gaps[3] < 2e-3
 
 
+@pytest.mark.filterwarnings("ignore:.getformat. is deprecated")  # scikit-learn 1.3, SciPy 1.12
 def test_the_smoothed_hinge_approaches_that_of_liblinear() -> None:
     given = problem("hinge", sample_weight=np.ones(N), fit_intercept=False)
     theirs = LinearSVC(C=1.0, loss="hinge", fit_intercept=False, tol=1e-10, max_iter=1_000_000)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
-from scipy.sparse import csr_array, diags, random_array
+from scipy.sparse import csr_array, diags
 
 from textreg.builtin.network import Laplacian, Network, laplacian_rows, network_rows
 from textreg.builtin.projections import LocallyLinear, PrincipalComponents, _embedding
@@ -26,6 +26,7 @@ from textreg.records import Graph, Problem
 from textreg.records.cache import Cache
 from textreg.solvers.eigenvectors import DENSE, eigenvectors
 from textreg.solvers.quadratic import quadratic
+from textreg.testing.problems import random_matrix
 
 GOLDEN = {
     "network_a_1_0.1": Network(alpha=1, beta=0.1),
@@ -446,7 +447,7 @@ def test_graphs_that_cannot_be_embedded() -> None:
 
 
 def test_large_matrices_are_decomposed_alike() -> None:
-    A = random_array((1500, 1500), density=0.01, rng=np.random.default_rng(0))
+    A = random_matrix((1500, 1500), 0.01, np.random.default_rng(0))
     A = csr_array(A @ A.T)
     values = np.linalg.eigvalsh(A.toarray())
     found, vectors = eigenvectors(lambda v: A @ v, 1500, 10, "largest")

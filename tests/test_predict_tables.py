@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 import textreg
 from textreg.cli import main
 from textreg.cli.tables import ENDINGS
+from textreg.files import csv_lines
 
 TEXTS = ["good superb", "bad awful", "fine 好", "dull плохо"] * 5
 OPTIONS: dict[str, Any] = {"reg": "ridge", "reg_l2": 1.0, "tokenizer": "words"}
@@ -350,3 +351,11 @@ def test_every_format_has_an_ending() -> None:
         if param.name == "form"
     ]
     assert set(option.type.choices) == set(ENDINGS)
+
+
+def test_zero_bytes_and_quotes_in_csv() -> None:
+    """The same with every Python, of which 3.10 refuses to write a zero byte."""
+    rows = [["a\0b", 'c"d', "e,f", "\ufdd0", 1.5, None], ["", "g\nh", "\ufdd1\0"]]
+    assert csv_lines(rows) == ['a\0b,"c""d","e,f",\ufdd0,1.5,\n', ',"g\nh",\ufdd1\0\n']
+    assert csv_lines(iter(rows), "\t", "\r\n")[1] == '\t"g\nh"\t\ufdd1\0\r\n'
+    assert csv_lines([]) == []

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, random_array
+from scipy.sparse import csr_array
 
 from textreg import Ridge
 from textreg.builtin.group import Group
@@ -15,13 +15,14 @@ from textreg.records import Groups, Problem
 from textreg.solvers import ridge as steps
 from textreg.solvers.compact_rows import compact_rows
 from textreg.solvers.engine import Engine
+from textreg.testing.problems import random_matrix
 
 N, P = 80, 200
 
 
 def problem(seed: int = 0, **options: Any) -> Problem:
     rng = np.random.default_rng(seed)
-    X = csr_array(random_array((N, P), density=0.1, rng=rng))
+    X = random_matrix((N, P), 0.1, rng)
     y = np.where(X @ rng.normal(size=P) > 0.2, 1.0, -1.0)
     options = {"tol": 1e-9, "sample_weight": rng.integers(0, 3, N).astype(float), **options}
     return Problem(X, y, **options)

@@ -10,7 +10,7 @@ import pytest
 import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_array, hstack, random_array
+from scipy.sparse import csr_array, hstack
 from scipy.special import logsumexp, softmax
 from sklearn.linear_model import LogisticRegression
 
@@ -19,6 +19,7 @@ from textreg.errors import UsageError
 from textreg.plugins import registry
 from textreg.records import Graph, MultiSolution, Problem
 from textreg.solvers.class_steps import best_shift
+from textreg.testing.problems import random_matrix
 
 N, P, K = 120, 30, 4
 
@@ -26,12 +27,12 @@ N, P, K = 120, 30, 4
 def problem(seed: int = 0, **changes: Any) -> tuple[Problem, np.ndarray]:
     """Four classes that the first words tell apart, mostly."""
     rng = np.random.default_rng(seed)
-    X = csr_array(random_array((N, P), density=0.3, rng=rng, data_sampler=rng.standard_normal))
+    X = random_matrix((N, P), 0.3, rng, rng.standard_normal)
     W_true = rng.standard_normal((K, P))
     scores = X @ W_true.T + 0.5 * rng.standard_normal((N, K)) + np.linspace(0, 1, K)
     codes = scores.argmax(axis=1)
     assert len(set(codes)) == K
-    links = random_array((P, P), density=0.1, rng=rng).toarray()
+    links = random_matrix((P, P), 0.1, rng).toarray()
     np.fill_diagonal(links, 0.0)
     values = {
         "X": X,

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, random_array
 from scipy.special import logsumexp, softmax
 
 import textreg
@@ -20,6 +19,7 @@ from textreg.builtin.sentence import Sentence
 from textreg.builtin.separable import Elastic
 from textreg.errors import RecordError, UsageError
 from textreg.records import MultiSolution
+from textreg.testing.problems import random_matrix
 
 Array = NDArray[np.float64]
 N, P, K = 90, 24, 4
@@ -38,7 +38,7 @@ OVERLAPPING = groups_of([list(range(at, min(at + 5, P))) for at in range(0, P, 3
 def problem(seed: int = 0, **changes: Any) -> tuple[Problem, NDArray[np.int64]]:
     """Four classes that a third of the features tell apart, mostly."""
     rng = np.random.default_rng(seed)
-    X = csr_array(random_array((N, P), density=0.4, rng=rng, data_sampler=rng.standard_normal))
+    X = random_matrix((N, P), 0.4, rng, rng.standard_normal)
     truth = rng.standard_normal((K, P)) * (np.arange(P) < 8)
     codes = (X @ truth.T + 0.7 * rng.standard_normal((N, K)) + np.linspace(0, 1, K)).argmax(axis=1)
     codes[:K] = np.arange(K)

@@ -13,7 +13,7 @@ from dense_stagewise import dense_path
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
-from scipy.sparse import csr_array, random_array
+from scipy.sparse import csr_array
 
 import textreg
 from textreg.errors import DataError, UsageError
@@ -23,6 +23,7 @@ from textreg.records import Problem, Step
 from textreg.solvers.stagewise import StagewiseRun, stagewise, stagewise_path
 from textreg.solvers.stagewise_lookup import SHIFT, TIE, DerivativeLookup
 from textreg.solvers.stagewise_rules import StepRules
+from textreg.testing.problems import random_matrix
 
 
 def numbers(seed: int = 0, n: int = 80, p: int = 300) -> Any:
@@ -469,7 +470,7 @@ def test_the_residual_may_vanish() -> None:
 
 
 def test_sparse_columns_stay_sparse() -> None:
-    X = random_array((2000, 50_000), density=2e-4, rng=np.random.default_rng(0), format="csr")
+    X = random_matrix((2000, 50_000), 2e-4, np.random.default_rng(0))
     y = np.where(np.arange(2000) % 3 == 0, 1.0, -1.0)
     for likelihood in ("loss", "linear", "exponential"):
         problem = Problem(X, y)

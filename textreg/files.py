@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import io
 import os
 import secrets
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, Any
 
 from textreg.errors import DataError, ModelError, UsageError
@@ -31,6 +33,21 @@ _KINDS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
+
+
+def csv_lines(rows: Iterable[Sequence[Any]], delimiter: str = ",", end: str = "\n") -> list[str]:
+    """Rows as CSV, a text for each, which may hold zero bytes."""
+    lines: list[str] = []
+    escape = None
+    if sys.version_info < (3, 11):
+        # There a zero byte counts as the escape character of a writer without one, which fails. One
+        # that occurs nowhere changes nothing.
+        rows = list(rows)
+        used = {char for row in rows for cell in row if isinstance(cell, str) for char in cell}
+        escape = next(char for char in map(chr, range(0xFDD0, 0x110000)) if char not in used)
+    out = SimpleNamespace(write=lines.append)
+    csv.writer(out, delimiter=delimiter, lineterminator=end, escapechar=escape).writerows(rows)
+    return lines
 
 
 def kind_of_special(path: str | os.PathLike[str]) -> str:

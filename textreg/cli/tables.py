@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textreg.cli.answers import AnswerBatch, AnswerColumns
 from textreg.errors import DataError, UsageError, did_you_mean, first_few, shortened
+from textreg.files import csv_lines
 from textreg.terminal import json_line, printable
 
 if TYPE_CHECKING:
@@ -140,10 +139,8 @@ class Delimited(Table):
         return cells
 
     def _written(self, rows: Iterable[Sequence[Any]]) -> None:
-        lines: list[str] = []
-        # A writer puts quotes around what ends its own lines: so around carriage returns, too.
-        out = SimpleNamespace(write=lines.append)
-        csv.writer(out, delimiter=self._delimiter, lineterminator="\r\n").writerows(rows)
+        # Quotes are put around what ends a line: so around carriage returns, too.
+        lines = csv_lines(rows, self._delimiter, "\r\n")
         text = "".join(f"{line[:-2]}\n" for line in lines)
         self._out.write("\n".join(map(printable, text.split("\n"))) if self._clean else text)
         self._out.flush()  # a program that feeds us through a pipe may wait for the answer

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textreg.errors import UsageError, did_you_mean
+from textreg.files import csv_lines
 
 if TYPE_CHECKING:
     import os
@@ -71,9 +70,7 @@ class PathTable:
 
     def to_csv(self) -> str:
         """A line for each point, after one with the titles."""
-        file = io.StringIO()
-        csv.writer(file, lineterminator="\n").writerows(self.rows())
-        return file.getvalue()
+        return "".join(csv_lines(self.rows()))
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame whose index is the parameter; UsageError without pandas."""
