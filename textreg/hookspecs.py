@@ -51,27 +51,82 @@ def textreg_tokenizers(api: int) -> list[type[Tokenizer]]:  # type: ignore[empty
 
 @hookspec
 def textreg_group_builders(api: int) -> list[type[GroupBuilder]]:  # type: ignore[empty-body]
-    """Group builder classes of this plugin."""
+    """Group builder classes of this plugin.
+
+    Parameters
+    ----------
+    api : int
+        As for :func:`textreg_tokenizers`.
+
+    Returns
+    -------
+    list of type
+        Subclasses of :class:`~textreg.kinds.GroupBuilder`.
+    """
 
 
 @hookspec
 def textreg_graph_builders(api: int) -> list[type[GraphBuilder]]:  # type: ignore[empty-body]
-    """Graph builder classes of this plugin."""
+    """Graph builder classes of this plugin.
+
+    Parameters
+    ----------
+    api : int
+        As for :func:`textreg_tokenizers`.
+
+    Returns
+    -------
+    list of type
+        Subclasses of :class:`~textreg.kinds.GraphBuilder`.
+    """
 
 
 @hookspec
 def textreg_regularizers(api: int) -> list[type[Regularizer]]:  # type: ignore[empty-body]
-    """Regularizer classes of this plugin."""
+    """Regularizer classes of this plugin.
+
+    Parameters
+    ----------
+    api : int
+        As for :func:`textreg_tokenizers`.
+
+    Returns
+    -------
+    list of type
+        Subclasses of :class:`~textreg.kinds.Regularizer`.
+    """
 
 
 @hookspec
 def textreg_losses(api: int) -> list[type[Loss]]:  # type: ignore[empty-body]
-    """Loss classes of this plugin."""
+    """Loss classes of this plugin.
+
+    Parameters
+    ----------
+    api : int
+        As for :func:`textreg_tokenizers`.
+
+    Returns
+    -------
+    list of type
+        Subclasses of :class:`~textreg.kinds.Loss`.
+    """
 
 
 @hookspec
 def textreg_exporters(api: int) -> list[type[Exporter]]:  # type: ignore[empty-body]
-    """Exporter classes of this plugin."""
+    """Exporter classes of this plugin.
+
+    Parameters
+    ----------
+    api : int
+        As for :func:`textreg_tokenizers`.
+
+    Returns
+    -------
+    list of type
+        Subclasses of :class:`~textreg.kinds.Exporter`.
+    """
 
 
 HOOK_OF_KIND = {

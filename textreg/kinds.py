@@ -180,7 +180,24 @@ class GraphBuilder(Plugin):
         """
 
     def build_from(self, tokens: Tokens, groups: Groups) -> Graph:
-        """The same, where the user named a group builder: also from its ``groups``."""
+        """The graph, where the user also named a group builder. Only with ``takes_groups``.
+
+        Parameters
+        ----------
+        tokens : Tokens
+            As for :meth:`build`.
+        groups : Groups
+            What the group builder made of the same tokens.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        UsageError
+            If this builder makes no use of groups, as by default.
+        """
         raise UsageError(f"graph '{self.label()}' makes no use of groups: leave them out.")
 
 
@@ -256,6 +273,11 @@ class Regularizer(Plugin):
         -------
         MultiSolution
             The weights (classes, p) and intercepts (classes,).
+
+        Raises
+        ------
+        UsageError
+            If the regularizer has no such fit, as by default.
         """
         raise UsageError(f"{self.label()} has no softmax: leave out multiclass.")
 
@@ -373,6 +395,22 @@ class Regularizer(Plugin):
 
         The order suits warm starts: the last such parameter changes fastest, and each starts at the
         value with the fewest features. A regularizer without ``AUTO`` returns itself alone.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is to be fitted; :meth:`scale` measures the strengths on it.
+
+        Returns
+        -------
+        list of Regularizer
+
+        Raises
+        ------
+        UsageError
+            If a parameter that is ``AUTO`` has no grid.
+        ValueError
+            If :meth:`scale` does not give a number.
         """
         grid: list[Regularizer] = [self]
         for key in self.undecided():
@@ -417,7 +455,18 @@ class Penalized(Regularizer):
 
     @abstractmethod
     def penalty(self, problem: Problem) -> Penalty:
-        """The penalty of the weights (p,) of ``problem``: an object with ``value`` and ``prox``."""
+        """The penalty to add to the loss.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is to be fitted; ``problem.X`` has p columns.
+
+        Returns
+        -------
+        Penalty
+            An object with ``value(w)`` and ``prox(w, step)`` for weights (p,).
+        """
 
     def solve(self, problem: Problem) -> Solution:
         """Minimize loss + penalty by accelerated proximal gradient.

@@ -55,29 +55,83 @@ class Loss(Plugin):
 
     @abstractmethod
     def value(self, z: Floats, y: Floats, c: Floats) -> float:
-        """The loss, sum_i c_i l(y_i, z_i)."""
+        """The loss, sum_i c_i l(y_i, z_i).
+
+        Parameters
+        ----------
+        z, y, c : ndarray of shape (n,)
+            Scores, labels and weights of the documents.
+
+        Returns
+        -------
+        float
+        """
 
     @abstractmethod
     def derivatives(self, z: Floats, y: Floats, c: Floats, r: Floats, h: Floats) -> float:
-        """Write c_i l' into ``r`` (n,) and c_i l'' into ``h`` (n,); return the value."""
+        """The value, and both derivatives by the scores, weights included.
+
+        Parameters
+        ----------
+        z, y, c : ndarray of shape (n,)
+            Scores, labels and weights of the documents.
+        r, h : ndarray of shape (n,)
+            Where to write the first and the second derivatives, c_i l' and c_i l''.
+
+        Returns
+        -------
+        float
+            As :meth:`value`.
+        """
 
     @abstractmethod
     def curvature_bound(self, c: Floats) -> Floats:
-        """Upper bound (n,) on c_i l'' over all scores."""
+        """Upper bound on the second derivatives over all scores.
+
+        Parameters
+        ----------
+        c : ndarray of shape (n,)
+            Weights of the documents.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            At least c_i l'' everywhere.
+        """
 
     def curvature_above(self, z: Floats, y: Floats, c: Floats) -> Floats:
-        """Curvature (n,) of parabolas that touch the loss at z and lie above it everywhere.
+        """Curvatures of parabolas that touch the loss at z and lie above it everywhere.
 
         The default is :meth:`curvature_bound`.
+
+        Parameters
+        ----------
+        z, y, c : ndarray of shape (n,)
+            Scores, labels and weights of the documents.
+
+        Returns
+        -------
+        ndarray of shape (n,)
         """
         return self.curvature_bound(c)
 
     @abstractmethod
     def dual_value(self, alpha: Floats, y: Floats, c: Floats) -> float:
-        """Minus the conjugate of the loss at ``-alpha`` (n,).
+        """Minus the conjugate of the loss at ``-alpha``.
 
         By Fenchel and Young it is at most value(z) + alpha.z for every z, with equality at
         alpha = -r. It is finite for every alpha between that and zero.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (n,)
+            Dual variables of the documents.
+        y, c : ndarray of shape (n,)
+            Labels and weights of the documents.
+
+        Returns
+        -------
+        float
         """
 
     def balance(self, alpha: Floats, c: Floats) -> None:
@@ -85,6 +139,13 @@ class Loss(Plugin):
 
         The default scales the sign with the larger sum towards zero, which keeps the conjugate
         finite.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (n,)
+            Dual variables of the documents, which are changed.
+        c : ndarray of shape (n,)
+            Weights of the documents.
         """
         positive = alpha > 0.0
         above, below = float(alpha[positive].sum()), -float(alpha[~positive].sum())
@@ -97,6 +158,15 @@ class Loss(Plugin):
         """The best score that is the same for all documents; 0 where there is no minimum.
 
         The default finds where the derivatives sum to zero, by bisection.
+
+        Parameters
+        ----------
+        y, c : ndarray of shape (n,)
+            Labels and weights of the documents.
+
+        Returns
+        -------
+        float
         """
 
         def slope(b: float) -> float:
@@ -120,7 +190,17 @@ class Loss(Plugin):
         return middle
 
     def unsmoothed_value(self, z: Floats, y: Floats, c: Floats) -> float:
-        """The loss that this one is a smooth lower bound of; by default, its own value."""
+        """The loss that this one is a smooth lower bound of; by default, its own value.
+
+        Parameters
+        ----------
+        z, y, c : ndarray of shape (n,)
+            Scores, labels and weights of the documents.
+
+        Returns
+        -------
+        float
+        """
         return self.value(z, y, c)
 
     @property
@@ -337,6 +417,15 @@ LOSSES: dict[str, type[Loss]] = {
 
 def find_loss(loss: str | Loss) -> Loss:
     """A loss itself, or the one of :data:`LOSSES` that is called so, with default parameters.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        The name of one of textreg's own, or a loss.
+
+    Returns
+    -------
+    Loss
 
     Raises
     ------

@@ -46,24 +46,69 @@ class Penalty(Protocol):
     """
 
     def value(self, w: Floats) -> float:
-        """The penalty at the weights w (p,); infinite where w is not allowed."""
+        """The penalty.
+
+        Parameters
+        ----------
+        w : ndarray of shape (p,)
+            Weights.
+
+        Returns
+        -------
+        float
+            Infinite where ``w`` is not allowed.
+        """
 
     def prox(self, w: Floats, step: float) -> Floats:
-        """The proximal operator, a new array.
+        """The proximal operator, argmin_x 1/2 ||x - w||^2 + step * value(x) (docs/maths.md, P1).
 
-        argmin_x 1/2 ||x - w||^2 + step * value(x), for a step above 0 (docs/maths.md, P1).
+        Parameters
+        ----------
+        w : ndarray of shape (p,)
+            Weights.
+        step : float
+            Above 0.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+            A new array.
         """
 
 
 def check_strengths(**strengths: float) -> None:
-    """UsageError unless these are numbers, 0 or more, that can be computed with."""
+    """Refuse penalty strengths that cannot be computed with.
+
+    Parameters
+    ----------
+    **strengths
+        The strengths by the names that messages call them.
+
+    Raises
+    ------
+    UsageError
+        If one is not a number between 0 and :data:`STRONGEST`.
+    """
     for name, value in strengths.items():
         if not 0.0 <= value <= STRONGEST:
             raise UsageError(f"{name} must be between 0 and {STRONGEST:g}, not {value}.")
 
 
 def soft(w: Floats, threshold: Floats | float) -> Floats:
-    """Soft thresholding: move every w toward zero by ``threshold``, and no further."""
+    """Soft thresholding: move every w toward zero by ``threshold``, and no further.
+
+    Parameters
+    ----------
+    w : ndarray
+        Weights.
+    threshold : float or ndarray
+        0 or more; one for all weights, or one for each.
+
+    Returns
+    -------
+    ndarray
+        Of the shape of ``w``.
+    """
     shrunk: Floats = np.sign(w) * np.maximum(np.abs(w) - threshold, 0.0)
     return shrunk
 
@@ -89,26 +134,81 @@ class Separable:
 
     @classmethod
     def constant(cls, p: int, l1: float = 0.0, l2: float = 0.0) -> Self:
-        """l1 ||w||_1 + l2 ||w||_2^2 over ``p`` features."""
+        """l1 ||w||_1 + l2 ||w||_2^2 over ``p`` features.
+
+        Parameters
+        ----------
+        p : int
+            Number of features.
+        l1, l2 : float, default 0.0
+            Penalty strengths.
+
+        Returns
+        -------
+        Separable
+        """
         check_strengths(l1=l1, l2=l2)
         return cls(np.full(p, 2.0 * l2), np.zeros(p), np.full(p, float(l1)))
 
     def value(self, w: Floats) -> float:
-        """The penalty at w (p,)."""
+        """The penalty.
+
+        Parameters
+        ----------
+        w : ndarray of shape (p,)
+            Weights.
+
+        Returns
+        -------
+        float
+        """
         gap = w - self.mu
         return float(0.5 * (self.q @ (gap * gap)) + self.lam @ np.abs(w))
 
     def times(self, factor: float) -> Separable:
-        """The same with all l1 strengths times ``factor``."""
+        """The same with all l1 strengths times ``factor``.
+
+        Parameters
+        ----------
+        factor : float
+            0 or more.
+
+        Returns
+        -------
+        Separable
+        """
         return Separable(self.q, self.mu, factor * self.lam)
 
     def of(self, features: Int32s, values: Floats) -> float:
-        """The part of the penalty due to ``features``, whose weights are ``values``."""
+        """The part of the penalty due to ``features``, whose weights are ``values``.
+
+        Parameters
+        ----------
+        features : ndarray of int32
+            Indices of features.
+        values : ndarray
+            Their weights, one for each.
+
+        Returns
+        -------
+        float
+        """
         gap = values - self.mu[features]
         return float(0.5 * (self.q[features] @ (gap * gap)) + self.lam[features] @ np.abs(values))
 
     def conjugate(self, t: Floats) -> float:
-        """sup_w t.w - value(w) for t (p,); infinite where |t_j| > lam_j and q_j = 0."""
+        """The conjugate, sup_w t.w - value(w).
+
+        Parameters
+        ----------
+        t : ndarray of shape (p,)
+            Where to compute it.
+
+        Returns
+        -------
+        float
+            Infinite where |t_j| > lam_j and q_j = 0 for some j.
+        """
         over = np.abs(t + self.q * self.mu) - self.lam
         if (over[self.q == 0.0] > 0.0).any():
             return float("inf")
@@ -116,7 +216,17 @@ class Separable:
         return float(0.5 * (gain.sum() - self.q @ (self.mu * self.mu)))
 
     def prox(self, w: Floats, step: float) -> Floats:
-        """Soft thresholding, then shrinking toward mu."""
+        """Soft thresholding, then shrinking toward mu.
+
+        Parameters
+        ----------
+        w, step
+            As for :meth:`Penalty.prox`.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+        """
         center = w + step * self.q * self.mu
         return soft(center, step * self.lam) / (1.0 + step * self.q)
 
@@ -199,7 +309,17 @@ class GroupNorms:
         self.p = groups.n_features
 
     def times(self, factor: float) -> GroupNorms:
-        """The same with all strengths but that of the squared weights times ``factor``."""
+        """The same with all strengths but that of the squared weights times ``factor``.
+
+        Parameters
+        ----------
+        factor : float
+            0 or more.
+
+        Returns
+        -------
+        GroupNorms
+        """
         other = object.__new__(GroupNorms)
         vars(other).update(vars(self))
         vars(other).pop("floor", None)
@@ -207,36 +327,105 @@ class GroupNorms:
         return other
 
     def norms(self, w: Floats) -> Floats:
-        """||w_g||_2 of every merged group, for w (p,)."""
+        """||w_g||_2 of every merged group.
+
+        Parameters
+        ----------
+        w : ndarray of shape (p,)
+            Weights.
+
+        Returns
+        -------
+        ndarray of shape (merged groups,)
+        """
         out = np.empty(len(self.strengths))
         self._check(w)
         group_norms(self.indptr, self.indices, w, out)
         return out
 
     def value(self, w: Floats, norms: Floats | None = None) -> float:
-        """The penalty at w (p,); pass the ``norms`` of the merged groups if they are known."""
+        """The penalty.
+
+        Parameters
+        ----------
+        w : ndarray of shape (p,)
+            Weights.
+        norms : ndarray of shape (merged groups,), optional
+            What :meth:`norms` gives, if it is known.
+
+        Returns
+        -------
+        float
+        """
         norms = self.norms(w) if norms is None else norms
         return float(self.strengths @ norms + self.lam @ np.abs(w) + self.l2 * (w @ w))
 
     def value_over_classes(self, W: Floats) -> float:
-        """The penalty at W (classes, p)."""
+        """The penalty of the weights of all classes.
+
+        Parameters
+        ----------
+        W : ndarray of shape (classes, p)
+            Weights.
+
+        Returns
+        -------
+        float
+        """
         return self.value_of_sums((W * W).sum(axis=0), np.abs(W).sum(axis=0))
 
     def value_of_sums(
         self, squares: Floats, absolutes: Floats, norms: Floats | None = None
     ) -> float:
-        """The same from sums over the classes (p,), and the ``norms`` if they are known."""
+        """The penalty from sums over the classes.
+
+        Parameters
+        ----------
+        squares, absolutes : ndarray of shape (p,)
+            Sums of the squared and of the absolute weights of every feature.
+        norms : ndarray of shape (merged groups,), optional
+            Norms of the groups, if they are known.
+
+        Returns
+        -------
+        float
+        """
         norms = self.norms(np.sqrt(squares)) if norms is None else norms
         return float(self.strengths @ norms + self.lam @ absolutes + self.l2 * squares.sum())
 
     def spread(self, values: Floats) -> Floats:
-        """(p,) For every feature the sum of ``values`` (merged groups,) over its groups."""
+        """For every feature the sum of values of its groups.
+
+        Parameters
+        ----------
+        values : ndarray of shape (merged groups,)
+            A value of every group.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+        """
         out = np.zeros(self.p)
         group_spread(self.indptr, self.indices, values, out)
         return out
 
     def duals(self, rates: Floats, w: Floats, out: Floats | None = None) -> Floats:
-        """u_g = rates_g w_g, ragged; written to ``out`` where that is given."""
+        """Dual variables u_g = rates_g w_g.
+
+        Parameters
+        ----------
+        rates : ndarray of shape (merged groups,)
+            A factor for every group.
+        w : ndarray of shape (p,)
+            Weights.
+        out : ndarray, optional
+            Where to write the result.
+
+        Returns
+        -------
+        ndarray
+            One entry for each feature of each merged group.
+        """
         u = np.empty(len(self.indices)) if out is None else out
         self._check(w)
         group_scale(self.indptr, self.indices, rates, w, u)
@@ -248,7 +437,17 @@ class GroupNorms:
             raise RecordError(f"{len(w)} weights, but the groups are over {self.p} features.")
 
     def gather(self, ragged: Floats) -> Floats:
-        """(p,) M'u: for every feature the sum of its entries in a ragged array."""
+        """M'u: for every feature the sum of its entries in all groups.
+
+        Parameters
+        ----------
+        ragged : ndarray
+            One entry for each feature of each merged group.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+        """
         out = np.zeros(self.p)
         group_gather(self.indices, ragged, out)
         return out
@@ -256,8 +455,16 @@ class GroupNorms:
     def improve_duals(self, u: Floats, t: Floats, lam: Floats, sweeps: int) -> None:
         """Choose dual variables u that bring every |t_j| down toward lam_j (D2).
 
-        Changes u (ragged, ||u_g|| <= lambda_g) and t = a - M'u (p,) in place, by ``sweeps`` rounds
-        of block coordinate descent.
+        Parameters
+        ----------
+        u : ndarray
+            One entry for each feature of each merged group, ||u_g|| <= lambda_g; is changed.
+        t : ndarray of shape (p,)
+            a - M'u; is changed.
+        lam : ndarray of shape (p,)
+            What l1 takes of each feature.
+        sweeps : int
+            Rounds of block coordinate descent.
         """
         ball_sweeps(
             self.indptr, self.indices, self.strengths, lam, u, t,
@@ -269,6 +476,15 @@ class GroupNorms:
 
         ||w_g|| <= ||w_g||^2 / (2 s_g) + s_g / 2 for every s_g > 0 (M1), by the inequality of
         arithmetic and geometric means.
+
+        Parameters
+        ----------
+        s : ndarray of shape (merged groups,)
+            Above 0.
+
+        Returns
+        -------
+        Separable
         """
         q = self.spread(self.strengths / s)
         q += 2.0 * self.l2
@@ -303,8 +519,18 @@ class GroupNorms:
         is exactly zero as soon as ||rho w_g + u_g|| <= lambda_g, so that the groups of a model are
         known earlier than the last digits of its weights.
 
-        w: (p,). u: ragged over the merged groups, ||u_g|| <= lambda_g. rho: above 0, a curvature
-        such as that of the loss.
+        Parameters
+        ----------
+        w : ndarray of shape (p,)
+            Weights.
+        u : ndarray
+            One entry for each feature of each merged group, ||u_g|| <= lambda_g.
+        rho : float, default 1.0
+            Above 0; a curvature such as that of the loss.
+
+        Returns
+        -------
+        ndarray of shape (original groups,)
         """
         merged = np.empty(len(self.strengths))
         self._check(w)
@@ -363,6 +589,10 @@ class GroupNorms:
             Of their products with the dual variables of the loss, above what l1 takes.
         selected : GroupNorms, optional
             What :meth:`select` gave; then groups can do so only of which it has nothing.
+
+        Returns
+        -------
+        ndarray of bool, one for each
         """
         free, holders = self.strengths, self._merged.holders
         if selected is not None:
@@ -378,7 +608,19 @@ class GroupNorms:
         return kept & (reach > 0.0)
 
     def original_norms(self, merged: Floats, w: Floats) -> Floats:
-        """Norms of the original groups, from those of the merged ones and the weights w (p,)."""
+        """Norms of the original groups.
+
+        Parameters
+        ----------
+        merged : ndarray of shape (merged groups,)
+            What :meth:`norms` gives.
+        w : ndarray of shape (p,)
+            Weights.
+
+        Returns
+        -------
+        ndarray of shape (original groups,)
+        """
         norms = np.zeros(len(self.origin))
         shared = self.origin >= 0
         norms[shared] = merged[self.origin[shared]]
@@ -440,13 +682,33 @@ class Links:
         return floor[: self.p]
 
     def select(self, features: Int64s) -> Links:
-        """The quadratic form of these features alone; the others must not be coupled to any."""
+        """The quadratic form of these features alone; the others must not be coupled to any.
+
+        Parameters
+        ----------
+        features : ndarray of int64
+            Indices of features.
+
+        Returns
+        -------
+        Links
+        """
         classes = np.arange(self.p, self.rows.shape[1])
         rows = self.rows[:, np.append(features, classes)]
         return Links(rows[np.flatnonzero(np.diff(rows.indptr))], len(classes))
 
     def product(self, w: Floats) -> Floats:
-        """Half the gradient at w (p,). It is linear in w, and w.product(w) is the value."""
+        """Half the gradient. It is linear in w, and w.product(w) is the value.
+
+        Parameters
+        ----------
+        w : ndarray of shape (p,)
+            Weights.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+        """
         misfit = self.R @ w
         if self.S is not None:
             # The best v = -(S'S)^-1 S'R w, S being the columns of virtual features.
@@ -473,11 +735,31 @@ class Quadratic:
         self.links, self.strength, self.l2 = links, float(strength), float(l2)
 
     def product(self, w: Floats) -> Floats:
-        """M w for w (p,): half the gradient."""
+        """M w, half the gradient.
+
+        Parameters
+        ----------
+        w : ndarray of shape (p,)
+            Weights.
+
+        Returns
+        -------
+        ndarray of shape (p,)
+        """
         return self.strength * self.links.product(w) + self.l2 * w
 
     def value(self, w: Floats) -> float:
-        """w.M w for w (p,)."""
+        """w.M w.
+
+        Parameters
+        ----------
+        w : ndarray of shape (p,)
+            Weights.
+
+        Returns
+        -------
+        float
+        """
         return float(w @ self.product(w))
 
     @cached_property

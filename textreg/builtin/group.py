@@ -122,13 +122,43 @@ class Group(Regularizer):
         return float(np.sqrt(squares.max()))
 
     def penalty(self, problem: Problem) -> GroupNorms:
-        """The penalty for ``problem``; UsageError if it has no groups or a strength is missing."""
+        """The penalty of one problem.
+
+        Parameters
+        ----------
+        problem : Problem
+            With groups.
+
+        Returns
+        -------
+        GroupNorms
+
+        Raises
+        ------
+        UsageError
+            If the problem has no groups, or a strength is missing.
+        """
         check_decided(self.name, group=self.group, l1=self.l1, l2=self.l2)
         merge, groups = SOLVERS[self.solver].merge, groups_of(problem, self.name)
         return GroupNorms(groups, self.group, self.l1, self.l2, merge=merge)
 
     def class_penalty(self, problem: Problem) -> GroupNorms:
-        """The penalty of the weights of all classes together; raises as :meth:`penalty`."""
+        """The penalty of the weights of all classes together.
+
+        Parameters
+        ----------
+        problem : Problem
+            With groups.
+
+        Returns
+        -------
+        GroupNorms
+
+        Raises
+        ------
+        UsageError
+            As for :meth:`penalty`.
+        """
         norms = self.penalty(problem)
         return GroupNorms(norms.original, self.group, self.l1, self.l2, over_classes=True)
 

@@ -70,6 +70,10 @@ class Benchmark:
         **reading
             Options of :func:`textreg.reading.corpus.read_corpus`.
 
+        Returns
+        -------
+        Benchmark
+
         Raises
         ------
         UsageError, DataError

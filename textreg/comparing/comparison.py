@@ -137,16 +137,45 @@ class Comparison:
     seed: int
 
     def cell(self, benchmark: str, candidate: str) -> Measurement:
-        """The measurement of a candidate on a benchmark; KeyError if there is none."""
+        """The measurement of a candidate on a benchmark.
+
+        Parameters
+        ----------
+        benchmark, candidate : str
+            Their names.
+
+        Returns
+        -------
+        Measurement
+
+        Raises
+        ------
+        KeyError
+            If there is none of these names.
+        """
         for one in self.measured:
             if (one.benchmark, one.candidate) == (benchmark, candidate):
                 return one
         raise KeyError((benchmark, candidate))
 
     def contrast(self, candidate: str, benchmark: str | None = None) -> Contrast:
-        """A candidate compared with the baseline on one benchmark, or on all with None.
+        """A candidate compared with the baseline.
 
-        Raises KeyError if there is none.
+        Parameters
+        ----------
+        candidate : str
+            Its name.
+        benchmark : str, optional
+            The name of a benchmark; without it, all benchmarks together.
+
+        Returns
+        -------
+        Contrast
+
+        Raises
+        ------
+        KeyError
+            If there is none of these names.
         """
         if benchmark is None and len(self.benchmarks) == 1:
             benchmark = self.benchmarks[0]
@@ -156,7 +185,17 @@ class Comparison:
         raise KeyError((candidate, benchmark))
 
     def mean(self, candidate: str) -> Mean:
-        """Means of a candidate over all benchmarks."""
+        """Means of a candidate over all benchmarks.
+
+        Parameters
+        ----------
+        candidate : str
+            Its name.
+
+        Returns
+        -------
+        Mean
+        """
         cells = [self.cell(benchmark, candidate) for benchmark in self.benchmarks]
         count = len(cells)
         shares = [cell.share for cell in cells if cell.share is not None]

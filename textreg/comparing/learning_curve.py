@@ -113,7 +113,26 @@ class LearningCurve:
     cells: tuple[CurveCell, ...]
 
     def values(self, benchmark: str, candidate: str, size: int) -> Floats:
-        """(draws,) what was measured. Raises KeyError if there is none."""
+        """What was measured in every draw.
+
+        Parameters
+        ----------
+        benchmark, candidate : str
+            Their names.
+        size : int
+            The number of training documents.
+
+        Returns
+        -------
+        ndarray of shape (draws,)
+
+        Raises
+        ------
+        KeyError
+            If there is none of these names.
+        UsageError
+            If no draw has the measure, as a model without probabilities has no log-loss.
+        """
         key = benchmark, candidate, size
         found = [cell for cell in self.cells if (cell.benchmark, cell.candidate, cell.size) == key]
         if not found:
@@ -127,11 +146,31 @@ class LearningCurve:
         return np.array(values, dtype=np.float64)
 
     def point(self, benchmark: str, candidate: str, size: int) -> CurvePoint:
-        """The mean of :meth:`values`, with a t interval over the draws, as far as it can be."""
+        """The mean over the draws, with a t interval where there are several.
+
+        Parameters
+        ----------
+        benchmark, candidate, size
+            As for :meth:`values`.
+
+        Returns
+        -------
+        CurvePoint
+        """
         return _point(self.values(benchmark, candidate, size), 0.0, self._most)
 
     def difference(self, benchmark: str, candidate: str, size: int) -> CurvePoint:
-        """The mean difference from the baseline, paired by draws, with a t interval."""
+        """The mean difference from the baseline, paired by draws, with a t interval.
+
+        Parameters
+        ----------
+        benchmark, candidate, size
+            As for :meth:`values`.
+
+        Returns
+        -------
+        CurvePoint
+        """
         own, other = (self.values(benchmark, it, size) for it in (candidate, self.baseline))
         return _point(own - other, -self._most, self._most)
 

@@ -383,6 +383,11 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         Returns
         -------
         float
+
+        Raises
+        ------
+        DataError
+            If there are not as many labels as texts.
         """
         check_is_fitted(self)
         if not self._several or self._indicator:

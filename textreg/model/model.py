@@ -217,20 +217,66 @@ class Model:
 
         The label is that of the highest score less its threshold, the first one in a tie. Where a
         document may have several, they are those whose scores are above their thresholds.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            The n documents: texts, or lists of tokens if the model was trained on these.
+
+        Returns
+        -------
+        list of length n
+            A label each, a list of labels where a document may have several, or a number.
         """
         return self.choose(self.decision_function(texts))
 
     def predict_proba(self, texts: Documents) -> Floats:
-        """(n, labels) probabilities: see :meth:`probabilities`."""
+        """Probabilities of the labels: see :meth:`probabilities`.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            As for :meth:`predict`.
+
+        Returns
+        -------
+        ndarray of shape (n, labels)
+            In the order of :attr:`labels`.
+
+        Raises
+        ------
+        UsageError
+            If the loss does not give probabilities.
+        """
         return self.probabilities(self.decision_function(texts))
 
     def choose(self, scores: Floats) -> list[Any]:
-        """What scores of :meth:`decision_function` predict: see :meth:`predict`."""
+        """What scores of :meth:`decision_function` predict: see :meth:`predict`.
+
+        Parameters
+        ----------
+        scores : ndarray
+            From :meth:`decision_function`.
+
+        Returns
+        -------
+        list of length n
+        """
         return self.task.answers(self.decide(scores))
 
     def decide(self, scores: Floats) -> Targets:
-        """The same as targets of the task: indices into :attr:`labels`, an indicator matrix (n,
-        labels) where a document may have several, or numbers.
+        """The same as :meth:`choose`, as targets of the task.
+
+        Parameters
+        ----------
+        scores : ndarray
+            From :meth:`decision_function`.
+
+        Returns
+        -------
+        ndarray
+            Indices into :attr:`labels` (n,), an indicator matrix (n, labels) where a document may
+            have several labels, or numbers (n,).
         """
         return self.task.decide(scores, self.thresholds)
 
@@ -242,6 +288,15 @@ class Model:
         scores. Each row sums to one, but where a document may have several labels: there each has a
         probability of its own. A calibration is applied first.
 
+        Parameters
+        ----------
+        scores : ndarray
+            From :meth:`decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n, labels)
+
         Raises
         ------
         UsageError
@@ -250,15 +305,35 @@ class Model:
         return self.task.probabilities(scores, self.calibration)
 
     def log_probabilities(self, scores: Floats) -> Floats:
-        """Natural logarithms of :meth:`probabilities`, accurate even if those are close to 0."""
+        """Natural logarithms of :meth:`probabilities`, accurate even if those are close to 0.
+
+        Parameters
+        ----------
+        scores : ndarray
+            From :meth:`decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n, labels)
+        """
         return self.task.log_probabilities(scores, self.calibration)
 
     def top_features(self, n: int = 10) -> dict[str, list[tuple[str, float]]]:
-        """The ``n`` features with the largest weights for each label, the largest first.
+        """The features with the largest weights for each label, the largest first.
 
         A weight is what one unit of the feature adds to the score of the label; with two labels,
         to the score for it and against the other. Only positive weights are listed. For a
         regression the labels are "lower" and "higher".
+
+        Parameters
+        ----------
+        n : int, default 10
+            Most features for each label.
+
+        Returns
+        -------
+        dict of str to list of (str, float)
+            Name and weight of features, by label.
         """
         top = {}
         for label, row in zip(self.task.sides, self.task.side_rows(self.weights), strict=True):
@@ -267,13 +342,31 @@ class Model:
         return top
 
     def explain(self, text: str, of: str | None = None) -> Explanation:
-        """The exact contributions to the score of one text: see :func:`textreg.explain.explain`."""
+        """The exact contributions to the score of one text: see :func:`textreg.explain.explain`.
+
+        Parameters
+        ----------
+        text : str
+            The document.
+        of : str, optional
+            The label whose score is explained; the predicted one by default.
+
+        Returns
+        -------
+        Explanation
+        """
         from textreg.explain import explain
 
         return next(explain(self, [text], of))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file: see :func:`textreg.model.storage.save_model`."""
+        """Write the model file: see :func:`textreg.model.storage.save_model`.
+
+        Parameters
+        ----------
+        path : path-like
+            The file to write; it is replaced as a whole if it exists.
+        """
         from textreg.model.storage import save_model
 
         save_model(self, path)

@@ -73,7 +73,25 @@ class Param:
         return value if self.convert is None else self.convert(value)
 
     def read(self, text: str, owner: str = "") -> Any:
-        """The value that a text stands for: none, true, a number; UsageError for another type."""
+        """The value that a text stands for: none, true, a number.
+
+        Parameters
+        ----------
+        text : str
+            As a user wrote it.
+        owner : str, optional
+            Whose parameter it is, for messages.
+
+        Returns
+        -------
+        object
+            Of the type of the parameter.
+
+        Raises
+        ------
+        UsageError
+            If the text is of another type.
+        """
         word = text.lower()
         if word == "none" and self.optional:
             return None
@@ -91,7 +109,22 @@ class Param:
     def check_plain(self, value: Any, what: str) -> Any:
         """A number, text or switch that is one of the choices and within the limits.
 
-        what: the value, for messages. Raises UsageError for any other.
+        Parameters
+        ----------
+        value : object
+            The value to check.
+        what : str
+            What it is, for messages.
+
+        Returns
+        -------
+        object
+            The value in the type of the parameter.
+
+        Raises
+        ------
+        UsageError
+            If it is of another type, no choice, or outside the limits.
         """
         value = self._typed(value, what)
         if self.choices is not None and value not in self.choices:

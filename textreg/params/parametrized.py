@@ -105,7 +105,17 @@ class Parametrized:
         return {key: it for key, it in self.params().items() if it != declared[key].default}
 
     def params_of(self, key: str) -> dict[str, Any]:
-        """The values of the parameters that the choice of ``key`` brings."""
+        """The values of the parameters that the choice of ``key`` brings.
+
+        Parameters
+        ----------
+        key : str
+            A parameter whose values have parameters of their own, such as ``solver``.
+
+        Returns
+        -------
+        dict of str to object
+        """
         options = self._declared[key].options
         assert options is not None
         return {name: self.__dict__[name] for name in options[self.__dict__[key]].declared()}
@@ -114,6 +124,16 @@ class Parametrized:
         """A copy with some parameters changed.
 
         Parameters that only the previous value of another one brought are left out.
+
+        Parameters
+        ----------
+        **values
+            Parameters and their new values.
+
+        Returns
+        -------
+        Parametrized
+            Of the same class.
 
         Examples
         --------

@@ -69,7 +69,18 @@ class LogGrid:
             raise ValueError(f"{self}: points must be a whole number, 1 or more.")
 
     def values(self, scale: float) -> list[float]:
-        """The candidates for data of this ``scale``, from the strongest to the weakest penalty."""
+        """The candidates for data of this ``scale``, from the strongest to the weakest penalty.
+
+        Parameters
+        ----------
+        scale : float
+            The strength that the grid has multiples of, as
+            :meth:`~textreg.kinds.Regularizer.scale` gives it.
+
+        Returns
+        -------
+        list of float
+        """
         grid = scale * np.geomspace(self.high, self.low, self.points)
         # Four digits, so that typing in a reported value repeats exactly what was tried.
         return [*(float(f"{value:.4g}") for value in grid), *([0.0] if self.zero else [])]
@@ -94,5 +105,15 @@ class Choices:
             raise ValueError(f"{self}: candidates must be values that differ, at least one.")
 
     def values(self, scale: float) -> list[Any]:
-        """The candidates; ``scale`` is ignored."""
+        """The candidates; ``scale`` is ignored.
+
+        Parameters
+        ----------
+        scale : float
+            Is ignored.
+
+        Returns
+        -------
+        list
+        """
         return list(self.candidates)

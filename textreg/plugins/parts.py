@@ -23,6 +23,10 @@ def regularizer(name: str, /, **params: Any) -> Regularizer:
     **params
         Its parameters; training searches those that are left out and have a search grid.
 
+    Returns
+    -------
+    Regularizer
+
     Raises
     ------
     PluginError
@@ -39,9 +43,18 @@ def regularizer(name: str, /, **params: Any) -> Regularizer:
 
 
 def tokenizer(name: str, /, **params: Any) -> Tokenizer:
-    """A tokenizer by name; parameters as for :func:`regularizer`.
+    """A tokenizer by name.
 
     Several names with commas between them give one tokenizer that joins them.
+
+    Parameters
+    ----------
+    name, **params
+        As for :func:`regularizer`.
+
+    Returns
+    -------
+    Tokenizer
 
     Raises
     ------
@@ -57,9 +70,18 @@ def tokenizer(name: str, /, **params: Any) -> Tokenizer:
 
 
 def group_builder(name: str, /, **params: Any) -> GroupBuilder:
-    """A group builder by name; parameters as for :func:`regularizer`.
+    """A group builder by name.
 
     Several names with commas between them give one builder that joins their groups.
+
+    Parameters
+    ----------
+    name, **params
+        As for :func:`regularizer`.
+
+    Returns
+    -------
+    GroupBuilder
 
     Raises
     ------
@@ -77,7 +99,16 @@ def group_builder(name: str, /, **params: Any) -> GroupBuilder:
 
 
 def graph_builder(name: str, /, **params: Any) -> GraphBuilder:
-    """A graph builder by name; parameters as for :func:`regularizer`.
+    """A graph builder by name.
+
+    Parameters
+    ----------
+    name, **params
+        As for :func:`regularizer`.
+
+    Returns
+    -------
+    GraphBuilder
 
     Raises
     ------
@@ -93,7 +124,16 @@ def graph_builder(name: str, /, **params: Any) -> GraphBuilder:
 
 
 def loss(name: str, /, **params: Any) -> Loss:
-    """A loss by name; parameters as for :func:`regularizer`.
+    """A loss by name.
+
+    Parameters
+    ----------
+    name, **params
+        As for :func:`regularizer`.
+
+    Returns
+    -------
+    Loss
 
     Raises
     ------

@@ -241,7 +241,20 @@ class Design:
         return products
 
     def curvature(self, h: Floats, features: Int32s | None = None) -> Floats:
-        """sum_i h_i x_ij^2 for every feature j, or for the given ones; h: (n,)."""
+        """sum_i h_i x_ij^2 for every feature j, or for some.
+
+        Parameters
+        ----------
+        h : ndarray of shape (n,)
+            A curvature for every document.
+        features : ndarray of int32, optional
+            Indices of features; all by default.
+
+        Returns
+        -------
+        ndarray
+            One for each of these features.
+        """
         self._check(h, self.shape[0], features)
         features = self.features if features is None else features
         curvature = np.empty(len(features))

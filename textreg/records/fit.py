@@ -230,9 +230,17 @@ class Problem:
         return float(np.abs(gradient).max()) if len(gradient) else 0.0
 
     def unsmoothed(self, w: Floats, b: float, objective: float, gap: float) -> Unsmoothed | None:
-        """The same fit under the loss that this one smooths; None where it smooths none.
+        """The same fit under the loss that this one smooths.
 
-        w (p,), b, objective, gap: as a :class:`Solution` has them.
+        Parameters
+        ----------
+        w, b, objective, gap
+            As the fields of :class:`Solution`.
+
+        Returns
+        -------
+        Unsmoothed or None
+            None if the loss smooths no other.
         """
         if not self.loss.smoothed:
             return None
@@ -244,7 +252,22 @@ class Problem:
         return Unsmoothed(unsmoothed, distance / unsmoothed if unsmoothed > 0.0 else 0.0)
 
     def replace(self, **changes: Any) -> Problem:
-        """A copy with some fields changed; it shares the Design unless X is changed."""
+        """A copy with some fields changed; it shares the Design unless X is changed.
+
+        Parameters
+        ----------
+        **changes
+            Fields and their new values.
+
+        Returns
+        -------
+        Problem
+
+        Raises
+        ------
+        TypeError
+            If there is no such field.
+        """
         for name in changes:
             if name not in {*vars(self), "X"}:
                 raise TypeError(f"a Problem has no field '{name}'.{did_you_mean(name, vars(self))}")

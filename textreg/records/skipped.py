@@ -48,7 +48,17 @@ class SkippedRow(NamedTuple):
 
 
 class SkippedReason(NamedTuple):
-    """How often a reason occurs, and the places of the first rows, such as ``a.csv:3-7, 12``."""
+    """How often a reason occurs, and where.
+
+    Parameters
+    ----------
+    reason : str
+        Why the rows could not be read.
+    rows : int
+        How many there are.
+    places : str
+        The first of them, such as ``a.csv:3-7, 12``.
+    """
 
     reason: str
     rows: int
@@ -152,7 +162,13 @@ class SkippedRowsBuilder:
         self._problems: list[str] = []
 
     def add(self, row: SkippedRow) -> None:
-        """Add the next row."""
+        """Add the next row.
+
+        Parameters
+        ----------
+        row : SkippedRow
+            After all those that were added.
+        """
         self._source_of.append(self._sources.setdefault(row.source, len(self._sources)))
         self._reason_of.append(self._reasons.setdefault(row.reason, len(self._reasons)))
         self._line_of.append(row.line)

@@ -125,15 +125,46 @@ class Groups:
         return int(np.searchsorted(self.indptr, entry, side="right")) - 1
 
     def name(self, group: int) -> str:
-        """The name of a group in an error message, with its index if it has no name."""
+        """The name of a group in an error message, with its index if it has no name.
+
+        Parameters
+        ----------
+        group : int
+            Its index, from 0.
+
+        Returns
+        -------
+        str
+        """
         return f"group {group}" if self.names is None else f"group '{self.names[group]}'"
 
     def label(self, group: int) -> str:
-        """The name of a group in output; ``group 3`` for the third if it has no name."""
+        """The name of a group in output; ``group 3`` for the third if it has no name.
+
+        Parameters
+        ----------
+        group : int
+            Its index, from 0.
+
+        Returns
+        -------
+        str
+        """
         return f"group {group + 1}" if self.names is None else self.names[group]
 
     def members(self, group: int) -> Int32s:
-        """The features of a group, sorted."""
+        """The features of a group, sorted.
+
+        Parameters
+        ----------
+        group : int
+            Its index, from 0.
+
+        Returns
+        -------
+        ndarray of int32
+            Indices of features.
+        """
         return self.indices[self.indptr[group] : self.indptr[group + 1]]
 
     def widened(self, n_features: int) -> Groups:

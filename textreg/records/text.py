@@ -180,7 +180,18 @@ class Corpus:
         return is_tokenized(self.texts)
 
     def where(self, document: int) -> str:
-        """``file:line`` of a document, for messages; ``document 3`` if it is not from a file."""
+        """Where a document stands, for messages.
+
+        Parameters
+        ----------
+        document : int
+            Its index, from 0.
+
+        Returns
+        -------
+        str
+            ``file:line``, or ``document 3`` for the third one if it is not from a file.
+        """
         if self.source_of is None:
             return f"document {document + 1}"
         source = self.sources[int(self.source_of[document])]

@@ -36,12 +36,32 @@ from textreg.testing.threads import in_threads
 
 
 def group_builder_checks(texts: Sequence[str] | None = None) -> list[Check]:
-    """Those of group builders, in order; tried on ``texts`` if given, else on texts of our own."""
+    """The checks of group builders, in order.
+
+    Parameters
+    ----------
+    texts : sequence of str, optional
+        What the builder is tried on, in place of texts of our own.
+
+    Returns
+    -------
+    list of Check
+    """
     return _checks("groups", trial(texts)).all
 
 
 def graph_builder_checks(texts: Sequence[str] | None = None) -> list[Check]:
-    """Those of graph builders, in order; tried on ``texts`` if given, else on texts of our own."""
+    """The checks of graph builders, in order.
+
+    Parameters
+    ----------
+    texts : sequence of str, optional
+        What the builder is tried on, in place of texts of our own.
+
+    Returns
+    -------
+    list of Check
+    """
     return _checks("graph", trial(texts)).all
 
 

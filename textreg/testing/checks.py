@@ -30,7 +30,18 @@ class Skipped(Exception):  # noqa: N818  # it is no error
 
 
 def always(part: Any) -> bool:
-    """What most checks apply to: everything of their kind."""
+    """Whether a check applies, as most do: to everything of its kind.
+
+    Parameters
+    ----------
+    part : Plugin or callable
+        A part of the kind that is checked.
+
+    Returns
+    -------
+    bool
+        True.
+    """
     return True
 
 
@@ -38,9 +49,16 @@ def always(part: Any) -> bool:
 class Check:
     """One promise of a kind of plugin.
 
-    name: short, and the heading to read under. promise: what is asked, in a sentence. run: called
-    with the plugin, raises ContractError. applies: called with the plugin, says whether it is asked
-    for this at all.
+    Parameters
+    ----------
+    name : str
+        Short, and the heading on the page of the contract.
+    promise : str
+        What is asked, in a sentence.
+    run : callable
+        Called with the plugin; raises ContractError.
+    applies : callable, optional
+        Called with the plugin; says whether this is asked of it. By default it is.
     """
 
     name: str
@@ -49,7 +67,18 @@ class Check:
     applies: Callable[[Any], bool] = always
 
     def __call__(self, part: Any) -> None:
-        """Raise ContractError unless ``part`` keeps the promise, or it does not apply."""
+        """Run the check, if it applies.
+
+        Parameters
+        ----------
+        part : Plugin or callable
+            A part of the kind that is checked.
+
+        Raises
+        ------
+        ContractError
+            If ``part`` does not keep the promise.
+        """
         if self.applies(part):
             with suppress(Skipped):
                 self.run(part)

@@ -57,10 +57,23 @@ def check_penalty(
     skip: Mapping[str, str] | None = None,
     seconds: float = SECONDS,
 ) -> None:
-    """Raise ContractError unless ``penalty`` is what it says on ``size`` weights.
+    """Check a penalty on its own.
 
-    Those with ``convex = False`` are not asked for what only convex ones have. skip: names of
-    checks to leave out, each with the reason why. seconds: what a check may take.
+    Parameters
+    ----------
+    penalty : Penalty
+        With ``convex = False`` it is not asked for what only convex ones have.
+    size : int
+        The number of weights that it is tried on.
+    skip : dict of str to str, optional
+        Names of checks to leave out, each with the reason.
+    seconds : float, default 20.0
+        What one check may take.
+
+    Raises
+    ------
+    ContractError
+        If a check fails.
     """
     run_checks(penalty_checks(), Sized(penalty, size), skip, seconds)
 

@@ -50,11 +50,23 @@ def check_regularizer(
     skip: Mapping[str, str] | None = None,
     seconds: float = SECONDS,
 ) -> None:
-    """Raise ContractError unless ``part`` keeps the contract of a regularizer.
+    """Check a regularizer.
 
-    part: name, class or instance; parameters that are open are taken from its own grid. skip: names
-    of checks to leave out, each with the reason why; UsageError for one that does not exist.
-    seconds: what a check may take.
+    Parameters
+    ----------
+    part : str, type or Regularizer
+        Its name, its class or an instance; parameters that are AUTO get a value of its grid.
+    skip : dict of str to str, optional
+        Names of checks to leave out, each with the reason.
+    seconds : float, default 20.0
+        What one check may take.
+
+    Raises
+    ------
+    ContractError
+        If a check fails.
+    UsageError
+        If a check to leave out does not exist.
     """
     run_checks(regularizer_checks(), part, skip, seconds)
 

@@ -23,7 +23,17 @@ Sentences = list[list[str]]
 
 
 def tokenizer_checks(texts: Sequence[str] | None = None) -> list[Check]:
-    """Those of tokenizers, in order; tried on ``texts`` if given, besides texts of our own."""
+    """The checks of tokenizers, in order.
+
+    Parameters
+    ----------
+    texts : sequence of str, optional
+        What the tokenizer is tried on, besides texts of our own.
+
+    Returns
+    -------
+    list of Check
+    """
     given = trial(texts)
     checks = common_checks("tokenizer", "tokenizer-")
     imports = checks.all.pop()
