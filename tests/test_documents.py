@@ -6,6 +6,8 @@ import csv
 import json
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +66,9 @@ def blocks(page: str, language: str) -> list[str]:
         "docs/multilabel.md",
         "docs/scaling.md",
         "docs/updating.md",
+        "docs/everyday.md",
+        "docs/fields.md",
+        "docs/files.md",
     ],
 )
 def test_python(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,6 +139,34 @@ def shape(answer: str) -> list[str]:
     return [" ".join(line.split()) for line in lines if line.strip()]
 
 
+OTHERS = ("pip install ", "pytest ")
+"""Commands that are not run: what they install is there, and these are tests themselves."""
+
+
+def run_session(cli: Cli, session: str) -> None:
+    """Commands, each with what it prints; a line ``...`` stands for lines left out."""
+    turns = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE)
+    assert turns
+    for command, printed in turns:
+        if command.startswith(OTHERS):
+            continue
+        if command.startswith("textreg "):
+            result = cli(*shlex.split(command)[1:])
+            assert result.code == 0, f"{command}: {result.out}{result.err}"
+            told = result.out + result.err
+        else:  # for a shell
+            line = command.replace("| python ", f"| {shlex.quote(sys.executable)} ")
+            told = subprocess.run(
+                line, shell=True, capture_output=True, check=True, encoding="utf-8"
+            ).stdout
+        said = shape(told)
+        for line in shape(printed):
+            start, dots, _ = line.partition("...")
+            if start:
+                found = any(each.startswith(start) if dots else each == line for each in said)
+                assert found, f"{command}: {line!r} is not in\n" + "\n".join(said)
+
+
 def write_files() -> None:
     """The files of a reader's own that the pages speak of."""
     demo = write_demo("demo")
@@ -151,10 +184,31 @@ def write_files() -> None:
     posts = "".join(f"{json.dumps({'text': t, 'labels': own})}\n" for t, own in every)
     Path("posts.jsonl").write_text(posts * 20, encoding="utf-8")
     Path("test-posts.jsonl").write_text(posts, encoding="utf-8")
+    write_tables([(str(row["text"]), str(row["label"])) for row in rows])
     Path("rest.txt").write_text("".join(f"{row['text']}\n" for row in rows), encoding="utf-8")
     for name, words in WORDS.items():
         lines = "".join(f"{word}\n" for word in words.split())
         Path(f"{name}.txt").write_text(lines, encoding="utf-8")
+
+
+def write_tables(rows: list[tuple[str, str]]) -> None:
+    """Small tables: intents with rare labels, tickets with four columns, posts of the web."""
+
+    def write(name: str, header: str, lines: list[tuple[object, ...]]) -> None:
+        with open(name, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([header.split(","), *lines])
+
+    texts = [text for text, _ in rows]
+    every = [*rows[:60], *((text, f"rare {at // 2}") for at, text in enumerate(texts[60:66]))]
+    write("intents.csv", "text,label", every)
+    write("dev.csv", "text,label", [*rows[70:110], *((text, "oos") for text in texts[110:115])])
+    for name in ("tweets.csv", "imdb.csv"):
+        write(name, "text,label", rows[:80])
+    tickets = [
+        (text[:12], text, "acme" if at % 3 else "zeta", "" if at < 12 else at % 7, label)
+        for at, (text, label) in enumerate(rows)
+    ]
+    write("tickets.csv", "subject,body,brand,price,queue", tickets)
 
 
 @pytest.mark.parametrize(
@@ -176,18 +230,57 @@ def write_files() -> None:
         "multilabel",
         "scaling",
         "updating",
+        "exporting",
+        "features",
+        "fields",
+        "labels",
+        "languages",
+        "live",
+        "predictions",
     ],
 )
-def test_commands_of_pages(page: str, tmp_path: Path, monkeypatch, cli) -> None:  # type: ignore[no-untyped-def]
-    """Every `textreg` command of a page is accepted, one after the other in one folder."""
-    page = f"docs/{page}.md"
+def test_commands_of_pages(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli
+) -> None:
+    """Every command of a page, one after the other in one folder, and what it prints."""
     monkeypatch.chdir(tmp_path)
     write_files()
-    commands = re.findall(r"^\$ (textreg .*)$", "".join(blocks(page, "console")), re.MULTILINE)
-    assert commands
-    for command in commands:
-        result = cli(*shlex.split(command)[1:])
-        assert result.code == 0, f"{command}: {result.err}"
+    for session in blocks(f"docs/{page}.md", "console"):
+        run_session(cli, session)
+
+
+ELSEWHERE = {
+    "again": "test_again",
+    "contract": "test_contract",
+    "developing": "test_developing",
+    "kernels": "test_writing_plugins: they are in plugins/textreg-fused, whose tests run",
+    "plugins": "test_writing_plugins",
+    "using-plugins": "test_using_plugins",
+    "performance": "measures for hours; test_performance runs it on a few documents",
+    "results": "measures for an hour; test_papers runs it on a few documents",
+    "promises": "test_using_plugins; its command shows the warning of a plugin that is not there",
+    "serving": "test_serve: the service in a browser and with requests",
+}
+"""Pages whose commands and programs are run by other tests, or why they are not run."""
+
+
+def test_commands_and_programs_of_all_pages_are_run() -> None:
+    """A page that is new is in one of the lists of this file, or says where it is run."""
+    mark = {name: globals()[name].pytestmark[0].args[1] for name in (RUN_PYTHON, RUN_CONSOLE)}
+    runs = {
+        "python": {Path(page).stem for page in mark[RUN_PYTHON]},
+        "console": {*mark[RUN_CONSOLE], "README"},
+    }
+    alone = {"index", "analyst", "engineer", "researcher", "author"}  # test_walks
+    alone |= {"searching", "checking", "learn-curve"}  # tests above
+    pages = ["README.md", *(f"docs/{path.name}" for path in (CHECKOUT / "docs").glob("*.md"))]
+    for page in pages:
+        for language, known in runs.items():
+            if Path(page).stem not in known | alone | set(ELSEWHERE):
+                assert not blocks(page, language), f"{page}: no test runs its {language}"
+
+
+RUN_PYTHON, RUN_CONSOLE = "test_python", "test_commands_of_pages"
 
 
 def test_every_kernel_is_on_its_page() -> None:
@@ -201,17 +294,8 @@ def test_every_kernel_is_on_its_page() -> None:
     assert not {name for name in kernels if f"`{name}`" not in page}
 
 
-def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli) -> None:  # type: ignore[no-untyped-def]
+def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
     """The session in README: every `textreg` command, and what it prints."""
     monkeypatch.chdir(tmp_path)
     (session,) = [block for block in blocks("README.md", "console") if "textreg demo" in block]
-    turns = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE)
-    assert len(turns) >= 4
-    for command, printed in turns:
-        program, *arguments = shlex.split(command)
-        assert program == "textreg"
-        result = cli(*arguments)
-        said = shape(result.out + result.err)
-        for line in shape(printed):
-            if line != "...":
-                assert line in said, f"{command}: {line!r} is not in\n" + "\n".join(said)
+    run_session(cli, session)

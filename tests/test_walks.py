@@ -3,39 +3,17 @@
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Cli
-from test_documents import CHECKOUT, shape
+from test_documents import CHECKOUT, run_session
 
 pytestmark = pytest.mark.skipif(
     not (CHECKOUT / "docs" / "index.md").is_file(),
     reason="textreg is not installed from a checkout",
 )
-OTHERS = ("pip install ", "pytest ")
-"""Commands that are not run: what they install is there, and these are tests themselves."""
-
-
-def run_session(cli: Cli, session: str) -> None:
-    """Commands, each with what it prints; a line ``...`` stands for lines left out."""
-    turns = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", session, re.MULTILINE)
-    assert turns
-    for command, printed in turns:
-        if command.startswith(OTHERS):
-            continue
-        program, *arguments = shlex.split(command)
-        assert program == "textreg"
-        result = cli(*arguments)
-        assert result.code == 0, f"{command}: {result.out}{result.err}"
-        said = shape(result.out + result.err)
-        for line in shape(printed):
-            start, dots, _ = line.partition("...")
-            if start:
-                found = any(each.startswith(start) if dots else each == line for each in said)
-                assert found, f"{command}: {line!r} is not in\n" + "\n".join(said)
 
 
 @pytest.mark.parametrize("page", ["index", "analyst", "engineer", "researcher", "author"])
