@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from textreg.checking import corpus_advice
 from textreg.cli import shared
 from textreg.cli.inputs import TRAINING, Reading, reading
 from textreg.cli.marks import read_marked
@@ -169,6 +170,7 @@ def command(
             against=others,
             texts=beside.texts,
             marked=beside.marked(files, how),
+            advice=corpus_advice(loaded.task, corpus, learned),
             title=Path(model).name,
             command=["textreg", *click.get_current_context().obj.words],
             jobs=out.jobs,
@@ -193,6 +195,7 @@ def write_report(
             model,
             train=corpus,
             settings=training,
+            advice=corpus_advice(model.task, None, corpus),
             title=target.name,
             command=["textreg", *click.get_current_context().obj.words],
             jobs=training.jobs,

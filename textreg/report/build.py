@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from textreg.explain import MarkedDocument
     from textreg.records import Floats
+    from textreg.report.verdict_records import Suggestion
     from textreg.training.running import Progress
     from textreg.training.settings import TrainingSettings
 
@@ -57,6 +58,7 @@ def report(  # noqa: PLR0913  # its options are its interface
     against: Mapping[str, Model] | None = None,
     texts: Sequence[str] = (),
     marked: Sequence[MarkedDocument] = (),
+    advice: Sequence[Suggestion] = (),
     title: str = "model",
     command: Sequence[str] | None = None,
     jobs: int = 1,
@@ -87,6 +89,8 @@ def report(  # noqa: PLR0913  # its options are its interface
     marked : sequence of MarkedDocument, optional
         Documents with passages that people marked as evidence; those of ``corpus`` are shown with
         them.
+    advice : sequence of Suggestion, optional
+        Further suggestions for the verdict, such as :func:`textreg.checking.corpus_advice` makes.
     title : str, default "model"
         Title of the page, such as the name of the file.
     command : sequence of str, optional
@@ -141,7 +145,7 @@ def report(  # noqa: PLR0913  # its options are its interface
         X = model.encoder.transform(predictions.corpus.texts)
     corpora = {"measured on": corpus, "trained on": None if refits is None else refits.corpus}
     given = {name: one for name, one in corpora.items() if one is not None}
-    beside = _Beside(dict(against or {}), tuple(texts), tuple(marked))
+    beside = _Beside(dict(against or {}), tuple(texts), tuple(marked), tuple(advice))
     return _report(model, _Measured(predictions, X, refits, given, beside), title, command)
 
 
@@ -186,11 +190,12 @@ def _out_of_fold(model: Model, refits: Refits) -> Predictions:
 
 
 class _Beside(NamedTuple):
-    """Other models by name, texts whose sentences are shown for all, and marked documents."""
+    """Other models by name, texts whose sentences are shown, marked documents and more advice."""
 
     against: Mapping[str, Model]
     texts: Sequence[str]
     marked: Sequence[MarkedDocument]
+    advice: Sequence[Suggestion]
 
 
 class _Measured(NamedTuple):
@@ -217,7 +222,7 @@ def _report(model: Model, measured: _Measured, title: str, command: Sequence[str
     if refits is not None:
         baseline, suspected = baseline_of(model, refits), suspected_of(model, refits)
     count = 0 if suspected is None else suspected.count
-    suggestions = suggestions_of(predictions, refits, baseline, count)
+    suggestions = [*suggestions_of(predictions, refits, baseline, count), *beside.advice]
     missing = []
     if refits is None:
         missing.append(NO_TRAIN)

@@ -74,7 +74,7 @@ def verdict_of(  # noqa: PLR0913  # what it is made from
         errors=errors_in_words(scores),
         confusions=tuple(confusions),
         unsure=unsure(predictions, sure, unknown, selective),
-        suggestions=tuple(sorted(suggestions, key=lambda one: -one.gain)),
+        suggestions=tuple(sorted(suggestions, key=lambda one: (not one.first, -one.gain))),
     )
 
 

@@ -85,12 +85,14 @@ class Suggestion(NamedTuple):
     """What may help, and the figures that speak for it.
 
     gain: how many of the measured documents it put right in a measurement, net, by which
-    suggestions are ranked; 0 where that is not known, or not what it is for.
+    suggestions are ranked; 0 where that is not known, or not what it is for. first: whether it
+    stands before all others, since the figures of the report are wrong without it.
     """
 
     what: str
     why: str
     gain: float = 0.0
+    first: bool = False
 
 
 @dataclass(frozen=True)
