@@ -44,7 +44,7 @@ from textreg.model.search_summary import (
     SplitSummary,
     ThresholdSummary,
 )
-from textreg.model.storage import load_model, save_model
+from textreg.model.storage import load_model, load_to_predict, save_model
 from textreg.model.summary import TrainingSummary
 from textreg.params import param
 from textreg.plugins import registry
@@ -760,7 +760,8 @@ from textreg.model.storage import load_model
 
 before = set(sys.modules)
 load_model(sys.argv[1], tokenizer=False)
-print(sorted(name for name in set(sys.modules) - before if "textreg" in name))
+new = (name for name in set(sys.modules) - before if "textreg" in name)
+print(sorted(name for name in new if not name.startswith("textreg.model.")))
 """
 
 
@@ -773,6 +774,30 @@ def test_showing_imports_no_plugin(tmp_path: Path) -> None:
         check=False,
     )
     assert run.stdout == "[]\n", run.stderr
+
+
+PREDICT_ALONE = """
+import sys
+from textreg.model.storage import load_to_predict
+
+load_to_predict(sys.argv[1]).predict(["so good"])
+for name in ("scipy", "textreg.model.summary", "textreg.model.path_table"):
+    assert name not in sys.modules, name
+"""
+
+
+def test_to_predict_nothing_of_the_training_is_read(tmp_path: Path) -> None:
+    save_model(make(tokenizer=registry.create("tokenizer", "words")), tmp_path / "m")
+    found = load_to_predict(tmp_path / "m")
+    assert found.summary is None
+    assert found.path is None
+    whole = load_model(tmp_path / "m")
+    assert whole.summary == SUMMARY
+    assert found.predict(["so good", "bad"]) == whole.predict(["so good", "bad"])
+    np.testing.assert_array_equal(found.weights, whole.weights)
+    command = [sys.executable, "-c", PREDICT_ALONE, str(tmp_path / "m")]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
 
 
 # Writing

@@ -22,7 +22,7 @@ from textreg.cli.targets import form_of, opened_text
 from textreg.errors import UsageError
 from textreg.files import replacing
 from textreg.jobs import check_jobs
-from textreg.model.storage import load_model
+from textreg.model.storage import load_to_predict
 from textreg.reading.corpus import RecordBatch
 from textreg.records import Corpus
 from textreg.terminal import printable, single_line
@@ -149,7 +149,7 @@ def _predict(
         how = how._replace(on_error="skip" if tabular else "stop")
     if files:
         check_named(files, "predict")
-    loaded = load_model(model)
+    loaded = load_to_predict(model)
     answers = Answers(loaded, proba=output.proba, top=output.top or 0, jobs=output.jobs)
     columns = AnswerColumns(answers, reasons=how.on_error == "skip")
     if output.out is not None:

@@ -11,7 +11,6 @@ import numpy as np
 
 from textreg._core import text_grams
 from textreg.errors import DataError, UsageError
-from textreg.features import markup
 from textreg.features.ngrams import GramNames, NGrams, insert_ngrams, take
 from textreg.features.weighting import WEIGHTINGS
 from textreg.kinds import Tokenizer
@@ -184,7 +183,11 @@ class Encoder:
     def _texts(self, documents: Documents) -> Sequence[str]:
         """The texts that are split: of the field, and without HTML, as the settings are."""
         own = documents if self.field is None else field_texts(documents, self.field.name)
-        return markup.stripped_texts(own) if self.vectorizer.strip_html else check_texts(own)
+        if not self.vectorizer.strip_html:
+            return check_texts(own)
+        from textreg.features.markup import stripped_texts
+
+        return stripped_texts(own)
 
     def tokens(self, texts: Documents, *, spans: bool = False) -> Tokens:
         """Every occurrence of the columns' features in texts.
@@ -292,9 +295,11 @@ class Encoder:
 
     def words(self, texts: Documents, *, spans: bool = False) -> Tokens:
         """All words of ``texts`` except stop words, known or not."""
+        from textreg.features.markup import encode  # new texts often need known words alone
+
         strip = self.vectorizer.strip_html
         own = texts if self.field is None else field_texts(texts, self.field.name)
-        tokens = markup.encode(self.tokenizer, own, strip=strip, spans=spans)
+        tokens = encode(self.tokenizer, own, strip=strip, spans=spans)
         if self.field is not None and spans:
             tokens = _moved(tokens, texts, self.field.name)
         if not self.stop_words:

@@ -12,17 +12,12 @@ import numpy as np
 
 from textreg._core import text_counts
 from textreg.errors import DataError, UsageError
-from textreg.features.counting import Counted, NGramCounts, most_frequent
 from textreg.features.encoder import Encoder
 from textreg.features.joined import AnyEncoder, JoinedEncoder
-from textreg.features.markup import stripped_texts
-from textreg.features.rows import CountedRows, DocumentRows, PartCounts
 from textreg.features.weighting import WEIGHTINGS
 from textreg.files import refuse_special
 from textreg.kinds import Tokenizer
 from textreg.params import Parametrized, param
-from textreg.plugins import calls
-from textreg.plugins.joining import parts_of
 from textreg.records import Documents, Tokens
 from textreg.records.documents import check_documents
 from textreg.records.names import Names
@@ -30,6 +25,8 @@ from textreg.records.names import Names
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from textreg.features.counting import Counted, NGramCounts
+    from textreg.features.rows import DocumentRows, PartCounts
     from textreg.records import Bools, Int64s
 
 
@@ -91,6 +88,9 @@ class Vectorizer(Parametrized):
             If the file of stop words cannot be read or there are no words to drop, min_df or max_df
             is not a number of documents, or strip_html is asked for without texts.
         """
+        from textreg.features.markup import stripped_texts  # a model has the parameters alone
+        from textreg.features.rows import CountedRows
+
         texts = check_documents(texts)
         n = len(texts)
         if self.strip_html:
@@ -105,6 +105,8 @@ class Vectorizer(Parametrized):
 
     def parts(self, tokenizer: Tokenizer) -> list[Tokenizer]:
         """The single tokenizers; UsageError if there are stop words and none gives words."""
+        from textreg.plugins.joining import parts_of
+
         parts: list[Tokenizer] = parts_of(tokenizer)
         if self.stop_words is not None and not any(part.forms_ngrams for part in parts):
             raise UsageError(
@@ -124,6 +126,8 @@ class Vectorizer(Parametrized):
 
     def _count(self, tokenizer: Tokenizer, texts: Documents, least: float) -> Counted:
         """The n-grams of one tokenizer; DataError if there is none."""
+        from textreg.features.counting import Counted
+
         stop_words = self.stop_words_of(tokenizer)
         counted = Counted.of(tokenizer, texts, self.ngrams_of(tokenizer), least, stop_words)
         self.check_words(counted, len(texts), len(counted.words.ids))
@@ -141,6 +145,8 @@ class Vectorizer(Parametrized):
 
     def _encode(self, counted: Counted, keep: Bools) -> PartCounts:
         """The n-grams to keep as features: all occurrences, and how they are weighed."""
+        from textreg.features.rows import PartCounts
+
         tokens = counted.tokens(keep)
         frequencies = None
         if WEIGHTINGS[self.weighting].idf:
@@ -196,6 +202,8 @@ class Vectorizer(Parametrized):
                 f"stop words cannot be read from {self.stop_words}: {cause}. Give a UTF-8 file "
                 "with one word on each line."
             ) from None
+        from textreg.plugins import calls
+
         words = calls.encode_lines(tokenizer, text.splitlines())
         return tuple(sorted(words.vocabulary[id] for id in np.unique(words.ids)))
 
@@ -211,9 +219,11 @@ class Vectorizer(Parametrized):
             keep = [(part >= least) & (part <= most) for part in frequencies]
             if not any(part.any() for part in keep):
                 raise DataError(self._nothing_left(np.concatenate(frequencies), n, least, most))
-        return (
-            keep if self.max_features is None else most_frequent(counted, keep, self.max_features)
-        )
+        if self.max_features is None:
+            return keep
+        from textreg.features.counting import most_frequent
+
+        return most_frequent(counted, keep, self.max_features)
 
     def _nothing_left(self, every: Int64s, n: int, least: float, most: float) -> str:
         if every.max() < least:

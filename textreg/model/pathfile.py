@@ -30,11 +30,11 @@ from textreg.model.packing import (
     unpack_names,
     unpack_rows,
 )
-from textreg.model.regularization_path import PathHeader, SolutionPath
 from textreg.records.names import Names
 
 if TYPE_CHECKING:
     from textreg.model.container import Arrays
+    from textreg.model.regularization_path import PathHeader, SolutionPath
 
 PATH_ARRAYS = {
     "path_names": "uint8",
@@ -85,6 +85,8 @@ def read_path(header: PathHeader | None, arrays: Arrays, rows: int) -> SolutionP
     if header is None:
         return None
     from scipy.sparse import csr_array
+
+    from textreg.model.regularization_path import SolutionPath
 
     names = unpack_names(arrays, "path_names", "path_name_ptr")
     check_distinct(names)

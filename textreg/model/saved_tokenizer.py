@@ -20,6 +20,9 @@ from textreg.plugins.entries import PART_NAME
 SOURCES = ("plugin", "callable", "tokens")
 """What a tokenizer can be: see :class:`TokenizerOrigin`."""
 
+OWN = "textreg"
+"""The distribution that is there, and whose tokenizers are the same in any version."""
+
 _ONE_LINE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]*")
 # They are printed as parts of commands, so they must mean nothing else to a shell or to pip.
 _PATTERNS = {
@@ -130,7 +133,7 @@ def missing_tokenizer(origin: TokenizerOrigin) -> str:
     if origin.sha256:
         if origin.sha256 not in (file.sha256 for file in registry.files()):
             return f"the tokenizer {origin}: {registry.how_to_add(origin)}"
-    elif origin.distribution and not installed_version(origin.distribution):
+    elif origin.distribution not in ("", OWN) and not installed_version(origin.distribution):
         return f"the tokenizer {origin}, which is not installed: {origin.install_command}"
     return ""
 
@@ -171,7 +174,7 @@ def find_tokenizer(path: Path, origin: TokenizerOrigin) -> Tokenizer:
         return Pretokenized()
     if missing := missing_tokenizer(origin):
         raise ModelError(f"{path} needs {missing} (without it, textreg show {path} still works)")
-    if origin.distribution:
+    if origin.distribution not in ("", OWN):
         _warn_of_another_version(path, origin)
     try:
         name = registry.spelled(origin)
@@ -192,9 +195,9 @@ def installed_version(distribution: str) -> str:
 
 
 def _warn_of_another_version(path: Path, origin: TokenizerOrigin) -> None:
-    """PluginWarning if another version of a distribution other than textreg is installed."""
+    """PluginWarning if another version of its distribution is installed."""
     installed = installed_version(origin.distribution)
-    if origin.version not in ("", installed) and origin.distribution != "textreg":
+    if origin.version not in ("", installed):
         warnings.warn(
             f"{path} was made with {origin.distribution} {origin.version}, but {installed} is "
             f"installed: its tokenizer may give other words. To get the same version: "

@@ -72,7 +72,6 @@ from textreg.model.json_records import from_json, to_json
 from textreg.model.model import Model
 from textreg.model.packing import check_row_lengths, offsets_of, unpack_rows
 from textreg.model.pathfile import PATH_ARRAYS, check_path_lengths, path_arrays, read_path
-from textreg.model.regularization_path import PathHeader
 from textreg.model.saved_encoder import (
     ENCODER_ARRAYS,
     SavedPart,
@@ -82,7 +81,6 @@ from textreg.model.saved_encoder import (
     saved_parts,
 )
 from textreg.model.saved_tokenizer import find_tokenizers
-from textreg.model.summary import TrainingSummary
 from textreg.records.ragged import row_of
 from textreg.tasks import task_of_header
 
@@ -90,8 +88,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from textreg.features.joined import AnyEncoder
-    from textreg.model.container import Arrays
-    from textreg.records import Floats, Int64s
+    from textreg.model.container import Arrays, Container
+    from textreg.model.history import History
+    from textreg.records import Floats, Int32s, Int64s
 
 ARRAYS = {
     **ENCODER_ARRAYS,
@@ -115,7 +114,7 @@ _OPTIONAL = {"children", "last", "kept", "idf", "columns", *PATH_ARRAYS}
 
 @dataclass(frozen=True)
 class Header:
-    """The JSON header of a model file: see the table above."""
+    """What predictions need of the JSON header of a model file: see the table above."""
 
     textreg: str
     task: str
@@ -128,8 +127,6 @@ class Header:
     thresholds: dict[str, float]
     parts: tuple[SavedPart, ...]
     vectorizer: dict[str, Any]
-    summary: TrainingSummary | None
-    path: PathHeader | None
     at_least_one: bool = False
 
 
@@ -150,7 +147,10 @@ def save_model(model: Model, path: str | os.PathLike[str]) -> None:
     ModelError
         If the file cannot be written.
     """
-    write_atomically(Path(path), pack(to_json(_header_of(model)), _arrays_of(model)))
+    from textreg.model.history import History
+
+    header = to_json(_header_of(model)) | to_json(History.of(model))
+    write_atomically(Path(path), pack(header, _arrays_of(model)))
 
 
 def load_model(
@@ -205,29 +205,85 @@ def load_model(
     path = Path(path)
     with opened(path, ARRAYS, sha256) as container:
         header = from_json(Header, container.header, "")
-        task = task_of_header(container.header)
-        if header.summary is not None and header.summary.task != task.name:
-            raise FaultError(f"it is a {task.name}, and its summary is of another task")
-        _check_lengths(container.lengths, header, task.n_rows)
-        arrays = container.read()
-        most = None if sha256 is not None else max(SMALL_WEIGHTS, SPREAD * container.size)
-        encoder, weights = _encoder_and_weights(header, arrays, task.n_rows, most)
-        model = Model(
-            task,
-            encoder,
-            weights,
-            arrays["intercepts"],
-            header.summary,
-            calibration=header.calibration,
-            thresholds=header.thresholds,
-            path=read_path(header.path, arrays, len(weights)),
-        )
+        history = _history_in(container)
+        arrays = _arrays_in(container, header)
+        model = _model_of(container, header, arrays, sha256)
+        model.summary = history.summary
+        model.path = read_path(history.path, arrays, len(model.weights))
     if tokenizer is not False:
-        origins = [part.tokenizer for part in header.parts]
-        found = find_tokenizers(path, origins, tokenizer)
-        for part, own in zip(model.encoder.parts, found, strict=True):
-            part.tokenizer = own
+        _give_tokenizers(model, path, header, tokenizer)
     return model
+
+
+def load_to_predict(path: str | os.PathLike[str]) -> Model:
+    """Read a model file for predictions alone.
+
+    How the model was trained and its regularization path, which no prediction depends on, are
+    neither read nor checked: to make their records takes longer than to predict a text.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to read.
+
+    Returns
+    -------
+    Model
+        Without a summary and a path.
+
+    Raises
+    ------
+    UsageError, ModelError
+        As :func:`load_model`.
+    """
+    path = Path(path)
+    with opened(path, ARRAYS) as container:
+        header = from_json(Header, container.header, "")
+        model = _model_of(container, header, _arrays_in(container, header))
+    _give_tokenizers(model, path, header)
+    return model
+
+
+def _history_in(container: Container) -> History:
+    """How the model in an open file was trained; FaultError if that does not fit the model."""
+    from textreg.model.history import History
+
+    history = from_json(History, container.header, "")
+    task = task_of_header(container.header)
+    if history.summary is not None and history.summary.task != task.name:
+        raise FaultError(f"it is a {task.name}, and its summary is of another task")
+    check_path_lengths(history.path, container.lengths, task.n_rows)
+    return history
+
+
+def _arrays_in(container: Container, header: Header) -> Arrays:
+    """The arrays of an open file, which fit each other; FaultError if they do not."""
+    _check_lengths(container.lengths, header, task_of_header(container.header).n_rows)
+    return container.read()
+
+
+def _model_of(
+    container: Container, header: Header, arrays: Arrays, sha256: str | None = None
+) -> Model:
+    """The model in an open file, without its tokenizers and its history."""
+    task = task_of_header(container.header)
+    most = None if sha256 is not None else max(SMALL_WEIGHTS, SPREAD * container.size)
+    encoder, weights = _encoder_and_weights(header, arrays, task.n_rows, most)
+    return Model(
+        task,
+        encoder,
+        weights,
+        arrays["intercepts"],
+        calibration=header.calibration,
+        thresholds=header.thresholds,
+    )
+
+
+def _give_tokenizers(model: Model, path: Path, header: Header, given: Any = True) -> None:
+    """Put the tokenizers into a model that was read without them."""
+    found = find_tokenizers(path, [part.tokenizer for part in header.parts], given)
+    for part, own in zip(model.encoder.parts, found, strict=True):
+        part.tokenizer = own
 
 
 def _header_of(model: Model) -> Header:
@@ -239,8 +295,6 @@ def _header_of(model: Model) -> Header:
         thresholds=model.thresholds,
         parts=saved_parts(encoder),
         vectorizer=encoder.vectorizer.params(),
-        summary=model.summary,
-        path=None if model.path is None else model.path.header,
     )
 
 
@@ -266,7 +320,6 @@ def _check_lengths(lengths: Mapping[str, int], header: Header, rows: int) -> Non
     if lengths["intercepts"] != rows:
         raise FaultError(f"it has {lengths['intercepts']} intercepts, not {rows}")
     check_row_lengths(lengths, ("weights", "weight_columns", "weight_ptr"), rows, n_features)
-    check_path_lengths(header.path, lengths, rows)
 
 
 def _encoder_and_weights(
@@ -279,9 +332,9 @@ def _encoder_and_weights(
     if not values.all():
         raise FaultError("a weight in it is zero")
     used = np.flatnonzero(np.bincount(columns, minlength=encoder.n_columns))
-    places: Int64s = np.searchsorted(used, columns)
+    places: Int32s | Int64s = columns
     if len(used) < encoder.n_columns:
-        encoder = encoder.restrict(used)
+        encoder, places = encoder.restrict(used), np.searchsorted(used, columns)
     if most is not None and 8 * rows * len(used) > most:
         raise FaultError(
             f"{rows:,} x {len(used):,} weights would take {8 * rows * len(used):,} bytes, out of "

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from textreg.errors import BrokenPluginError, PluginError
 from textreg.plugins.blocking import Blocks
-from textreg.plugins.entries import Entry, Scan, aliases, scan
+from textreg.plugins.entries import Entry, Scan, aliases, normal, scan, scan_one
 from textreg.plugins.loading import (
     Parts,
     add_part,
@@ -95,6 +95,13 @@ class Inventory:
                 if not entry.fits:
                     self._failures[entry.part] = other_interface(entry)
         return self._scanned.entries
+
+    def entries_of(self, distribution: str) -> list[Entry]:
+        """Those of one distribution, of which alone the metadata is read where that is enough."""
+        name = normal(distribution)
+        if self._scanned is None and (own := scan_one(name)):
+            return own
+        return [entry for entry in self.entries() if entry.distribution == name]
 
     def damaged(self) -> list[str]:
         """Descriptions of distributions with damaged metadata."""

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from textreg.errors import PluginError, UsageError, did_you_mean, first_few
-from textreg.plugins.entries import KIND_NAMES, Entry, is_among, normal
+from textreg.plugins.entries import KIND_NAMES, Entry, is_among
 from textreg.plugins.guard import blaming, shown
 from textreg.plugins.inventory import class_of, ours
 from textreg.plugins.loading import title
@@ -169,9 +169,7 @@ class Registry(Spelling):
         Only where no entry point has the name are modules of many parts imported; the errors of
         those that fail go to ``faults``.
         """
-        entries = self.entries()
-        if owner:
-            entries = [entry for entry in entries if entry.distribution == normal(owner)]
+        entries = self.entries_of(owner) if owner else self.entries()
         named = [entry for entry in entries if (entry.kind, entry.name) == (kind, name)]
         if not named:
             return self._search_modules(kind, name, entries, faults)
