@@ -158,3 +158,23 @@ def test_the_command_says_so(cli: Cli, tmp_path: Path) -> None:
     code, out, _ = cli("train", table, *options, "-o", tmp_path / "model")
     assert code == 0
     assert " of them ruled out by 12 labels (" in out
+
+
+def test_settings_start_from_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: dict[int, list[tuple[Any, bool]]] = {}
+    solve = trials.solve_chunk
+
+    def noted(chunk: Any, *rest: Any) -> Any:
+        began = (chunk.settings[0].params(), chunk.starts is not None)
+        started.setdefault(chunk.row, []).append(began)
+        return solve(chunk, *rest)
+
+    monkeypatch.setattr("textreg.training.search.selection.solve_chunk", noted)
+    best = params(searched(jobs=1))
+    few = next(it for it in started.values() if len(it) == max(map(len, started.values())))
+    assert [warm for _, warm in few] == [False, False, True, True]  # two chains, two neighbors
+    later = [it for it in started.values() if len(it) < len(few)]
+    assert later
+    for row in later:  # labels of the later stages
+        assert row[0] == (best, False)
+        assert all(warm for _, warm in row[1:])

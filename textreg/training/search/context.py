@@ -18,7 +18,14 @@ from textreg.training.search.documents import (
     SplitDocuments,
 )
 from textreg.training.search.journal import Journal, digest_of
-from textreg.training.search.selection import MeasuredSetting, Measuring, grid_of, measure_grid
+from textreg.training.search.selection import (
+    Measured,
+    MeasuredSetting,
+    Measuring,
+    Results,
+    grid_of,
+    measure_grid,
+)
 from textreg.training.search.spaces import changed, combinations
 from textreg.training.search.tuning import Tuning
 from textreg.training.settings import TrainingSettings
@@ -80,6 +87,7 @@ class SearchContext:
         self.hyperparameters = [one for one in dimensions if one.part == "reg"]
         self.journal = journal
         self._cache = DocumentCache(documents, settings, features)
+        self._best = BestSoFar(self)
 
     @property
     def metric(self) -> str:
@@ -108,6 +116,7 @@ class SearchContext:
     def release(self) -> None:
         """Drop all documents from memory."""
         self._cache.clear()
+        self._best = BestSoFar(self)
 
     def grid(self, values: FeatureValues) -> list[Regularizer]:
         """The regularizer's own grid there, times the given values of its hyperparameters."""
@@ -125,8 +134,14 @@ class SearchContext:
     def measure(
         self, values: FeatureValues, grid: Sequence[Regularizer], run: Run
     ) -> list[MeasuredSetting]:
-        """The settings of a grid that were measured before the run was stopped."""
-        return measure_grid(grid, self.prepared(values).folds, run, self.measuring(values))
+        """The settings of a grid that were measured before the run was stopped.
+
+        Each starts from the best so far under these values, if there is one.
+        """
+        folds, measuring = self.prepared(values).folds, self.measuring(values)
+        found = measure_grid(grid, folds, run, measuring, self._best.near(values))
+        self._best.take(values, found)
+        return [setting for setting, _ in found.values()]
 
     def measuring(self, values: FeatureValues) -> Measuring:
         """What is noted of settings under these values."""
@@ -148,6 +163,25 @@ class SearchContext:
     def values_of(self, setting: MeasuredSetting) -> FeatureValues:
         """The values of :attr:`space` that a setting has."""
         return tuple(setting.changes[one.key] for one in self.space)
+
+
+class BestSoFar:
+    """The best setting so far under all values that were tried, which others start from."""
+
+    def __init__(self, context: SearchContext) -> None:
+        self._context = context
+        self._of: dict[FeatureValues, tuple[MeasuredSetting, Results]] = {}
+
+    def near(self, values: FeatureValues) -> Results | None:
+        """The trials of the best setting; None where there is none."""
+        return self._of[values][1] if values in self._of else None
+
+    def take(self, values: FeatureValues, found: Measured) -> None:
+        """Settings that were measured under these values."""
+        pairs = [*([self._of[values]] if values in self._of else []), *found.values()]
+        if pairs:
+            first = self._context.promising([setting for setting, _ in pairs], 1)[0]
+            self._of[values] = next(pair for pair in pairs if pair[0] is first)
 
 
 def _in_order(grid: Sequence[Regularizer]) -> list[Regularizer]:

@@ -184,13 +184,13 @@ def check_files(path: str | os.PathLike[str]) -> None:
 
 
 def key_of(chunk: Chunk) -> str:
-    """A digest of all that the trials of a chunk depend on.
-
-    Its starts come from the settings before it in its chain, which are part of it.
-    """
-    chain = [[type(part).__qualname__, part.params()] for part in (*chunk.before, *chunk.settings)]
-    what = json.dumps([chunk.fold.digest, chunk.row, chain])
-    return hashlib.sha256(what.encode()).hexdigest()
+    """A digest of all that the trials of a chunk depend on."""
+    chain = [[type(part).__qualname__, part.params()] for part in chunk.settings]
+    found = hashlib.sha256(json.dumps([chunk.fold.digest, chunk.row, chain]).encode())
+    for start in chunk.starts or ():
+        for array in (start.indices, start.values, np.array([start.b])):
+            found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()
 
 
 def digest_of(corpora: Iterable[Corpus | None]) -> str:

@@ -19,15 +19,15 @@ from textreg.kinds import Regularizer
 from textreg.tasks.classification import Multiclass
 from textreg.training.running import Run
 from textreg.training.search.choice import BEST
-from textreg.training.search.context import SearchContext
+from textreg.training.search.context import BestSoFar, SearchContext
 from textreg.training.search.documents import FeatureValues
 from textreg.training.search.selection import (
     MeasuredSetting,
     Measuring,
     Results,
+    Solving,
     held_weights,
     measured_setting,
-    solve_rows,
 )
 from textreg.training.search.trials import Fold
 
@@ -61,31 +61,49 @@ class Race:
         self.stages = stages
         self._context = context
         self._results: dict[Place, Results] = {}
+        self._best = BestSoFar(context)
 
     def measure(
         self, values: FeatureValues, grid: Sequence[Regularizer], run: Run
     ) -> list[MeasuredSetting]:
-        """The settings of a grid, measured on the labels of the first stage alone."""
-        return list(self._measure([(values, one) for one in grid], 0, run).values())
+        """The settings of a grid, measured on the labels of the first stage alone.
+
+        Each starts from the best so far under these values, if there is one.
+        """
+        places = [(values, one) for one in grid]
+        new = self._measure(places, 0, run, self._best.near(values))
+        pairs = {one: (setting, self._results[values, one]) for (_, one), setting in new.items()}
+        self._best.take(values, pairs)
+        return list(new.values())
 
     def finish(self, run: Run) -> list[MeasuredSetting]:
-        """The best settings, measured on all labels; none if the run was stopped before."""
+        """The best settings, measured on all labels; none if the run was stopped before.
+
+        For more labels the best is fitted first, and the others start from there.
+        """
         kept, number = list(self._results), KEPT
         ranked = self._measure(kept, 0, run)
         for stage in range(1, len(self.stages)):
             best = self._context.promising(list(ranked.values()), number)[:number]
-            kept = [place for place in kept if ranked.get(place) in best]
+            kept = sorted(
+                (place for place in kept if ranked.get(place) in best),
+                key=lambda place: best.index(ranked[place]),
+            )
             self._results = {place: self._results[place] for place in kept}
             more = len(self.stages[stage]) - len(self.stages[stage - 1])
             run.counter.total += len(kept) * more * len(self._folds(kept[0][0]))
-            ranked = self._measure(kept, stage, run)
+            ranked = self._measure(kept[:1], stage, run)
+            near = self._results[kept[0]]
+            for place in kept[1:]:
+                same = place[0] == kept[0][0]
+                ranked |= self._measure([place], stage, run, near if same else None)
             if run.stopped:
                 return []
             number = max(number // 2, 1)
         return list(ranked.values())
 
     def _measure(
-        self, places: Iterable[Place], stage: int, run: Run
+        self, places: Iterable[Place], stage: int, run: Run, near: Results | None = None
     ) -> dict[Place, MeasuredSetting]:
         """The settings that were fitted for all labels of a stage before the run was stopped."""
         measured: dict[Place, MeasuredSetting] = {}
@@ -95,7 +113,8 @@ class Race:
             folds, measuring = self._folds(values), self._context.measuring(values)
             own = [self._results.setdefault((values, one), {}) for one in grid]
             new = [row for row in rows if any((0, row) not in results for results in own)]
-            solve_rows(new, grid, folds, own, run, measuring.journal)
+            if new:
+                Solving(folds, run, measuring.journal, near).add_trials(new, grid, own)
             for one, results in zip(grid, own, strict=True):
                 if all((at, row) in results for at in range(len(folds)) for row in rows):
                     last = stage == len(self.stages) - 1

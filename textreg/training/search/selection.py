@@ -5,6 +5,7 @@ grid is cut into chains that are solved from the emptiest model on, each setting
 the one before. Chains, weight vectors and splits are independent and run in parallel. All chains
 advance a few settings before any advances further, so that a search that is stopped has measured
 some settings on all splits. The cuts never depend on the number of jobs, so neither do the results.
+Where settings near to one that is solved already are to be measured, each starts from that one.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -67,6 +68,9 @@ class Measuring:
 
 PLAIN = Measuring()
 
+Measured = dict[Regularizer, tuple[MeasuredSetting, Results]]
+"""Settings as they were measured, and their trials."""
+
 
 def search(
     regularizer: Regularizer,
@@ -81,7 +85,7 @@ def search(
     measured = measure_grid(grid, folds, work.run("search", len(grid) * count_fits(folds)))
     if not measured:
         raise KeyboardInterrupt
-    return measured
+    return [setting for setting, _ in measured.values()]
 
 
 def grid_of(regularizer: Regularizer, first: Fold) -> list[Regularizer]:
@@ -103,57 +107,82 @@ def measure_grid(
     folds: Sequence[Fold],
     run: Run,
     measuring: Measuring = PLAIN,
-) -> list[MeasuredSetting]:
-    """The settings of a grid that were measured on all folds before ``run`` was stopped."""
+    near: Results | None = None,
+) -> Measured:
+    """The settings of a grid that were measured on all folds before ``run`` was stopped.
+
+    near: the trials of a setting near to all of these, to start from.
+    """
     results: list[Results] = [{} for _ in grid]
-    solve_rows(folds[0].rows, grid, folds, results, run, measuring.journal)
-    return [
-        measured_setting(regularizer, folds, tried, measuring)
+    solving = Solving(folds, run, measuring.journal, near)
+    solving.add_trials(folds[0].rows, grid, results)
+    return {
+        regularizer: (measured_setting(regularizer, folds, tried, measuring), tried)
         for regularizer, tried in zip(grid, results, strict=True)
         if len(tried) == len(folds) * len(folds[0].rows)  # else it was stopped before
-    ]
+    }
 
 
-def solve_rows(
-    rows: Sequence[int | None],
-    grid: Sequence[Regularizer],
-    folds: Sequence[Fold],
-    results: Sequence[Results],
-    run: Run,
-    journal: Journal | None,
-) -> None:
-    """Add the trials of every setting, for some of the weight vectors, to ``results``.
+@dataclass(frozen=True, eq=False)
+class Solving:
+    """How trials are made: on which folds, as part of which run, and from where.
 
-    Those of the last settings are missing where the run was stopped.
+    near: the trials of a setting near to those that are to be solved; without it, chains of them
+    start from zero.
     """
-    for wave in _waves(grid):
-        cells = [(cut, at, row) for cut in wave for at in range(len(folds)) for row in rows]
-        _solve_cells(cells, grid, folds, results, run, journal)
-        if run.stopped:
-            break
+
+    folds: Sequence[Fold]
+    run: Run
+    journal: Journal | None
+    near: Results | None = None
+
+    def add_trials(
+        self, rows: Sequence[int | None], grid: Sequence[Regularizer], results: Sequence[Results]
+    ) -> None:
+        """Add the trials of every setting, for some of the weight vectors, to ``results``.
+
+        Those of the last settings are missing where the run was stopped.
+        """
+        near = None if _paths(grid) else self.near
+        places = range(len(grid))
+        for wave in _waves(grid) if near is None else [[([], [place]) for place in places]]:
+            cells = [
+                Cell(before, own, at, row)
+                for before, own in wave
+                for at in range(len(self.folds))
+                for row in rows
+            ]
+            self._solve_cells(cells, grid, results, near or {})
+            if self.run.stopped:
+                break
+
+    def _solve_cells(
+        self,
+        cells: Sequence[Cell],
+        grid: Sequence[Regularizer],
+        results: Sequence[Results],
+        near: Results,
+    ) -> None:
+        """Add the trials of these to ``results``."""
+        chunks = []
+        for cell in cells:
+            before = results[cell.before[-1]] if cell.before else near
+            starts = _starts(before.get((cell.fold, cell.row), ()))
+            settings = [grid[place] for place in cell.places]
+            chunks.append(Chunk(self.folds[cell.fold], cell.row, settings, starts))
+        solved = _solve(chunks, self.run, self.journal)
+        for cell, trials in zip(cells, solved, strict=True):
+            for place, trial in zip(cell.places, trials, strict=False):
+                results[place][cell.fold, cell.row] = trial
 
 
-def _solve_cells(
-    cells: Sequence[tuple[tuple[list[int], list[int]], int, int | None]],
-    grid: Sequence[Regularizer],
-    folds: Sequence[Fold],
-    results: Sequence[Results],
-    run: Run,
-    journal: Journal | None,
-) -> None:
-    """Add the trials of one chunk of every chain to ``results``.
+class Cell(NamedTuple):
+    """Settings of a chain for one fold and row, and those before them, as places in a grid."""
 
-    cells: the settings before a chunk and its own, as places in the grid; its fold, and its row.
-    """
-    chunks = []
-    for (before, places), at, row in cells:
-        starts = _starts(results[before[-1]][at, row]) if before else None
-        past, settings = ([grid[place] for place in some] for some in (before, places))
-        chunks.append(Chunk(folds[at], row, past, settings, starts))
-    solved = _solve(chunks, run, journal)
-    for ((_, places), at, row), trials in zip(cells, solved, strict=True):
-        for place, trial in zip(places, trials, strict=False):
-            results[place][at, row] = trial
+    before: list[int]
+    places: list[int]
+    fold: int
+    row: int | None
 
 
 def _solve(chunks: Sequence[Chunk], run: Run, journal: Journal | None) -> list[Trials]:
@@ -259,8 +288,7 @@ def _waves(grid: Sequence[Regularizer]) -> list[list[tuple[list[int], list[int]]
     """
     first, *others = _chains(grid)
     chains = [first, *reversed(others)]
-    whole = type(grid[0]).path is not Regularizer.path
-    size = max(map(len, chains)) if whole else CHUNK
+    size = max(map(len, chains)) if _paths(grid) else CHUNK
     cut = [
         [(chain[:at], chain[at : at + size]) for at in range(0, len(chain), size)]
         for chain in chains
@@ -268,7 +296,12 @@ def _waves(grid: Sequence[Regularizer]) -> list[list[tuple[list[int], list[int]]
     return [[some for some in wave if some] for wave in itertools.zip_longest(*cut)]
 
 
+def _paths(grid: Sequence[Regularizer]) -> bool:
+    """Whether the regularizer has a path of its own."""
+    return type(grid[0]).path is not Regularizer.path
+
+
 def _starts(trials: Sequence[Trial]) -> list[Start] | None:
-    """The solutions of the last setting, if all of them are kept."""
+    """The solutions of a setting, if there are some and all of them are kept."""
     starts = [trial.start for trial in trials if trial.start is not None]
-    return starts if len(starts) == len(trials) else None
+    return starts if starts and len(starts) == len(trials) else None

@@ -204,13 +204,12 @@ Trials = list[list[Trial]]
 class Chunk(NamedTuple):
     """Consecutive settings of a chain, for one fold and one of its ``rows``.
 
-    before: the settings before these in the chain. starts: the solution of the last of them for
-    each weight vector, to start from; None to start from zero.
+    starts: the solution of another setting for each weight vector, to start from; None to start
+    from zero.
     """
 
     fold: Fold
     row: int | None
-    before: list[Regularizer]
     settings: list[Regularizer]
     starts: list[Start] | None
 
