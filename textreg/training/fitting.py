@@ -122,7 +122,8 @@ def _fit_one(
     settings = context.settings
     data, folds, _ = context.prepared_for(best)
     regularizer = best.regularizer if best else settings.reg
-    learned = _learn_from_held(regularizer, data, folds, context, work)
+    starts: Sequence[Start | None] | None = best.starts if best else None
+    learned = _learn_from_held(regularizer, data, folds, context, work, starts)
     if folds and not settings.refit:
         rows = context.documents.splits[0].train
         problems: Problems = replace(folds[0], problem=folds[0].problem.replace(tol=settings.tol))
@@ -133,7 +134,6 @@ def _fit_one(
             folds = []
         rows = np.flatnonzero(data.task.known(data.y))
         problems = data.problems(rows, settings.tol)
-    starts: Sequence[Start | None] | None = best.starts if best else None
     if beginning is not None and not any(starts or ()):
         starts = beginning(data)
     fitted, stopped = fit_rows(regularizer, problems, starts, work, prove=True)
@@ -151,14 +151,15 @@ def _learn_from_held(
     folds: Sequence[Fold],
     context: SearchContext,
     work: Work,
+    starts: Sequence[Start | None] | None,
 ) -> FromHeld:
-    """What is learned from held-out documents."""
+    """What is learned from held-out documents. starts: as for :func:`held_out`."""
     settings = context.settings
     if not folds or not folds[0].task.learns_from_held_out(settings):
         return FromHeld()
     task, aside = folds[0].task, context.documents.aside
     X = data.rows.matrix(np.arange(0)) if aside is None else data.encoder.transform(aside.texts)
-    held = held_out(regularizer, folds, work, X)
+    held = held_out(regularizer, folds, work, X, starts)
     calibration = None
     if settings.calibrate is not None:
         calibration = task.calibrate(settings.calibrate, held.usual.scores, held.usual.y)
@@ -214,15 +215,22 @@ class HeldOut(NamedTuple):
 
 
 def held_out(
-    regularizer: Regularizer, folds: Sequence[Fold], work: Work, aside: csr_array
+    regularizer: Regularizer,
+    folds: Sequence[Fold],
+    work: Work,
+    aside: csr_array,
+    starts: Sequence[Start | None] | None,
 ) -> HeldOut:
-    """Everything held out, and documents that are ``aside``, by fits that have not seen them."""
+    """Everything held out, and documents that are ``aside``, by fits that have not seen them.
+
+    starts: the solutions of the search for the first fold, which need not be found again.
+    """
     quiet = replace(work, progress=None)
     usual: list[Floats] = []
     new: list[Floats] = []
     others: list[Floats] = []
-    for fold in folds:
-        fitted, _ = fit_rows(regularizer, fold, None, quiet)
+    for at, fold in enumerate(folds):
+        fitted, _ = fit_rows(regularizer, fold, None if at else starts, quiet)
         tables = (fold.X_held, fold.X_new(), fold.X_new(aside))
         for X, scores in zip(tables, (usual, new, others), strict=True):
             scores.append(X @ fitted.w.T + fitted.b)
