@@ -114,9 +114,17 @@ def test_doctor(site: Site) -> None:
     names = ["import", "regularizer.raises", "acme-nan", "acme-slope:slope", "spaces", "sentence"]
     results = site.session([["plugins", "doctor", name, "--json"] for name in names])
     found = {}
+    undeclared = "does not declare the version of the interface that it is made for"
     for name, (code, out, err) in zip(names, results, strict=True):
         assert err == ""
-        (found[name],) = json.loads(out)["plugins"]
+        told = json.loads(out)
+        (found[name],) = told["plugins"]
+        info = found[name]["info"]
+        home = f"{info['distribution']} {info['version']}"
+        notes = [note for note in told["notes"] if undeclared in note]
+        assert [note.startswith(f"{home} {undeclared}") for note in notes] == (
+            [] if name == "sentence" else [True]
+        )
         assert code == (found[name]["status"] == "broken")
     assert [found[name]["status"] for name in names] == ["broken"] * 3 + ["ok"] * 3
     assert found["import"]["cause"] == "it needs 'jaxx', which is not installed"

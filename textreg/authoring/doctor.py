@@ -13,7 +13,7 @@ from textreg.errors import BrokenPluginError, PluginError, TextregError, did_you
 from textreg.exporting.describe import export
 from textreg.plugins import registry
 from textreg.plugins.blocking import DISABLE
-from textreg.plugins.entries import aliases, is_among
+from textreg.plugins.entries import API_GROUP, aliases, is_among
 from textreg.plugins.guard import traceback_of
 from textreg.plugins.inventory import PluginInfo
 from textreg.training.train import train
@@ -71,16 +71,26 @@ def diagnose(name: str = "") -> list[Diagnosis]:
     return [found for row in rows for found in _diagnose(row)]
 
 
-def notes() -> list[str]:
-    """What is wrong with no plugin of the list, in words: distributions that are damaged, and names
-    that are to be blocked or allowed and that no plugin has.
+def notes(found: Iterable[Diagnosis] = ()) -> list[str]:
+    """What breaks no plugin, in words.
+
+    Distributions that are damaged, names that are to be blocked or allowed and that no plugin has,
+    and, of those in ``found``, distributions that declare no version of the interface.
     """
     known = registry.aliases()
     given = [(f"the variable {DISABLE}", os.environ.get(DISABLE, "").split(","))]
     for config in registry.blocks.configs:
         given.append((f"{config.path}", [*config.disable, *(config.allow or ())]))
     damaged = [f"left out as damaged, so install it again: {one}" for one in registry.damaged()]
-    return damaged + [
+    homes = {one.info.home for one in found}
+    undeclared = [
+        f"{provider} does not declare the version of the interface that it is made for, so it is "
+        f'imported whatever that is. Its author should add [project.entry-points."{API_GROUP}"] to '
+        "its pyproject.toml, as on the page about publishing a plugin."
+        for provider in registry.undeclared()
+        if provider in homes
+    ]
+    return [*damaged, *undeclared] + [
         f"{where} names '{name}', and no plugin is called that.{did_you_mean(name, known)}"
         for where, listed in given
         for name in map(str.strip, listed)

@@ -91,7 +91,7 @@ def doctor(ctx: click.Context, name: str, as_json: bool) -> int:
     from textreg.authoring.doctor import diagnose, notes
 
     found = diagnose(name)
-    strange = notes()
+    strange = notes(found)
     broken = [one for one in found if one.status == "broken"]
     if as_json:
         print_json({"plugins": [asdict(one) for one in found], "notes": strange})

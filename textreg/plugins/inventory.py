@@ -108,6 +108,10 @@ class Inventory:
         self.entries()
         return [] if self._scanned is None else self._scanned.damaged
 
+    def undeclared(self) -> list[str]:
+        """The providers that declare no version of the interface in their metadata, each once."""
+        return sorted({entry.provider for entry in self.entries() if not entry.apis})
+
     def load_entry(self, entry: Entry) -> Parts:
         """The parts of an entry's module. A failure is stored, and raised."""
         from textreg import hookspecs  # noqa: F401  # what all plugins import is not their time

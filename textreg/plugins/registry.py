@@ -240,6 +240,7 @@ failure = _default.failure
 load = _default.load
 aliases = _default.aliases
 damaged = _default.damaged
+undeclared = _default.undeclared
 blocks = _default.blocks
 register = _default.register
 register_file = _default.register_file
