@@ -367,7 +367,7 @@ def test_wrong_benchmarks_are_found_before_training(
         with pytest.raises(DataError) as error:
             compare(["elastic", "lasso"], [good, wrong])
         assert words in str(error.value)
-    with pytest.raises(UsageError, match="the baseline 'ridge' is no candidate"):
+    with pytest.raises(UsageError, match="the baseline 'ridge' is not a candidate"):
         compare(["elastic", "lasso"], good, baseline="ridge")
     with pytest.raises(UsageError, match="different names"):
         compare(["elastic", "lasso"], [good, good])

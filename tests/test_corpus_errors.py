@@ -214,21 +214,25 @@ def test_a_damaged_header_stops_always(file, on_error: str) -> None:
 @pytest.mark.parametrize("labeled", [True, False])
 def test_empty_files(file, name: str, labeled: bool) -> None:
     path = file(name, "")
-    assert refusal(path, labeled=labeled) == f"{path}: the file is empty."
+    assert (
+        refusal(path, labeled=labeled) == f"{path}: the file is empty. Give a file with documents."
+    )
     path = file(name + ".gz", gzip.compress(b""))
-    assert refusal(path, labeled=labeled) == f"{path}: the file is empty."
+    assert (
+        refusal(path, labeled=labeled) == f"{path}: the file is empty. Give a file with documents."
+    )
 
 
 def test_files_without_documents(file, tmp_path: Path) -> None:
     for path in (file("a.csv", "label,text\n"), file("a.jsonl", "\n \n\n")):
-        assert refusal(path) == f"{path}: there are no documents in it."
+        assert refusal(path) == f"{path}: the file has no documents. Give a file with some."
     (tmp_path / "folder").mkdir()
     assert "no documents" in refusal(tmp_path / "folder", labeled=False)
 
 
 def test_empty_standard_input(monkeypatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
-    assert refusal("-") == "<stdin>: the file is empty."
+    assert refusal("-") == "<stdin>: the file is empty. Give a file with documents."
 
 
 def test_no_row_that_can_be_used(file) -> None:
@@ -311,9 +315,9 @@ def test_missing_files(tmp_path: Path, file) -> None:
 
 def test_the_same_file_twice(tmp_path: Path, file) -> None:
     path = file("a.csv", "label,text\na,b\n")
-    with pytest.raises(UsageError, match="named twice; its documents would count double"):
+    with pytest.raises(UsageError, match="is named twice, so its documents would count twice"):
         read_corpus([path, str(tmp_path / "*.csv")])
-    with pytest.raises(UsageError, match="-: this is named twice"):
+    with pytest.raises(UsageError, match="- is named twice"):
         read_corpus(["-", "-"])
 
 
@@ -335,7 +339,7 @@ def test_a_stream_that_breaks(monkeypatch) -> None:
 
 
 def test_an_empty_folder(tmp_path: Path) -> None:
-    assert refusal(tmp_path) == f"{tmp_path}: there are no documents in it."
+    assert refusal(tmp_path) == f"{tmp_path}: the file has no documents. Give a file with some."
 
 
 def test_a_folder_without_classes(tmp_path: Path, file) -> None:

@@ -292,7 +292,7 @@ def test_documents_that_come_in_batches(tmp_path: Path) -> None:
     ("batches", "error", "message"),
     [
         ([], DataError, "there are no batches"),
-        (["text"], DataError, "batch 1 is 'text', which is no tuple"),
+        (["text"], DataError, "batch 1 is 'text', which is not a tuple"),
         ([("text", ["pos"])], UsageError, "batch 1: expected a list of texts"),
         ([(["a"], ["x"]), ([3], ["x"])], DataError, "batch 2: document 1 is not a text"),
         ([(["a", "b"], ["x"])], DataError, "batch 1: 2 texts but 1 labels"),

@@ -107,7 +107,7 @@ def test_broken_arrays(tmp_path: Path, content: str, number: int, what: str, on_
 def test_an_empty_array(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text("[\n]")
-    with pytest.raises(DataError, match="there are no documents in it"):
+    with pytest.raises(DataError, match="the file has no documents"):
         read_corpus(path)
 
 

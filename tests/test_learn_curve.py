@@ -321,7 +321,7 @@ def test_other_documents_are_not_taken_for_the_same(benchmark: Benchmark, tmp_pa
         ({"draw": "equals"}, UsageError, "draw must be one of stratified, equal, random"),
         ({"measure": "r2"}, UsageError, "measure must be one of accuracy"),
         ({"draws": 0}, UsageError, "draws must be 1 or more"),
-        ({"baseline": "rigde"}, UsageError, "no candidate. Did you mean 'ridge'"),
+        ({"baseline": "rigde"}, UsageError, "not a candidate. Did you mean 'ridge'"),
         ({"unlabeled": {"films": Corpus(["a"])}}, UsageError, "no benchmark 'films'"),
         ({"unknown": "pos"}, UsageError, "takes no unknown"),
     ],
@@ -386,7 +386,7 @@ def test_commands(cli: Cli, demo: Path, tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--sizes", "20,many", "--reg", "ridge"], "'20,many' is no list of numbers"),
+        (["--sizes", "20,many", "--reg", "ridge"], "'20,many' is not a list of numbers"),
         (["--reg", "ridge", "--test", "a", "--test", "b"], "1 corpora but 2 times --test"),
         (["--reg", "ridge", "--plot", "c.pdf"], "such an ending"),
         (["--reg", "ridge", "--sizes", "9999"], "there are"),

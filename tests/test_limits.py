@@ -151,7 +151,9 @@ def test_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
         assert limit(MAX_LINE) == size
     for given in ("-1", "much", "1.5GB", "1GiB", "٣"):
         monkeypatch.setenv(MAX_LINE, given)
-        with pytest.raises(UsageError, match=f"TEXTREG_MAX_LINE={given} is no size: write it as"):
+        with pytest.raises(
+            UsageError, match=f"TEXTREG_MAX_LINE={given} is not a size: write it as"
+        ):
             limit(MAX_LINE)
 
 

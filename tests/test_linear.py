@@ -243,7 +243,10 @@ def test_linked_columns_have_similar_weights() -> None:
         ({"reg": "group", "groups": "windows"}, "takes its groups from texts .windows"),
         ({"reg": "network", "graph": "cooccurrence"}, "takes its graph from texts"),
         ({"reg": "lasso", "groups": [[0]]}, "lasso makes no use of groups: leave out groups"),
-        ({"reg": "group", "groups": [[0, 10]]}, r"groups\[0\] has the column 10, and X has .* 9"),
+        (
+            {"reg": "group", "groups": [[0, 10]]},
+            r"groups\[0\] has the column 10: name col.* 9",
+        ),
         ({"reg": "group", "groups": [[0], 3]}, r"groups\[1\] is 3, .*write \[3\]"),
         ({"reg": "group", "groups": [[0.5]]}, r"groups\[0\] must hold the numbers or names"),
         ({"reg": "group", "groups": 7}, "groups must be Groups, lists of columns, or a matrix"),

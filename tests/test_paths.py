@@ -321,7 +321,7 @@ def test_pictures_of_tables(corpora: tuple[Corpus, Corpus], lasso: Model, tmp_pa
     assert "selected of" in (tmp_path / "t.svg").read_text()
     with pytest.raises(UsageError, match="no sentences"):
         path_sentences(lasso, [""]).plot(tmp_path / "u.svg")
-    with pytest.raises(UsageError, match="no column"):
+    with pytest.raises(UsageError, match="ask for a column"):
         path.coefficients([]).plot(tmp_path / "u.svg")
 
 

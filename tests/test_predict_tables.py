@@ -220,8 +220,8 @@ def test_another_encoding(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("-o", "a.xlsx"), "tells no format"),
-        (("-o", "a"), "tells no format"),
+        (("-o", "a.xlsx"), "no format has the ending"),
+        (("-o", "a"), "no format has the ending"),
         (("-o", "a.csv", "--format", "tsv"), "--format tsv does not fit the name a.csv"),
         (("--format", "parquet"), "name a file with -o FILE.parquet"),
         (("-o", "a.parquet.gz"), "leave out .gz"),

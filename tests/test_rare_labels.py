@@ -158,14 +158,14 @@ def test_how_many_a_label_needs() -> None:
 
 
 def test_refused() -> None:
-    with pytest.raises(DataError, match=r"3 of 4 labels .* 'ape', has 12. Ask for fewer"):
+    with pytest.raises(DataError, match=r"3 of 4 labels .* 'ape', has 12. Lower --min-label"):
         read_target(Corpus(TEXTS[:12] + TEXTS[-5:], LABELS[:12] + LABELS[-5:]), rare=Rare(9))
     with pytest.raises(UsageError, match="min_label"):
         textreg.train(TEXTS, LABELS, min_label=0)
     for option in ({"min_label": 2}, {"rare_label": "x"}):
         with pytest.raises(UsageError, match="a regression has no labels"):
             textreg.train(TEXTS, ["1"] * len(TEXTS), task="regression", reg="ridge", **option)
-    with pytest.raises(UsageError, match="joined into 'x', which is no label"):
+    with pytest.raises(UsageError, match="joined into 'x', which is not a label"):
         type(classification(("a", "b")))(("a", "b"), rare_label="x")
 
 
@@ -235,5 +235,7 @@ def test_labels_that_are_no_lists(labels: list[str]) -> None:
 
 def test_what_is_joined_may_be_too_few_as_well() -> None:
     texts, labels = ["good", "bad", "odd"] * 9, ["p", "n", "p"] * 9
-    with pytest.raises(DataError, match=r"make 1 in all, too few for 'other'.*--min-label 3 or"):
+    with pytest.raises(
+        DataError, match=r"have 1 together, too few for the label 'other'.*--min-label 3 or"
+    ):
         textreg.train([*texts, "x"], [*labels, "lone"], reg="ridge", rare_label="other")

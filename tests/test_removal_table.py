@@ -226,11 +226,11 @@ def test_command_refuses(cli: Cli, files: list[Path], tmp_path: Path) -> None:
         ((*files, TEXT, "More."), "'More.' is one text, file or model too many"),
         ((*files, files[0], TEXT), "is named twice"),
         ((*files, TEXT, "--text", TEXT), "--text explains a text in place of a file"),
-        ((*files, "--train", "x.csv"), "--train is of one model"),
-        ((*files, "x.csv", "--evidence-col", "e"), "--evidence-col is of one model"),
+        ((*files, "--train", "x.csv"), "--train works with one model only"),
+        ((*files, "x.csv", "--evidence-col", "e"), "--evidence-col works with one model only"),
         ((*files, ""), "the text is empty"),
-        ((*files, TEXT, "--top", "3"), "--top is of one model"),
-        ((files[0], TEXT, "--format", "csv"), "--format csv is of several models"),
+        ((*files, TEXT, "--top", "3"), "--top works with one model only"),
+        ((files[0], TEXT, "--format", "csv"), "--format csv compares several models"),
         ((*files, TEXT, "--of", "x"), "no label 'x'"),
     ]:
         code, out, err = cli("explain", *arguments)

@@ -212,9 +212,9 @@ def wrong_updates() -> list[tuple[dict[str, Any], type[TextregError], str]]:
         ({"old": None, "labels": ["new"] * 40}, UsageError, "no label 'new', and a new one needs"),
         ({"labels": sets}, DataError, "the new documents have lists of labels"),
         ({"old": (OLD[0], [[label] for label in OLD[1]])}, DataError, "the old documents have"),
-        ({"texts": [], "labels": []}, DataError, "the new documents are none"),
+        ({"texts": [], "labels": []}, DataError, "the new documents are missing"),
         ({"old": Corpus(OLD[0])}, DataError, "the old documents have no labels"),
-        ({"date": "31.1.2026"}, UsageError, "'31.1.2026' is no date"),
+        ({"date": "31.1.2026"}, UsageError, "'31.1.2026' is not a date"),
         ({"texts": [[["w1"]]] * 40}, DataError, "all be texts, or all be lists"),
     ]
 
@@ -297,7 +297,7 @@ def test_a_model_may_be_updated_in_place(trained: Path, cli: Cli) -> None:
     ("words", "message"),
     [
         (["other.csv", "--old", "old.csv"], "The columns are those of old.textreg"),
-        (["new.csv", "--old", "old.csv", "--date", "today"], "'today' is no date"),
+        (["new.csv", "--old", "old.csv", "--date", "today"], "'today' is not a date"),
         (["missing.csv", "--old", "old.csv"], "missing.csv"),
         (["new.csv", "--old", "old.csv", "-o", "new.csv"], "overwrite"),
     ],

@@ -229,7 +229,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         if isinstance(error, tomllib.TOMLDecodeError):
-            raise UsageError(f"{path} is not TOML: {error}. Mend that place.") from error
+            raise UsageError(f"{path} is not TOML: {error}. Correct that place.") from error
         cause = getattr(error, "strerror", None) or error
         raise UsageError(
             f"{path} cannot be read: {cause}. Check the path, and the file."

@@ -31,7 +31,7 @@ def limit(variable: str) -> int:
         return DEFAULT
     match = re.fullmatch(r"([0-9]{1,15})\s*([KMGT]B)?", given.upper())
     if match is None:
-        raise UsageError(f"{variable}={given} is no size: write it as 500MB or 2GB.")
+        raise UsageError(f"{variable}={given} is not a size: write it as 500MB or 2GB.")
     return int(match[1]) * _UNITS[match[2] or ""]
 
 

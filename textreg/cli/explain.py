@@ -152,7 +152,7 @@ def command(
         _compare([model, *others], source, how, training, asked, out)
         return
     if out.form in FORMATS:
-        raise UsageError(f"--format {out.form} is of several models: name another one.")
+        raise UsageError(f"--format {out.form} compares several models: name another model.")
     loaded, marks = load_model(model), asked.marks
     marks.check(bool(training.corpus) or out.form != "text" or bool(asked.texts))
     if training.corpus:
@@ -200,9 +200,11 @@ def _compare(
     }
     for option, value in of_one.items():
         if value:
-            raise UsageError(f"{option} is of one model: leave it out, or name one model.")
+            raise UsageError(
+                f"{option} works with one model only: leave it out, or name one model."
+            )
     if click.get_current_context().get_parameter_source("top") is ParameterSource.COMMANDLINE:
-        raise UsageError("--top is of one model: leave it out, or name one model.")
+        raise UsageError("--top works with one model only: leave it out, or name one model.")
     _check_texts(source, how, training, asked)
     models = load_by_name(paths)
     texts = _texts(source, asked.texts, how.like(next(iter(models.values()))))

@@ -124,7 +124,8 @@ def _chosen(groups: Groups, tokens: Tokens, feature: str | None) -> list[int]:
     except ValueError:
         raise DataError(
             f"--feature: '{feature}' is not a feature of these texts."
-            f"{did_you_mean(feature, tokens.vocabulary)}"
+            f"{did_you_mean(feature, tokens.vocabulary)} Write it as the tokenizer does, for "
+            "example in lower case."
         ) from None
     entries = np.flatnonzero(groups.indices == number)
     numbers: list[int] = (np.searchsorted(groups.indptr, entries, side="right") - 1).tolist()

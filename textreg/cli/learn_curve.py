@@ -67,7 +67,7 @@ def _sizes(ctx: click.Context, option: click.Parameter, text: str | None) -> lis
         return [int(size.replace("_", "")) for size in text.split(",")]
     except ValueError:
         raise click.BadParameter(
-            f"'{text}' is no list of numbers of documents, such as 100,200,400.", ctx, option
+            f"'{text}' is not a list of numbers of documents, such as 100,200,400.", ctx, option
         ) from None
 
 

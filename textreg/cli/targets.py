@@ -27,13 +27,13 @@ def form_of(form: str | None, out: str | None) -> str:
     if form is None and told is None:
         known = ", ".join(endings[0] for endings in ENDINGS.values())
         raise UsageError(
-            f"-o {out}: the ending '{ending}' tells no format: name one with --format, or end the "
+            f"-o {out}: no format has the ending '{ending}': name one with --format, or end the "
             f"name with one of {known}."
         )
     if form is not None and told not in (None, form):
         raise UsageError(
-            f"--format {form} does not fit the name {out}, which ends as {told}: leave out "
-            "--format, or name another file."
+            f"--format {form} does not fit the name {out}, which has the ending of {told}: leave "
+            "out --format, or name another file."
         )
     chosen = form or told or ""
     if chosen == "parquet" and packing is not None:

@@ -57,7 +57,7 @@ class Connection:
             answers = self.client.run(_look, [cloudpickle.dumps(part) for part in parts])
         except ImportError as error:
             raise UsageError(
-                f"the workers cannot work ({error}): install textreg {mine['textreg']} there."
+                f"the workers lack a package ({error}): install textreg {mine['textreg']} on them."
             ) from None
         for worker, (theirs, failures) in answers.items():
             for name in SAME:

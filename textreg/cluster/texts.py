@@ -88,7 +88,9 @@ class ClusterTexts(TextsElsewhere):
         return f"<ClusterTexts: {len(self):,} texts in {len(self._pieces):,} pieces>"
 
     def __reduce__(self) -> NoReturn:
-        raise UsageError("texts on a cluster cannot be copied: read them into memory, by list().")
+        raise UsageError(
+            "texts on a cluster cannot be copied: read them into memory first, with list(texts)."
+        )
 
     def _futures(self, start: int, end: int) -> list[Any]:
         """Futures of the texts from ``start`` to ``end``, by piece."""

@@ -101,7 +101,7 @@ def baseline_of(names: Iterable[str], named: str | None, *, usual: str) -> str:
         return usual if usual in known else known[0]
     if named not in known:
         raise UsageError(
-            f"the baseline '{named}' is no candidate.{did_you_mean(named, known)} There are: "
+            f"the baseline '{named}' is not a candidate.{did_you_mean(named, known)} There are: "
             f"{', '.join(known)}."
         )
     return named

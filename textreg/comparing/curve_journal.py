@@ -52,8 +52,8 @@ class CurveJournal:
             values: dict[str, Any] = {name: entry[name] for name in _MEASURED}
         except KeyError as error:
             raise DataError(
-                f"{self._journal.path}: an entry has no {error}. Delete the file, and all begins "
-                "anew."
+                f"{self._journal.path} is damaged: an entry has no {error}. Delete the file to "
+                "start again."
             ) from None
         benchmark, candidate, size, draw = place
         return CurveCell(benchmark, candidate, size, draw, **values)

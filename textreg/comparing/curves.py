@@ -178,7 +178,10 @@ def _pools(
             "a learning curve needs at least one benchmark, and different names for several."
         )
     if others := set(unlabeled) - {one.name for one in listed}:
-        raise UsageError(f"there is no benchmark '{min(others)}' for unlabeled documents.")
+        known = ", ".join(one.name for one in listed)
+        raise UsageError(
+            f"there is no benchmark '{min(others)}' for unlabeled documents. There are: {known}."
+        )
     return [pool_of(one, how, unlabeled.get(one.name)) for one in listed]
 
 

@@ -72,7 +72,7 @@ class LinearEstimator(PartsEstimator):
             if X.shape != (X.tokens.n_documents, len(X.names)):
                 raise UsageError(
                     f"X has the shape {X.shape}, which is not that of its texts: it was changed "
-                    "after TextVectorizer.fit_transform returned it."
+                    "after TextVectorizer.fit_transform returned it. Fit on what that returns."
                 )
             return Rows(matrix, X.names, X.tokens)
         names = getattr(self, "feature_names_in_", None)
@@ -101,7 +101,7 @@ class LinearEstimator(PartsEstimator):
         if group_of is not None and not measures:
             raise UsageError(
                 "group_of says what to hold out, but nothing is held out: all strengths are given. "
-                "Leave it out, or a strength."
+                "Leave out group_of, or one of the strengths."
             )
         documents = SplitMatrix(
             target,
@@ -174,7 +174,9 @@ class LinearEstimator(PartsEstimator):
         for number, (train, _) in enumerate(splits, 1):
             some = weights[train] > 0.0
             if not some.any():
-                raise DataError(f"split {number} of cv has no row to fit with a weight above 0.")
+                raise DataError(
+                    f"split {number} of cv fits no row with a weight above 0: give other splits."
+                )
             labels = target.task.labels
             if target.task.joint and len(np.unique(target.y[train][some])) < len(labels):
                 raise DataError(

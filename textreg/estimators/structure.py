@@ -136,7 +136,7 @@ def _columns(given: Any, what: str, number_of: dict[str, int] | None, width: int
         raise UsageError(f"{what} must hold the numbers or names of columns, not {given!r:.60}.")
     if len(found) and not 0 <= found.min() <= found.max() < width:
         wrong = found.min() if found.min() < 0 else found.max()
-        raise UsageError(f"{what} has the column {wrong}, and X has columns 0 to {width - 1}.")
+        raise UsageError(f"{what} has the column {wrong}: name columns of X, 0 to {width - 1}.")
     return np.unique(found).astype(np.int64)
 
 

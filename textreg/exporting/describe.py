@@ -98,9 +98,9 @@ def _part(part: Encoder, weights: Floats, prefix: str) -> PlainPart:
         )
     if part.vectorizer.strip_html:
         raise UsageError(
-            "a model that removes HTML from its texts cannot be exported: the names of characters "
-            "that HTML has are more than the model. Remove it before training, and before the "
-            "exported model is asked."
+            "a model that removes HTML from its texts cannot be exported: HTML's table of "
+            "character names would be larger than the model. Remove HTML before training, and from "
+            "the texts for the exported model."
         )
     idf = part.idf
     return PlainPart(

@@ -99,7 +99,7 @@ class PathTable:
         from textreg.plotting.path_charts import PathAxis, lines_along
 
         if not self.names:
-            raise UsageError(f"there is no {self.quantity} to draw: no column was asked for.")
+            raise UsageError(f"there is no {self.quantity} to draw: ask for a column.")
         axis = PathAxis(self.parameter, self.values, self.chosen)
         lines_along(axis, self.names, self.array.T.tolist(), path, title=self.quantity)
 

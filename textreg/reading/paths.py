@@ -41,12 +41,14 @@ def listed(paths: Paths) -> list[str]:
                 raise UsageError(f"{match} is {kind}: name it itself, not by the pattern {path}.")
         files.extend(matches)
     if not files:
-        raise UsageError("no file to read was named.")
+        raise UsageError("no file to read was named: name one, or - for standard input.")
     seen: set[str] = set()
     for path in files:
         real = path if path == "-" else os.path.realpath(path)
         if real in seen:
-            raise UsageError(f"{path}: this is named twice; its documents would count double.")
+            raise UsageError(
+                f"{path} is named twice, so its documents would count twice: leave one out."
+            )
         seen.add(real)
     return files
 
@@ -100,7 +102,7 @@ def opened(path: str) -> Iterator[IO[bytes]]:
     try:
         stream = _OpenFile(path)  # unbuffered, because Source asks for large pieces itself
     except OSError as error:
-        raise DataError(f"{path}: cannot be opened: {error.strerror}.") from None
+        raise DataError(f"{path}: cannot be opened: {error.strerror}. Check the path.") from None
     with stream:
         try:
             yield stream

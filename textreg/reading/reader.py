@@ -146,7 +146,9 @@ class CorpusReader:
                 empty = False
                 yield row
             if empty:
-                raise DataError(f"{name_of(path)}: there are no documents in it.")
+                raise DataError(
+                    f"{name_of(path)}: the file has no documents. Give a file with some."
+                )
 
     def _file(self, path: str) -> Iterator[tuple[str, Row | UnusableRow]]:
         with opened(path) as stream:

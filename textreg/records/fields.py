@@ -238,6 +238,8 @@ def _rows(table: Any, fields: Sequence[Field]) -> Iterable[Mapping[str, Any]]:
             raise DataError(f"there is no column '{one.name}'.{hint} There are: {', '.join(names)}")
         columns.append(list(as_column(table[one.name], one.name)))
     if len({len(column) for column in columns}) > 1:
-        raise DataError("the columns of the fields do not have one length.")
+        raise DataError(
+            "the columns of the fields differ in length: give a value for each document."
+        )
     keys = [one.name for one in fields]
     return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]

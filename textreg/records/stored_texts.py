@@ -151,7 +151,7 @@ class StoredTexts(TextsElsewhere):
     def __reduce__(self) -> NoReturn:
         raise UsageError(
             f"the texts in {self.path} cannot be copied or sent to other processes: read them into "
-            "memory for that, as by list(texts)."
+            "memory first, with list(texts)."
         )
 
     def _numbers(self, rows: Int64s) -> Int64s:

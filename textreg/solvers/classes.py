@@ -50,7 +50,8 @@ class Classes:
         """penalty: its value at weights (classes, p), which tells whether the start is of use."""
         if not isinstance(problem.loss, Logistic):
             raise UsageError(
-                f"softmax extends the logistic loss and cannot be used with {problem.loss.label()}."
+                f"softmax extends the logistic loss and cannot be used with {problem.loss.label()}"
+                ": leave out the loss, or multiclass."
             )
         codes = checked_codes(codes, len(problem.y))
         k, (n, p) = int(codes.max()) + 1, problem.design.shape

@@ -54,7 +54,10 @@ class Classification(Task):
             raise UsageError(f"a model needs two or more distinct labels, not {list(self.labels)}.")
         check_rare_label(self.rare_label, self.labels)
         if self.unknown in self.labels:
-            raise UsageError(f"the unknown label '{self.unknown}' is a label of the model as well.")
+            raise UsageError(
+                f"the unknown label '{self.unknown}' is a label of the model as well: give it "
+                "another name."
+            )
 
     @classmethod
     def check_options(cls, options: Options) -> None:
@@ -479,7 +482,8 @@ class Binary(Classification):
         super().check_thresholds(thresholds)
         if len(thresholds.keys() - {self.unknown}) > 1:
             raise UsageError(
-                "of two labels only one can have a threshold: it decides for the other too."
+                "of two labels only one can have a threshold, which decides for both: leave one "
+                "out."
             )
 
     def _margins(self, c: int, table: Floats, thresholds: Mapping[str, float]) -> Floats:

@@ -47,7 +47,8 @@ def check_rare_label(rare_label: str | None, labels: Sequence[str]) -> None:
     """UsageError unless rare labels are joined into one of the labels."""
     if rare_label is not None and rare_label not in labels:
         raise UsageError(
-            f"rare labels are joined into '{rare_label}', which is no label of the model."
+            f"rare labels are joined into '{rare_label}', which is not a label of the model: name "
+            "one of its labels."
         )
 
 

@@ -55,15 +55,15 @@ def rare_labels(counts: Mapping[str, int], least: int, rare_label: str | None) -
         label, most = max(counts.items(), key=lambda item: item[1])
         raise DataError(
             f"{len(rare):,} of {len(counts):,} labels have fewer than {least:,} documents, and "
-            f"there must be two others: the most frequent, '{label}', has {most:,}. Ask for fewer "
-            "(--min-label), or check the choice of the label column (--label-col)."
+            f"a model needs two that have as many: the most frequent, '{label}', has {most:,}. "
+            "Lower --min-label, or check the choice of the label column (--label-col)."
         )
     joined = sum(rare.values()) + counts.get(rare_label or "", 0)
     if rare and rare_label is not None and joined < least:
         raise DataError(
-            f"the labels of fewer than {least:,} documents make {joined:,} in all, too few for "
-            f"'{rare_label}', which they are joined into. Join more of them (--min-label "
-            f"{least + 1} or more), or leave them out (--min-label {least} without --rare-label)."
+            f"the labels with fewer than {least:,} documents have {joined:,} together, too few for "
+            f"the label '{rare_label}' that joins them. Join more labels (--min-label {least + 1} "
+            f"or more), or leave them out (--min-label {least} without --rare-label)."
         )
     return dict(sorted(rare.items(), key=lambda item: (-item[1], item[0])))
 

@@ -42,7 +42,7 @@ class Regression(Task):
         if self.labels:
             raise UsageError(f"a regression has no labels, not {list(self.labels)}.")
         if self.probabilistic:
-            raise UsageError("a regression has no probabilities.")
+            raise UsageError("a regression has no probabilities: ask for numbers with predict.")
 
     @classmethod
     def check_options(cls, options: Options) -> None:
@@ -151,7 +151,7 @@ class Regression(Task):
         return "lower", "higher"
 
     def side(self, label: str) -> int:
-        raise UsageError(f"the model has no label '{label}'. It has none.")
+        raise UsageError(f"the model predicts numbers and has no label '{label}': leave it out.")
 
     def explained(self, y_pred: Targets) -> Int64s:
         return np.ones(len(y_pred), dtype=np.int64)

@@ -105,8 +105,8 @@ def _parts(
     """
     if not isinstance(batch, (tuple, list)) or len(batch) not in (2, 3):
         raise DataError(
-            f"batch {number} is {batch!r:.60}, which is no tuple of texts and labels: give "
-            "(texts, labels), or (texts, labels, weights)."
+            f"batch {number} is {batch!r:.60}, which is not a tuple of texts and labels: "
+            "give (texts, labels), or (texts, labels, weights)."
         )
     try:
         texts = check_texts(batch[0])

@@ -139,10 +139,12 @@ def parse_fields(
     ):
         for name in names:
             if name in fields:
-                raise UsageError(f"{flag} {name}: this column is a {fields[name].kind} already.")
+                raise UsageError(
+                    f"{flag} {name}: this column is a {fields[name].kind} already. Name it once."
+                )
             fields[name] = Field(name, kind, own.get(name, {}) if kind == "text" else {})
     if len(set(texts)) < len(texts):
-        raise UsageError("--text-col names a column twice.")
+        raise UsageError("--text-col names a column twice: leave one out.")
     if not any(field.kind == "text" for field in fields.values()):
         raise UsageError(
             "beside numbers and categories, name the columns of texts as well: --text-col NAME."

@@ -234,15 +234,15 @@ def summary_of(model: Model) -> TrainingSummary:
 def _check(model: Model, corpus: Corpus, what: str) -> None:
     """DataError for documents of another task."""
     if not len(corpus):
-        raise DataError(f"{what} are none: give some.")
+        raise DataError(f"{what} are missing: give some.")
     if corpus.labels is None:
-        raise DataError(f"{what} have no labels: give them theirs.")
+        raise DataError(f"{what} have no labels: give a label for each.")
     if corpus.multilabel != model.task.multilabel:
         have, take = "one label each", "lists of labels"
         if corpus.multilabel:
             have, take = take, have
         raise DataError(
-            f"{what} have {have}, and the model is for {take}: give documents of the same task, or "
+            f"{what} have {have}, and those of the model have {take}: give such documents, or "
             "train another model."
         )
 
@@ -254,4 +254,4 @@ def as_date(date: str | None) -> str:
     try:
         return datetime.date.fromisoformat(date).isoformat()
     except ValueError:
-        raise UsageError(f"'{date}' is no date: write it as 2026-01-31.") from None
+        raise UsageError(f"'{date}' is not a date: write it as 2026-01-31.") from None

@@ -47,7 +47,7 @@ def detect(source: Source, columns: TableColumns) -> Format:
             return known
     refuse_binary(source)
     if source.lines.empty:
-        raise DataError(f"{source.name}: the file is empty.")
+        raise DataError(f"{source.name}: the file is empty. Give a file with documents.")
     for known in FORMATS:
         if source.ending in known.endings:
             return known

@@ -99,7 +99,9 @@ def _find(key: str, parts: Mapping[str, Parametrized | None]) -> tuple[str, str]
     if owner is not None and name in owner.params():
         return prefix, name
     if prefix in prefixed and name and owner is None:
-        raise UsageError(f"search_space: there are no {prefix} here, so {key} has no meaning.")
+        raise UsageError(
+            f"search_space: {key} is a parameter of {prefix}, and there are none: leave it out."
+        )
     names = list(vectorizer.declared())
     for prefix, part in prefixed.items():
         if part is not None:
