@@ -26,8 +26,12 @@ extensions = [
     "sphinxcontrib.bibtex",
     "sphinx_gallery.gen_gallery",
     "formulas",  # this and the next: beside this file
+    "named",
     "quoted",
 ]
+nitpicky = True
+# Types in signatures and in numpydoc sections are words for readers: "array-like", "Floats".
+nitpick_ignore_regex = [("py:class", r"(?!textreg\.).*")]
 html_math_renderer = "mathml"
 exclude_patterns = ["_build", "programs"]
 sphinx_gallery_conf = {

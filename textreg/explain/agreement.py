@@ -58,7 +58,7 @@ def rationale_scores(
     rationale is the ``share`` of tokens with the most evidence (deyoung2020, section 4.1).
     Comprehensiveness is by how much the probability of the label falls without the rationale,
     sufficiency by how much with nothing but it (section 4.2); the areas over the perturbation
-    curve are their means for the shares :data:`BINS`.
+    curve are their means for 1, 5, 10, 20 and 50 % of the tokens.
 
     Parameters
     ----------
