@@ -125,7 +125,8 @@ def main() -> None:
                 raise SystemExit(str(error)) from None
             LOG.error("%s The model before it stays.", error)
         else:
-            model.predict([dict.fromkeys([one.name for one in model.encoder.fields], "") or ""])
+            # Modules that an answer needs are imported once, and shared by all processes.
+            model.explain(dict.fromkeys([one.name for one in model.encoder.fields], "") or "")
             old, children = children, [fork(model, socket) for _ in range(given.processes)]
             end(old)
         asked = signal.Signals(signal.sigwait(SIGNALS))
