@@ -9,13 +9,14 @@ optimality conditions decide some features, whatever solver came how near (ndiay
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textreg._core.groups import ball_sweeps, group_norms
+from textreg._core.groups import ball_sweeps, group_norms, group_spread
 from textreg.penalties import GroupNorms, soft
-from textreg.records import Floats, Groups, Problem, Solution
+from textreg.records import Floats, Groups, Int32s, Int64s, Problem, Solution
 from textreg.records.block_design import BlockDesign
 from textreg.records.support import Support, states
 from textreg.solvers.latent_norms import LatentNorms
@@ -97,20 +98,60 @@ def _kept_at_zero(penalty: GroupNorms, largest: Floats, zero: Bools) -> Bools:
     """
     sure = largest < penalty.lam
     zero = zero | sure
-    for _ in range(ROUNDS):
-        free = penalty.norms((~zero).astype(np.float64)) == 0.0
-        strengths = np.where(free, penalty.strengths, 0.0)
-        z, lam = (1.0 + MARGIN) * largest, np.where(zero, penalty.lam, np.inf)
-        ball_sweeps(
-            penalty.indptr, penalty.indices, strengths, lam, np.zeros(len(penalty.indices)), z,
-            np.empty(penalty.p, dtype=np.uint8), np.empty(len(strengths), dtype=np.int32), SWEEPS,
-        )  # fmt: skip
-        penalized = (penalty.lam > 0.0) | (penalty.spread(strengths) > 0.0)
-        kept = zero & penalized & (z <= lam + 0.5 * MARGIN * largest)
-        if np.array_equal(kept, zero):
-            return zero
-        zero = kept | sure
-    return sure
+    z = (1.0 + MARGIN) * largest
+    # All others are kept by l1 with the margin, and no group has to do anything about them.
+    tried = np.flatnonzero(zero & ((z > penalty.lam) | (penalty.lam == 0.0)))
+    free = penalty.norms((~zero).astype(np.float64)) == 0.0
+    groups = _Held.of(penalty, free, tried)
+    own = penalty.lam[tried], largest[tried], z[tried], sure[tried]
+    kept = groups.kept_at_zero(*own)
+    if kept is None:
+        return sure
+    zero[tried] = kept
+    return zero
+
+
+class _Held(NamedTuple):
+    """What some groups hold of some features: ragged, numbers of these features."""
+
+    indptr: Int64s
+    indices: Int32s
+    strengths: Floats
+
+    @classmethod
+    def of(cls, penalty: GroupNorms, groups: Bools, features: NDArray[np.intp]) -> _Held:
+        """Of these groups, a bool for each, those that hold any of these features."""
+        place = np.full(penalty.p, -1, dtype=np.int32)
+        place[features] = np.arange(len(features), dtype=np.int32)
+        places = place[penalty.indices]
+        entries = np.flatnonzero((places >= 0) & np.repeat(groups, penalty.sizes))
+        held = np.searchsorted(entries, penalty.indptr)
+        some = np.flatnonzero(np.diff(held))
+        return cls(np.append(0, held[some + 1]), places[entries], penalty.strengths[some])
+
+    def kept_at_zero(
+        self, lam: Floats, largest: Floats, start: Floats, sure: Bools
+    ) -> Bools | None:
+        """Which of the features stay at zero, where all do at first; None where that has no end.
+
+        lam, largest, sure: of the features. start: their ``largest`` with a margin.
+        """
+        zero = np.ones(len(lam), dtype=bool)
+        for _ in range(ROUNDS):
+            norms, reached = np.empty(len(self.strengths)), np.zeros(len(lam))
+            group_norms(self.indptr, self.indices, (~zero).astype(np.float64), norms)
+            strengths = np.where(norms == 0.0, self.strengths, 0.0)
+            z, least = start.copy(), np.where(zero, lam, np.inf)
+            u, active = np.zeros(len(self.indices)), np.empty(len(strengths), dtype=np.int32)
+            over = np.empty(len(lam), dtype=np.uint8)
+            ball_sweeps(self.indptr, self.indices, strengths, least, u, z, over, active, SWEEPS)
+            group_spread(self.indptr, self.indices, strengths, reached)
+            penalized = (lam > 0.0) | (reached > 0.0)
+            kept = zero & penalized & (z <= least + 0.5 * MARGIN * largest)
+            if np.array_equal(kept, zero):
+                return zero
+            zero = kept | sure
+        return None
 
 
 def support_of_parts(problem: Problem, solution: Solution, penalty: LatentNorms) -> Support:
