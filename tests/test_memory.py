@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from textreg import train
+from textreg.blocks.heap import sparse_zeros
 from textreg.features.vectorize import Vectorizer
 from textreg.features.weighting import WEIGHTINGS
 from textreg.penalties import GroupNorms
-from textreg.records import Corpus, Design, Groups
+from textreg.records import Corpus, Design, Groups, Problem
 from textreg.records.ragged import distinct_rows, take_rows
+from textreg.solvers.certificate import EngineDual, Target, group_bound
+from textreg.solvers.engine import Engine
 from textreg.text import CsrArrays
 from textreg.training.auto import tokenizer_of
 from textreg.training.settings import TrainingSettings
@@ -128,3 +134,44 @@ def test_texts_are_given_up_when_no_features_are_to_be_made_of_them() -> None:
         models.append(train_corpus(corpus, settings, keep_texts=keep))
         assert corpus.texts == ([""] * 16 if not (keep or space) else words)
     assert np.array_equal(models[0].weights, models[1].weights)
+
+
+def resident() -> int:
+    """Bytes of this process that are in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux tells")
+def test_a_table_of_zeros_takes_memory_where_it_is_written() -> None:
+    before = resident()
+    table = sparse_zeros(50, 500_000)
+    table[:, ::50_000] = 1.0
+    assert table.shape == (50, 500_000)
+    assert table.flags.c_contiguous
+    assert np.flatnonzero(table.any(axis=0)).tolist() == list(range(0, 500_000, 50_000))
+    assert resident() - before < table.nbytes / 10
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 3)])
+def test_a_table_of_zeros_of_any_shape(shape: tuple[int, int]) -> None:
+    np.testing.assert_array_equal(sparse_zeros(*shape), np.zeros(shape))
+
+
+def test_a_check_holds_the_dual_variables_and_few_vectors() -> None:
+    p, sentences = 400_000, 20_000
+    rng = np.random.default_rng(0)
+    steps = rng.integers(1, 2 * p // 40, size=(sentences, 20))
+    indices = (np.cumsum(steps, axis=1) % p).astype(np.int32)
+    indices.sort(axis=1)
+    distinct = (np.diff(indices, axis=1) > 0).all(axis=1)
+    indices = indices[distinct]
+    indptr = np.arange(0, indices.size + 1, 20)
+    groups = Groups(indptr, indices.ravel(), np.ones(len(indices)), p)
+    penalty = GroupNorms(groups, 1e-3, 0.0, 0.1)
+    X = csr_array((rng.random(p), rng.permutation(p), np.arange(0, p + 1, 400)), shape=(1000, p))
+    engine = Engine(Problem(X, np.where(rng.random(1000) < 0.5, 1.0, -1.0)))
+    u, size = np.zeros(len(penalty.indices)), np.zeros(p)
+    dual = EngineDual(engine, penalty.lam)
+    _ = penalty.floor
+    peak = peak_of(lambda: group_bound(dual, penalty, size, u, Target(1000.0, 1e-3)))
+    assert peak < 5 * size.nbytes

@@ -1,8 +1,13 @@
-"""Memory that nobody needs any more, given back to the system."""
+"""Memory that nobody needs: given back to the system, or not taken at all."""
 
 from __future__ import annotations
 
 import ctypes
+import mmap
+
+import numpy as np
+
+from textreg._core.arrays import Floats
 
 
 def release_memory() -> None:
@@ -16,3 +21,16 @@ def release_memory() -> None:
     except (AttributeError, OSError, TypeError):  # another C library; Windows has none by that name
         return
     trim(0)
+
+
+def sparse_zeros(rows: int, columns: int) -> Floats:
+    """A table of zeros that takes memory where something else than zero is written.
+
+    NumPy asks the system for pages of two megabytes, and a few entries a row fill all of them.
+    Where the system has no mappings of that kind, as on Windows, it is a table as any other.
+    """
+    size = 8 * rows * columns
+    if not size or not hasattr(mmap, "MAP_PRIVATE"):
+        return np.zeros((rows, columns))
+    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return np.frombuffer(pages, dtype=np.float64).reshape(rows, columns)

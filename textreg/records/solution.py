@@ -170,7 +170,7 @@ class MultiSolution:
     def __post_init__(self) -> None:
         w = as_array("w", self.w, np.float64, (None, None))
         b = as_array("b", self.b, np.float64, (len(w),))
-        finite = bool(np.isfinite(w).all() and np.isfinite(b).all())
+        finite = all(bool(np.isfinite(row).all()) for row in (*w, b))
         _keep(self, {"w": w, "b": b}, finite=finite)
 
     def __repr__(self) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from textreg.blocks.heap import sparse_zeros
 from textreg.errors import UsageError
 from textreg.kinds import Regularizer
 from textreg.measure.calibration import Calibration
@@ -194,7 +195,7 @@ def fit_rows(
     rows = problems.rows
     starts = starts or [None] * problems.task.n_rows
     joint = problems.task.joint
-    weights = None if joint else np.empty((len(rows), problems.problem.design.shape[1]))
+    weights = None if joint else sparse_zeros(len(rows), problems.problem.design.shape[1])
     into = _Into(weights, kept, prove)
     pieces = [(regularizer, problems, row, starts, run, into) for row in rows]
     fitted = run.map(_fit, pieces)
@@ -277,7 +278,8 @@ def _fit(
         if into.kept is not None:
             into.kept.put(row, fitted)
     if into.weights is not None and isinstance(fitted, Solution):
-        into.weights[row] = fitted.w
+        used = np.flatnonzero(fitted.w)
+        into.weights[row, used] = fitted.w[used]
         support = regularizer.support(problem, fitted) if into.prove else None
         fitted = replace(fitted, w=into.weights[row], alpha=None, support=support)
     run.counter.advance()

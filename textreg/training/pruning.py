@@ -99,8 +99,9 @@ def leave_out(w: Floats, squares: NDArray[np.float32], share: float) -> None:
     least = ascending[min(out, before - LEAST)]
     del ascending
     for weights in w:
-        kept = (_variance(weights, squares) >= least) & (weights != 0.0)
-        weights[~kept] = 0.0
+        there = weights != 0.0  # what is zero is not written: it takes no memory
+        kept = (_variance(weights, squares) >= least) & there
+        weights[there & ~kept] = 0.0
         weights[kept] = _shortened(weights[kept])
 
 
