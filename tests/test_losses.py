@@ -122,7 +122,7 @@ def test_squared_lasso_and_ridge_are_those_of_scikit_learn() -> None:
 @pytest.mark.filterwarnings("ignore:.getformat. is deprecated")  # scikit-learn 1.3, SciPy 1.12
 def test_squared_hinge_ridge_is_that_of_liblinear() -> None:
     given = problem("squared-hinge", tol=1e-12, sample_weight=np.ones(N), fit_intercept=False)
-    theirs = LinearSVC(C=1.0, fit_intercept=False, tol=1e-10, max_iter=1_000_000)
+    theirs = LinearSVC(C=1.0, dual=True, fit_intercept=False, tol=1e-10, max_iter=1_000_000)
     theirs.fit(given.X, given.y)
     np.testing.assert_allclose(fitted("ridge", given, l2=0.5).w, theirs.coef_[0], atol=1e-4)
 
@@ -183,7 +183,9 @@ def test_the_gap_of_the_hinge_itself_bounds_it(l1: float, l2: float) -> None:
 @pytest.mark.filterwarnings("ignore:.getformat. is deprecated")  # scikit-learn 1.3, SciPy 1.12
 def test_the_smoothed_hinge_approaches_that_of_liblinear() -> None:
     given = problem("hinge", sample_weight=np.ones(N), fit_intercept=False)
-    theirs = LinearSVC(C=1.0, loss="hinge", fit_intercept=False, tol=1e-10, max_iter=1_000_000)
+    theirs = LinearSVC(
+        C=1.0, loss="hinge", dual=True, fit_intercept=False, tol=1e-10, max_iter=1_000_000
+    )
     theirs.fit(given.X, given.y)
     off = []
     for smoothing in (0.1, 1e-2, 1e-4):
