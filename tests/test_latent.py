@@ -22,7 +22,13 @@ from textreg.errors import UsageError
 from textreg.explain import find_selection
 from textreg.penalties import soft
 from textreg.records import Corpus, Floats, Groups, Problem
-from textreg.solvers.latent_bound import clipped, latent_bound, least_kappa
+from textreg.solvers.latent_bound import (
+    clipped,
+    latent_bound,
+    least_kappa,
+    projected,
+    tightest,
+)
 from textreg.solvers.latent_parts import LatentPenalty, latent_parts
 
 STRENGTHS = [(0.5, 0.0, 0.1), (0.5, 0.0, 0.0), (0.3, 0.2, 0.01), (1.0, 0.3, 0.0)]
@@ -211,6 +217,40 @@ def test_dual_points_are_feasible_and_below(seed: int, l1: float, l2: float) -> 
     worth = 3.0 * found.alpha[0] - (over @ over / (4.0 * l2) if l2 else 0.0)
     assert found.value == pytest.approx(worth)
     assert l2 or float(np.abs(over[~penalty.closed]).max()) < 1e-15
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**20), l1=st.sampled_from([0.0, 0.1]), l2=st.sampled_from([0.01, 0.5]))
+def test_projected_is_near_the_nearest_dual_point(seed: int, l1: float, l2: float) -> None:
+    """At the nearest one the weights are best for t: t.w - penalty(w) is the conjugate at t."""
+    random = np.random.default_rng(seed)
+    penalty = LatentPenalty(few_groups(seed % 1000).groups, 0.5, l1, l2)
+    t = random.standard_normal(penalty.p)
+    near = projected(penalty, t, np.zeros(len(penalty.strengths)))
+    for _ in range(15):
+        near = projected(penalty, t, near.eta)
+    point = t - 2.0 * l2 * near.w
+    assert (near.eta >= 0.0).all()
+    np.testing.assert_allclose(
+        point[penalty.free], np.clip(t, -l1, l1)[penalty.free], rtol=0, atol=1e-12
+    )
+    assert penalty.ratios(point).max() <= 1.03
+    conjugate = float((t - point) @ (t - point)) / (4.0 * l2)
+    assert t @ near.w - penalty.value(near.w) == pytest.approx(conjugate, rel=0.05, abs=1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**20), l1=st.sampled_from([0.0, 0.3]), size=st.floats(0.5, 1.0))
+def test_a_dual_point_inside_is_moved_out_to_a_ball(seed: int, l1: float, size: float) -> None:
+    penalty = LatentPenalty(few_groups(seed % 1000).groups, 0.5, l1, 0.0)
+    t = np.random.default_rng(seed).standard_normal(penalty.p)
+    if l1 == 0.0:
+        t[penalty.closed] = 0.0
+    t *= size / least_kappa(penalty, t) if least_kappa(penalty, t) > 1.0 else size
+    kappa = tightest(penalty, t)
+    assert kappa <= 1.0
+    assert least_kappa(penalty, t / kappa) <= 1.0 + 1e-12
+    assert least_kappa(penalty, t / (0.98 * kappa)) > 1.0
 
 
 @settings(max_examples=50, deadline=None)

@@ -24,6 +24,12 @@ from textreg.solvers.latent_norms import LatentNorms
 NARROWINGS = 8
 """Steps of the bisection for the least kappa."""
 
+ROUNDS = 20
+"""Rounds of reweighting that bring a point near the balls."""
+
+NEW = 0.1
+"""Share that is added of the eta that a group would need alone, as several do that overlap."""
+
 
 class LatentBound(NamedTuple):
     """A lower bound, the dual variables of the loss that give it, and the dual point c (p,)."""
@@ -49,17 +55,61 @@ def latent_bound(
     largest = min(least_kappa(penalty, rest), FARTHEST)
     ridge = penalty.l2 > 0.0
     best = LatentBound(-np.inf, alpha, np.zeros_like(t))
-    for share in KAPPAS if ridge and largest > 1.0 else (1.0,):
-        kappa = 1.0 + share * (largest - 1.0)
+    kappas = [1.0 + share * (largest - 1.0) for share in reversed(KAPPAS)] if ridge else [largest]
+    if not ridge and largest == 1.0:
+        kappas.append(tightest(penalty, t))
+    for kappa in kappas:
         point = clipped(penalty, rest, kappa) if ridge else t
         scaled, point = alpha / kappa, point / kappa
         value = dual_value(scaled)
         if ridge:
             over = t / kappa - point
             value -= float(over @ over) / (4.0 * penalty.l2)
-        if value > best.value:
-            best = LatentBound(value, scaled, point)
+        if not value >= best.value:  # and so it goes on
+            break
+        best = LatentBound(value, scaled, point)
     return best
+
+
+class Projection(NamedTuple):
+    """Weights w (p,), and the eta of every merged group that they belong to."""
+
+    w: Floats
+    eta: Floats
+
+
+def projected(penalty: LatentNorms, t: Floats, eta: Floats) -> Projection:
+    """Weights w (p,) for which t - 2 l2 w is near the dual point nearest to t: (J4) at its best.
+
+    That point is S(t, l1) / (1 + 2 l2 zeta), besides what l1 takes, with the eta at which its norm
+    is lambda_g in every group that has an eta above 0, and smaller in the others (J6). Each eta is
+    multiplied by a power of ||c_g|| / lambda_g until then; ``eta`` (merged groups,) is the start.
+    Without a ridge there is nothing to choose, and the weights are zero.
+    """
+    if penalty.l2 == 0.0:
+        return Projection(np.zeros(penalty.p), eta)
+    twice, target = 2.0 * penalty.l2, soft(t, penalty.l1)
+    w: Floats = target / twice
+    w[~penalty.free] = 0.0
+    chosen = np.flatnonzero((eta > 0.0) | (penalty.norms(target) > penalty.strengths))
+    inside = np.zeros(penalty.p, dtype=bool)
+    inside[take_rows(penalty.indptr, penalty.indices, chosen)[1]] = True
+    features = np.flatnonzero(inside).astype(np.int32)
+    part, target = penalty.select(chosen, features), target[features]
+    every, eta = np.zeros(len(eta)), eta[chosen]
+    for _ in range(ROUNDS):
+        left = 1.0 / (1.0 + twice * part.spread(eta))
+        sizes = part.norms(left * target)
+        # 1 where eta takes next to nothing of the features of a group, 0 where it takes all.
+        share = part.norms(np.sqrt(left) * left * target) ** 2
+        share = np.divide(share, sizes * sizes, out=np.ones(len(eta)), where=sizes > 0.0)
+        ratios = sizes / part.strengths
+        # The power of Newton's method, were the groups disjoint, and its step from zero.
+        least = NEW * np.maximum(ratios - 1.0, 0.0) / (twice * share)
+        eta = np.maximum(eta * ratios ** (1.0 + share), least)
+    w[features] = target * (1.0 - 1.0 / (1.0 + twice * part.spread(eta))) / twice
+    every[chosen] = eta
+    return Projection(w, every)
 
 
 def least_kappa(penalty: LatentNorms, t: Floats) -> float:
@@ -84,6 +134,22 @@ def least_kappa(penalty: LatentNorms, t: Floats) -> float:
         middle = 0.5 * (low + high)
         ratio = float(few.ratios(t, middle).max())
         low, high = (middle, min(high, middle * ratio)) if ratio > 1.0 else (low, middle)
+    return high
+
+
+def tightest(penalty: LatentNorms, t: Floats) -> float:
+    """A kappa of at most 1 for which a dual point t, divided by it, still is one.
+
+    At the optimum a ball is touched, but at rounding errors from there it may not be.
+    """
+    free = np.abs(t[penalty.free]).max(initial=0.0) / penalty.l1 if penalty.l1 > 0.0 else 0.0
+    low, high = float(penalty.ratios(t).max(initial=free)), 1.0
+    if penalty.l1 == 0.0 or low >= high:
+        return min(low, high) or 1.0
+    for _ in range(NARROWINGS):
+        middle = 0.5 * (low + high)
+        inside = free <= middle and float(penalty.ratios(t, middle).max(initial=0.0)) <= 1.0
+        low, high = (low, middle) if inside else (middle, high)
     return high
 
 

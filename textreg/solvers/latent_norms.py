@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from textreg._core.groups import group_norms
+from textreg._core.groups import group_norms, group_spread
 from textreg.penalties import check_strengths, soft
 from textreg.records import Floats, Groups, Int32s, Int64s
 from textreg.records.ragged import row_of, take_rows
@@ -73,6 +73,17 @@ class LatentNorms:
         out = np.empty(len(self.strengths))
         group_norms(self.indptr, self.indices, values, out)
         return out
+
+    def spread(self, values: Floats) -> Floats:
+        """(p,) For every feature the sum of ``values`` (merged groups,) over its groups."""
+        out = np.zeros(self.p)
+        group_spread(self.indptr, self.indices, values, out)
+        return out
+
+    def duals(self, w: Floats, eta: Floats) -> Floats:
+        """w / zeta (p,), zeta_j the sum of eta over the groups of j (J2); 0 where that is 0."""
+        zeta = self.spread(eta)
+        return np.divide(w, zeta, out=np.zeros(self.p), where=zeta > 0.0)
 
     def separable(self, w: Floats) -> float:
         """The part of the penalty that l1 and l2 are."""

@@ -105,6 +105,16 @@ def latent_parts(penalty: LatentNorms, w: Floats, norms: Floats | None = None) -
     return LatentParts(out, best)
 
 
+def settled(penalty: LatentNorms, w: Floats, eta: Floats, rounds: int) -> Floats:
+    """eta after some rounds of reweighting, each of which lowers (J2) for weights w (p,).
+
+    Groups without an eta stay so; weights that have none but such groups are left out.
+    """
+    for _ in range(rounds):
+        eta = eta * (penalty.norms(penalty.duals(w, eta)) / penalty.strengths)
+    return eta
+
+
 def parts_within(penalty: LatentNorms, w: Floats, groups: Int64s) -> tuple[Floats, Floats]:
     """The parts of least sum for weights w (p,) in some of the merged groups alone.
 
