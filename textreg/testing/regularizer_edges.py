@@ -32,7 +32,7 @@ from textreg.testing.problems import (
 from textreg.testing.runs import elsewhere
 
 MEGABYTES = 300
-"""What a fit of the large sparse problem may take at its peak; as dense it would be 16,000."""
+"""What a fit of the large sparse problem may take at its peak; as dense it would be 4,000."""
 
 HUGE = 1e9
 """A penalty strength at which every weight is zero."""
