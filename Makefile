@@ -25,7 +25,7 @@ WORKERS ?= auto
 help:
 	@echo 'make demo         write a small corpus, train on it, evaluate, show and report on the model'
 	@echo 'make test         run the tests, those of the plugins/ too'
-	@echo 'make test-all     run them with every one of PYTHONS="$(PYTHONS)"'
+	@echo 'make test-all     run all of them, the costly ones too, with every one of PYTHONS="$(PYTHONS)"'
 	@echo 'make test-oldest  run them with the first of these and the oldest dependencies allowed'
 	@echo 'make test-newest  run them with the last of these and the newest of every dependency'
 	@echo 'make fuzz         run hostile inputs: CASES=$(CASES) of each area, or of AREA=, from SEED=$(SEED)'
@@ -48,7 +48,7 @@ demo: $(VENV)/.stamp-textreg
 	$(call run,report demo/model.textreg demo/test.jsonl -o demo/report.html)
 
 test: $(VENV)/.stamp-test $(VENV)/.stamp-plugins
-	$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n $(WORKERS) --dist worksteal)
+	$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n $(WORKERS) --dist worksteal $(THOROUGH))
 	@$(if $(ARGS),,for folder in $(dir $(PLUGINS)); do \
 		echo "$$folder"; (cd "$$folder" && "$(abspath $(BIN))/python" -m pytest) || exit 1; \
 	done)
@@ -57,7 +57,8 @@ test-all:
 	@for python in $(PYTHONS); do \
 		version=$$("$$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])') || exit 1; \
 		echo "Python $$version"; \
-		$(MAKE) --no-print-directory test PYTHON="$$python" VENV=.venv-$$version || exit 1; \
+		$(MAKE) --no-print-directory test PYTHON="$$python" VENV=.venv-$$version \
+			THOROUGH=--thorough || exit 1; \
 	done
 
 test-oldest:

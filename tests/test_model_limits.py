@@ -236,7 +236,17 @@ TRAININGS = {
 }
 
 
-@pytest.mark.parametrize("options", TRAININGS.values(), ids=TRAININGS)
+IN_EVERY_RUN = ("search", "path and calibration", "groups and jobs")
+"""Those that are repeated in every run: each is a program started twice."""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(options, id=name, marks=[] if name in IN_EVERY_RUN else [pytest.mark.thorough])
+        for name, options in TRAININGS.items()
+    ],
+)
 def test_the_same_training_gives_the_same_bytes(tmp_path: Path, options: str) -> None:
     rows = [{"text": text, "label": label} for text, label in zip(TEXTS, LABELS, strict=True)]
     digests = set()

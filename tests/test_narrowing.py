@@ -183,6 +183,7 @@ def test_unknown_search() -> None:
         textreg.train(TEXTS, LABELS, search="grit")
 
 
+@pytest.mark.thorough
 def test_real_documents(data_dir: Any) -> None:
     """No worse than the whole grid, and measured far less."""
     from textreg.reading.corpus import read_corpus

@@ -72,7 +72,17 @@ def run(parts: Sequence[object], folder: Path, **environment: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("name", KINDS)
+IN_EVERY_RUN = ("my-penalty", "my-groups")
+"""New plugins whose own tests are run in every run; those of the others take a minute."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in IN_EVERY_RUN else [pytest.mark.thorough])
+        for name in KINDS
+    ],
+)
 def test_the_tests_of_a_new_plugin_pass(name: str, fresh: tuple[Path, Path]) -> None:
     python, folder = fresh
     told = run([python, "-m", "pytest", "-q"], folder / f"textreg-{name}")
@@ -80,6 +90,7 @@ def test_the_tests_of_a_new_plugin_pass(name: str, fresh: tuple[Path, Path]) -> 
     assert "skipped" not in told
 
 
+@pytest.mark.thorough
 def test_they_pass_for_what_takes_the_place_of_the_example(
     fresh: tuple[Path, Path], tmp_path: Path
 ) -> None:
