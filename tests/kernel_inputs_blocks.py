@@ -13,9 +13,9 @@ def lines(rng: np.random.Generator, k: int, size: int) -> Arguments:
 
 
 def block_dots(rng: np.random.Generator, n: int, p: int) -> Arguments:
-    width = int(rng.integers(0, 40))
-    out = np.full((n, width), np.nan)
-    return {**lines(rng, n, p), "V": rng.normal(size=(p, width)), "out": out}
+    width, kind = int(rng.integers(0, 40)), rng.choice(["f4", "f8"])
+    out = np.full((n, width), np.nan, dtype=kind)
+    return {**lines(rng, n, p), "V": rng.normal(size=(p, width)).astype(kind), "out": out}
 
 
 def block_sums(rng: np.random.Generator, n: int, p: int) -> Arguments:

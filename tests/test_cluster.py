@@ -131,7 +131,7 @@ def test_time_that_is_up() -> None:
     codes = np.array([1, 0, 1, 0])
     task = classification(("a", "b"))
     fold = Fold(Problem(X=np.eye(4), y=y), task, codes, csr_array(np.eye(4)), codes)
-    work = (fold, 0, [Lasso(l1=0.1)], None)
+    work = (fold, [0], [Lasso(l1=0.1)], [None])
     assert cluster._solve(*work, ends=0.0) == []
     assert len(cluster._solve(*work, ends=float("inf"))) == 1
 

@@ -77,7 +77,7 @@ def test_fewer_fits_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def counted(chunk: Any, *rest: Any) -> Any:
         for setting in chunk.settings:
-            fits.setdefault(setting, set()).add(chunk.row)
+            fits.setdefault(setting, set()).update(chunk.rows)
         return solve(chunk, *rest)
 
     monkeypatch.setattr("textreg.training.search.selection.solve_chunk", counted)
@@ -165,8 +165,9 @@ def test_settings_start_from_the_best_so_far(monkeypatch: pytest.MonkeyPatch) ->
     solve = trials.solve_chunk
 
     def noted(chunk: Any, *rest: Any) -> Any:
-        began = (chunk.settings[0].params(), chunk.starts is not None)
-        started.setdefault(chunk.row, []).append(began)
+        began = (chunk.settings[0].params(), chunk.starts != [None])
+        for row in chunk.rows:
+            started.setdefault(row, []).append(began)
         return solve(chunk, *rest)
 
     monkeypatch.setattr("textreg.training.search.selection.solve_chunk", noted)

@@ -15,6 +15,8 @@ from textreg.records import Groups, Problem
 from textreg.solvers import ridge as steps
 from textreg.solvers.compact_rows import compact_rows
 from textreg.solvers.engine import Engine
+from textreg.solvers.requests import answered
+from textreg.solvers.ridge_step import RidgeModel
 from textreg.testing.problems import random_matrix
 
 N, P = 80, 200
@@ -101,8 +103,12 @@ def test_curvature_of_documents_that_cross_is_that_of_a_parabola_above_their_los
 def test_a_residual_without_the_intercept_is_that_after_its_step() -> None:
     given, rng = problem(), np.random.default_rng(2)
     engine, rows = Engine(given), compact_rows(given.design, merge=False)
-    model = steps.RidgeModel(engine, rows, np.full(P, 0.1), 0.0)
+    model = RidgeModel(engine, rows, np.full(P, 0.1), 0.0)
     rest, rest_b = rng.normal(size=P), 0.7
-    change, change_b, _ = model.product(np.zeros(P), rest_b / engine.h.sum())
+    sums = answered(model.weighted_sum())
+    change, scores = np.zeros(P), np.zeros(len(engine.h))
+    b = rest_b / engine.h.sum()
+    change_b = rows.product(rows.every, engine.h, np.zeros(P), b, scores, change)
     assert change_b == pytest.approx(rest_b, rel=1e-6)
-    np.testing.assert_allclose(model.without_intercept(rest, rest_b), rest - change, atol=1e-6)
+    left = model.without_intercept(rest, rest_b, sums)
+    np.testing.assert_allclose(left, rest - change, atol=1e-6)

@@ -255,6 +255,33 @@ class Regularizer(Plugin):
             If the solution is not within the tolerance.
         """
 
+    def solve_each(self, problems: Sequence[Problem]) -> list[Solution]:
+        """Weights for several problems, of labels that share their documents.
+
+        The default solves one after the other. Write it, and :meth:`shares_passes`, where passes
+        over the matrix can be shared; a solution must not depend on what other problems are beside
+        its own.
+
+        Parameters
+        ----------
+        problems : sequence of Problem
+            As for :meth:`solve`. They have the same matrix, groups and graph; labels, weights of
+            documents and start differ.
+
+        Returns
+        -------
+        list of Solution
+            That of every problem, in order.
+        """
+        return [self.solve(problem) for problem in problems]
+
+    def shares_passes(self, problem: Problem) -> bool:
+        """Whether :meth:`solve_each` takes less time for such problems than one after the other.
+
+        The default is False, and then it is not called for more than one.
+        """
+        return False
+
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None
     ) -> MultiSolution:

@@ -1,17 +1,35 @@
 """Products of a sparse matrix with several vectors at once, in one pass over the matrix.
 
 A matrix is three arrays, as in ``columns``: the entries of line k, a row or a column, are
-``indptr[k]:indptr[k + 1]``. Their values may be float32 or float64; all else is float64. Every sum
-runs over the entries in their order, so the bits of a vector's result do not depend on the others.
+``indptr[k]:indptr[k + 1]``. Their values may be float32 or float64, and so may the vectors of
+``block_dots``, whose sums are of their type; all else is float64. Every sum runs over the entries
+in their order, so the bits of a vector's result do not depend on the others.
 """
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define PREFETCH(p) __builtin_prefetch(p)
+    #else
+    #define PREFETCH(p)
+    #endif
+    """
+    void PREFETCH(const void* p) noexcept nogil
 
 ctypedef fused value:
     float
     double
 
+ctypedef fused real:
+    float
+    double
+
+cdef enum:
+    AHEAD = 8  # entries between the one that is read and the one that is sent for
+
 
 def block_dots(const long long[::1] indptr, const int[::1] indices, const value[::1] data,
-               const double[:, ::1] V, double[:, ::1] out):
+               const real[:, ::1] V, real[:, ::1] out):
     """out[k] = sum of data[e] V[indices[e]] over the entries e of line k.
 
     That is X V for a matrix by rows, X'V for one by columns. V: (columns, B), out: (rows, B).
@@ -23,12 +41,12 @@ def block_dots(const long long[::1] indptr, const int[::1] indices, const value[
 
 
 cdef void _dots(const long long[::1] indptr, const int[::1] indices, const value[::1] data,
-                const double[:, ::1] V, double[:, ::1] out) noexcept nogil:
+                const real[:, ::1] V, real[:, ::1] out) noexcept nogil:
     cdef Py_ssize_t k, at, width = V.shape[1]
     cdef const int* places
     cdef const value* values
     if indices.shape[0] == 0:
-        out[:, :] = 0.0
+        out[:, :] = 0
         return
     places, values = &indices[0], &data[0]
     for k in range(out.shape[0]):
@@ -48,17 +66,19 @@ cdef void _dots(const long long[::1] indptr, const int[::1] indices, const value
 
 
 cdef inline void _line(long long begin, long long end, const int* indices, const value* data,
-                       const double* V, Py_ssize_t width, double* out, int count) noexcept nogil:
+                       const real* V, Py_ssize_t width, real* out, int count) noexcept nogil:
     """The products of one line with ``count`` vectors, a constant: their sums are in registers."""
-    cdef double[16] sums
-    cdef const double* row
-    cdef double x
+    cdef real[16] sums
+    cdef const real* row
+    cdef real x
     cdef long long e
     cdef int c
     for c in range(count):
-        sums[c] = 0.0
+        sums[c] = 0
     for e in range(begin, end):
-        x = data[e]
+        if e + AHEAD < end:
+            PREFETCH(V + indices[e + AHEAD] * width)
+        x = <real> data[e]
         row = V + indices[e] * width
         for c in range(count):
             sums[c] += x * row[c]

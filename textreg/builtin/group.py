@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -197,6 +197,22 @@ class Group(Regularizer):
             return replace(found, group_norms=norms)
         solve = SOLVERS[self.solver].solve
         return solve(problem, penalty, **self.params_of("solver"))
+
+    def solve_each(self, problems: Sequence[Problem]) -> list[Solution]:
+        """The same for several labels; without norms they share their passes over the matrix."""
+        simpler = self.reduced()
+        if simpler is None or not all(map(self.shares_passes, problems)):
+            return super().solve_each(problems)
+        penalty = self.penalty(problems[0])
+        return [
+            replace(found, group_norms=penalty.original_norms(penalty.norms(found.w), found.w))
+            for found in simpler.solve_each(problems)
+        ]
+
+    def shares_passes(self, problem: Problem) -> bool:
+        """Whether that to which it reduces does."""
+        simpler = self.reduced()
+        return simpler is not None and self.solver == "majorize" and simpler.shares_passes(problem)
 
     def support(self, problem: Problem, solution: Solution) -> Support | None:
         """Which features and groups surely have no weight, and which surely have one."""

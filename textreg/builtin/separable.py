@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +21,7 @@ from textreg.solvers.merged_blocks import merged_blocks
 from textreg.solvers.newton import newton
 from textreg.solvers.over_blocks import over_blocks
 from textreg.solvers.parallel_columns import merge_parallel_columns
-from textreg.solvers.ridge import ridge, suits
+from textreg.solvers.ridge import can_share, ridge, ridges, suits
 from textreg.solvers.softmax import multinomial
 from textreg.solvers.support import provable, support_of_features
 
@@ -51,6 +52,18 @@ class SeparableRegularizer(Penalized):
         merged = merge_parallel_columns(problem)
         small = merged.merge_problem(problem)
         return merged.expand_solution(newton(small, self.penalty(small)))
+
+    def solve_each(self, problems: Sequence[Problem]) -> list[Solution]:
+        """The same for several labels; those of a ridge share their passes over the matrix."""
+        if not all(map(self.shares_passes, problems)):
+            return super().solve_each(problems)
+        return ridges(problems, self.strengths()["l2"])
+
+    def shares_passes(self, problem: Problem) -> bool:
+        """Whether it is a ridge, on a matrix that is not small."""
+        self.penalty(problem)  # which checks that the strengths are known
+        l1, l2 = (self.strengths().get(name, 0.0) for name in ("l1", "l2"))
+        return l1 == 0.0 < l2 and can_share(problem)
 
     def solve_softmax(
         self, problem: Problem, codes: Int64s, start: tuple[Floats, Floats] | None = None

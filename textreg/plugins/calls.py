@@ -163,6 +163,33 @@ def solve(part: Regularizer, problem: Problem) -> Solution:
     return _checked(part, "solve", Solution, found, (problem.design.shape[1],))
 
 
+def shares_passes(part: Regularizer, problem: Problem) -> bool:
+    """``part.shares_passes``, and what it says of several problems is meant for its ``solve``.
+
+    A class that overrides ``solve`` alone does not mean what its base does with several.
+    """
+    kinds = type(part).__mro__
+    several, one = (
+        next(kind for kind in kinds if name in vars(kind)) for name in ("solve_each", "solve")
+    )
+    if several is Regularizer or kinds.index(several) > kinds.index(one):
+        return False
+    with _handing(part, "shares_passes", problem=problem) as (given,):
+        return bool(_in_time(part, "shares_passes", part.shares_passes, given))
+
+
+def solve_each(part: Regularizer, problems: Sequence[Problem]) -> list[Solution]:
+    """``part.solve_each``: the weights for several problems of the same documents."""
+    if not shares_passes(part, problems[0]):
+        return [solve(part, problem) for problem in problems]
+    with _handing(part, "solve_each", problems=tuple(problems)) as (given,):
+        found = _in_time(part, "solve_each", part.solve_each, given, loss=problems[0].loss)
+    whole = isinstance(found, list) and len(found) == len(problems)
+    _require(part, "solve_each", whole, f"a list of {len(problems)} solutions", found)
+    shape = (problems[0].design.shape[1],)
+    return [_checked(part, "solve_each", Solution, one, shape) for one in found]
+
+
 def objective(part: Regularizer, problem: Problem, w: Floats, b: float) -> float:
     """``part.objective``: what its solution minimizes, at any weights."""
     with _handing(part, "objective", problem=problem, w=w) as (given, weights):

@@ -20,6 +20,7 @@ from textreg._core.curvature import (
     row_sums,
 )
 from textreg.records import Floats, Int32s, Int64s
+from textreg.records.cache import Cache, derived
 from textreg.records.ragged import sums
 from textreg.solvers.parallel_columns import parallel_columns
 from textreg.solvers.transposing import rows_of_columns, take_compressed
@@ -78,8 +79,18 @@ class CompactRows:
         self.arrays = rows_of_columns(design, chosen, None if merged is None else merged.share)
         self.values = len(self.arrays[1])
         self.every = np.arange(n, dtype=np.int32)
+        self.cache = Cache()
         self.squares = np.zeros(self.size)
         self.add_diagonal(self.every, np.ones(n), self.squares)
+
+    @derived
+    def columns(self) -> tuple[Int64s, Int32s, Floats]:
+        """Offsets, rows and values by columns, for products with several vectors at once."""
+        from scipy.sparse import csr_array
+
+        indptr, indices, data = self.arrays
+        X = csr_array((data, indices, indptr), shape=(len(self.every), self.size)).tocsc()
+        return X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data
 
     def collapse(self, v: Floats) -> Floats:
         """Weights, or a gradient, (p,) of all features as (size,)."""

@@ -77,8 +77,12 @@ class Engine:
             return
         w, b = problem.start
         self.restart(w.copy(), b if self.fit_intercept else 0.0)
-        if penalty is None:
-            return
+        if penalty is not None:
+            self.give_up_if_hopeless(problem, penalty)
+
+    def give_up_if_hopeless(self, problem: Problem, penalty: Callable[[Floats], float]) -> None:
+        """Move to zero weights where the start is of no use. penalty: its value at weights (p,)."""
+        n, p = self.design.shape
         b = problem.intercept_at_zero()
         at_zero = self.loss.value(np.full(n, b), self.y, self.c) + penalty(np.zeros(p))
         if not self.value + penalty(self.w) <= HOPELESS * at_zero:  # also where it overflowed

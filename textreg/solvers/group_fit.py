@@ -12,7 +12,8 @@ from textreg.solvers.certificate import DualPoint, EngineDual
 from textreg.solvers.compact_rows import compact_rows
 from textreg.solvers.continuation import has_kinks
 from textreg.solvers.engine import Engine
-from textreg.solvers.ridge import Accuracy, ridge_step
+from textreg.solvers.requests import alone
+from textreg.solvers.ridge_step import Accuracy, ridge_step
 from textreg.solvers.small_weights import zero_small_weights
 
 ROUGH = 0.1
@@ -85,7 +86,7 @@ class VectorFit:
         engine = self._engine
         if self._quick and not inner.lam.any() and inner.q.all():
             rows, accuracy = compact_rows(engine.design, merge=False), Accuracy(ROUGH / effort, 0.0)
-            fall = ridge_step(engine, rows, inner.q, engine.gradient(), accuracy)
+            fall = alone(ridge_step(engine, rows, inner.q, engine.gradient(), accuracy))
             engine.restart(engine.w, engine.b)
             return fall
         steps, finer = (STEPS, FINER) if has_kinks(engine.loss) and inner.lam.any() else (1, 1)

@@ -31,12 +31,16 @@ def smooth_step(engine: Engine, step: Callable[[], Advance]) -> float:
     """
 
     def trusted() -> Advance:
-        flat = engine.h.sum() <= UNDERFLOW * engine.c.sum()
-        return Advance(0.0, 0.0) if flat else step()
+        return Advance(0.0, 0.0) if underflowed(engine) else step()
 
     return step_with_fallback(
         trusted, engine.use_curvature_bound, failed=lambda advance: advance.length < SHORT
     )
+
+
+def underflowed(engine: Engine) -> bool:
+    """Whether next to nothing is left of the curvature of the loss."""
+    return bool(engine.h.sum() <= UNDERFLOW * engine.c.sum())
 
 
 def go_along(engine: Engine, change: Direction, slope: float, penalty: Parabola) -> Advance:

@@ -25,7 +25,7 @@ from textreg.training.running import ALONE, Run, Work
 from textreg.training.search.context import SearchContext
 from textreg.training.search.searching import SearchResult
 from textreg.training.search.selection import MeasuredSetting, held_weights
-from textreg.training.search.trials import Fold, Problems, Start, dense
+from textreg.training.search.trials import Fold, Problems, Start, cut_rows, solve_rows, together
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -197,8 +197,9 @@ def fit_rows(
     joint = problems.task.joint
     weights = None if joint else sparse_zeros(len(rows), problems.problem.design.shape[1])
     into = _Into(weights, kept, prove)
-    pieces = [(regularizer, problems, row, starts, run, into) for row in rows]
-    fitted = run.map(_fit, pieces)
+    cut = cut_rows(rows, [regularizer], problems, work.threads)
+    pieces = [(regularizer, problems, some, starts, run, into) for some in cut]
+    fitted = [one for some in run.map(_fit, pieces) for one in some]
     return fitted[0] if weights is None else _join(fitted, weights), run.stopped
 
 
@@ -253,36 +254,37 @@ class _Into(NamedTuple):
 def _fit(
     regularizer: Regularizer,
     problems: Problems,
-    row: int | None,
+    rows: Sequence[int | None],
     starts: Sequence[Start | None],
     run: Run,
     into: _Into,
-) -> Solution | MultiSolution:
-    """The fit of one of ``problems.rows``."""
-    problem = problems.of(row).replace(callback=run.stopper.callback)
-    p = problem.design.shape[1]
-    fitted: Solution | MultiSolution
-    if row is None:
-        given = [start for start in starts if start is not None]
-        together = dense(given, p) if len(given) == len(starts) else None
-        codes = problems.y.astype(np.int64)
-        fitted = calls.solve_softmax(regularizer, problem, codes, together)
-    elif (constant := problems.constant(row)) is not None:
-        fitted = constant
-    elif into.kept is not None and (done := into.kept.get(row)) is not None:
-        fitted = done
-    else:
-        start = starts[row]
-        initial = None if start is None else start.dense(p)
-        fitted = calls.solve(regularizer, problem.replace(start=initial))
-        if into.kept is not None:
-            into.kept.put(row, fitted)
-    if into.weights is not None and isinstance(fitted, Solution):
-        used = np.flatnonzero(fitted.w)
-        into.weights[row, used] = fitted.w[used]
-        support = regularizer.support(problem, fitted) if into.prove else None
-        fitted = replace(fitted, w=into.weights[row], alpha=None, support=support)
-    run.counter.advance()
+) -> list[Solution] | list[MultiSolution]:
+    """The fits of some of ``problems.rows``."""
+    callback, p = run.stopper.callback, problems.problem.design.shape[1]
+    if rows[0] is None:
+        problem, codes = problems.of(None).replace(callback=callback), problems.y.astype(np.int64)
+        fitted_together = calls.solve_softmax(regularizer, problem, codes, together(starts, p))
+        run.counter.advance()
+        return [fitted_together]
+    own = [row for row in rows if row is not None]
+    done = [into.kept.get(row) if into.kept is not None else None for row in own]
+    new = [row for row, found in zip(own, done, strict=True) if found is None]
+    given = [starts[row] for row in new]
+    dense = [None if start is None else start.dense(p) for start in given]
+    made = iter(solve_rows(regularizer, problems, new, dense, callback))
+    fitted = []
+    for row, found in zip(own, done, strict=True):
+        solution = next(made) if found is None else found
+        if into.kept is not None and found is None and problems.constant(row) is None:
+            into.kept.put(row, solution)
+        if into.weights is not None:
+            used = np.flatnonzero(solution.w)
+            into.weights[row, used] = solution.w[used]
+            problem = problems.of(row).replace(callback=callback)
+            support = regularizer.support(problem, solution) if into.prove else None
+            solution = replace(solution, w=into.weights[row], alpha=None, support=support)
+        fitted.append(solution)
+        run.counter.advance()
     return fitted
 
 

@@ -16,13 +16,15 @@ def block_dots(
     indptr: Int64s,
     indices: Int32s,
     data: Floats | NDArray[np.float32],
-    V: Floats,
-    out: Floats,
+    V: Floats | NDArray[np.float32],
+    out: Floats | NDArray[np.float32],
 ) -> None:
     """Twin of :func:`textreg._core.blocks.block_dots`."""
+    values = data.astype(V.dtype)
     for k in range(len(out)):
-        here = slice(indptr[k], indptr[k + 1])
-        out[k] = data[here].astype(np.float64) @ V[indices[here]]
+        out[k] = 0.0
+        for e in range(indptr[k], indptr[k + 1]):  # float32 depends on the order
+            out[k] += values[e] * V[indices[e]]
 
 
 def block_sums(

@@ -78,7 +78,7 @@ def connected(address: str | None, part: Plugin) -> Iterator[Cluster | None]:
         yield Cluster(made)
 
 
-def _solve(fold: Fold, row: Any, parts: Any, starts: Any, ends: float) -> Trials:
+def _solve(fold: Fold, rows: Any, parts: Any, starts: Any, ends: float) -> Trials:
     """What a worker does with a piece."""
     from threadpoolctl import threadpool_limits
 
@@ -88,4 +88,4 @@ def _solve(fold: Fold, row: Any, parts: Any, starts: Any, ends: float) -> Trials
         warnings.simplefilter("ignore", ConvergenceWarning)
         # The clock of this machine is thought to be right.
         stopper = Stopper(time.monotonic() + ends - time.time())
-        return solve_chunk(Chunk(fold, row, parts, starts), stopper)
+        return solve_chunk(Chunk(fold, rows, parts, starts), stopper)

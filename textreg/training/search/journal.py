@@ -186,8 +186,11 @@ def check_files(path: str | os.PathLike[str]) -> None:
 def key_of(chunk: Chunk) -> str:
     """A digest of all that the trials of a chunk depend on."""
     chain = [[type(part).__qualname__, part.params()] for part in chunk.settings]
-    found = hashlib.sha256(json.dumps([chunk.fold.digest, chunk.row, chain]).encode())
-    for start in chunk.starts or ():
+    found = hashlib.sha256(json.dumps([chunk.fold.digest, chunk.rows, chain]).encode())
+    for start in chunk.starts:
+        if start is None:
+            found.update(b"none")
+            continue
         for array in (start.indices, start.values, np.array([start.b])):
             found.update(np.ascontiguousarray(array).data)
     return found.hexdigest()

@@ -22,7 +22,15 @@ from textreg.measure.metrics import standard_error
 from textreg.plugins import calls
 from textreg.training.running import ALONE, Run, Work
 from textreg.training.search.journal import Journal
-from textreg.training.search.trials import Chunk, Fold, Start, Trial, Trials, solve_chunk
+from textreg.training.search.trials import (
+    Chunk,
+    Fold,
+    Start,
+    Trial,
+    Trials,
+    cut_rows,
+    solve_chunk,
+)
 
 if TYPE_CHECKING:
     from textreg.records import Floats
@@ -145,12 +153,14 @@ class Solving:
         """
         near = None if _paths(grid) else self.near
         places = range(len(grid))
+        # A journal finds the chunks of any number of threads.
+        threads = self.run.work.threads if self.journal is None else 1
         for wave in _waves(grid) if near is None else [[([], [place]) for place in places]]:
             cells = [
-                Cell(before, own, at, row)
+                Cell(before, own, at, some)
                 for before, own in wave
-                for at in range(len(self.folds))
-                for row in rows
+                for at, fold in enumerate(self.folds)
+                for some in cut_rows(rows, [grid[place] for place in own], fold, threads)
             ]
             self._solve_cells(cells, grid, results, near or {})
             if self.run.stopped:
@@ -167,22 +177,24 @@ class Solving:
         chunks = []
         for cell in cells:
             before = results[cell.before[-1]] if cell.before else near
-            starts = _starts(before.get((cell.fold, cell.row), ()))
+            starts = [it for row in cell.rows for it in _starts(before.get((cell.fold, row)))]
             settings = [grid[place] for place in cell.places]
-            chunks.append(Chunk(self.folds[cell.fold], cell.row, settings, starts))
+            chunks.append(Chunk(self.folds[cell.fold], cell.rows, settings, starts))
         solved = _solve(chunks, self.run, self.journal)
         for cell, trials in zip(cells, solved, strict=True):
-            for place, trial in zip(cell.places, trials, strict=False):
-                results[place][cell.fold, cell.row] = trial
+            for place, found in zip(cell.places, trials, strict=False):
+                each = [found] if len(cell.rows) == 1 else [[trial] for trial in found]
+                for row, own in zip(cell.rows, each, strict=True):
+                    results[place][cell.fold, row] = own
 
 
 class Cell(NamedTuple):
-    """Settings of a chain for one fold and row, and those before them, as places in a grid."""
+    """Settings of a chain for one fold and some rows, and those before, as places in a grid."""
 
     before: list[int]
     places: list[int]
     fold: int
-    row: int | None
+    rows: list[int | None]
 
 
 def _solve(chunks: Sequence[Chunk], run: Run, journal: Journal | None) -> list[Trials]:
@@ -190,8 +202,9 @@ def _solve(chunks: Sequence[Chunk], run: Run, journal: Journal | None) -> list[T
     if journal is None:
         return solve_chunks(chunks, run)
     stored = [journal.get(chunk) for chunk in chunks]
-    for trials in itertools.chain.from_iterable(found or () for found in stored):
-        _note(run, trials)
+    for chunk, found in zip(chunks, stored, strict=True):
+        for trials in found or ():
+            _note(run, chunk, trials)
     missing = [chunk for chunk, trials in zip(chunks, stored, strict=True) if trials is None]
     solved = iter(solve_chunks(missing, run, journal.put))
     return [next(solved) if trials is None else trials for trials in stored]
@@ -208,7 +221,7 @@ def solve_chunks(
     cluster = run.work.cluster
 
     def solve(chunk: Chunk) -> Trials:
-        trials = solve_chunk(chunk, run.stopper, lambda tried: _note(run, tried))
+        trials = solve_chunk(chunk, run.stopper, lambda tried: _note(run, chunk, tried))
         if finished is not None:
             finished(chunk, trials)
         return trials
@@ -219,16 +232,17 @@ def solve_chunks(
         solved = cluster.solve_chunks(chunks, run.stopper.remaining)
     for chunk, trials in zip(chunks, solved, strict=True):
         for tried in trials:
-            _note(run, tried)
+            _note(run, chunk, tried)
         if finished is not None:
             finished(chunk, trials)
     return solved
 
 
-def _note(run: Run, trials: Sequence[Trial]) -> None:
-    """Count a setting that is done."""
+def _note(run: Run, chunk: Chunk, trials: Sequence[Trial]) -> None:
+    """Count the fits of a setting that is done."""
     run.stopper.note(max(trial.seconds for trial in trials))
-    run.counter.advance()
+    for _ in chunk.rows:
+        run.counter.advance()
 
 
 def measured_setting(
@@ -301,7 +315,6 @@ def _paths(grid: Sequence[Regularizer]) -> bool:
     return type(grid[0]).path is not Regularizer.path
 
 
-def _starts(trials: Sequence[Trial]) -> list[Start] | None:
-    """The solutions of a setting, if there are some and all of them are kept."""
-    starts = [trial.start for trial in trials if trial.start is not None]
-    return starts if starts and len(starts) == len(trials) else None
+def _starts(trials: Sequence[Trial] | None) -> list[Start | None]:
+    """The solutions of a setting for one row, where they are kept; None without any trials."""
+    return [None] if trials is None else [trial.start for trial in trials]

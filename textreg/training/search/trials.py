@@ -17,7 +17,7 @@ import numpy as np
 
 from textreg.kinds import Regularizer
 from textreg.plugins import calls
-from textreg.records import Problem, Solution
+from textreg.records import Problem, Solution, Step
 from textreg.records.ragged import row_of
 from textreg.tasks import Task
 from textreg.training.stopping import Stopper
@@ -184,6 +184,12 @@ def dense(starts: Sequence[Start], n_features: int) -> tuple[Floats, Floats]:
     return np.array(weights), np.array(intercepts)
 
 
+def together(starts: Sequence[Start | None], n_features: int) -> tuple[Floats, Floats] | None:
+    """The same, where there are any and all of them are there."""
+    given = [start for start in starts if start is not None]
+    return dense(given, n_features) if given and len(given) == len(starts) else None
+
+
 class Trial(NamedTuple):
     """One setting fitted for one weight vector: scores of the held-out documents, and the weights.
 
@@ -202,16 +208,16 @@ Trials = list[list[Trial]]
 
 
 class Chunk(NamedTuple):
-    """Consecutive settings of a chain, for one fold and one of its ``rows``.
+    """Consecutive settings of a chain, for one fold and some of its ``rows``.
 
     starts: the solution of another setting for each weight vector, to start from; None to start
-    from zero.
+    from zero, and nothing where all do.
     """
 
     fold: Fold
-    row: int | None
+    rows: list[int | None]
     settings: list[Regularizer]
-    starts: list[Start] | None
+    starts: list[Start | None]
 
 
 def solve_chunk(
@@ -222,14 +228,19 @@ def solve_chunk(
     A setting that is being fitted at the stop has no trial. done: called with the trials of each
     setting.
     """
-    fold, row, p = chunk.fold, chunk.row, chunk.fold.problem.design.shape[1]
-    start = dense(chunk.starts, p) if chunk.starts else None
+    fold, rows, p = chunk.fold, chunk.rows, chunk.fold.problem.design.shape[1]
     trials: Trials = []
+    if len(rows) == 1:
+        start = together(chunk.starts, p)
+        solutions = solve_chain(chunk.settings, fold, rows[0], start, stop)
+    else:
+        starts = [None if one is None else one.dense(p) for one in chunk.starts]
+        solutions = solve_side_by_side(chunk.settings, fold, rows, starts, stop)
     began = time.perf_counter()
-    for weights, intercepts, _ in solve_chain(chunk.settings, fold, row, start, stop):
+    for weights, intercepts, _ in solutions:
         if stop.stopped:
             break
-        seconds = time.perf_counter() - began
+        seconds = (time.perf_counter() - began) / len(rows)
         pairs = zip(weights, intercepts.tolist(), strict=True)
         trials.append([_trial(fold.X_held, w, b, seconds) for w, b in pairs])
         if done is not None:
@@ -275,3 +286,62 @@ def solve_chain(
         fitted = calls.solve_softmax(regularizer, problem, problems.y.astype(np.int64), start)
         start = fitted.w, fitted.b
         yield fitted.w, fitted.b, fitted.gap
+
+
+def solve_side_by_side(
+    settings: Sequence[Regularizer],
+    problems: Problems,
+    rows: Sequence[int | None],
+    starts: Sequence[tuple[Floats, float] | None],
+    stop: Stopper,
+) -> Iterator[tuple[Floats, Floats, float]]:
+    """The same for several of ``problems.rows``; the gap is the widest of them.
+
+    starts: weights and intercept of each to start from; nothing where there are none.
+    """
+    for regularizer in settings:
+        found = solve_rows(regularizer, problems, rows, starts, stop.callback)
+        starts = [(one.w, one.b) for one in found]
+        weights, intercepts = [one.w for one in found], [one.b for one in found]
+        yield np.array(weights), np.array(intercepts), max(one.gap for one in found)
+
+
+def solve_rows(
+    regularizer: Regularizer,
+    problems: Problems,
+    rows: Sequence[int | None],
+    starts: Sequence[tuple[Floats, float] | None],
+    callback: Callable[[Step], bool],
+) -> list[Solution]:
+    """Solutions for some of ``problems.rows``, side by side where that is known to be of use.
+
+    starts: as for :func:`solve_side_by_side`.
+    """
+    found = {row: problems.constant(row) for row in rows}
+    given = dict(zip(rows, starts or [None] * len(rows), strict=True))
+    varying = [row for row in rows if found[row] is None]
+    posed = [problems.of(row).replace(callback=callback, start=given[row]) for row in varying]
+    if posed:
+        found |= zip(varying, calls.solve_each(regularizer, posed), strict=True)
+    return [one for one in found.values() if one is not None]
+
+
+SIDE_BY_SIDE, WEIGHTS = 16, 4_000_000
+"""The most weight vectors that are fitted side by side, and the most weights of them together."""
+
+
+def cut_rows(
+    rows: Sequence[int | None], settings: Sequence[Regularizer], problems: Problems, threads: int
+) -> list[list[int | None]]:
+    """The rows in runs that are fitted side by side, as many as threads or more; or each alone.
+
+    Solutions do not depend on how they are cut.
+    """
+    width, problem = 1, problems.problem
+    paths = type(settings[0]).path is not Regularizer.path  # whose fits are not one by one
+    if not (problems.task.joint or paths) and all(
+        calls.shares_passes(part, problem) for part in settings
+    ):
+        most = min(SIDE_BY_SIDE, WEIGHTS // max(problem.design.shape[1], 1))
+        width = max(1, min(most, -(-len(rows) // threads)))
+    return [list(rows[at : at + width]) for at in range(0, len(rows), width)]

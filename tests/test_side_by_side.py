@@ -1,0 +1,123 @@
+"""Fits of several labels side by side: each is its own optimum, to the bit, whoever is beside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import textreg
+from textreg import Ridge
+from textreg.builtin.sentence import Sentence
+from textreg.plugins import calls
+from textreg.records import Groups, Problem, Solution
+from textreg.solvers import ridge as steps
+from textreg.solvers.ridge import ridges
+from textreg.testing.problems import random_matrix
+
+N, P, LABELS = 80, 200, 5
+
+
+@pytest.fixture(autouse=True)
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every matrix counts as large."""
+    monkeypatch.setattr(steps, "SMALL", 0)
+
+
+def problems(seed: int = 0, **options: Any) -> list[Problem]:
+    """Labels of a few documents each, over the same matrix, with weights of their own."""
+    rng = np.random.default_rng(seed)
+    shared = Problem(random_matrix((N, P), 0.1, rng), np.ones(N), **{"tol": 1e-6, **options})
+    posed = []
+    for label in range(LABELS):
+        scores = shared.design.X @ rng.normal(size=P)
+        y = np.where(scores > np.quantile(scores, 0.5 + 0.1 * label), 1.0, -1.0)
+        weights = rng.integers(0, 4, N).astype(float)
+        posed.append(shared.replace(y=y, sample_weight=weights))
+    return posed
+
+
+def bits(solution: Solution) -> tuple[Any, ...]:
+    return solution.w.tobytes(), solution.b, solution.objective, solution.gap, solution.iterations
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("l2", [1e-3, 1e-1, 10.0])
+def test_each_is_certified_and_what_it_is_alone(l2: float, fit_intercept: bool) -> None:
+    posed = problems(fit_intercept=fit_intercept, tol=1e-8)
+    for one, found in zip(posed, ridges(posed, l2), strict=True):
+        alone = steps.ridge(one, l2)
+        assert found.converged
+        assert 0.0 <= found.gap <= one.tol
+        assert found.objective == pytest.approx(alone.objective, rel=1e-7)
+        assert Ridge(l2=l2).objective(one, found.w, found.b) == pytest.approx(found.objective)
+        if not fit_intercept:
+            assert found.b == 0.0
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_the_bits_do_not_depend_on_who_is_beside(warm: bool) -> None:
+    posed = problems()
+    if warm:
+        before = ridges(posed, 1.0)
+        posed = [one.replace(start=(it.w, it.b)) for one, it in zip(posed, before, strict=True)]
+    together = [bits(one) for one in ridges(posed, 0.1)]
+    assert [bits(ridges([one], 0.1)[0]) for one in posed] == together
+    assert [bits(one) for one in ridges(posed[3:0:-1], 0.1)] == together[3:0:-1]
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e12])
+def test_weights_of_documents_may_be_of_any_size(scale: float) -> None:
+    posed = [one.replace(sample_weight=scale * one.sample_weight) for one in problems()]
+    for found, usual in zip(ridges(posed, 0.1 * scale), ridges(problems(), 0.1), strict=True):
+        assert found.converged
+        assert found.objective == pytest.approx(scale * usual.objective, rel=1e-5)
+
+
+def test_a_hopeless_start_is_left() -> None:
+    posed = problems()
+    far = [one.replace(start=(np.full(P, 1e6), 0.0)) for one in posed]
+    assert [bits(one)[:1] for one in ridges(far, 0.1)] == [
+        bits(one)[:1] for one in ridges(posed, 0.1)
+    ]
+
+
+def test_groups_without_strength_have_the_norms_of_every_solution() -> None:
+    groups = Groups([0, 2, 4], [0, 1, 1, 2], np.ones(2), n_features=P)
+    posed, part = problems(groups=groups), Sentence(group=0.0, l1=0.0, l2=0.1)
+    for one, found in zip(posed, part.solve_each(posed), strict=True):
+        alone = part.solve(one)
+        assert found.group_norms is not None
+        np.testing.assert_allclose(found.group_norms, alone.group_norms, rtol=1e-2)
+
+
+def test_a_part_that_changes_solve_alone_is_asked_for_each() -> None:
+    class Own(Ridge):
+        def solve(self, problem: Problem) -> Solution:
+            return super().solve(problem.replace(tol=1e-3))
+
+    posed = problems()
+    assert calls.shares_passes(Ridge(l2=1.0), posed[0])
+    assert not calls.shares_passes(Own(l2=1.0), posed[0])
+    found = calls.solve_each(Own(l2=0.1), posed)
+    assert [bits(one) for one in found] == [bits(Own(l2=0.1).solve(one)) for one in posed]
+
+
+def test_a_callback_stops_its_own_fit() -> None:
+    posed = problems()
+    posed[1] = posed[1].replace(callback=lambda step: True)
+    found = ridges(posed, 0.1)
+    assert found[1].iterations == 0
+    assert all(one.converged for one in (found[0], *found[2:]))
+
+
+def test_a_model_is_the_same_with_any_number_of_jobs() -> None:
+    rng = np.random.default_rng(0)
+    labels = [label for label in "abcdef" for _ in range(20)]
+    texts = [f"{label * 2} w{rng.integers(9)} w{rng.integers(9)}" for label in labels]
+    one, two = (
+        textreg.train(texts, labels, reg="ridge", tokenizer="words", jobs=jobs) for jobs in (1, 2)
+    )
+    assert np.array_equal(one.weights, two.weights)
+    assert np.array_equal(one.intercepts, two.intercepts)

@@ -1,0 +1,88 @@
+"""What a fit asks of the matrix, so that fits of several labels can share their passes over it.
+
+A solver written as a generator yields requests, and is sent their answers. Alone it gets each at
+once; side by side with the fits of other labels (see :mod:`.side_by_side`) all that ask for the
+same are answered together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from textreg.records import Floats, Int32s
+from textreg.solvers.block_rows import BlockRows
+from textreg.solvers.compact_rows import CompactRows
+from textreg.solvers.engine import Engine
+
+T = TypeVar("T")
+
+AnyRows: TypeAlias = CompactRows | BlockRows
+
+
+class Gradient(NamedTuple):
+    """X'r (p,) where the engine stands; by the ``rows`` as exact as their values are."""
+
+    engine: Engine
+    rows: AnyRows | None = None
+
+
+class Restart(NamedTuple):
+    """Exact scores and derivatives at weights w (p,) and the intercept b, to which it moves."""
+
+    engine: Engine
+    w: Floats
+    b: float
+
+
+class HessianProduct(NamedTuple):
+    """As :meth:`.compact_rows.CompactRows.product`, which gives the answer.
+
+    The scores of other documents than those asked for may be written too.
+    """
+
+    rows: AnyRows
+    documents: Int32s
+    h: Floats
+    w: Floats
+    b: float
+    scores: Floats
+    out: Floats
+
+
+class WeightedSum(NamedTuple):
+    """sum_k v_k x_i (size,) over the documents i = ``documents[k]`` of the rows."""
+
+    rows: AnyRows
+    documents: Int32s
+    v: Floats
+
+
+Request = Gradient | Restart | HessianProduct | WeightedSum
+Fit: TypeAlias = Generator[Request, Any, T]
+"""A fit that yields requests, and returns T."""
+
+
+def alone(fit: Fit[T]) -> T:
+    """What a fit returns whose requests are answered one by one."""
+    answer: Any = None
+    while True:
+        try:
+            request = fit.send(answer)
+        except StopIteration as end:
+            found: T = end.value
+            return found
+        answer = answered(request)
+
+
+def answered(request: Request) -> Any:
+    """The answer to a request by itself."""
+    if isinstance(request, Gradient):
+        rows, engine = request.rows, request.engine
+        return engine.gradient() if rows is None else rows.gradient(engine.r)
+    if isinstance(request, Restart):
+        request.engine.restart(request.w, request.b)
+        return None
+    if isinstance(request, WeightedSum):
+        return request.rows.sums(*request[1:])
+    return request.rows.product(*request[1:])
