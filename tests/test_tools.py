@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import importlib
+import tarfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -104,3 +105,47 @@ def test_missing_interpreters_are_left_out(tool: Any, capsys: pytest.CaptureFixt
     with pytest.raises(distribute.DistError, match=r"none of python9\.9 runs: name one"):
         distribute.interpreters(["python9.9"])
     assert capsys.readouterr().out == "-- python9.9 is not here: left out\n"
+
+
+def test_plugins_of_another_textreg(tool: Any) -> None:
+    pytest.importorskip("packaging")
+    needed = tool("plugin_wheels").needed_textreg
+    project = '[project]\nname = "textreg-gow"\n'
+    of_two = needed(project + 'dependencies = ["textreg-topics>=9", "textreg>=0.1,<0.3"]\n')
+    kept = [v for v in ("0.1.0rc1", "0.1.0", "0.2.0rc1", "0.3.0") if of_two.contains(v, True)]
+    assert kept == ["0.1.0", "0.2.0rc1"]
+    assert needed(project + 'dependencies = ["textreg"]\n').contains("9.0")
+    for folder in (ROOT / "plugins").glob("*/pyproject.toml"):
+        assert str(needed(folder.read_text(encoding="utf-8"))).startswith(">=")
+
+
+def test_contents_of_plugins(tool: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("packaging")
+    wheels = tool("plugin_wheels")
+    folder = tmp_path / "plugins" / "textreg-a"
+    names = ["pyproject.toml", "tests/test_a.py", "textreg_a/__init__.py", "textreg_a/b.pyx"]
+    tracked = "\0".join(f"plugins/textreg-a/{name}" for name in names) + "\0"
+    monkeypatch.setattr(wheels, "run", lambda *words, **options: tracked)
+
+    def faults(sources: list[str], built: list[str]) -> list[str]:
+        sdist, wheel = tmp_path / "a.tar.gz", tmp_path / "a.whl"
+        (tmp_path / "empty").touch()
+        with tarfile.open(sdist, "w:gz") as archive:
+            for name in sources:
+                archive.add(tmp_path / "empty", f"textreg_a-0.1.0/{name}")
+        with zipfile.ZipFile(wheel, "w") as archive:
+            for name in built:
+                archive.writestr(name, b"")
+        plugin = wheels.Plugin(folder, sdist, {"3.12": wheel, "3.13": wheel})
+        assert plugin.files == [sdist, wheel]
+        return plugin.faults()
+
+    good = ["textreg_a/__init__.py", "textreg_a/b.so", "textreg_a-0.1.0.dist-info/METADATA"]
+    assert faults(names, good) == []
+    assert faults(names[2:], ["tests/test_a.py", "textreg_a/b.pyx"]) == [
+        "a.tar.gz lacks pyproject.toml",
+        "a.tar.gz lacks tests/test_a.py",
+        "a.whl lacks textreg_a/__init__.py",
+        "a.whl holds tests/test_a.py",
+        "a.whl lacks a compiled module",
+    ]

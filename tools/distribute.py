@@ -6,7 +6,9 @@ Every interpreter that is there builds a wheel from the source distribution. aud
 the oldest manylinux tag that its symbols allow and leaves out debugging symbols; ``twine check``,
 auditwheel and :mod:`contents` check it. Then it is installed into an environment without a
 compiler, in a folder of its own far from the sources, where the demo, predictions and tests run:
-the quick ones in :data:`TESTS`, or with ``--full`` all of them.
+the quick ones in :data:`TESTS`, or with ``--full`` all of them. The plugins in ``plugins/`` are
+made, checked and installed beside it in the same way, and their tests run there
+(:mod:`plugin_wheels`).
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import plugin_wheels
 from contents import ROOT, sdist_faults, wheel_faults
+from programs import DistError, output_of, run, say
 
 WORK = ROOT / "build" / "dist"
 PYTHONS = ("python3.10", "python3.11", "python3.12", "python3.13", "python3.14", "python3.14t")
@@ -31,10 +35,6 @@ DEPENDENCIES = ("setuptools>=77", "Cython>=3.1")
 
 TESTS = ("demo", "package", "kernels", "distribution", "threads", "many_threads", "model", "words")
 """The tests that every wheel runs: a sample of what is compiled, installed or depends on Python."""
-
-
-class DistError(Exception):
-    """What stops the making of a distribution, for people."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,16 +64,22 @@ def make(pythons: Sequence[str], output: Path, *, full: bool = False) -> list[Pa
         archive.extractall(WORK, filter="data")
     sources = WORK / sdist.name.removesuffix(".tar.gz")
     wheels = {version: build_wheel(sources, known[version], version, output) for version in known}
+    plugins = plugin_wheels.build(sources, wheels, WORK, output / "plugins")
     made = [sdist, *wheels.values()]
+    more = [path for plugin in plugins for path in plugin.files]
     say("twine check")
-    run([sys.executable, "-m", "twine", "check", "--strict", *made])
+    run([sys.executable, "-m", "twine", "check", "--strict", *made, *more])
     faults = sdist_faults(sdist) + [fault for wheel in made[1:] for fault in wheel_faults(wheel)]
+    faults += [fault for plugin in plugins for fault in plugin.faults()]
     if faults:
         raise DistError("wrong contents:\n" + "\n".join(faults))
-    answers = {version: tried(wheels[version], known[version], sources, full) for version in known}
+    answers = {}
+    for version, wheel in wheels.items():
+        beside = [plugin.on(version) for plugin in plugins]
+        answers[version] = tried(wheel, known[version], sources, beside, full)
     if len(set(answers.values())) > 1:
         raise DistError(f"the models of {', '.join(answers)} predict different labels")
-    return made
+    return [*made, *more]
 
 
 def interpreters(pythons: Sequence[str]) -> dict[str, str]:
@@ -110,15 +116,12 @@ def build_wheel(sources: Path, python: str, version: str, output: Path) -> Path:
     wheel = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(raw)]
     run([*wheel, str(sources)])
     (built,) = raw.glob("*.whl")
-    repaired = WORK / f"repaired-{version}"
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    repair = [sys.executable, "-m", "auditwheel", "repair", "--strip", "-w", str(repaired)]
-    run([*repair, str(built)], env={**os.environ, "PATH": path})
-    (done,) = repaired.glob("*.whl")
-    return Path(shutil.move(done, output / done.name))
+    return plugin_wheels.repaired(built, WORK / f"repaired-{version}", output)
 
 
-def tried(wheel: Path, python: str, sources: Path, full: bool) -> str:
+def tried(
+    wheel: Path, python: str, sources: Path, plugins: Sequence[plugin_wheels.OnPython], full: bool
+) -> str:
     """The answers of the demo's model, from a clean environment without a compiler."""
     with tempfile.TemporaryDirectory(prefix="textreg-dist-") as folder:
         place = Path(folder)
@@ -131,6 +134,8 @@ def tried(wheel: Path, python: str, sources: Path, full: bool) -> str:
             "LC_ALL": "C.UTF-8",
             **{name: value for name, value in os.environ.items() if name.startswith("PIP_")},
         }
+        if cat := shutil.which("cat"):
+            (venv / "bin" / "cat").symlink_to(cat)  # joblib reads the number of cores with it
         program = str(venv / "bin" / "python")
         install = [program, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         only = ["--only-binary", ":all:", f"{wheel}[report]", "pytest>=8", "hypothesis>=6.100"]
@@ -147,24 +152,11 @@ def tried(wheel: Path, python: str, sources: Path, full: bool) -> str:
         if "TEXTREG_DATA" in os.environ:
             env["TEXTREG_DATA"] = os.environ["TEXTREG_DATA"]
         print(run(pytest, env=env, cwd=rest).strip().rpartition("\n")[2], flush=True)
+        for plugin in plugins:
+            say(f"try {plugin.wheel.name}")
+            run([*install, "--only-binary", ":all:", plugin.wheel], env=env)
+            print(plugin.tested(program, place, env), flush=True)
         return (place / "answers.txt").read_text(encoding="utf-8")
-
-
-def run(command: Sequence[object], **options: object) -> str:
-    """The output of a program; CalledProcessError, which has it, where it fails."""
-    words = [str(word) for word in command]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, **options)  # type: ignore[call-overload]
-    return str(done.stdout)
-
-
-def output_of(error: BaseException) -> str:
-    """What a program that failed has printed; empty for another error."""
-    return f"{getattr(error, 'stdout', '') or ''}{getattr(error, 'stderr', '') or ''}"
-
-
-def say(what: str) -> None:
-    """Tell what is done next."""
-    print(f"-- {what}", flush=True)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import distribute
 from contents import ROOT
+from programs import DistError, output_of, run
 
 VERSION = re.compile(r"\d+\.\d+\.\d+((a|b|rc)\d+)?")
 EMPTY = "## [Unreleased]\n"
@@ -40,29 +41,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         before = {path: path.read_text(encoding="utf-8") for path in changed}
         write(changed)
         made = distribute.make(options.python or distribute.PYTHONS, output, full=options.full)
-    except (distribute.DistError, subprocess.CalledProcessError, KeyboardInterrupt) as error:
+    except (DistError, subprocess.CalledProcessError, KeyboardInterrupt) as error:
         write(before)
-        print(f"{distribute.output_of(error)}make release: {error or 'stopped'}", file=sys.stderr)
+        print(f"{output_of(error)}make release: {error or 'stopped'}", file=sys.stderr)
         return 1
     files = " ".join(path.name for path in changed)
     print("\n".join(f"{path.stat().st_size:>10,} bytes  {path}" for path in made))
     print(f"\nLeft to do:\n  git commit -m 'textreg {options.version}' {files}")
     print(f"  git tag -a v{options.version} -m 'textreg {options.version}' && git push --tags")
-    print(f"  python -m twine upload {output}/*")
+    print(f"  python -m twine upload {output}/*.tar.gz {output}/*.whl")
+    print(f"  python -m twine upload {output}/plugins/*    # those of a new version")
     return 0
 
 
 def new_texts(root: Path, version: str, today: datetime.date) -> dict[Path, str]:
     """The files that state the version, as they are to be; DistError where one does not fit."""
     if not VERSION.fullmatch(version):
-        raise distribute.DistError(f"'{version}' is no version: write it as 0.1.0, or 0.1.0rc1")
+        raise DistError(f"'{version}' is no version: write it as 0.1.0, or 0.1.0rc1")
     changelog = root / "CHANGELOG.md"
     text = changelog.read_text(encoding="utf-8")
     if f"## [{version}]" in text:
-        raise distribute.DistError(f"CHANGELOG.md has {version} already: take the next version")
+        raise DistError(f"CHANGELOG.md has {version} already: take the next version")
     head, mark, rest = text.partition(EMPTY)
     if not mark or not rest.partition("\n## [")[0].strip():
-        raise distribute.DistError(f"CHANGELOG.md has nothing under '{EMPTY.strip()}': write it")
+        raise DistError(f"CHANGELOG.md has nothing under '{EMPTY.strip()}': write it")
     rest = re.sub(r"\ATo become .*\n+", "", rest.lstrip("\n"))
     heading = f"## [{version}] - {today.isoformat()}\n\n"
     citation = _set(root / "CITATION.cff", "version: .*", f"version: {version}")
@@ -84,7 +86,7 @@ def _set(path: Path, line: str, new: str) -> str:
     text = path.read_text(encoding="utf-8")
     done, count = re.subn(rf"^{line}$", new, text, count=1, flags=re.MULTILINE)
     if not count:
-        raise distribute.DistError(f"{path.name} has no line '{line}': it states the version")
+        raise DistError(f"{path.name} has no line '{line}': it states the version")
     return done
 
 
@@ -96,8 +98,8 @@ def write(texts: dict[Path, str]) -> None:
 
 def _check_tree() -> None:
     """DistError where changes are not committed, as the release would not be what git has."""
-    if changes := distribute.run(["git", "status", "--porcelain"], cwd=ROOT).strip():
-        raise distribute.DistError(f"commit or drop these first:\n{changes}")
+    if changes := run(["git", "status", "--porcelain"], cwd=ROOT).strip():
+        raise DistError(f"commit or drop these first:\n{changes}")
 
 
 if __name__ == "__main__":
