@@ -24,7 +24,8 @@ from textreg.records import Design, Groups, Problem, Solution
 from textreg.records.block_design import ArrayStore, BlockDesign, BlockGroups
 from textreg.records.block_operations import GroupBlock
 from textreg.solvers.block_rows import BlockRows
-from textreg.solvers.compact_rows import CompactRows
+from textreg.solvers.engine import Engine
+from textreg.solvers.frequent_columns import Frequent, FrequentColumns
 from textreg.solvers.merged_blocks import MergedBlocks
 from textreg.solvers.over_blocks import over_blocks
 
@@ -138,7 +139,7 @@ def test_products_are_those_of_the_matrix(seed: int, cuts: list[int], count: int
     np.testing.assert_array_equal(large, products[features])
 
 
-def test_rows_of_blocks_are_compact_rows() -> None:
+def test_merged_columns_are_the_same() -> None:
     X, _, _ = documents(3)
     merged = MergedBlocks(in_blocks(X, CUTS, Memory()))
     assert merged.design.shape[1] < P - 1
@@ -148,29 +149,88 @@ def test_rows_of_blocks_are_compact_rows() -> None:
         np.bincount(merged.column, merged.share**2, dense.shape[1]), 1.0, rtol=1e-12
     )
     np.testing.assert_array_equal(merged.design.blocks.sizes, np.count_nonzero(dense, axis=0))
-    rows = CompactRows(Design(csr_array(dense)), None)
-    blocks = BlockRows(merged.design)
-    random = np.random.default_rng(0)
-    h, r, w = random.random(N), random.normal(size=N), random.normal(size=blocks.size)
-    some = np.array([0, 5, 30, 31, 33, 69, 80], dtype=np.int32)
-    out = []
-    for one in (rows, blocks):
-        v, scores, sums = one.collapse(w), np.zeros(N), np.zeros(one.size)
-        total = one.product(some, h, v, 0.5, scores, sums)
-        there = np.zeros(N)
-        one.scores(some, v, 0.5, there)
-        np.testing.assert_array_equal(scores, there)
-        diagonal = np.zeros(one.size)
-        one.add_diagonal(one.every, h, diagonal)
-        taken = one.take(some)
-        small = csr_array((taken[2], taken[1], taken[0]), shape=(len(some), one.size))
-        np.testing.assert_allclose(small @ v, scores[some] - 0.5, atol=1e-5)
-        parts = one.expand(sums), one.gradient(r), one.expand(one.sums(some, r[some]))
-        out.append((total, scores, *parts, one.expand(diagonal), one.expand(one.squares)))
-        assert one.values == np.count_nonzero(dense)
-    assert rows.shared == pytest.approx(blocks.shared)
-    for mine, theirs in zip(*out, strict=True):
-        np.testing.assert_allclose(mine, theirs, atol=1e-5, rtol=1e-6)
+    np.testing.assert_allclose(merged.squares, (dense**2).sum(axis=0), rtol=1e-12)
+
+
+def test_what_a_pass_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("textreg.solvers.block_rows.ENTRIES", 1)
+    X, y, _ = documents(3)
+    design = in_blocks(X, CUTS, Memory())
+    dense, random = X.toarray(), np.random.default_rng(0)
+    rows = BlockRows(design, (dense**2).sum(axis=0))
+    engine = Engine(Problem(design, y))
+    engine.move_to(w := random.normal(size=P), 0.5, z := dense @ w + 0.5)
+    told, before = rows.read(engine, 0.1), design.passes
+    assert 0 < len(told.flat) < N
+    np.testing.assert_array_equal(np.sort([*told.documents, *told.flat]), np.arange(N))
+    assert engine.h[told.flat].sum() <= 0.1 * engine.h.sum()
+    steep = np.where(np.isin(np.arange(N), told.flat), 0.0, engine.h)
+    np.testing.assert_allclose(told.gradient, dense.T @ engine.r, atol=1e-12)
+    np.testing.assert_allclose(told.diagonal, (dense**2).T @ engine.h, atol=1e-12)
+    np.testing.assert_allclose(told.flat_diagonal, (dense**2).T @ (engine.h - steep), atol=1e-12)
+    np.testing.assert_allclose(told.sums, dense.T @ steep, atol=1e-12)
+    columns, gram, sums = told.frequent
+    some = dense[:, columns]
+    assert 10 < len(columns) < P
+    assert (some**2).sum(axis=0).min() >= np.delete((dense**2).sum(axis=0), columns).max()
+    np.testing.assert_allclose(gram, np.tril(some.T @ (steep[:, None] * some)), atol=1e-12)
+    np.testing.assert_array_equal(sums, told.sums[columns])
+    scores, out = np.zeros(N), np.zeros(P)
+    total = rows.product(told.documents, engine.h, w, 0.5, scores, out)
+    np.testing.assert_allclose(scores, np.where(steep > 0.0, z, 0.0), atol=1e-12)
+    np.testing.assert_allclose(out, dense.T @ (steep * z), atol=1e-11)
+    assert total == pytest.approx(steep @ z)
+    assert design.passes - before == len(told.documents) / N
+    rows.scores(told.flat, w, 0.5, scores)
+    np.testing.assert_allclose(scores, z, atol=1e-12)
+    again = rows.read(engine, 0.1).frequent.columns  # those of the most curvature, now known
+    assert told.diagonal[again].min() >= np.delete(told.diagonal, again).max()
+
+
+@pytest.mark.parametrize("intercept", [2.0, 0.0])
+def test_the_inverse_of_frequent_columns(intercept: float) -> None:
+    random = np.random.default_rng(5)
+    some = random.normal(size=(20, 4))
+    columns, diagonal = np.array([1, 2, 5, 7], dtype=np.int32), 1.0 + random.random(9)
+    gram, sums = some.T @ some, 0.1 * some.sum(axis=0)
+    diagonal[columns] = np.diag(gram) + 1.0
+    inverse = FrequentColumns(diagonal, intercept, Frequent(columns, np.tril(gram), sums))
+    M = np.diag([*diagonal, intercept or 1.0])
+    M[np.ix_(columns, columns)] = gram + np.eye(4)
+    M[9, columns] = M[columns, 9] = sums if intercept else 0.0
+    v = random.normal(size=10)
+    w, b = inverse.times(v[:9], v[9])
+    expected = np.linalg.solve(M, v)
+    np.testing.assert_allclose(w, expected[:9])
+    assert b == pytest.approx(expected[9] if intercept else 0.0)
+
+
+def test_the_diagonal_serves_where_there_is_no_factor() -> None:
+    columns = np.array([0, 1], dtype=np.int32)
+    gram = np.array([[1.0, 0.0], [2.0, 1.0]])  # of no vectors
+    inverse = FrequentColumns(np.full(3, 2.0), 4.0, Frequent(columns, gram * 3.0, np.zeros(2)))
+    w, b = inverse.times(np.ones(3), 1.0)
+    np.testing.assert_array_equal(w, np.full(3, 0.5))
+    assert b == 0.25
+
+
+def test_passes_of_a_ridge_are_fewer_than_with_the_diagonal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("textreg.solvers.block_rows.ENTRIES", 1)
+    random, passes = np.random.default_rng(0), []
+    topic = random.random((400, 3))
+    common = random.poisson(3.0 * topic @ random.random((3, 40)))  # columns that go together
+    rare = random.random((400, 100)) < 0.01
+    X = csr_array(np.hstack([common, rare]).astype(float))
+    y = np.where(topic[:, 0] + 0.3 * random.normal(size=400) > topic[:, 1], 1.0, -1.0)
+    for frequent in (1_000, 0):
+        monkeypatch.setattr("textreg.solvers.block_rows.FREQUENT", frequent)
+        design = in_blocks(X, [0, 150, 400], Memory())
+        assert Ridge(l2=1.0).solve(Problem(design, y)).converged
+        passes.append(design.passes)
+    assert passes[0] < 0.6 * passes[1]
+    assert passes[0] <= 15
 
 
 @pytest.mark.parametrize("reg", REGULARIZERS, ids=str)

@@ -1,5 +1,5 @@
-"""The curvature of a loss over chosen documents of a CSR matrix: its products, and their Gram
-matrix.
+"""The curvature of a loss over chosen documents of a CSR matrix: its products, and Gram matrices of
+documents and of columns.
 
 A matrix is three arrays: ``indptr`` int64 (n + 1), ``indices`` int32, ``data`` float32 or float64.
 Sums are in float64.
@@ -161,3 +161,53 @@ cdef void _gram(const long long[::1] indptr, const int[::1] indices, const value
             while at >= 0:
                 out[k, document[at]] += x * value[at]
                 at = before[at]
+
+
+def columns_gram(const long long[::1] indptr, const int[::1] indices, const value[::1] data,
+                 const int[::1] rows, const double[::1] h, const int[::1] place,
+                 double[:, ::1] out):
+    """out[a, b] += sum_i h_i x_ij x_ik over the documents i of ``rows``, where b <= a.
+
+    place: (p,), the number a = place[j] of the columns that are wanted, -1 of the others.
+    h: (n,). out: (columns, columns), the lower triangle changed in place.
+    """
+    if h.shape[0] != indptr.shape[0] - 1:
+        raise ValueError("h must have one entry per document")
+    if out.shape[0] != out.shape[1]:
+        raise ValueError("out must have one entry per pair of columns")
+    cdef Py_ssize_t k, most = 1
+    for k in range(rows.shape[0]):
+        most = max(most, indptr[rows[k] + 1] - indptr[rows[k]])
+    cdef int* known = <int*> malloc(most * sizeof(int))
+    cdef double* x = <double*> malloc(most * sizeof(double))
+    try:
+        if known == NULL or x == NULL:
+            raise MemoryError
+        with nogil:
+            _columns_gram(indptr, indices, data, rows, h, place, out, known, x)
+    finally:
+        free(known)
+        free(x)
+
+
+cdef void _columns_gram(const long long[::1] indptr, const int[::1] indices,
+                        const value[::1] data, const int[::1] rows, const double[::1] h,
+                        const int[::1] place, double[:, ::1] out, int* known,
+                        double* x) noexcept nogil:
+    cdef Py_ssize_t k, count, s, t
+    cdef long long e
+    cdef int a
+    cdef double own
+    for k in range(rows.shape[0]):
+        count = 0
+        for e in range(indptr[rows[k]], indptr[rows[k] + 1]):
+            a = place[indices[e]]
+            if a >= 0:
+                known[count] = a
+                x[count] = data[e]
+                count += 1
+        for s in range(count):
+            own = h[rows[k]] * x[s]
+            for t in range(count):
+                if known[t] <= known[s]:
+                    out[known[s], known[t]] += own * x[t]

@@ -22,6 +22,7 @@ from textreg.solvers.newton import newton
 from textreg.solvers.over_blocks import over_blocks
 from textreg.solvers.parallel_columns import merge_parallel_columns
 from textreg.solvers.ridge import can_share, ridge, ridges, suits
+from textreg.solvers.ridge_in_blocks import ridge_in_blocks
 from textreg.solvers.softmax import multinomial
 from textreg.solvers.support import provable, support_of_features
 
@@ -42,7 +43,8 @@ class SeparableRegularizer(Penalized):
             return over_blocks(problem, l1, l2, self.solve)
         if isinstance(problem.design, BlockDesign) and l2:
             blocks = merged_blocks(problem.design)
-            return blocks.expand_solution(ridge(blocks.merge_problem(problem), l2))
+            small = blocks.merge_problem(problem)
+            return blocks.expand_solution(ridge_in_blocks(small, l2, blocks.squares))
         penalty = self.penalty(problem)
         if penalty.lam.any():
             return newton(problem, penalty)

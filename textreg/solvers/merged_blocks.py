@@ -39,6 +39,8 @@ class MergedBlocks:
     share : ndarray, shape (p,)
         The entries of its column, as a multiple of those of that column; 0 for features that occur
         nowhere.
+    squares : ndarray, shape (columns,)
+        The sum of the squared values of every column of the smaller matrix.
     """
 
     def __init__(self, design: BlockDesign) -> None:
@@ -49,24 +51,31 @@ class MergedBlocks:
         several = _in_several(design)
         self.column[several] = np.arange(len(several), dtype=np.int32)
         sizes = [np.zeros(len(several), dtype=np.int32)]
+        squares = [np.zeros(len(several))]
         waiting = design.features_of_blocks()
 
         def take(merged: MergedColumns) -> Int32s:
-            return self._number(next(waiting), merged, sizes)
+            return self._number(next(waiting), merged, sizes, squares)
 
         design.count_pass()
         columns = (self.column[features] for features in design.features_of_blocks())
         blocks = design.blocks.derive(merged_block, columns, take=take)
         absent = self.column < 0
         self.column[absent], self.share[absent] = 0, 0.0
-        blocks.sizes = np.concatenate(sizes)
+        blocks.sizes, self.squares = np.concatenate(sizes), np.concatenate(squares)
         blocks.shape = design.shape[0], len(blocks.sizes)
         self.design = BlockDesign(blocks)
 
-    def _number(self, features: Int32s, merged: MergedColumns, sizes: list[Int32s]) -> Int32s:
+    def _number(
+        self,
+        features: Int32s,
+        merged: MergedColumns,
+        sizes: list[Int32s],
+        squares: list[Floats],
+    ) -> Int32s:
         """The numbers of the columns of a block with these features, whose own ones get theirs.
 
-        sizes: how many rows have the columns of several blocks, and those of each block so far.
+        sizes, squares: of the columns of several blocks, and of those of each block so far.
         """
         column = self.column[features]
         own, shared = features[column < 0], np.sort(column[column >= 0])
@@ -75,6 +84,8 @@ class MergedBlocks:
         self.share[own] = merged.share
         sizes[0][shared] += merged.sizes[: len(shared)]
         sizes.append(merged.sizes[len(shared) :])
+        squares[0][shared] += merged.squares[: len(shared)]
+        squares.append(merged.squares[len(shared) :])
         new = np.arange(first, first + len(sizes[-1]), dtype=np.int32)
         return np.concatenate([shared, new])
 
@@ -99,11 +110,13 @@ class MergedColumns(NamedTuple):
     column : (own features,) The column that each is part of, among those of the block alone.
     share : (own features,) Its entries as a multiple of those of that column.
     sizes : How many rows have each column: first those of several blocks, then those of this one.
+    squares : The sums of their squared values.
     """
 
     column: Int32s
     share: Floats
     sizes: Int32s
+    squares: Floats
 
 
 def merged_block(block: RowBlock, column: Int32s) -> tuple[CompressedArrays, MergedColumns]:
@@ -120,7 +133,9 @@ def merged_block(block: RowBlock, column: Int32s) -> tuple[CompressedArrays, Mer
     chosen = np.concatenate([shared, own[merged.representatives]])
     arrays = rows_of_columns(Design.by_columns(X), chosen, divisors, np.float64)
     sizes = np.diff(X.indptr)[chosen].astype(np.int32)
-    return CompressedArrays(*arrays), MergedColumns(merged.column, merged.share, sizes)
+    squares = np.add.reduceat(np.append(X.data**2, 0.0), X.indptr[:-1]) if X.shape[1] else X.data
+    squares = (squares / divisors**2)[chosen]
+    return CompressedArrays(*arrays), MergedColumns(merged.column, merged.share, sizes, squares)
 
 
 def merged_blocks(design: BlockDesign) -> MergedBlocks:

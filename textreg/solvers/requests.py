@@ -11,20 +11,17 @@ from collections.abc import Generator
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from textreg.records import Floats, Int32s
-from textreg.solvers.block_rows import BlockRows
 from textreg.solvers.compact_rows import CompactRows
 from textreg.solvers.engine import Engine
 
 T = TypeVar("T")
-
-AnyRows: TypeAlias = CompactRows | BlockRows
 
 
 class Gradient(NamedTuple):
     """X'r (p,) where the engine stands; by the ``rows`` as exact as their values are."""
 
     engine: Engine
-    rows: AnyRows | None = None
+    rows: CompactRows | None = None
 
 
 class Restart(NamedTuple):
@@ -41,7 +38,7 @@ class HessianProduct(NamedTuple):
     The scores of other documents than those asked for may be written too.
     """
 
-    rows: AnyRows
+    rows: CompactRows
     documents: Int32s
     h: Floats
     w: Floats
@@ -53,7 +50,7 @@ class HessianProduct(NamedTuple):
 class WeightedSum(NamedTuple):
     """sum_k v_k x_i (size,) over the documents i = ``documents[k]`` of the rows."""
 
-    rows: AnyRows
+    rows: CompactRows
     documents: Int32s
     v: Floats
 

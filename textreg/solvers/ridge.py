@@ -17,14 +17,13 @@ import numpy as np
 
 from textreg.losses import Logistic
 from textreg.penalties import Separable
-from textreg.records import Design, Problem, Solution, Step
+from textreg.records import Problem, Solution, Step
 from textreg.records.block_design import BlockDesign
-from textreg.solvers.block_rows import BlockRows
 from textreg.solvers.certificate import relative_gap, ridge_bound
 from textreg.solvers.compact_rows import compact_rows
 from textreg.solvers.engine import IDLE, NOISE, Engine, slope_of_intercept
 from textreg.solvers.outcome import checks_overflow, finish
-from textreg.solvers.requests import AnyRows, Fit, Gradient, Restart, alone
+from textreg.solvers.requests import Fit, Gradient, Restart, alone
 from textreg.solvers.ridge_step import Accuracy, ridge_step
 from textreg.solvers.side_by_side import side_by_side
 
@@ -83,7 +82,7 @@ def _fit(problem: Problem, l2: float) -> Fit[Solution]:
     """The fit of one problem."""
     penalty = Separable.constant(problem.design.shape[1], l2=l2)
     engine = Engine(problem.replace(start=None))
-    rows = rows_of(problem.design)
+    rows = compact_rows(problem.design, merge=True)
     if problem.start is None:
         engine.restart(engine.w, problem.intercept_at_zero())
     else:  # best are weights of parallel columns in proportion to them
@@ -131,13 +130,6 @@ def _fit(problem: Problem, l2: float) -> Fit[Solution]:
         history=tuple(history),
     )
     return finish(problem, solution, "Newton steps", stopped=stopped)
-
-
-def rows_of(design: Design) -> AnyRows:
-    """The rows as the inner products of a step read them."""
-    if not isinstance(design, BlockDesign):
-        return compact_rows(design, merge=True)
-    return design.cache.get("block rows", lambda: BlockRows(design))
 
 
 def use_crossing_curvature(engine: Engine) -> None:

@@ -25,11 +25,11 @@ import numpy as np
 
 from textreg._core.curvature import row_scores, row_sums, scaled_gram
 from textreg.records import Floats, Int32s
-from textreg.solvers.compact_rows import significant
+from textreg.solvers.compact_rows import CompactRows, significant
 from textreg.solvers.conjugate import Direction, Rounds, conjugate_rounds
 from textreg.solvers.engine import Engine
 from textreg.solvers.line_search import Advance
-from textreg.solvers.requests import AnyRows, Fit, Gradient, HessianProduct, WeightedSum
+from textreg.solvers.requests import Fit, Gradient, HessianProduct, WeightedSum
 from textreg.solvers.smooth_step import SHORT, Parabola, go_along, underflowed
 
 ROUNDS = 100
@@ -71,7 +71,7 @@ class Accuracy(NamedTuple):
 
 def ridge_step(
     engine: Engine,
-    rows: AnyRows,
+    rows: CompactRows,
     q: Floats,
     gradient: Floats,
     accuracy: Accuracy,
@@ -111,7 +111,7 @@ def ridge_step(
 
 def _step(
     engine: Engine,
-    rows: AnyRows,
+    rows: CompactRows,
     q: Floats,
     gradient: Floats,
     accuracy: Accuracy,
@@ -171,7 +171,7 @@ class RidgeModel:
     Of documents that hold next to no curvature, ``flat``, it has the diagonal alone.
     """
 
-    def __init__(self, engine: Engine, rows: AnyRows, q: Floats, negligible: float) -> None:
+    def __init__(self, engine: Engine, rows: CompactRows, q: Floats, negligible: float) -> None:
         self._rows, self._h, self._fit_intercept = rows, engine.h, engine.fit_intercept
         self._documents, self.flat = significant(engine.h, engine.c, negligible)
         self._flat_b, self._q = float(engine.h[self.flat].sum()), q.copy()
@@ -228,7 +228,7 @@ class RidgeModel:
         return self._hard.precondition(w, b)
 
 
-def _affordable(rows: AnyRows) -> int:
+def _affordable(rows: CompactRows) -> int:
     """How many documents the preconditioner can hold for the price of some products.
 
     A pair of documents costs their common columns, each GATHERED times an entry of a product.
@@ -255,7 +255,9 @@ class _HardDocuments:
     other documents.
     """
 
-    def __init__(self, engine: Engine, rows: AnyRows, documents: Int32s, diagonal: Floats) -> None:
+    def __init__(
+        self, engine: Engine, rows: CompactRows, documents: Int32s, diagonal: Floats
+    ) -> None:
         """diagonal: Q, (columns,)."""
         h = engine.h[documents]
         self._diagonal, self._arrays, self._others = diagonal, rows.take(documents), 0.0

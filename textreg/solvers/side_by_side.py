@@ -32,8 +32,6 @@ from textreg.solvers.requests import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from textreg.solvers.requests import AnyRows
-
     Singles = NDArray[np.float32]
 
 T = TypeVar("T")
@@ -143,7 +141,7 @@ def _columns(block: Floats) -> list[Floats]:
     return [np.ascontiguousarray(column) for column in block.T]
 
 
-def _compact(rows: AnyRows | None) -> CompactRows:
+def _compact(rows: CompactRows | None) -> CompactRows:
     """The rows, which are not in blocks."""
     assert isinstance(rows, CompactRows)
     return rows
