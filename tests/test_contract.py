@@ -6,7 +6,7 @@ import itertools
 import json
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -193,6 +193,19 @@ class Multiclass(Wrong):
         return super().solve(problem.replace(y=before[0].y) if before else problem)
 
 
+class SideBySide(Ridge):
+    """Starts every label but the first where the one before it ended."""
+
+    name = "wrong"
+
+    def solve_each(self, problems: Sequence[Problem]) -> list[Solution]:
+        found: list[Solution] = []
+        for problem in problems:
+            start = (found[-1].w, found[-1].b) if found else None
+            found.append(self.solve(problem.replace(start=start)))
+        return found
+
+
 class Softmax(Wrong):
     """Finds the classes of unlike importance."""
 
@@ -273,6 +286,7 @@ WRONG = {
     "structure": Structure,
     "scale": Scale,
     "multiclass": Multiclass,
+    "side-by-side": SideBySide,
     "softmax": Softmax,
     "softmax-honesty": SoftmaxHonesty,
     "parameters": Parameters,

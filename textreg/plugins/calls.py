@@ -163,16 +163,21 @@ def solve(part: Regularizer, problem: Problem) -> Solution:
     return _checked(part, "solve", Solution, found, (problem.design.shape[1],))
 
 
-def shares_passes(part: Regularizer, problem: Problem) -> bool:
-    """``part.shares_passes``, and what it says of several problems is meant for its ``solve``.
+def solves_together(part: Regularizer) -> bool:
+    """Whether its class says how it solves several problems.
 
-    A class that overrides ``solve`` alone does not mean what its base does with several.
+    One that overrides ``solve`` alone does not mean what its base does with several.
     """
     kinds = type(part).__mro__
     several, one = (
         next(kind for kind in kinds if name in vars(kind)) for name in ("solve_each", "solve")
     )
-    if several is Regularizer or kinds.index(several) > kinds.index(one):
+    return several is not Regularizer and kinds.index(several) <= kinds.index(one)
+
+
+def shares_passes(part: Regularizer, problem: Problem) -> bool:
+    """``part.shares_passes``, of a part that solves several together."""
+    if not solves_together(part):
         return False
     with _handing(part, "shares_passes", problem=problem) as (given,):
         return bool(_in_time(part, "shares_passes", part.shares_passes, given))

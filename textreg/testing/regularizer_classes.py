@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from textreg.errors import DataError, UsageError
 from textreg.kinds import Regularizer
 from textreg.params import LogGrid
+from textreg.plugins.calls import solves_together
 from textreg.records import Floats, Int64s, MultiSolution, Problem, Step
 from textreg.solvers.softmax import softmax_loss
 from textreg.testing.checks import Checks, near, require
@@ -74,6 +75,25 @@ def _multiclass(part: Regularizer) -> None:
     right = float(np.mean(np.argmax(scores, axis=0) == codes))
     usual = float(np.bincount(codes).max()) / len(codes)
     require(right > usual, f"more than {usual:.0%} right answers", f"{right:.0%}")
+
+
+@checks.add("side-by-side", applies=solves_together)
+def _side_by_side(part: Regularizer) -> None:
+    """What solve_each gives for a label is the same to the last bit whatever labels are beside it,
+    and as near to the optimum as what solve gives."""
+    problem, codes = labeled()
+    ready = prepared(part, problem)
+    posed = [problem.replace(y=one_rest(codes, label)) for label in range(CLASSES)]
+    with quiet():
+        several = ready.solve_each(posed)
+        require(len(several) == CLASSES, f"{CLASSES} solutions", len(several))
+        for label, (one, found) in enumerate(zip(posed, several, strict=True)):
+            (own,) = ready.solve_each([one])
+            same = np.array_equal(found.w, own.w) and found.b == own.b
+            require(same, f"the weights of class {label} as by itself", "others")
+            alone = solved(ready, one)
+            near(f"objective of class {label}", found.objective, alone.objective, CLOSE)
+            near(f"weights of class {label}", found.w, alone.w, CLOSE)
 
 
 @checks.add("softmax", applies=has_softmax)
