@@ -212,7 +212,10 @@ def test_a_space_is_read() -> None:
         ({"search_space": {"weighting": ["log"]}, "weighting": "unit"}, "leave one of them out"),
         ({"search_space": {"reg_l1": [1]}, "reg_l1": 0.5}, "leave one of them out"),
         ({"search_space": {"reg_l1": [-1]}}, "l1 must be at least 0"),
-        ({"search_space": {"groups_length": [1]}}, "there are no groups here"),
+        (
+            {"search_space": {"groups_length": [1]}},
+            "groups_length is a parameter of groups, and there are none",
+        ),
         ({"select": "1se", "reg_l1": 1.0}, "nothing to choose"),
     ],
 )

@@ -155,7 +155,9 @@ def run_session(cli: Cli, session: str) -> None:
             assert result.code == 0, f"{command}: {result.out}{result.err}"
             told = result.out + result.err
         else:  # for a shell
-            line = command.replace("| python ", f"| {shlex.quote(sys.executable)} ")
+            python = shlex.quote(sys.executable)
+            line = command.replace("| python ", f"| {python} ")
+            line = line.replace("| textreg ", f"| {python} -m textreg ")
             told = subprocess.run(
                 line, shell=True, capture_output=True, check=True, encoding="utf-8"
             ).stdout

@@ -278,7 +278,17 @@ class Regularizer(Plugin):
     def shares_passes(self, problem: Problem) -> bool:
         """Whether :meth:`solve_each` takes less time for such problems than one after the other.
 
-        The default is False, and then it is not called for more than one.
+        Where it is False, :meth:`solve_each` is not called.
+
+        Parameters
+        ----------
+        problem : Problem
+            One of them.
+
+        Returns
+        -------
+        bool
+            The default is False.
         """
         return False
 
