@@ -150,13 +150,18 @@ def kept_at_zero_of_all(penalty: GroupNorms, largest: Floats, zero: Bools) -> Bo
     for _ in range(of_support.ROUNDS):
         free = penalty.norms((~zero).astype(np.float64)) == 0.0
         strengths = np.where(free, penalty.strengths, 0.0)
+        reached = penalty.spread(strengths)
+        penalized = (penalty.lam > 0.0) | (reached > 0.0)
+        within_reach = zero & penalized & (largest <= penalty.lam + reached) | sure
+        if not np.array_equal(within_reach, zero):
+            zero = within_reach
+            continue
         z, lam = (1.0 + of_support.MARGIN) * largest, np.where(zero, penalty.lam, np.inf)
         ball_sweeps(
             penalty.indptr, penalty.indices, strengths, lam, np.zeros(len(penalty.indices)), z,
             np.empty(penalty.p, dtype=np.uint8), np.empty(len(strengths), dtype=np.int32),
             of_support.SWEEPS,
         )  # fmt: skip
-        penalized = (penalty.lam > 0.0) | (penalty.spread(strengths) > 0.0)
         kept = zero & penalized & (z <= lam + 0.5 * of_support.MARGIN * largest)
         if np.array_equal(kept, zero):
             return zero

@@ -30,7 +30,7 @@ SWEEPS, MARGIN = 50, 1e-6
 """Most rounds over the groups that shall keep features at zero, and by how much more than needed,
 relatively, they must be able to."""
 
-ROUNDS = 30
+ROUNDS = 60
 """Most rounds in which features that groups do not keep at zero take away groups of others."""
 
 
@@ -136,22 +136,37 @@ class _Held(NamedTuple):
 
         lam, largest, sure: of the features. start: their ``largest`` with a margin.
         """
-        zero = np.ones(len(lam), dtype=bool)
+        zero, held = np.ones(len(lam), dtype=bool), self
         for _ in range(ROUNDS):
-            norms, reached = np.empty(len(self.strengths)), np.zeros(len(lam))
-            group_norms(self.indptr, self.indices, (~zero).astype(np.float64), norms)
-            strengths = np.where(norms == 0.0, self.strengths, 0.0)
-            z, least = start.copy(), np.where(zero, lam, np.inf)
-            u, active = np.zeros(len(self.indices)), np.empty(len(strengths), dtype=np.int32)
-            over = np.empty(len(lam), dtype=np.uint8)
-            ball_sweeps(self.indptr, self.indices, strengths, least, u, z, over, active, SWEEPS)
-            group_spread(self.indptr, self.indices, strengths, reached)
+            held = held.within(zero)
+            reached = np.zeros(len(lam))
+            group_spread(held.indptr, held.indices, held.strengths, reached)
             penalized = (lam > 0.0) | (reached > 0.0)
-            kept = zero & penalized & (z <= least + 0.5 * MARGIN * largest)
-            if np.array_equal(kept, zero):
-                return zero
+            # Not even if all its groups did nothing else.
+            kept = zero & penalized & (largest <= lam + reached)
+            if np.array_equal(kept | sure, zero):
+                z, least = start.copy(), np.where(zero, lam, np.inf)
+                u, over = np.zeros(len(held.indices)), np.empty(len(lam), dtype=np.uint8)
+                active = np.empty(len(held.strengths), dtype=np.int32)
+                ball_sweeps(
+                    held.indptr, held.indices, held.strengths, least, u, z, over, active, SWEEPS
+                )
+                kept = zero & penalized & (z <= least + 0.5 * MARGIN * largest)
+                if np.array_equal(kept, zero):
+                    return zero
             zero = kept | sure
         return None
+
+    def within(self, zero: Bools) -> _Held:
+        """The groups that hold nothing but such features."""
+        norms = np.empty(len(self.strengths))
+        group_norms(self.indptr, self.indices, (~zero).astype(np.float64), norms)
+        some = np.flatnonzero(norms == 0.0)
+        if len(some) == len(self.strengths):
+            return self
+        sizes = np.diff(self.indptr)
+        indices = self.indices[np.repeat(norms == 0.0, sizes)]
+        return _Held(np.append(0, np.cumsum(sizes[some])), indices, self.strengths[some])
 
 
 def support_of_parts(problem: Problem, solution: Solution, penalty: LatentNorms) -> Support:
