@@ -230,7 +230,7 @@ def solve_chunk(
     """
     fold, rows, p = chunk.fold, chunk.rows, chunk.fold.problem.design.shape[1]
     trials: Trials = []
-    if len(rows) == 1:
+    if not share_passes(chunk.settings, fold):
         start = together(chunk.starts, p)
         solutions = solve_chain(chunk.settings, fold, rows[0], start, stop)
     else:
@@ -337,11 +337,22 @@ def cut_rows(
 
     Solutions do not depend on how they are cut.
     """
-    width, problem = 1, problems.problem
-    paths = type(settings[0]).path is not Regularizer.path  # whose fits are not one by one
-    if not (problems.task.joint or paths) and all(
-        calls.shares_passes(part, problem) for part in settings
-    ):
-        most = min(SIDE_BY_SIDE, WEIGHTS // max(problem.design.shape[1], 1))
+    width = 1
+    if share_passes(settings, problems):
+        most = min(SIDE_BY_SIDE, WEIGHTS // max(problems.problem.design.shape[1], 1))
         width = max(1, min(most, -(-len(rows) // threads)))
     return [list(rows[at : at + width]) for at in range(0, len(rows), width)]
+
+
+def share_passes(settings: Sequence[Regularizer], problems: Problems) -> bool:
+    """Whether fits of several weight vectors share their passes over the matrix.
+
+    A fit that may be side by side with others has other bits than one that may not; so this must
+    not depend on how many are, which the number of threads decides.
+    """
+    paths = type(settings[0]).path is not Regularizer.path  # whose fits are not one by one
+    return (
+        len(problems.rows) > 1
+        and not (problems.task.joint or paths)
+        and all(calls.shares_passes(part, problems.problem) for part in settings)
+    )
