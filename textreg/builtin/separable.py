@@ -63,8 +63,9 @@ class SeparableRegularizer(Penalized):
 
     def shares_passes(self, problem: Problem) -> bool:
         """Whether it is a ridge, on a matrix that is not small."""
-        self.penalty(problem)  # which checks that the strengths are known
-        l1, l2 = (self.strengths().get(name, 0.0) for name in ("l1", "l2"))
+        strengths = self.strengths()
+        check_decided(self.name, **strengths)
+        l1, l2 = (strengths.get(name, 0.0) for name in ("l1", "l2"))
         return l1 == 0.0 < l2 and can_share(problem)
 
     def solve_softmax(

@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from textreg.model.container import Arrays, Container
     from textreg.model.history import History
     from textreg.records import Floats, Int32s, Int64s
+    from textreg.tasks import Task
 
 ARRAYS = {
     **ENCODER_ARRAYS,
@@ -205,9 +206,10 @@ def load_model(
     path = Path(path)
     with opened(path, ARRAYS, sha256) as container:
         header = from_json(Header, container.header, "")
-        history = _history_in(container)
-        arrays = _arrays_in(container, header)
-        model = _model_of(container, header, arrays, sha256)
+        task = task_of_header(container.header)
+        history = _history_in(container, task)
+        arrays = _arrays_in(container, header, task)
+        model = _model_of(container, header, task, arrays, sha256)
         model.summary = history.summary
         model.path = read_path(history.path, arrays, len(model.weights))
     if tokenizer is not False:
@@ -239,34 +241,33 @@ def load_to_predict(path: str | os.PathLike[str]) -> Model:
     path = Path(path)
     with opened(path, ARRAYS) as container:
         header = from_json(Header, container.header, "")
-        model = _model_of(container, header, _arrays_in(container, header))
+        task = task_of_header(container.header)
+        model = _model_of(container, header, task, _arrays_in(container, header, task))
     _give_tokenizers(model, path, header)
     return model
 
 
-def _history_in(container: Container) -> History:
+def _history_in(container: Container, task: Task) -> History:
     """How the model in an open file was trained; FaultError if that does not fit the model."""
     from textreg.model.history import History
 
     history = from_json(History, container.header, "")
-    task = task_of_header(container.header)
     if history.summary is not None and history.summary.task != task.name:
         raise FaultError(f"it is a {task.name}, and its summary is of another task")
     check_path_lengths(history.path, container.lengths, task.n_rows)
     return history
 
 
-def _arrays_in(container: Container, header: Header) -> Arrays:
+def _arrays_in(container: Container, header: Header, task: Task) -> Arrays:
     """The arrays of an open file, which fit each other; FaultError if they do not."""
-    _check_lengths(container.lengths, header, task_of_header(container.header).n_rows)
+    _check_lengths(container.lengths, header, task.n_rows)
     return container.read()
 
 
 def _model_of(
-    container: Container, header: Header, arrays: Arrays, sha256: str | None = None
+    container: Container, header: Header, task: Task, arrays: Arrays, sha256: str | None = None
 ) -> Model:
     """The model in an open file, without its tokenizers and its history."""
-    task = task_of_header(container.header)
     most = None if sha256 is not None else max(SMALL_WEIGHTS, SPREAD * container.size)
     encoder, weights = _encoder_and_weights(header, arrays, task.n_rows, most)
     return Model(

@@ -17,7 +17,7 @@ import numpy as np
 
 from textreg.losses import Logistic
 from textreg.penalties import Separable
-from textreg.records import Problem, Solution, Step
+from textreg.records import Floats, Problem, Solution, Step
 from textreg.records.block_design import BlockDesign
 from textreg.solvers.certificate import relative_gap, ridge_bound
 from textreg.solvers.compact_rows import compact_rows
@@ -112,21 +112,40 @@ def _fit(problem: Problem, l2: float) -> Fit[Solution]:
         iteration, exact = iteration + 1, False
         if gap > FAR:
             use_crossing_curvature(engine)
-        share = min(ROUGH, max(FINE, 0.5 * math.sqrt(min(gap, 1.0))))
-        enough = Accuracy(share, problem.tol * objective)
+        enough = Accuracy(share_for(gap), problem.tol * objective)
         fall = yield from ridge_step(engine, rows, penalty.q, gradient, enough)
         idle = idle + 1 if fall <= NOISE * objective else 0
-    norm = math.sqrt(float(rows.squares.sum()) / len(engine.z))  # see scales.document_norm
-    slope_b = norm * slope_of_intercept(engine)
-    rest = gradient + penalty.q * engine.w
+    slope = gradient + penalty.q * engine.w
+    return solution_of(problem, engine, slope, rows.squares, history, stopped)
+
+
+def share_for(gap: float) -> float:
+    """The share of the gradient that a step may leave."""
+    return min(ROUGH, max(FINE, 0.5 * math.sqrt(min(gap, 1.0))))
+
+
+def solution_of(
+    problem: Problem,
+    engine: Engine,
+    slope: Floats,
+    squares: Floats,
+    history: Sequence[Step],
+    stopped: bool,
+) -> Solution:
+    """What a ridge has come to.
+
+    slope: of the objective, (p,). squares: the sum of the squared values of every column.
+    """
+    norm = math.sqrt(float(squares.sum()) / len(engine.z))  # see scales.document_norm
+    end = history[-1]
     solution = Solution(
         w=engine.w,
         b=engine.b,
-        objective=objective,
-        gap=gap,
-        residual=max(float(np.abs(rest).max(initial=0.0)), slope_b),
-        iterations=iteration,
-        converged=gap <= problem.tol,
+        objective=end.objective,
+        gap=end.gap,
+        residual=max(float(np.abs(slope).max(initial=0.0)), norm * slope_of_intercept(engine)),
+        iterations=end.iteration,
+        converged=end.gap <= problem.tol,
         history=tuple(history),
     )
     return finish(problem, solution, "Newton steps", stopped=stopped)

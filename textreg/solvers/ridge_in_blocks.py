@@ -8,8 +8,6 @@ another one. Scores follow from the products, but for those of the last point.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from textreg.penalties import Separable
@@ -18,13 +16,13 @@ from textreg.records.block_design import BlockDesign
 from textreg.solvers.block_rows import BlockRows, Reading
 from textreg.solvers.certificate import relative_gap, ridge_bound
 from textreg.solvers.conjugate import Direction, conjugate_gradients
-from textreg.solvers.engine import IDLE, NOISE, Engine, slope_of_intercept
+from textreg.solvers.engine import IDLE, NOISE, Engine
 from textreg.solvers.frequent_columns import FrequentColumns
 from textreg.solvers.line_search import Advance
-from textreg.solvers.outcome import checks_overflow, finish
-from textreg.solvers.ridge import FAR, FINE, ROUGH, use_crossing_curvature
-from textreg.solvers.ridge_step import NEGLIGIBLE, ROUNDS, Accuracy
-from textreg.solvers.smooth_step import Parabola, go_along, smooth_step
+from textreg.solvers.outcome import checks_overflow
+from textreg.solvers.ridge import FAR, share_for, solution_of, use_crossing_curvature
+from textreg.solvers.ridge_step import NEGLIGIBLE, ROUNDS, Accuracy, advance
+from textreg.solvers.smooth_step import smooth_step
 
 FALL = 0.1
 """What a step is expected to leave of the gap."""
@@ -82,24 +80,8 @@ def ridge_in_blocks(problem: Problem, l2: float, squares: Floats) -> Solution:
         enough = Accuracy(share_for(gap), problem.tol * objective)
         fall = _ridge_step(engine, rows, penalty.q, reading, enough)
         idle = idle + 1 if fall <= NOISE * objective else 0
-    norm = math.sqrt(float(squares.sum()) / len(engine.z))  # see scales.document_norm
-    rest = reading.gradient + penalty.q * engine.w
-    solution = Solution(
-        w=engine.w,
-        b=engine.b,
-        objective=objective,
-        gap=gap,
-        residual=max(float(np.abs(rest).max(initial=0.0)), norm * slope_of_intercept(engine)),
-        iterations=iteration,
-        converged=gap <= problem.tol,
-        history=tuple(history),
-    )
-    return finish(problem, solution, "Newton steps", stopped=stopped)
-
-
-def share_for(gap: float) -> float:
-    """The share of the gradient that a step may leave."""
-    return min(ROUGH, max(FINE, 0.5 * math.sqrt(min(gap, 1.0))))
+    slope = reading.gradient + penalty.q * engine.w
+    return solution_of(problem, engine, slope, squares, history, stopped)
 
 
 def _ridge_step(
@@ -144,14 +126,7 @@ def _step(
         enough=enough,
     )
     rows.scores(reading.flat, change, change_b, move)
-    weighted = q * change
-    penalty = Parabola(
-        0.5 * float((q * engine.w) @ engine.w),
-        float(weighted @ engine.w),
-        0.5 * float(weighted @ change),
-    )
-    along = float(slope @ change) + slope_b * change_b
-    return go_along(engine, Direction(change, change_b, move), along, penalty)
+    return advance(engine, q, (slope, slope_b), Direction(change, change_b, move))
 
 
 class _Model:
