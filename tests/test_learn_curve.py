@@ -17,11 +17,13 @@ from hypothesis import strategies as st
 
 import textreg
 from textreg import Benchmark, Corpus, learn_curve
+from textreg.builtin.graphs import Cooccurrence
 from textreg.comparing import curves
 from textreg.comparing.draws import DRAWS, check_sizes, draw_order
 from textreg.comparing.learning_curve import CurveCell, LearningCurve
 from textreg.demo.corpus import write_demo
 from textreg.errors import DataError, TextregError, UsageError
+from textreg.records import Graph, Tokens
 from textreg.training.prepare import make_features
 
 RIDGE = {"reg": "ridge", "reg_l2": 1.0}
@@ -164,6 +166,35 @@ def test_features_are_made_once_where_all_documents_are_known(
     assert made == [120]
     learn_curve([RIDGE, LASSO], benchmark, sizes=[20, 40], draws=1, **OPTIONS)
     assert made == [120, 20, 40]
+
+
+def test_graphs_are_made_once_where_all_documents_are_known(
+    benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[tuple[int, int]] = []
+    build = Cooccurrence.build
+
+    def counted(builder: Cooccurrence, tokens: Tokens) -> Graph:
+        made.append((builder.neighbors, tokens.n_documents))
+        return build(builder, tokens)
+
+    monkeypatch.setattr(Cooccurrence, "build", counted)
+    searched = {**NETWORK, "search": "grid", "search_space": {"reg_beta": [0.1, 1.0]}}
+    del searched["reg_beta"]
+    several = {"searched": searched, "given": {**NETWORK, "graph_neighbors": 5}}
+    options: dict[str, Any] = {**OPTIONS, "sizes": [20, 40], "draws": 1, "cv": 2}
+    learn_curve(several, benchmark, by="labels", **options)
+    assert sorted(made) == [(5, 120), (25, 120)]
+    made.clear()
+    learn_curve({"searched": searched}, benchmark, by="documents", **options)
+    assert sorted(n for _, n in made) == [10, 10, 20, 20, 20, 40]  # of each fold, and of the sample
+
+
+def test_a_graph_of_groups_is_of_the_sample(benchmark: Benchmark) -> None:
+    ties = {"reg": "network", "reg_alpha": 1.0, "reg_beta": 0.1, "graph": "classes"}
+    classes = {"classes": {**ties, "groups": "lsi", "groups_topics": 3}}
+    curve = learn_curve(classes, benchmark, sizes=[40], draws=1, by="labels", **OPTIONS)
+    assert curve.values("demo", "classes", 40)[0] > 0.5
 
 
 def test_the_numbers_do_not_depend_on_jobs(benchmark: Benchmark) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from textreg.comparing.benchmarks import Benchmark, Checked, Holding, check_benchmark
 from textreg.comparing.draws import check_samples, check_sizes, draw_order
@@ -15,7 +13,9 @@ from textreg.errors import DataError, UsageError, named_errors
 from textreg.features.rows import MatrixRows
 from textreg.features.vectorize import Features
 from textreg.measure.evaluation import Evaluation
+from textreg.plugins import calls
 from textreg.records import Corpus
+from textreg.records.cache import Cache
 from textreg.tasks import read_target
 from textreg.training.prepare import for_documents, make_features
 from textreg.training.search.journal import digest_of
@@ -25,7 +25,8 @@ from textreg.training.train import train_corpus
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from textreg.records import Int64s
+    from textreg.kinds import GraphBuilder
+    from textreg.records import Graph, Groups, Int64s
 
 
 class Drawing(NamedTuple):
@@ -92,12 +93,13 @@ class SampleFeatures:
     ----------
     pool : Pool
     by : str
-        With "labels", features are made once, of all documents.
+        With "labels", features and graphs are made once, of all documents.
     """
 
     def __init__(self, pool: Pool, by: str) -> None:
         self.pool = pool
         self.known = by == "labels"
+        self._more = [] if pool.unlabeled is None else list(pool.unlabeled.texts)
         self._made: dict[Any, Features] = {}
 
     def training(
@@ -107,31 +109,36 @@ class SampleFeatures:
 
         shared: features of the same sample, by what they depend on.
         """
-        pool, graph = self.pool, settings.reg.needs == "graph"
+        pool = self.pool
         sample = pool.corpus.select(rows)
-        more = [] if pool.unlabeled is None else list(pool.unlabeled.texts)
         settings = for_documents(settings, pool.corpus if self.known else sample)
         key = settings.vectorizer, settings.tokenizer, settings.fields
-        if not self.known:
-            if graph and more:
-                settings = settings.replace(unlabeled=Corpus(texts=more))
-            own: tuple[Any, ...] = (*key, graph)
-            if own not in shared:
-                shared[own] = make_features(sample, settings)
-            return sample, settings, shared[own]
-        every = [*pool.corpus.texts, *more]
-        if key not in self._made:
-            self._made[key] = make_features(Corpus(texts=every), settings)
-        made = self._made[key]
-        order = rows
-        if graph:
-            rest = np.setdiff1d(np.arange(len(every)), rows)
-            order = np.concatenate([rows, rest])
-            settings = settings.replace(unlabeled=Corpus(texts=[every[row] for row in rest]))
-        features = Features(
-            rows=MatrixRows(made.X[order]), tokens=made.tokens.select(order), encoder=made.encoder
-        )
-        return sample, settings, features
+        if self.known:
+            if key not in self._made:
+                every = Corpus(texts=[*pool.corpus.texts, *self._more])
+                self._made[key] = with_graphs(make_features(every, settings))
+            made = self._made[key]
+            rows_of = MatrixRows(made.X[rows])
+            return sample, settings, replace(made, rows=rows_of, tokens=made.tokens.select(rows))
+        graph = settings.reg.needs == "graph"
+        if graph and self._more:
+            settings = settings.replace(unlabeled=Corpus(texts=self._more))
+        own = *key, graph
+        if own not in shared:
+            shared[own] = make_features(sample, settings)
+        return sample, settings, shared[own]
+
+
+def with_graphs(features: Features) -> Features:
+    """The features with graphs of their documents, each made once."""
+    made = Cache()
+
+    def graph_of(builder: GraphBuilder, groups: Groups | None) -> Graph:
+        if groups is not None:  # these are of the documents that are fitted
+            return calls.build_graph(builder, features.tokens, groups)
+        return made.get(builder, lambda: calls.build_graph(builder, features.tokens))
+
+    return replace(features, graphs=graph_of)
 
 
 def measure_sample(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
     from textreg.features.counting import Counted, NGramCounts
     from textreg.features.rows import DocumentRows, PartCounts
-    from textreg.records import Bools, Int64s
+    from textreg.kinds import GraphBuilder
+    from textreg.records import Bools, Graph, Groups, Int64s
+
+    Graphs: TypeAlias = Callable[[GraphBuilder, Groups | None], Graph]
 
 
 class Vectorizer(Parametrized):
@@ -256,11 +259,15 @@ class Features:
         X, whose first ones are these features. Sentences without features are included.
     encoder : Encoder or JoinedEncoder
         Makes rows with these features of new texts.
+    graphs : callable, optional
+        Gives the graph of a builder, and of groups if it takes some, where it does not depend on
+        which of the documents are fitted.
     """
 
     rows: DocumentRows
     tokens: Tokens
     encoder: AnyEncoder
+    graphs: Graphs | None = None
 
     @cached_property
     def X(self) -> csr_array:

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from textreg.features.joined import AnyEncoder
-    from textreg.features.vectorize import Features
-    from textreg.records import Floats
+    from textreg.features.vectorize import Features, Graphs
+    from textreg.kinds import GraphBuilder
+    from textreg.records import Floats, Graph, Groups
     from textreg.tasks.base import Targets
 
 SEARCH_TOL = 3e-3
@@ -41,7 +42,7 @@ class Prepared:
     """All documents as numbers, those of ``dev`` after those of the corpus.
 
     tokens: of the features of the first tokenizer, the first columns: groups and links are of them
-    alone. rows: of the documents, by features.
+    alone. rows: of the documents, by features. graphs: as of :class:`Features`.
     task, y: what is learned, and its targets. row_factors: those of the task. unlabeled: number of
     documents at the end of ``tokens`` that are nowhere else.
     """
@@ -57,6 +58,7 @@ class Prepared:
     row_factors: Floats | None = None
     unlabeled: int = 0
     fit_intercept: bool = True
+    graphs: Graphs | None = None
 
     @cached_property
     def X(self) -> csr_array:
@@ -68,19 +70,7 @@ class Prepared:
         settings = self.settings
         tokens = self._tokens(rows)
         groups = None if settings.groups is None else calls.build_groups(settings.groups, tokens)
-        graph = None
-        if settings.graph is not None:
-            n = self.tokens.n_documents
-            more = self._tokens(np.concatenate([rows, np.arange(n - self.unlabeled, n)]))
-            graph = calls.build_graph(settings.graph, more, groups)
-            if not graph.similar.nnz and graph.dissimilar is None:
-                warnings.warn(
-                    f"{settings.graph.label()} finds no link between features, so "
-                    f"{settings.reg.label()} cannot use its graph. Allow less frequent or more "
-                    "distant neighbors, or add unlabeled documents.",
-                    DataWarning,
-                    stacklevel=2,
-                )
+        graph = None if settings.graph is None else self._graph(settings.graph, rows, groups)
         del tokens
         columns = self.rows.shape[1]
         if groups is not None:
@@ -100,6 +90,24 @@ class Prepared:
         )
         _ = problem.X_csc  # likewise
         return problem
+
+    def _graph(self, builder: GraphBuilder, rows: NDArray[np.intp], groups: Groups | None) -> Graph:
+        """The graph for a fit of some documents."""
+        if self.graphs is not None:
+            graph = self.graphs(builder, groups)
+        else:
+            n = self.tokens.n_documents
+            more = self._tokens(np.concatenate([rows, np.arange(n - self.unlabeled, n)]))
+            graph = calls.build_graph(builder, more, groups)
+        if not graph.similar.nnz and graph.dissimilar is None:
+            warnings.warn(
+                f"{builder.label()} finds no link between features, so "
+                f"{self.settings.reg.label()} cannot use its graph. Allow less frequent or more "
+                "distant neighbors, or add unlabeled documents.",
+                DataWarning,
+                stacklevel=3,
+            )
+        return graph
 
     def problems(self, rows: NDArray[np.intp], tol: float) -> Problems:
         """The fits of some documents, of all weight vectors."""
@@ -222,6 +230,7 @@ def prepare(
         settings=settings,
         row_factors=row_factors,
         unlabeled=unlabeled,
+        graphs=features.graphs,
     )
 
 
