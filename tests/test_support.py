@@ -11,22 +11,18 @@ import pytest
 from conftest import Cli
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from test_sentence import text_like
 
 import textreg
-from textreg._core.groups import ball_sweeps
 from textreg.builtin.latent import Latent
 from textreg.builtin.sentence import Sentence
 from textreg.builtin.separable import Elastic, Lasso, Ridge
 from textreg.errors import ConvergenceWarning
 from textreg.kinds import Regularizer
 from textreg.penalties import GroupNorms
-from textreg.records import Floats, Groups, Problem, Solution
+from textreg.records import Groups, Problem, Solution
 from textreg.records.support import NONZERO, ZERO, Support
 from textreg.solvers import support as of_support
-
-Bools = NDArray[np.bool_]
 
 TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8)
 
@@ -143,34 +139,8 @@ def test_a_model_keeps_it_and_explain_tells_it(cli: Cli, tmp_path: Path) -> None
     ) in out
 
 
-def kept_at_zero_of_all(penalty: GroupNorms, largest: Floats, zero: Bools) -> Bools:
-    """The same over all features and all groups, whatever they can do."""
-    sure = largest < penalty.lam
-    zero = zero | sure
-    for _ in range(of_support.ROUNDS):
-        free = penalty.norms((~zero).astype(np.float64)) == 0.0
-        strengths = np.where(free, penalty.strengths, 0.0)
-        reached = penalty.spread(strengths)
-        penalized = (penalty.lam > 0.0) | (reached > 0.0)
-        within_reach = zero & penalized & (largest <= penalty.lam + reached) | sure
-        if not np.array_equal(within_reach, zero):
-            zero = within_reach
-            continue
-        z, lam = (1.0 + of_support.MARGIN) * largest, np.where(zero, penalty.lam, np.inf)
-        ball_sweeps(
-            penalty.indptr, penalty.indices, strengths, lam, np.zeros(len(penalty.indices)), z,
-            np.empty(penalty.p, dtype=np.uint8), np.empty(len(strengths), dtype=np.int32),
-            of_support.SWEEPS,
-        )  # fmt: skip
-        kept = zero & penalized & (z <= lam + 0.5 * of_support.MARGIN * largest)
-        if np.array_equal(kept, zero):
-            return zero
-        zero = kept | sure
-    return sure
-
-
 @pytest.mark.parametrize("seed", range(12))
-def test_only_features_to_try_and_their_groups_matter(seed: int) -> None:
+def test_groups_that_hold_nothing_else_keep_features_at_zero(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p, sizes = 60, rng.integers(1, 7, size=80)
     members = [np.sort(rng.choice(p, size, replace=False)) for size in sizes]
@@ -179,7 +149,18 @@ def test_only_features_to_try_and_their_groups_matter(seed: int) -> None:
     penalty = GroupNorms(groups, 0.1, l1=0.2 * (seed % 2), l2=0.1)
     largest, zero = rng.exponential(0.3, p), rng.random(p) < 0.9
     largest[rng.random(p) < 0.1] = 0.0
-    found = of_support._kept_at_zero(penalty, largest, zero)
-    np.testing.assert_array_equal(found, kept_at_zero_of_all(penalty, largest, zero))
-    assert found.any()
+    found, inside = of_support._kept_at_zero(penalty, largest, zero)
+    sure = largest < penalty.lam
+    assert found[sure].all()
+    assert not found[~sure & ~zero].any()
+    by_groups = found & ~sure
+    assert by_groups.any()
     assert not found.all()
+    # (K2): dual variables of groups within the set, in proportion to all that a feature can get.
+    np.testing.assert_array_equal(inside, penalty.norms(np.where(found, 0.0, 1.0)) == 0.0)
+    strengths = np.where(inside, penalty.strengths, 0.0)
+    reached = penalty.spread(strengths)
+    assert (reached[by_groups] > 0.0).all()
+    share = np.zeros(p)
+    share[by_groups] = (largest - penalty.lam)[by_groups] / reached[by_groups]
+    assert (penalty.norms(np.maximum(share, 0.0))[strengths > 0.0] < 1.0).all()

@@ -160,7 +160,8 @@ def test_free_groups_keep_at_zero_what_they_have_room_for() -> None:
     every = np.arange(5, dtype=np.int32)
 
     def kept(excess: list[float], selected: GroupNorms | None = None) -> list[int]:
-        found = penalty.keep_at_zero(every, np.array(excess), selected)
+        free = None if selected is None else penalty.free_of(selected)
+        found = penalty.keep_at_zero(every, np.array(excess), free)
         return np.flatnonzero(found).tolist()
 
     # The strengths of their groups together are 0.5, 1.5, 3, 2 and 0.

@@ -27,6 +27,8 @@ from textreg.records.ragged import take_rows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from textreg.records import Int64s, MergedGroups
+
 
 class GroupNorms:
     """The sparse overlapping group lasso, sum_g lambda_g ||w_g||_2 + sum_j lam_j |w_j| + l2 w_j^2.
@@ -93,7 +95,8 @@ class GroupNorms:
         if not merge:
             merged = groups.separate
         self.original = groups
-        self.origin, self._merged = merged.origin, merged
+        self._merged: MergedGroups | None = merged
+        self.origin, self._group = merged.origin, group
         self.indptr, self.indices = merged.groups.indptr, merged.groups.indices
         self.strengths = group * merged.groups.weights
         self.lam = (
@@ -121,6 +124,7 @@ class GroupNorms:
         vars(other).update(vars(self))
         vars(other).pop("floor", None)
         other.strengths, other.lam = factor * self.strengths, factor * self.lam
+        other._group = factor * self._group
         return other
 
     def norms(self, w: Floats) -> Floats:
@@ -290,7 +294,10 @@ class GroupNorms:
     @cached_property
     def floor(self) -> Floats:
         """(p,) m > 0 with sum_j m_j |w_j| <= value(w), since ||w_g||_2 >= ||w_g||_1 / sqrt(|g|)."""
-        floor = self.spread(self.strengths / np.sqrt(self.sizes))
+        if self._merged is None:
+            floor = self.spread(self.strengths / np.sqrt(self.sizes))
+        else:
+            floor = self._group * self._merged.least_reach
         floor += self.lam
         np.maximum(floor, np.finfo(np.float64).tiny, out=floor)
         return floor
@@ -300,14 +307,21 @@ class GroupNorms:
         """The features without l1 and l2 that are in no group of a positive strength."""
         if self.l2 > 0.0 or self.lam.all():
             return np.empty(0, dtype=np.int32)
-        return np.flatnonzero(self.lam + self.spread(self.strengths) == 0.0).astype(np.int32)
+        return np.flatnonzero(self.lam + self.reach == 0.0).astype(np.int32)
+
+    @property
+    def reach(self) -> Floats:
+        """(p,) The sum of the strengths of the groups that hold a feature."""
+        if self._merged is None:
+            return self.spread(self.strengths)
+        return self._group * self._merged.reach
 
     @property
     def with_l1(self) -> Floats:
         """(p,) The floor of features that have an l1 penalty, 0 for others."""
         if not self.lam.any():
             return np.zeros(self.p)
-        return np.where(self.lam > 0.0, self.floor, 0.0)
+        return self.floor if self.lam.all() else np.where(self.lam > 0.0, self.floor, 0.0)
 
     def copies(self, w: Floats, u: Floats, rho: float = 1.0) -> Floats:
         """Norms of the copies v_g = prox(w_g + u_g / rho) of the *original* groups.
@@ -352,9 +366,10 @@ class GroupNorms:
         """
         place = np.full(self.p, -1, dtype=np.int32)
         place[features] = np.arange(len(features), dtype=np.int32)
-        groups = self._holders(features)
+        groups = self.holders(features)
         other = object.__new__(GroupNorms)
         other.original, other.l2, other.p = self.original, self.l2, len(features)
+        other._merged, other._group = None, self._group
         other.lam = self.lam[features]
         other.origin = np.full(len(self.strengths), -1, dtype=np.int64)
         indptr, strengths = np.empty(len(groups) + 1, dtype=np.int64), np.empty(len(groups))
@@ -368,14 +383,44 @@ class GroupNorms:
         other.sizes = np.diff(other.indptr)
         return other
 
-    def _holders(self, features: Int32s) -> Int32s:
-        """The merged groups that hold any of these features, ascending."""
+    def holders(self, features: Int32s) -> Int32s:
+        """The merged groups that hold any of these features.
+
+        Parameters
+        ----------
+        features : int32 ndarray
+
+        Returns
+        -------
+        int32 ndarray
+            Ascending.
+        """
         holds = np.zeros(len(self.strengths), dtype=bool)
-        holds[take_rows(*self._merged.holders, features)[1]] = True
+        holds[take_rows(*self._of_features, features)[1]] = True
         return np.flatnonzero(holds).astype(np.int32)
 
+    @property
+    def _of_features(self) -> tuple[Int64s, Int32s]:
+        """See ``MergedGroups.holders``."""
+        assert self._merged is not None  # not of what select gives
+        return self._merged.holders
+
+    def free_of(self, selected: GroupNorms) -> Floats:
+        """The strengths of the merged groups of which :meth:`select` left nothing, 0 of others.
+
+        Parameters
+        ----------
+        selected : GroupNorms
+            What it gave.
+
+        Returns
+        -------
+        ndarray of shape (merged groups,)
+        """
+        return np.where(selected.origin == -1, self.strengths, 0.0)
+
     def keep_at_zero(
-        self, features: Int32s, excess: Floats, selected: GroupNorms | None = None
+        self, features: Int32s, excess: Floats, free: Floats | None = None
     ) -> NDArray[np.bool_]:
         """Which of these features their groups keep at zero (docs/maths.md, W2).
 
@@ -384,16 +429,14 @@ class GroupNorms:
         features : int32 ndarray
         excess : ndarray, one for each
             Of their products with the dual variables of the loss, above what l1 takes.
-        selected : GroupNorms, optional
-            What :meth:`select` gave; then groups can do so only of which it has nothing.
+        free : ndarray of shape (merged groups,), optional
+            The strengths, 0 for groups that take no part; by default all do.
 
         Returns
         -------
         ndarray of bool, one for each
         """
-        free, holders = self.strengths, self._merged.holders
-        if selected is not None:
-            free = np.where(selected.origin == -1, free, 0.0)
+        free, holders = self.strengths if free is None else free, self._of_features
         reach = np.empty(len(features))
         group_sums(*holders, free, features, reach)
         share = np.divide(excess, reach, out=np.full(len(reach), np.inf), where=reach > 0.0)

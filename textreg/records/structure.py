@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from textreg._core.arrays import Floats, Int32s, Int64s
+from textreg._core.groups import group_spread
 from textreg._core.ragged import copy_rows
 from textreg.errors import RecordError
 from textreg.records.cache import Cache
@@ -299,6 +300,23 @@ class MergedGroups:
         )
         by_features = by_groups.tocsc()
         return by_features.indptr.astype(np.int64), by_features.indices.astype(np.int32, copy=False)
+
+    @cached_property
+    def reach(self) -> Floats:
+        """(features,) The sum of the weights of the groups that hold a feature."""
+        return self._sums(self.groups.weights)
+
+    @cached_property
+    def least_reach(self) -> Floats:
+        """(features,) The same of weights divided by the root of the size of their group."""
+        return self._sums(self.groups.weights / np.sqrt(np.diff(self.groups.indptr)))
+
+    def _sums(self, values: Floats) -> Floats:
+        """For every feature the sum of the values of its groups."""
+        groups = self.groups
+        out = np.zeros(groups.n_features)
+        group_spread(groups.indptr, groups.indices, values, out)
+        return out
 
 
 @dataclass(frozen=True, eq=False)

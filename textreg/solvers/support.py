@@ -9,14 +9,12 @@ optimality conditions decide some features, whatever solver came how near (ndiay
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textreg._core.groups import ball_sweeps, group_norms, group_spread
 from textreg.penalties import GroupNorms, soft
-from textreg.records import Floats, Groups, Int32s, Int64s, Problem, Solution
+from textreg.records import Floats, Problem, Solution
 from textreg.records.block_design import BlockDesign
 from textreg.records.support import Support, states
 from textreg.solvers.latent_norms import LatentNorms
@@ -26,11 +24,10 @@ Bools = NDArray[np.bool_]
 ROUNDING = 1e-12
 """Relative error of objective, dual value and products, which is added to what they bound."""
 
-SWEEPS, MARGIN = 50, 1e-6
-"""Most rounds over the groups that shall keep features at zero, and by how much more than needed,
-relatively, they must be able to."""
+MARGIN = 1e-9
+"""By how much more than needed, relatively, groups must be able to keep features at zero."""
 
-ROUNDS = 60
+ROUNDS = 100
 """Most rounds in which features that groups do not keep at zero take away groups of others."""
 
 
@@ -45,21 +42,30 @@ class Balls:
         assert solution.alpha is not None
         value = abs(solution.objective)
         gap = (max(solution.gap, 0.0) + ROUNDING) * value
-        design, h = problem.design, problem.loss.curvature_bound(problem.sample_weight)
         self.w, self.l2 = solution.w, l2
-        self.products = design.transposed_product(solution.alpha)
-        squares = design.curvature(h)
-        if problem.fit_intercept and h.any():
-            # alpha sums to zero, so that a constant may be taken from every column.
-            squares -= design.transposed_product(h) ** 2 / float(h.sum())
-        slight = ROUNDING * design.curvature(h)
-        self.squares = 2.0 * gap * (np.maximum(squares, 0.0) + slight)
+        self.products = problem.design.transposed_product(solution.alpha)
+        self.squares = 2.0 * gap * _widths(problem)
         self.radii = np.sqrt(self.squares) + ROUNDING * np.abs(self.products)
         self.far = math.sqrt(gap / l2) if l2 > 0.0 else math.inf
 
     def nonzero(self) -> Bools:
         """The features whose weights are farther from zero than w* can be from w."""
         return np.abs(self.w) > self.far
+
+
+def _widths(problem: Problem) -> Floats:
+    """(p,) The squared radii of the products for 2 G = 1, the same for all labels."""
+    design, h = problem.design, problem.loss.curvature_bound(problem.sample_weight)
+
+    def widths() -> Floats:
+        squares = design.curvature(h)
+        slight = ROUNDING * squares
+        if problem.fit_intercept and h.any():
+            # alpha sums to zero, so that a constant may be taken from every column.
+            squares -= design.transposed_product(h) ** 2 / float(h.sum())
+        return np.maximum(squares, 0.0) + slight
+
+    return design.cache.last("widths of balls", (problem.fit_intercept, h.tobytes()), widths)
 
 
 def provable(problem: Problem, solution: Solution) -> bool:
@@ -84,89 +90,41 @@ def support_of_groups(problem: Problem, solution: Solution, penalty: GroupNorms)
     """
     balls = Balls(problem, solution, penalty.l2)
     sizes = np.abs(balls.products)
-    zero = _kept_at_zero(penalty, sizes + balls.radii, solution.w == 0.0)
-    most = penalty.lam + penalty.spread(penalty.strengths)
+    zero, inside = _kept_at_zero(penalty, sizes + balls.radii, solution.w == 0.0)
+    most = penalty.lam + penalty.reach
     nonzero = balls.nonzero() | (sizes - balls.radii > most)
-    return Support(states(zero, nonzero), _of_groups(penalty.original, zero, nonzero))
+    holding = np.where(_without(penalty, nonzero), 0.0, 1.0)
+    not_zero = penalty.original_norms(np.where(inside, 0.0, 1.0), np.where(zero, 0.0, 1.0))
+    some = penalty.original_norms(holding, nonzero.astype(np.float64))
+    return Support(states(zero, nonzero), states(not_zero == 0.0, some > 0.0))
 
 
-def _kept_at_zero(penalty: GroupNorms, largest: Floats, zero: Bools) -> Bools:
-    """Which features l1 keeps at zero, and groups that hold nothing but such features.
+def _kept_at_zero(penalty: GroupNorms, largest: Floats, zero: Bools) -> tuple[Bools, Bools]:
+    """Which features l1 keeps at zero, and groups that hold nothing else; and which groups do.
 
     largest: the largest products that the features may have at the optimum. zero: the features to
     try, besides those that l1 alone keeps.
     """
     sure = largest < penalty.lam
     zero = zero | sure
-    z = (1.0 + MARGIN) * largest
-    # All others are kept by l1 with the margin, and no group has to do anything about them.
-    tried = np.flatnonzero(zero & ((z > penalty.lam) | (penalty.lam == 0.0)))
-    free = penalty.norms((~zero).astype(np.float64)) == 0.0
-    groups = _Held.of(penalty, free, tried)
-    own = penalty.lam[tried], largest[tried], z[tried], sure[tried]
-    kept = groups.kept_at_zero(*own)
-    if kept is None:
-        return sure
-    zero[tried] = kept
-    return zero
+    tried = np.flatnonzero(zero & ~sure).astype(np.int32)
+    excess = np.maximum((1.0 + MARGIN) * largest - penalty.lam, 0.0)
+    inside = _without(penalty, ~zero)
+    for _ in range(ROUNDS):
+        kept = penalty.keep_at_zero(tried, excess[tried], np.where(inside, penalty.strengths, 0.0))
+        left, tried = tried[~kept], tried[kept]
+        if not len(left):
+            return zero, inside
+        zero[left] = False
+        inside[penalty.holders(left)] = False
+    return sure, _without(penalty, ~sure)
 
 
-class _Held(NamedTuple):
-    """What some groups hold of some features: ragged, numbers of these features."""
-
-    indptr: Int64s
-    indices: Int32s
-    strengths: Floats
-
-    @classmethod
-    def of(cls, penalty: GroupNorms, groups: Bools, features: NDArray[np.intp]) -> _Held:
-        """Of these groups, a bool for each, those that hold any of these features."""
-        place = np.full(penalty.p, -1, dtype=np.int32)
-        place[features] = np.arange(len(features), dtype=np.int32)
-        places = place[penalty.indices]
-        entries = np.flatnonzero((places >= 0) & np.repeat(groups, penalty.sizes))
-        held = np.searchsorted(entries, penalty.indptr)
-        some = np.flatnonzero(np.diff(held))
-        return cls(np.append(0, held[some + 1]), places[entries], penalty.strengths[some])
-
-    def kept_at_zero(
-        self, lam: Floats, largest: Floats, start: Floats, sure: Bools
-    ) -> Bools | None:
-        """Which of the features stay at zero, where all do at first; None where that has no end.
-
-        lam, largest, sure: of the features. start: their ``largest`` with a margin.
-        """
-        zero, held = np.ones(len(lam), dtype=bool), self
-        for _ in range(ROUNDS):
-            held = held.within(zero)
-            reached = np.zeros(len(lam))
-            group_spread(held.indptr, held.indices, held.strengths, reached)
-            penalized = (lam > 0.0) | (reached > 0.0)
-            # Not even if all its groups did nothing else.
-            kept = zero & penalized & (largest <= lam + reached)
-            if np.array_equal(kept | sure, zero):
-                z, least = start.copy(), np.where(zero, lam, np.inf)
-                u, over = np.zeros(len(held.indices)), np.empty(len(lam), dtype=np.uint8)
-                active = np.empty(len(held.strengths), dtype=np.int32)
-                ball_sweeps(
-                    held.indptr, held.indices, held.strengths, least, u, z, over, active, SWEEPS
-                )
-                kept = zero & penalized & (z <= least + 0.5 * MARGIN * largest)
-                if np.array_equal(kept, zero):
-                    return zero
-            zero = kept | sure
-        return None
-
-    def within(self, zero: Bools) -> _Held:
-        """The groups that hold nothing but such features."""
-        norms = np.empty(len(self.strengths))
-        group_norms(self.indptr, self.indices, (~zero).astype(np.float64), norms)
-        some = np.flatnonzero(norms == 0.0)
-        if len(some) == len(self.strengths):
-            return self
-        sizes = np.diff(self.indptr)
-        indices = self.indices[np.repeat(norms == 0.0, sizes)]
-        return _Held(np.append(0, np.cumsum(sizes[some])), indices, self.strengths[some])
+def _without(penalty: GroupNorms, features: Bools) -> Bools:
+    """Which merged groups hold none of these features."""
+    without = np.ones(len(penalty.strengths), dtype=bool)
+    without[penalty.holders(np.flatnonzero(features).astype(np.int32))] = False
+    return without
 
 
 def support_of_parts(problem: Problem, solution: Solution, penalty: LatentNorms) -> Support:
@@ -195,14 +153,3 @@ def support_of_parts(problem: Problem, solution: Solution, penalty: LatentNorms)
         members = groups.members(int(g))
         zeros[g], nonzeros[g] = zero[members].all(), nonzero[members].any()
     return Support(states(zero, nonzero), states(zeros, nonzeros))
-
-
-def _of_groups(groups: Groups, zero: Bools, nonzero: Bools) -> NDArray[np.int8]:
-    """The states of groups by those of their features."""
-
-    def any_of(features: Bools) -> Bools:
-        norms = np.empty(len(groups))
-        group_norms(groups.indptr, groups.indices, features.astype(np.float64), norms)
-        return norms > 0.0
-
-    return states(~any_of(~zero), any_of(nonzero))

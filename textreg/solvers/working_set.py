@@ -157,7 +157,7 @@ class WorkingDual(EngineDual):
         # Those in the working set have no excess here.
         above = (self._sizes > lam) & ~np.isin(self._near, part.features, assume_unique=True)
         features, excess = self._near[above], (self._sizes - lam)[above]
-        kept = part.every.keep_at_zero(features, excess, part.penalty)
+        kept = part.every.keep_at_zero(features, excess, part.every.free_of(part.penalty))
         self.missing = features[~kept]
         # sum_j m_j |w_j| <= penalty(w), with the m of the working set and lam of the others (D3).
         self.left_out = Excess(excess[~kept], part.lam[self.missing])
@@ -165,8 +165,9 @@ class WorkingDual(EngineDual):
     def near(self, selected: GroupNorms | None) -> Int32s:
         """The features whose products are near what keeps them at zero, or above.
 
-        selected: as of :meth:`GroupNorms.keep_at_zero`.
+        selected: what :meth:`GroupNorms.select` gave; None before there is a working set.
         """
         near, every = self._near, self._part.every
-        kept = every.keep_at_zero(near, self._sizes - NEAR * every.lam[near], selected)
+        free = None if selected is None else every.free_of(selected)
+        kept = every.keep_at_zero(near, self._sizes - NEAR * every.lam[near], free)
         return near[~kept]
