@@ -90,13 +90,16 @@ def _key(part: Encoder) -> tuple[str, str]:
 def find_names(names: Sequence[str], others: Sequence[str]) -> Int64s:
     """The index of each name among other names, or -1; each name is there once."""
     own, other = Names.of(names), Names.of(others)
-    digests = _digests(own), _digests(other)
-    if all(len(np.unique(one)) == len(one) for one in digests):
-        _, at, place = np.intersect1d(*digests, assume_unique=True, return_indices=True)
-        if own.take(at) == other.take(place):
-            found = np.full(len(own), -1, dtype=np.int64)
-            found[at] = place
-            return found
+    digests = np.concatenate([_digests(own), _digests(other)])
+    order = np.argsort(digests, kind="stable")  # of two that are the same, the own one is first
+    twins = np.flatnonzero(digests[order[1:]] == digests[order[:-1]])
+    at, place = order[twins], order[twins + 1] - len(own)
+    # Where two names of one side have the same digest, a pair is not one of both sides.
+    paired = at.max(initial=-1) < len(own) and place.min(initial=0) >= 0
+    if paired and own.take(at) == other.take(place):
+        found = np.full(len(own), -1, dtype=np.int64)
+        found[at] = place
+        return found
     number = {name: at for at, name in enumerate(other)}  # two names have one digest
     return np.array([number.get(name, -1) for name in own], dtype=np.int64)
 
