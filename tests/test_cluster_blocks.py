@@ -7,22 +7,26 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from conftest import Cli
+from scipy.sparse import csr_array
 from test_in_blocks import documents, weights, write
 
 import textreg
 from textreg.blocks import cutting
-from textreg.cluster.blocks import ClusterRows
+from textreg.blocks.matrix import StoredRows, cut_rows, numbered_within
+from textreg.blocks.scratch import Memory
+from textreg.cluster.blocks import ClusterBlock, ClusterRows
 from textreg.cluster.connection import Connection, connected
 from textreg.cluster.packing import pack, size_of, unpack
 from textreg.cluster.texts import ClusterTexts
 from textreg.errors import UsageError
+from textreg.records.design import CompressedArrays, Design
 from textreg.training import part
 
 distributed = pytest.importorskip("distributed")
@@ -164,6 +168,40 @@ def test_only_large_products_are_sent(address: str, monkeypatch: pytest.MonkeyPa
     assert max(shares) < 0.1
 
 
+class Here:
+    """Does the work of a cluster itself."""
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return function(*arguments)
+
+    def results(self, futures: Iterable[Any]) -> Iterator[Any]:
+        return iter(futures)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_large_sums_are_those_of_blocks_here(seed: int) -> None:
+    """To the last bit, for any strength, though most features are told of by few blocks."""
+    random = np.random.default_rng(seed)
+    X = csr_array(random.random((300, 200)) * (random.random((300, 200)) < 0.1))
+    every = Design(X).rows
+    starts = [0, 50, 60, 200, 300]
+    blocks = []
+    for number, rows in enumerate(cut_rows(every, starts)):
+        block, sizes = numbered_within(rows, starts[number], X.shape[1])
+        blocks.append(ClusterBlock(block, None, sizes))
+    here = StoredRows(cut_rows(every, starts), X.shape[1], Memory())
+    there, _ = ClusterRows.of(Here(), blocks, X.shape[1], Memory(), lambda done: None)  # type: ignore[arg-type]
+    r = random.normal(size=300)
+    sums = np.sort(np.abs(X.T @ r))
+    for least in (0.0, *sums[[0, 50, 150, 190]].tolist(), 1e9):
+        features, found = there.large_sums(r, least)
+        expected, values = here.large_sums(r, least)
+        np.testing.assert_array_equal(features, expected)
+        assert found.tobytes() == values.tobytes()
+        assert features.dtype == expected.dtype
+    assert len(features) == 0
+
+
 def killing(after: int, monkeypatch: pytest.MonkeyPatch, victim: Any) -> list[int]:
     """Call ``victim`` with the connection when so many tasks were handed out."""
     count = [0]
@@ -283,5 +321,13 @@ def test_packed_arrays() -> None:
     sparse = np.zeros((50, 2))
     sparse[7, 1] = 3.0
     assert size_of(pack(sparse)) < sparse.nbytes
-    for value in (sparse, np.arange(5.0), np.zeros(0), np.arange(4), "text", None, (1, sparse)):
-        np.testing.assert_equal(unpack(pack(value)), value)
+    many = np.arange(1000)
+    assert size_of(pack((many, many))) == many.nbytes // 2
+    for value in (
+        *(sparse, np.arange(5.0), np.zeros(0), many, many - 1, 70 * many, many[:0]),
+        *(many.astype(np.int32), "text", None, (1, sparse), CompressedArrays(many, many, sparse)),
+    ):
+        back = unpack(pack(value))
+        assert type(back) is type(value)
+        assert getattr(back, "dtype", None) == getattr(value, "dtype", None)
+        np.testing.assert_equal(back, value)

@@ -20,6 +20,8 @@ from textreg.records.block_operations import (
 from textreg.records.design import CompressedArrays
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from textreg.cluster.connection import Connection
     from textreg.records import Floats, Int32s, Int64s
     from textreg.records.block_design import ArrayStore
@@ -27,8 +29,11 @@ if TYPE_CHECKING:
 COLUMNS = (block_columns, groups_over)
 """Operations that take part of a block, rather than what is computed of all of it."""
 
-ROUNDING = 1e-9
-"""By how much shares of a sum are made smaller, as sums of shares are rounded."""
+KEPT_BACK = 0.75
+"""Of its share of a sum that may matter, what a block need not tell at first."""
+
+ROUNDING = 1e-6
+"""By how much that is made smaller, as what is told is rounded to 32 bits."""
 
 
 class ClusterBlock(NamedTuple):
@@ -168,22 +173,31 @@ class ClusterRows:
     def large_sums(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
         """The features with an absolute value of X'r above ``least``, and these values.
 
-        A sum can be that large only where one of its parts has more than its share of ``least``. So
-        every block tells the features of which it has such a part, and then what it has of all
-        features that were told.
+        First every block tells by how much its own sums exceed three quarters of its share of
+        ``least``, where they do. What the blocks keep back is at most three quarters of ``least``
+        together, so a sum can be that large only where what is told makes up the last quarter. Of
+        these features all blocks then tell their whole sums.
         """
         submit, results = self._connection.submit, self._connection.results
         cut = (r[start:end] for start, end in pairwise(self.starts.tolist()))
         sums = [submit(sums_of, block, own) for block, own in zip(self._blocks, cut, strict=True)]
         pairs = list(zip(self._blocks, sums, strict=True))
-        told = list(results(submit(large_parts, block, own, least) for block, own in pairs))
-        features = np.unique(np.concatenate([np.zeros(0, np.int32), *told])).astype(np.int32)
+        told, sizes = np.zeros(self.shape[1]), np.zeros(self.shape[1])
+        excesses = results(submit(excess_of, block, own, least) for block, own in pairs)
+        for number, (where, excess) in enumerate(excesses):
+            own = self.features(number)
+            some = own[np.unpackbits(where, count=len(own)).view(bool)]
+            told[some] += excess
+            sizes[some] += np.abs(excess)
+            self.sent += size_of((where, excess))
+        rounded = np.finfo(np.float32).eps * sizes
+        may = ~(np.abs(told) + rounded <= (1.0 - KEPT_BACK) * least)
+        features = np.flatnonzero(may).astype(np.int32)
         found = np.zeros(len(features))
-        parts = results(submit(parts_of, block, own, features) for block, own in pairs)
-        for part in parts:
+        for part in results(submit(parts_of, block, own, features) for block, own in pairs):
+            found += part
             self.sent += size_of(part)
-            found[part[0]] += part[1]
-        self.sent += r.nbytes + size_of(told) + features.nbytes * len(pairs)
+        self.sent += r.nbytes + features.nbytes * len(pairs)
         large = np.abs(found) > least
         return features[large], found[large]
 
@@ -279,15 +293,27 @@ def sums_of(block: ClusterBlock, r: Floats) -> Floats:
     return block_sums(block.rows, r)
 
 
-def large_parts(block: ClusterBlock, sums: Floats, least: float) -> Int32s:
-    """The features of which a block has more than its share of ``least``."""
+def excess_of(
+    block: ClusterBlock, sums: Floats, least: float
+) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+    """By how much the sums of a block exceed a part of its share of ``least``.
+
+    Bits that tell for which of its features they do, and the excess of these with its sign.
+    """
     assert block.shares is not None
-    return block.rows.features[np.abs(sums) > (1.0 - ROUNDING) * least * block.shares]
+    kept_back = (1.0 - ROUNDING) * KEPT_BACK * least * block.shares
+    where = np.abs(sums) > kept_back
+    excess = sums[where]
+    excess -= np.copysign(kept_back[where], excess)
+    return np.packbits(where), excess.astype(np.float32)
 
 
-def parts_of(block: ClusterBlock, sums: Floats, features: Int32s) -> tuple[Int32s, Floats]:
-    """What a block has of some features, ascending: their places there, and its sums."""
-    _, places, own = np.intersect1d(
-        features, block.rows.features, assume_unique=True, return_indices=True
-    )
-    return places.astype(np.int32), sums[own]
+def parts_of(block: ClusterBlock, sums: Floats, features: Int32s) -> Floats:
+    """The sums that a block has of some features, ascending; 0 where it has none of them."""
+    own = block.rows.features
+    parts = np.zeros(len(features))
+    place = np.searchsorted(own, features)
+    known = np.flatnonzero(place < len(own))
+    known = known[own[place[known]] == features[known]]
+    parts[known] = sums[place[known]]
+    return parts
