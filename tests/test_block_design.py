@@ -21,7 +21,7 @@ from textreg.builtin.separable import Elastic, Lasso, NoRegularizer, Ridge
 from textreg.errors import ConvergenceWarning, DataWarning, UsageError
 from textreg.kinds import Regularizer
 from textreg.records import Design, Groups, Problem, Solution
-from textreg.records.block_design import ArrayStore, BlockDesign, BlockGroups
+from textreg.records.block_design import ArrayStore, BlockDesign, BlockGroups, KnownColumns
 from textreg.records.block_operations import GroupBlock
 from textreg.solvers.block_rows import BlockRows
 from textreg.solvers.engine import Engine
@@ -125,6 +125,9 @@ def test_products_are_those_of_the_matrix(seed: int, cuts: list[int], count: int
     np.testing.assert_allclose(design.curvature(h), (dense**2).T @ h)
     np.testing.assert_allclose(design.curvature(h, some), (dense[:, some] ** 2).T @ h)
     np.testing.assert_array_equal(design.select(some).X.toarray(), dense[:, some])
+    part = some[random.random(len(some)) < 0.5]
+    known = KnownColumns(part, design.select(part).columns)
+    np.testing.assert_array_equal(design.select(some, known).X_csc.toarray(), dense[:, some])
     np.testing.assert_array_equal(design.blocks.sizes, np.count_nonzero(dense, axis=0))
     in_parts = groups_in_blocks(groups, cuts, Memory())
     assert len(in_parts) == len(groups)

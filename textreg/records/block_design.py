@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise, repeat
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
@@ -87,6 +87,13 @@ class RowBlocks(Protocol):
 
     def large_sums(self, r: Floats, least: float) -> tuple[Int32s, Floats]:
         """The features with an absolute value of X'r above ``least``, and these values."""
+
+
+class KnownColumns(NamedTuple):
+    """Columns of a matrix in blocks that are in memory; of which features, ascending."""
+
+    features: Int32s
+    columns: CompressedArrays
 
 
 class _Passes:
@@ -244,12 +251,23 @@ class BlockDesign(Design):
             sums[features] += part
         return sums
 
-    def select(self, features: Int32s) -> Design:
-        """The columns of some features, ascending, in memory."""
+    def select(self, features: Int32s, known: KnownColumns | None = None) -> Design:
+        """The columns of some features, ascending, in memory.
+
+        known: columns that are there already, of some of these features.
+        """
         ends = np.concatenate([[0], np.cumsum(self.blocks.sizes[features], dtype=np.int64)])
         indices, data = np.empty(ends[-1], dtype=np.int32), np.empty(ends[-1])
-        free = ends[:-1].copy()
-        parts: Iterator[CompressedArrays] = self._map(block_columns, repeat(features))
+        new = np.ones(len(features), dtype=bool)
+        if known is not None:
+            here = np.searchsorted(features, known.features)
+            new[here] = False
+            starts = known.columns.indptr.tolist()
+            for place, (first, last) in zip(ends[here].tolist(), pairwise(starts), strict=True):
+                indices[place : place + last - first] = known.columns.indices[first:last]
+                data[place : place + last - first] = known.columns.data[first:last]
+        free = ends[:-1][new]
+        parts: Iterator[CompressedArrays] = self._map(block_columns, repeat(features[new]))
         for start, columns in zip(self.blocks.starts[:-1].tolist(), parts, strict=True):
             scatter_rows(*columns, start, free, indices, data)
         return Design.of_columns(self.shape[0], ends, indices, data)

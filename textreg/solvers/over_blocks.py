@@ -5,7 +5,7 @@
 A feature whose product with the dual variables of the loss is at most l1 has no weight
 (docs/maths.md, W1). So a problem over few features is solved in memory, one pass over all blocks
 tells which of the others were left out wrongly, and these are added. Two passes are read for every
-such problem: one takes its columns, one certifies its solution for all features.
+such problem: one takes its new columns, one certifies its solution for all features.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from textreg.errors import DataWarning, UsageError
 from textreg.records import Floats, Int32s, Problem, Solution, Step
-from textreg.records.block_design import BlockDesign, BlockGroups
+from textreg.records.block_design import BlockDesign, BlockGroups, KnownColumns
 from textreg.solvers.certificate import KAPPAS, relative_gap
 from textreg.solvers.engine import Engine
 from textreg.solvers.outcome import checks_overflow, finish
@@ -75,8 +75,10 @@ def over_blocks(
     at_zero = problem.loss.dual_value(np.zeros(len(problem.y)), problem.y, problem.sample_weight)
     iterations, tol = 0, max(FIRST, INNER * problem.tol)
     warned = stopped = False
+    known: KnownColumns | None = None
     for number in range(1, SETS + 1):
-        part = over_features(problem, features)
+        part = over_features(problem, features, known)
+        known = KnownColumns(features, part.design.columns)
         warned = warned or _warn_of_memory(problem, part)
         found = solve(part.replace(start=(w[features], b), tol=tol, max_iter=problem.max_iter))
         del part  # makes room for the next one
@@ -154,16 +156,18 @@ def _union(one: Int32s, other: Int32s) -> Int32s:
     return np.union1d(one, other).astype(np.int32)
 
 
-def over_features(problem: Problem, features: Int32s) -> Problem:
+def over_features(problem: Problem, features: Int32s, known: KnownColumns | None = None) -> Problem:
     """A problem in blocks as one in memory over some features, ascending; others have no weight.
 
-    Groups are what is left of them.
+    Groups are what is left of them. known: columns of some of these features.
     """
     design, groups = problem.design, problem.groups
     assert isinstance(design, BlockDesign)
     if isinstance(groups, BlockGroups):
         groups = groups.select(features)
-    return problem.replace(X=design.select(features), groups=groups, start=None, callback=None)
+    return problem.replace(
+        X=design.select(features, known), groups=groups, start=None, callback=None
+    )
 
 
 def _warn_of_memory(problem: Problem, part: Problem) -> bool:
