@@ -71,7 +71,12 @@ def cluster(workers: Path, model: Path, *words: Path) -> Sample:
     log = logging.getLogger("textreg.training")
     log.setLevel(logging.INFO)
     log.addHandler(handler)
-    with LocalCluster(int(str(workers)), 1, processes=True, dashboard_address=":0") as local:
+    with LocalCluster(
+        n_workers=int(str(workers)),
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=":0",
+    ) as local:
         dask = ["--backend", "dask", "--address", local.scheduler_address, "--memory", "100GB"]
         train = ["train", *map(str, words), "-o", str(model), "--quiet", *dask]
         started, cpu = time.perf_counter(), time.process_time()
